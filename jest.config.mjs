@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+
+/**
+ * The same end-to-end files run on every engine: `sqlite` always, `mariadb` where TEST_DATABASE_URL names a server
+ * or `mariadbd` is installed (a throwaway instance is started then). ENGINES=sqlite,mariadb asks for exactly these.
+ */
+const shared = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+          keepClassNames: true,
+        },
+        module: { type: 'es6' },
+      },
+    ],
+  },
+  setupFiles: ['<rootDir>/test/support/setup.ts'],
+};
+
+const unit = { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.spec.ts'] };
+const engine = (name) => ({
+  ...shared,
+  displayName: name,
+  testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
+  globals: { ENGINE: name },
+  ...(name === 'mariadb' && {
+    globalSetup: '<rootDir>/test/support/mariadb.start.ts',
+    globalTeardown: '<rootDir>/test/support/mariadb.stop.ts',
+  }),
+});
+
+function engines() {
+  if (process.env.ENGINES) return process.env.ENGINES.split(',');
+  const hasMariadb =
+    process.env.TEST_DATABASE_URL !== undefined || spawnSync('mariadbd', ['--version']).status === 0;
+  if (hasMariadb) return ['sqlite', 'mariadb'];
+  console.warn('MariaDB is not installed: the tests run on SQLite only (see CONTRIBUTING.md).');
+  return ['sqlite'];
+}
+
+export default {
+  testTimeout: 30_000,
+  projects: [unit, ...engines().map(engine)],
+};

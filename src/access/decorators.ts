@@ -1,0 +1,35 @@
+import { SetMetadata, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Actor, Caller } from './actor.js';
+import type { Permission } from './policy.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Taken from `X-Request-Id` or made; set before anything can fail. */
+    requestId: string;
+    /** Set by the access guard on every route that is not public. */
+    actor: Actor;
+  }
+}
+
+export interface Requirement {
+  permission: Permission;
+  /** Enough instead of `permission` where the path's `user_id` is the actor's own. */
+  self?: Permission;
+}
+
+export const PUBLIC = Symbol('public');
+export const REQUIREMENT = Symbol('requirement');
+
+/** The route needs no credentials. A route with neither this nor `Requires` is closed to everybody. */
+export const Public = () => SetMetadata(PUBLIC, true);
+
+/** The route needs credentials with this permission. */
+export const Requires = (permission: Permission, self?: Permission) =>
+  SetMetadata(REQUIREMENT, { permission, ...(self && { self }) } satisfies Requirement);
+
+/** The actor whom the access guard found, with the request's id and address. */
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
+  const request = context.switchToHttp().getRequest<Request>();
+  return { actor: request.actor, requestId: request.requestId, ip: request.ip ?? '' };
+});

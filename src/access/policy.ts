@@ -1,0 +1,36 @@
+import type { Actor } from './actor.js';
+import { EXTERNAL_USER, WEBMASTER } from './roles.js';
+
+/** The columns of the permission table: what a set of roles amounts to. */
+export type Level = 'external' | 'member' | 'webmaster';
+
+const EVERYBODY: readonly Level[] = ['external', 'member', 'webmaster'];
+const MEMBERS: readonly Level[] = ['member', 'webmaster'];
+const WEBMASTERS: readonly Level[] = ['webmaster'];
+
+/** The permission table, one line a permission. What is not listed is not permitted. */
+const POLICY = {
+  'profile.read': EVERYBODY,
+  'profile.update': EVERYBODY,
+  'session.logout': EVERYBODY,
+  'users.read': MEMBERS,
+  'users.search': MEMBERS,
+  'users.create': WEBMASTERS,
+  'users.update': WEBMASTERS,
+} satisfies Record<string, readonly Level[]>;
+
+export type Permission = keyof typeof POLICY;
+
+export function levelOf(actor: Actor): Level {
+  if (actor.kind !== 'user' || actor.roles.includes(WEBMASTER)) return 'webmaster';
+  return actor.roles.includes(EXTERNAL_USER) ? 'external' : 'member';
+}
+
+export function may(actor: Actor, permission: Permission): boolean {
+  return POLICY[permission].includes(levelOf(actor));
+}
+
+/** Webmaster session, API key or the service itself: sees and changes everything. */
+export function isWebmaster(actor: Actor): boolean {
+  return levelOf(actor) === 'webmaster';
+}

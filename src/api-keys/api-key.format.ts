@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { randomToken } from '../common/secret.js';
+
+const PREFIX = 'rollcall';
+const FORM = /^rollcall_[0-9a-f]{12}_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;
+
+/** `rollcall_<public id>_<32 random bytes>_<checksum>`: a form that secret scanners can find and verify offline. */
+export function makeApiKey(): string {
+  const body = `${PREFIX}_${randomBytes(6).toString('hex')}_${randomToken()}`;
+  return `${body}_${checksum(body)}`;
+}
+
+/** A key of our form with a wrong checksum: a typing error, refused without a look at the database. */
+export function isMistyped(key: string): boolean {
+  const cut = key.lastIndexOf('_');
+  return FORM.test(key) && key.slice(cut + 1) !== checksum(key.slice(0, cut));
+}
+
+function checksum(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0');
+}

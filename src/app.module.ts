@@ -1,0 +1,34 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ApiKeysModule } from './api-keys/api-keys.module.js';
+import { AuditModule } from './audit/audit.module.js';
+import { AuthModule } from './auth/auth.module.js';
+import { CommonModule } from './common/common.module.js';
+import { ConfigModule } from './config/config.module.js';
+import type { Env } from './config/env.js';
+import { DatabaseModule } from './database/database.module.js';
+import { SessionsModule } from './sessions/sessions.module.js';
+import { SetupModule } from './setup/setup.module.js';
+import { StatusModule } from './status/status.module.js';
+import { UsersModule } from './users/users.module.js';
+
+/** The table of contents. */
+@Module({})
+export class AppModule {
+  static with(env: Env): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.with(env),
+        CommonModule,
+        DatabaseModule,
+        AuthModule,
+        UsersModule,
+        SessionsModule,
+        ApiKeysModule,
+        AuditModule,
+        StatusModule,
+        SetupModule,
+      ],
+    };
+  }
+}

@@ -1,0 +1,33 @@
+import { RequestMethod } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AppModule } from './app.module.js';
+import { Log } from './common/log.js';
+import { requestId } from './common/request-id.js';
+import type { Env } from './config/env.js';
+import { serveDocs } from './openapi.js';
+import { DEFAULT_AVATAR_PATH } from './users/user.settings.js';
+
+export const API_PREFIX = 'api/0.3';
+
+/** Pages for people: everything for clients stands under the prefix. */
+const UNPREFIXED = [
+  { path: 'problems/:code', method: RequestMethod.GET },
+  { path: DEFAULT_AVATAR_PATH, method: RequestMethod.GET },
+];
+
+/** The whole application, not yet listening: what `main.ts` starts and what the tests test. */
+export async function createApp(env: Env): Promise<NestExpressApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env), {
+    bodyParser: false, // `InputGuard` reads bodies, after the credentials are known
+    logger: ['error', 'warn', 'fatal'],
+    abortOnError: false,
+  });
+  app.disable('x-powered-by');
+  app.disable('etag'); // representations have their own (`user.etag.ts`)
+  app.use(requestId(app.get(Log)));
+  app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
+  app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
+  serveDocs(app);
+  return app;
+}

@@ -1,0 +1,43 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
+import type { Request } from 'express';
+import type { Actor } from '../access/actor.js';
+import { PUBLIC } from '../access/decorators.js';
+import { ProblemError } from '../common/errors.js';
+
+const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="rollcall", header="X-API-Key"' };
+
+/** Credentials to actor, by one strategy. */
+function guardOf(strategy: string): IAuthGuard {
+  class StrategyGuard extends AuthGuard(strategy) {
+    override handleRequest<T>(error: unknown, actor: T | false): T {
+      if (error) throw error as Error;
+      if (actor) return actor;
+      const detail = 'Send a valid X-API-Key header, or log in and send the session cookie.';
+      throw new ProblemError('unauthenticated', detail, { headers: CHALLENGE });
+    }
+  }
+  return new StrategyGuard();
+}
+
+/**
+ * The first of the global guards: who asks? An API key decides even beside a cookie (interface §2). Closed unless
+ * a route is `Public`.
+ */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  private readonly byKey = guardOf('api-key');
+  private readonly byCookie = guardOf('session-cookie');
+
+  constructor(private readonly reflector: Reflector) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (this.reflector.get<boolean | undefined>(PUBLIC, context.getHandler())) return true;
+    const request = context.switchToHttp().getRequest<Request>();
+    const guard = request.headers['x-api-key'] === undefined ? this.byCookie : this.byKey;
+    await guard.canActivate(context);
+    request.actor = request.user as Actor;
+    return true;
+  }
+}

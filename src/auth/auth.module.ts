@@ -1,0 +1,29 @@
+import { Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
+import { InputGuard } from '../common/input.guard.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { UsersModule } from '../users/users.module.js';
+import { AccessGuard } from './access.guard.js';
+import { ApiKeyStrategy } from './api-key.strategy.js';
+import { CrossSite } from './cross-site.js';
+import { LocalStrategy } from './local.strategy.js';
+import { LoginService } from './login.service.js';
+import { PermissionGuard } from './permission.guard.js';
+import { SessionStrategy } from './session.strategy.js';
+
+/** The global guards run in this order: credentials, syntax of the request, permission (interface §1). */
+@Module({
+  imports: [ApiKeysModule, SessionsModule, UsersModule],
+  providers: [
+    { provide: APP_GUARD, useClass: AccessGuard },
+    { provide: APP_GUARD, useClass: InputGuard },
+    { provide: APP_GUARD, useClass: PermissionGuard },
+    ApiKeyStrategy,
+    LocalStrategy,
+    SessionStrategy,
+    LoginService,
+    CrossSite,
+  ],
+})
+export class AuthModule {}

@@ -1,0 +1,35 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import { isSelf } from '../access/actor.js';
+import { PUBLIC, REQUIREMENT, type Requirement } from '../access/decorators.js';
+import { may } from '../access/policy.js';
+import { ProblemError } from '../common/errors.js';
+import { SessionCookie } from '../sessions/session.cookie.js';
+import { CrossSite } from './cross-site.js';
+
+/** The last of the global guards: may this actor do this? */
+@Injectable()
+export class PermissionGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly cookie: SessionCookie,
+    private readonly crossSite: CrossSite,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<Request>();
+    const byKey = request.headers['x-api-key'] !== undefined;
+    if (!byKey && this.cookie.read(request) !== undefined) this.crossSite.assertSameSite(request);
+    if (this.reflector.get<boolean | undefined>(PUBLIC, context.getHandler())) return true;
+    const requirement = this.reflector.get<Requirement | undefined>(REQUIREMENT, context.getHandler());
+    if (requirement && permitted(request, requirement)) return true;
+    throw new ProblemError('forbidden', 'Your role does not permit this.');
+  }
+}
+
+function permitted({ actor, params }: Request, { permission, self }: Requirement): boolean {
+  if (may(actor, permission)) return true;
+  const own = params['user_id'] === undefined || isSelf(actor, String(params['user_id']));
+  return self !== undefined && own && may(actor, self);
+}

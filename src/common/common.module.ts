@@ -1,0 +1,8 @@
+import { Global, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { ErrorFilter } from './error.filter.js';
+import { Log } from './log.js';
+
+@Global()
+@Module({ providers: [Log, { provide: APP_FILTER, useClass: ErrorFilter }], exports: [Log] })
+export class CommonModule {}

@@ -1,0 +1,45 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiCookieAuth, ApiProperty, ApiPropertyOptional, ApiResponse, ApiSecurity } from '@nestjs/swagger';
+import { CATALOGUE, type ErrorCode, FIELD_CODES } from './errors.js';
+
+class FieldErrorDto {
+  @ApiProperty({ example: 'email' }) field!: string;
+  @ApiProperty({ enum: FIELD_CODES, example: 'invalid_format' }) code!: string;
+  @ApiProperty({ example: 'must be an e-mail address' }) message!: string;
+}
+
+class ConflictDto {
+  @ApiProperty({ example: 'username' }) field!: string;
+  @ApiProperty({ format: 'uuid' }) uuid!: string;
+}
+
+/** Problem details, RFC 9457. */
+export class ProblemDto {
+  @ApiProperty({ format: 'uri-reference', example: '/problems/validation_failed' }) type!: string;
+  @ApiProperty({ example: 'One or more fields are not valid' }) title!: string;
+  @ApiProperty({ type: 'integer', example: 422 }) status!: number;
+  @ApiProperty({ example: 'Nothing was changed: email must be an e-mail address.' }) detail!: string;
+  @ApiProperty({ example: '/api/0.3/users' }) instance!: string;
+  @ApiProperty({ enum: Object.keys(CATALOGUE), example: 'validation_failed' }) code!: string;
+  @ApiProperty({ example: '4f0c1a52-6a2c-4d0c-9a0e-2f6f3f9f1a11' }) request_id!: string;
+  @ApiPropertyOptional({ type: [FieldErrorDto], description: 'With 422: every field that is not valid.' })
+  errors?: FieldErrorDto[];
+  @ApiPropertyOptional({ type: [ConflictDto], description: 'With 409: who holds the value.' })
+  conflicts?: ConflictDto[];
+}
+
+/** Error answers of a route; what every route may answer (500, 503) is added. */
+export const Problems = (...statuses: number[]) =>
+  applyDecorators(
+    ...[...statuses, 500, 503].map((status) =>
+      ApiResponse({ status, type: ProblemDto, description: codesOf(status).join(', ') }),
+    ),
+  );
+
+/** A route that needs credentials, with its error answers. */
+export const Secured = (...statuses: number[]) =>
+  applyDecorators(ApiSecurity('api_key'), ApiCookieAuth('session'), Problems(401, ...statuses));
+
+function codesOf(status: number): ErrorCode[] {
+  return (Object.keys(CATALOGUE) as ErrorCode[]).filter((code) => CATALOGUE[code].status === status);
+}

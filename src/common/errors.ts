@@ -1,0 +1,186 @@
+/**
+ * The catalogue of errors (RFC 9457 problem details): a code never changes its meaning or its status.
+ * `remedy` is shown on the page `/problems/<code>`.
+ */
+export const CATALOGUE = {
+  malformed_json: {
+    status: 400,
+    title: 'The request body is not a JSON object',
+    remedy: 'Send one JSON object in UTF-8. `detail` says what stands in the way.',
+  },
+  malformed_uuid: {
+    status: 400,
+    title: 'The identifier in the path is not a UUID',
+    remedy: 'Use the `uuid` that the service returned: 8-4-4-4-12 hexadecimal digits.',
+  },
+  invalid_parameter: {
+    status: 400,
+    title: 'A query parameter or header is unknown or has a bad value',
+    remedy: '`detail` names the parameter and the values it takes. Nothing was searched.',
+  },
+  unauthenticated: {
+    status: 401,
+    title: 'Credentials are missing or not valid',
+    remedy: 'Send a valid `X-API-Key` header, or log in and send the session cookie.',
+  },
+  login_failed: {
+    status: 401,
+    title: 'Login failed',
+    remedy: 'Check user name and password. A blocked user and an unknown one get this same answer.',
+  },
+  forbidden: {
+    status: 403,
+    title: 'Not permitted',
+    remedy: 'The credentials are good but their role does not permit this. Ask a Webmaster.',
+  },
+  field_not_permitted: {
+    status: 403,
+    title: 'A field may not be changed with these credentials',
+    remedy: 'Leave out the fields that `detail` names, or have a Webmaster change them.',
+  },
+  cross_site: {
+    status: 403,
+    title: 'A change from another site was refused',
+    remedy: 'Send the request from a page of this service, or use an API key instead of the cookie.',
+  },
+  self_block: {
+    status: 403,
+    title: 'Nobody may block themselves',
+    remedy: 'Have another Webmaster block this user.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    remedy: 'Check the path, its version (`/api/0.3/`) and the identifier.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The path exists but not with this method',
+    remedy: 'Use one of the methods of the `Allow` header.',
+  },
+  username_taken: {
+    status: 409,
+    title: 'The username belongs to another user',
+    remedy: '`conflicts` holds the uuid of the other user: update that one, or choose another name.',
+  },
+  email_taken: {
+    status: 409,
+    title: 'The e-mail address belongs to another user',
+    remedy: '`conflicts` holds the uuid of the other user: update that one, or choose another address.',
+  },
+  external_id_taken: {
+    status: 409,
+    title: 'The external id belongs to another user',
+    remedy: '`conflicts` holds the uuid of the other user: update that one instead of creating.',
+  },
+  authname_taken: {
+    status: 409,
+    title: 'An authname belongs to another user',
+    remedy: '`conflicts` holds the uuid of the other user. A login name of a method belongs to one user.',
+  },
+  last_webmaster: {
+    status: 409,
+    title: 'The last active Webmaster must stay',
+    remedy: 'Make another user Webmaster first.',
+  },
+  precondition_failed: {
+    status: 412,
+    title: 'The record has changed since it was read',
+    remedy: 'Read the record again and repeat the change on what it holds now.',
+  },
+  too_large: {
+    status: 413,
+    title: 'The request body is too large',
+    remedy: 'A JSON body may have at most 1 MiB.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The media type of the request body is not supported',
+    remedy: 'Send `Content-Type: application/json`.',
+  },
+  validation_failed: {
+    status: 422,
+    title: 'One or more fields are not valid',
+    remedy: '`errors` names every bad field with its code. Nothing was changed.',
+  },
+  login_throttled: {
+    status: 429,
+    title: 'Too many failed logins',
+    remedy: 'Wait for the seconds of the `Retry-After` header.',
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    remedy: 'The fault is ours. Report the `request_id`; the log holds the rest.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'Temporarily unavailable',
+    remedy: 'Repeat the request after the seconds of the `Retry-After` header. Nothing was changed.',
+  },
+} as const satisfies Record<string, { status: number; title: string; remedy: string }>;
+
+export type ErrorCode = keyof typeof CATALOGUE;
+
+/** Codes of single fields inside `validation_failed`; of several broken rules the first in this order is told. */
+export const FIELD_CODES = [
+  'required',
+  'blank',
+  'unknown_field',
+  'invalid_type',
+  'too_long',
+  'too_short',
+  'invalid_format',
+  'invalid_value',
+  'unknown_role',
+  'exclusive_roles',
+  'unknown_reference',
+  'self_reference',
+  'cycle',
+  'uuid_mismatch',
+] as const;
+export type FieldCode = (typeof FIELD_CODES)[number];
+
+export interface FieldError {
+  field: string;
+  code: FieldCode;
+  message: string;
+}
+
+/** Another record that holds the value: `uuid` lets a connector reconcile without a search. */
+export interface Conflict {
+  field: string;
+  uuid: string;
+}
+
+interface ProblemExtras {
+  errors?: FieldError[];
+  conflicts?: Conflict[];
+  headers?: Record<string, string>;
+}
+
+/** An error of the catalogue: the only kind of error that a client gets to see. */
+export class ProblemError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    readonly detail: string,
+    readonly extras: ProblemExtras = {},
+  ) {
+    super(detail);
+    this.name = 'ProblemError';
+  }
+
+  get status(): number {
+    return CATALOGUE[this.code].status;
+  }
+}
+
+export function validationFailed(errors: FieldError[]): ProblemError {
+  const fields = errors.map((error) => `${error.field} ${error.message}`).join('; ');
+  return new ProblemError('validation_failed', `Nothing was changed: ${fields}.`, { errors });
+}
+
+/** `retryAfter` in seconds. */
+export function unavailable(detail: string, retryAfter = 5): ProblemError {
+  return new ProblemError('unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });
+}

@@ -1,0 +1,63 @@
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata, createParamDecorator } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { ProblemError } from './errors.js';
+import { type InputClass, readInput } from './input.js';
+import { readJsonBody } from './json-body.js';
+import { canonicalUuid } from './uuid.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** The query, read by the route's class. */
+    checkedQuery: object;
+  }
+}
+
+interface Accepted {
+  /** The route takes a JSON object as its body. */
+  body?: boolean;
+  /** The query parameters that the route takes; none when unset. */
+  query?: InputClass<object>;
+}
+
+const ACCEPTS = Symbol('accepts');
+class NoQuery {}
+
+/** What a route takes. Without it: no body is read, and any query parameter is an error. */
+export const Accepts = (accepted: Accepted) => SetMetadata(ACCEPTS, accepted);
+
+/** The query as an instance of the class that `Accepts` names. */
+export const CheckedQuery = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().checkedQuery,
+);
+
+/**
+ * The syntax of a request, checked after the credentials and before the permission: media type and size, JSON,
+ * path identifiers, query. What fields mean is checked later, after the record is known to exist.
+ */
+@Injectable()
+export class InputGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const accepted = this.reflector.get<Accepted | undefined>(ACCEPTS, context.getHandler()) ?? {};
+    if (accepted.body) {
+      request.body = await readJsonBody(request, context.switchToHttp().getResponse<Response>());
+    }
+    for (const [name, value] of Object.entries(request.params)) {
+      if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(value));
+    }
+    request.checkedQuery = readQuery(accepted.query ?? NoQuery, request.query);
+    return true;
+  }
+}
+
+function readQuery(type: InputClass<object>, raw: Request['query']): object {
+  const { value, errors } = readInput(type, raw);
+  if (errors.length === 0) return value;
+  const detail = errors.map(({ field, code, message }) =>
+    code === 'unknown_field' ? `${field} is not a query parameter here` : `${field} ${message}`,
+  );
+  throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
+}

@@ -1,0 +1,85 @@
+import type { FieldCode } from './errors.js';
+import { Normalise, Rule, all } from './rules.js';
+import { isCleanText, normalise } from './text.js';
+import { type DbTime, toDbTime } from './time.js';
+
+/**
+ * Rules of query parameters, which arrive as text or, when repeated, as a list of texts. A value that cannot be
+ * read stays text and fails its rule: nothing is guessed. An empty value is an error, never "no filter".
+ */
+const code: FieldCode = 'invalid_value';
+
+const read =
+  <T>(parse: (text: string) => T | undefined) =>
+  (raw: unknown): unknown =>
+    typeof raw === 'string' ? (parse(raw.trim()) ?? raw) : raw;
+
+/** Decimal digits only: no sign, no fraction, no exponent. */
+export const IntegerParam = (min: number) =>
+  all(
+    Normalise(read((text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined))),
+    Rule(code, `must be an integer of at least ${min}`, (value) => typeof value === 'number' && value >= min),
+  );
+
+export const BooleanParam = () =>
+  all(
+    Normalise(read((text) => (text === 'true' ? true : text === 'false' ? false : undefined))),
+    Rule(code, 'must be true or false', (value) => typeof value === 'boolean'),
+  );
+
+export const ChoiceParam = (choices: readonly string[]) =>
+  all(
+    Normalise(read((text) => text)),
+    Rule(code, `must be one of ${choices.join(', ')}`, (value) => choices.includes(value as string)),
+  );
+
+/** May be repeated. */
+export const ChoicesParam = (choices: readonly string[]) =>
+  all(
+    Normalise((raw) => (typeof raw === 'string' ? [raw] : raw)),
+    Rule(code, `must be one of ${choices.join(', ')}`, (value) =>
+      (value as unknown[]).every((item) => choices.includes(item as string)),
+    ),
+  );
+
+/** Texts, one or repeated; what they may be is decided where the settings are known. */
+export const TextsParam = (max: number) =>
+  all(
+    Normalise((raw) => (typeof raw === 'string' ? [raw] : raw)),
+    Rule(code, `must have 1 to ${max} characters`, (value) =>
+      (value as unknown[]).every((item) => typeof item === 'string' && item.trim() !== '' && item.length <= max),
+    ),
+  );
+
+/** One text, not empty, at most `max` characters. */
+export const TextParam = (max: number) =>
+  all(
+    Normalise(read(normalise)),
+    Rule(
+      code,
+      `must be given once, with 1 to ${max} characters and without control characters`,
+      (value) => typeof value === 'string' && value !== '' && value.length <= max && isCleanText(value),
+    ),
+  );
+
+export const PatternParam = (pattern: RegExp, rule: string) =>
+  all(
+    Normalise(read((text) => text)),
+    Rule(code, rule, (value) => typeof value === 'string' && pattern.test(value)),
+  );
+
+const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** ISO 8601 with `Z` or an offset, or a date alone (midnight UTC). */
+export const TimeParam = () =>
+  all(
+    Normalise(read(parseTime)),
+    Rule(code, 'must be a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31', (value) => isDbTime(value)),
+  );
+
+function parseTime(text: string): DbTime | undefined {
+  const millis = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(millis) ? undefined : toDbTime(new Date(millis));
+}
+
+const isDbTime = (value: unknown): boolean => typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/.test(value);

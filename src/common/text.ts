@@ -1,0 +1,55 @@
+/** Pure text helpers, shared by every rule that compares, stores or searches text. */
+
+const CONTROL = /\p{Cc}/u;
+const CONTROL_EXCEPT_NEWLINE = /[^\P{Cc}\n]/u;
+
+/** Number of Unicode code points: what the interface and the databases call a character. */
+export function characters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** True when the text holds neither control characters nor lone surrogates (which no database can store). */
+export function isCleanText(text: string, options: { newlines?: boolean } = {}): boolean {
+  return text.isWellFormed() && !(options.newlines ? CONTROL_EXCEPT_NEWLINE : CONTROL).test(text);
+}
+
+/** NFC, trimmed; line ends become `\n`. The form in which every text is stored. */
+export function normalise(text: string): string {
+  return text.normalize('NFC').replace(/\r\n?/g, '\n').trim();
+}
+
+/** As `normalise`, and every run of spaces becomes one space. Control characters stay, to be refused by name. */
+export function normaliseLine(text: string): string {
+  return text.normalize('NFC').trim().replace(/\p{Zs}+/gu, ' ');
+}
+
+/**
+ * Letters that carry their mark inside, so that Unicode decomposition does not separate it.
+ * Without this table "Soren" would not find "Søren".
+ */
+const INSEPARABLE: Readonly<Record<string, string>> = {
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ı: 'i',
+  ł: 'l',
+  ŧ: 't',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+};
+
+/** Case and accents folded: the form in which names are sorted and words are searched. */
+export function fold(text: string): string {
+  return caseFold(text.normalize('NFKD').replace(/\p{M}+/gu, ''))
+    .replace(/[øđðħıłŧæœþ]/g, (letter) => INSEPARABLE[letter] ?? letter)
+    .normalize('NFKC');
+}
+
+/** Upper- then lower-cased, which makes `ß`/`SS` and the two Greek sigmas equal. */
+export function caseFold(text: string): string {
+  return text.toUpperCase().toLowerCase();
+}

@@ -1,0 +1,26 @@
+/**
+ * Times are stored as `datetime(3)` in UTC, in the one text form that every engine writes and compares alike:
+ * `YYYY-MM-DD HH:MM:SS.mmm`. Inside the service a time is that text; outside it is ISO 8601 with `Z`.
+ */
+export type DbTime = string;
+
+export function toDbTime(date: Date): DbTime {
+  return date.toISOString().replace('T', ' ').replace('Z', '');
+}
+
+export function now(): DbTime {
+  return toDbTime(new Date());
+}
+
+/** `seconds` may be negative. */
+export function secondsFrom(time: DbTime, seconds: number): DbTime {
+  return toDbTime(new Date(toMillis(time) + seconds * 1000));
+}
+
+export function toMillis(time: DbTime): number {
+  return Date.parse(toIso(time));
+}
+
+export function toIso(time: DbTime): string {
+  return `${time.replace(' ', 'T')}Z`;
+}

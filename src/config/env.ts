@@ -1,0 +1,150 @@
+import { Transform, plainToInstance } from 'class-transformer';
+import { IsBoolean, IsIn, IsInt, IsOptional, IsUrl, Length, Matches, Max, Min } from 'class-validator';
+import { validateSync } from 'class-validator';
+import { join } from 'node:path';
+
+const Integer = () =>
+  Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : (value as unknown)));
+
+const Flag = () =>
+  Transform(({ value }) => (value === 'true' ? true : value === 'false' ? false : (value as unknown)));
+
+const List = () =>
+  Transform(({ value }) =>
+    typeof value === 'string'
+      ? value
+          .split(',')
+          .map((item) => item.trim())
+          .filter((item) => item !== '')
+      : (value as unknown),
+  );
+
+/**
+ * The settings: an environment variable each, with its default and its rule. `.env.example` lists the same
+ * names with the same defaults; a test compares the two.
+ */
+export class Env {
+  /** Address to listen on. */
+  @Length(1, 255)
+  HOST: string = '127.0.0.1';
+
+  /** Port to listen on; 0 takes a free one. */
+  @Integer()
+  @IsInt()
+  @Min(0)
+  @Max(65535)
+  PORT: number = 3000;
+
+  /** Address under which clients reach the service; default `http://HOST:PORT`. */
+  @IsOptional()
+  @IsUrl({ require_tld: false, require_protocol: true, protocols: ['http', 'https'] })
+  BASE_URL?: string;
+
+  /** Folder for everything that the service writes on disk. */
+  @Length(1, 4096)
+  DATA_DIR: string = './data';
+
+  /** `sqlite:<file>` or `mysql://user:password@host:port/database`; default `sqlite:<DATA_DIR>/rollcall.sqlite`. */
+  @IsOptional()
+  @Matches(/^(sqlite:.+|(mysql|mariadb):\/\/[^/]+\/[^/?#]+$)/, {
+    message: 'DATABASE_URL must be sqlite:<file> or mysql://user:password@host:port/database',
+  })
+  DATABASE_URL?: string;
+
+  /** Connections to MariaDB/MySQL of one process (SQLite uses one). */
+  @Integer()
+  @IsInt()
+  @Min(1)
+  @Max(500)
+  DATABASE_POOL_SIZE: number = 10;
+
+  /** Run pending migrations at start: `auto` does so on SQLite only. */
+  @IsIn(['auto', 'true', 'false'])
+  MIGRATE_ON_START: 'auto' | 'true' | 'false' = 'auto';
+
+  /** First API key, made on an empty database; at random and printed once when unset. */
+  @IsOptional()
+  @Matches(/^[\x21-\x7e]{32,128}$/, { message: 'BOOTSTRAP_API_KEY must be 32 to 128 printable ASCII characters' })
+  BOOTSTRAP_API_KEY?: string;
+
+  /** Password of the first Webmaster `admin`; at random and printed once when unset. */
+  @IsOptional()
+  @Length(8, 128)
+  BOOTSTRAP_WEBMASTER_PASSWORD?: string;
+
+  /** Name of the session cookie. */
+  @Matches(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, { message: 'SESSION_COOKIE_NAME must be a cookie name (RFC 6265)' })
+  SESSION_COOKIE_NAME: string = 'rollcall_session';
+
+  /** A session without a request ends after this many minutes. */
+  @Integer()
+  @IsInt()
+  @Min(1)
+  SESSION_IDLE_MINUTES: number = 120;
+
+  /** A session ends this many minutes after login, whatever happens. */
+  @Integer()
+  @IsInt()
+  @Min(1)
+  SESSION_ABSOLUTE_MINUTES: number = 720;
+
+  /** Failed logins of one name from one address in 15 minutes before further ones are refused. */
+  @Integer()
+  @IsInt()
+  @Min(1)
+  LOGIN_FAILURES_PER_NAME: number = 5;
+
+  /** Failed logins from one address in an hour before further ones are refused. */
+  @Integer()
+  @IsInt()
+  @Min(1)
+  LOGIN_FAILURES_PER_IP: number = 50;
+
+  /** Password hashes that may wait for a free core before requests are answered with 503. */
+  @Integer()
+  @IsInt()
+  @Min(1)
+  HASH_QUEUE_LIMIT: number = 100;
+
+  /** `false` admits addresses such as `user@intranet`. */
+  @Flag()
+  @IsBoolean()
+  EMAIL_REQUIRE_TLD: boolean = true;
+
+  /** Names of further roles, separated by commas. */
+  @List()
+  @Length(1, 64, { each: true })
+  EXTRA_ROLES: string[] = [];
+
+  /** fatal, error, warn, info, debug, trace or silent. */
+  @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  LOG_LEVEL: string = 'info';
+
+  get baseUrl(): string {
+    return (this.BASE_URL ?? `http://${this.HOST}:${this.PORT}`).replace(/\/+$/, '');
+  }
+
+  get databaseUrl(): string {
+    return this.DATABASE_URL ?? `sqlite:${join(this.DATA_DIR, 'rollcall.sqlite')}`;
+  }
+}
+
+/** A setting that breaks its rule. The message names variable and rule, never the value, which may be a secret. */
+export class EnvError extends Error {}
+
+/**
+ * Reads the settings from environment variables. An empty variable counts as unset.
+ * @throws EnvError naming every variable that breaks its rule.
+ */
+export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
+  const names = Object.keys(new Env()).concat(OPTIONAL_NAMES);
+  const given = Object.fromEntries(names.map((name) => [name, variables[name]]).filter(([, value]) => value));
+  const env = plainToInstance(Env, given, { exposeDefaultValues: true });
+  const errors = validateSync(env);
+  if (errors.length === 0) return env;
+  const rules = errors.flatMap((error) => Object.values(error.constraints ?? {}));
+  throw new EnvError(['The settings are not valid:', ...rules.map((rule) => `- ${rule}`)].join('\n'));
+}
+
+/** Settings without a default value, which a new Env does not show as keys. */
+export const OPTIONAL_NAMES = ['BASE_URL', 'DATABASE_URL', 'BOOTSTRAP_API_KEY', 'BOOTSTRAP_WEBMASTER_PASSWORD'];

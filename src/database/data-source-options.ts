@@ -1,0 +1,55 @@
+import libsql from 'libsql';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DataSourceOptions } from 'typeorm';
+import type { Env } from '../config/env.js';
+import { ENTITIES } from './entities.js';
+import { MIGRATIONS } from './migrations/migrations.js';
+
+type Settings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE'>;
+
+/** What TypeORM needs to reach the database of `DATABASE_URL`; the same for the service and for its command line. */
+export function dataSourceOptions(settings: Settings): DataSourceOptions {
+  const url = settings.databaseUrl;
+  return url.startsWith('sqlite:') ? sqlite(url.slice('sqlite:'.length)) : mysql(url, settings.DATABASE_POOL_SIZE);
+}
+
+const shared = {
+  entities: ENTITIES,
+  migrations: MIGRATIONS,
+  migrationsTableName: 'migrations',
+  migrationsTransactionMode: 'each',
+} as const;
+
+function sqlite(file: string): DataSourceOptions {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  return {
+    ...shared,
+    type: 'better-sqlite3',
+    driver: libsql,
+    database: file,
+    prepareDatabase: (connection: { exec: (sql: string) => void }) => {
+      // FULL: what was acknowledged survives a loss of power.
+      connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');
+    },
+  };
+}
+
+function mysql(url: string, poolSize: number): DataSourceOptions {
+  const { protocol, hostname, port, username, password, pathname } = new URL(url);
+  return {
+    ...shared,
+    // The two differ only in how TypeORM's schema tools read the server's catalogue.
+    type: protocol === 'mariadb:' ? 'mariadb' : 'mysql',
+    host: hostname,
+    port: port === '' ? 3306 : Number(port),
+    username: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: decodeURIComponent(pathname.slice(1)),
+    charset: 'utf8mb4',
+    timezone: 'Z',
+    dateStrings: true,
+    connectTimeout: 5000,
+    poolSize,
+  };
+}

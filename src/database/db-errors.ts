@@ -1,0 +1,46 @@
+import { isObject } from '../common/json.js';
+
+/**
+ * - `race`: somebody else wrote in between (unique violation, deadlock, lock wait); the same work may succeed now.
+ * - `away`: the database does not answer, or has no room left.
+ */
+export type DbFault = 'race' | 'away' | undefined;
+
+const RACE = new Set<unknown>([
+  'ER_DUP_ENTRY',
+  'ER_LOCK_DEADLOCK',
+  'ER_LOCK_WAIT_TIMEOUT',
+  'ER_CHECKREAD', // MariaDB: record has changed since last read
+  'SQLITE_CONSTRAINT_PRIMARYKEY',
+  'SQLITE_CONSTRAINT_UNIQUE',
+  'SQLITE_BUSY',
+  'SQLITE_BUSY_SNAPSHOT',
+]);
+
+const AWAY = new Set<unknown>([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'PROTOCOL_CONNECTION_LOST',
+  'POOL_CLOSED',
+  'ER_CON_COUNT_ERROR',
+  'ER_SERVER_SHUTDOWN',
+  'ER_CONNECTION_KILLED',
+  'ER_DISK_FULL',
+  'ER_RECORD_FILE_FULL',
+  'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'SQLITE_CANTOPEN',
+]);
+
+export function dbFault(error: unknown): DbFault {
+  const code = isObject(error) ? error['code'] : undefined;
+  if (RACE.has(code)) return 'race';
+  if (AWAY.has(code)) return 'away';
+  return undefined;
+}

@@ -1,0 +1,5 @@
+import { Users1763600000000 } from './1763600000000-users.js';
+import { Access1763600001000 } from './1763600001000-access.js';
+
+/** In the order in which they run. One set for every engine. */
+export const MIGRATIONS = [Users1763600000000, Access1763600001000];

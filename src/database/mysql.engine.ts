@@ -1,0 +1,106 @@
+import type { Pool, PoolConnection, QueryError } from 'mysql2';
+import type { DataSource } from 'typeorm';
+import { type Engine, type OpenTransaction, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
+
+/** What every connection promises before its first use: no silent truncation, UTC, and reads of committed rows. */
+const SESSION = [
+  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+];
+
+type Callback<T> = (error: QueryError | null, result: T) => void;
+const promised = <T>(call: (done: Callback<T>) => void): Promise<T> =>
+  new Promise((resolve, reject) => {
+    call((error, result) => {
+      if (error) reject(error);
+      else resolve(result);
+    });
+  });
+
+/** MariaDB or MySQL on TypeORM's pool of mysql2 connections. */
+export class MysqlEngine implements Engine {
+  readonly dialect = 'mysql';
+  private readonly pool: Pool;
+  private readonly ready = new WeakSet<PoolConnection>();
+
+  constructor(dataSource: DataSource) {
+    this.pool = (dataSource.driver as unknown as { pool: Pool }).pool;
+  }
+
+  async query<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+    return this.borrow((connection) => send<T[]>(connection, sql, params));
+  }
+
+  async execute(sql: string, params: readonly SqlValue[] = []): Promise<number> {
+    return this.borrow(async (connection) => affected(connection, sql, params));
+  }
+
+  async begin(): Promise<OpenTransaction> {
+    const connection = await this.acquire();
+    const end = async (statement: string): Promise<void> => {
+      try {
+        await send(connection, statement, []);
+        connection.release();
+      } catch (error) {
+        connection.destroy();
+        throw error;
+      }
+    };
+    let ended = false;
+    await send(connection, 'START TRANSACTION', []).catch((error: unknown) => {
+      connection.destroy();
+      throw error;
+    });
+    return {
+      dialect: this.dialect,
+      query: (sql, params = []) => send(connection, sql, params),
+      execute: (sql, params = []) => affected(connection, sql, params),
+      commit: () => {
+        ended = true;
+        return end('COMMIT');
+      },
+      rollback: async () => {
+        if (!ended) await end('ROLLBACK');
+      },
+    };
+  }
+
+  private async borrow<T>(use: (connection: PoolConnection) => Promise<T>): Promise<T> {
+    const connection = await this.acquire();
+    try {
+      return await use(connection);
+    } finally {
+      connection.release();
+    }
+  }
+
+  private async acquire(): Promise<PoolConnection> {
+    const connection = await promised<PoolConnection>((done) => {
+      this.pool.getConnection(done as Parameters<Pool['getConnection']>[0]);
+    });
+    if (this.ready.has(connection)) return connection;
+    try {
+      for (const statement of SESSION) await send(connection, statement, []);
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+    this.ready.add(connection);
+    return connection;
+  }
+}
+
+/** Short statements go prepared (the server parses them once), multi-row and control statements as text. */
+function send<T>(connection: PoolConnection, sql: string, params: readonly SqlValue[]): Promise<T> {
+  assertBindable(params);
+  const prepare = params.length > 0 && sql.length <= PREPARED_LENGTH;
+  return promised<T>((done) => {
+    if (prepare) connection.execute(sql, [...params], done as never);
+    else connection.query(sql, [...params], done as never);
+  });
+}
+
+async function affected(connection: PoolConnection, sql: string, params: readonly SqlValue[]): Promise<number> {
+  const result = await send<{ affectedRows: number }>(connection, sql, params);
+  return result.affectedRows;
+}

@@ -1,0 +1,46 @@
+/**
+ * What a statement can bind. Nothing else: libsql aborts the process on a boolean and cuts a string at NUL,
+ * so both engines refuse such values before the driver sees them.
+ */
+export type SqlValue = string | number | null;
+
+export type Dialect = 'sqlite' | 'mysql';
+
+/** Statements with `?` placeholders in the SQL that SQLite, MariaDB and MySQL share. */
+export interface Sql {
+  readonly dialect: Dialect;
+  /** Rows of a SELECT. */
+  query<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
+  /** Number of rows that an INSERT, UPDATE or DELETE met. */
+  execute(sql: string, params?: readonly SqlValue[]): Promise<number>;
+}
+
+/** An open transaction: ends with exactly one of `commit` and `rollback`. */
+export interface OpenTransaction extends Sql {
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+/** A database engine: statements on their own (each its own transaction), and transactions. */
+export interface Engine extends Sql {
+  begin(): Promise<OpenTransaction>;
+}
+
+/** Statements longer than this are not kept prepared: multi-row statements have too many forms. */
+export const PREPARED_LENGTH = 4096;
+
+/** @throws TypeError naming the position, never the value. */
+export function assertBindable(params: readonly SqlValue[]): void {
+  params.forEach((value: unknown, index) => {
+    const good =
+      value === null ||
+      (typeof value === 'string' && !value.includes('\0')) ||
+      (typeof value === 'number' && Number.isFinite(value));
+    if (!good) throw new TypeError(`parameter ${index + 1} of a statement cannot be bound (${typeof value})`);
+  });
+}
+
+/** `?, ?, ?` */
+export function placeholders(count: number): string {
+  return Array.from({ length: count }, () => '?').join(', ');
+}

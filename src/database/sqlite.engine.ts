@@ -1,0 +1,94 @@
+import type { DataSource } from 'typeorm';
+import { type Engine, type OpenTransaction, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
+
+interface Statement {
+  all(params: readonly SqlValue[]): object[];
+  run(params: readonly SqlValue[]): { changes: number };
+}
+interface Connection {
+  prepare(sql: string): Statement;
+  exec(sql: string): void;
+}
+
+const MAX_PREPARED = 300;
+
+/**
+ * SQLite on TypeORM's one connection. Statements are synchronous; what takes turns are transactions. While one
+ * is open nothing else may touch the connection: a second BEGIN would fail, and a statement from elsewhere would
+ * see, or even join, what may yet be rolled back. Everybody waits for `open` and then works in the same tick in
+ * which they saw it gone.
+ */
+export class SqliteEngine implements Engine {
+  readonly dialect = 'sqlite';
+  private readonly connection: Connection;
+  private readonly prepared = new Map<string, Statement>();
+  private open: Promise<void> | undefined;
+
+  constructor(dataSource: DataSource) {
+    this.connection = (dataSource.driver as unknown as { databaseConnection: Connection }).databaseConnection;
+  }
+
+  async query<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+    while (this.open) await this.open;
+    return this.all<T>(sql, params);
+  }
+
+  async execute(sql: string, params: readonly SqlValue[] = []): Promise<number> {
+    while (this.open) await this.open;
+    return this.run(sql, params);
+  }
+
+  async begin(): Promise<OpenTransaction> {
+    while (this.open) await this.open;
+    this.connection.exec('BEGIN IMMEDIATE');
+    let release = (): void => undefined;
+    this.open = new Promise((resolve) => (release = resolve));
+    const end = (statement: string): void => {
+      try {
+        this.connection.exec(statement);
+      } catch (error) {
+        if (statement === 'COMMIT') this.connection.exec('ROLLBACK');
+        throw error;
+      } finally {
+        this.open = undefined;
+        release();
+      }
+    };
+    let ended = false;
+    return {
+      dialect: this.dialect,
+      query: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
+        Promise.resolve(this.all<T>(sql, params)),
+      execute: async (sql, params = []) => Promise.resolve(this.run(sql, params)),
+      commit: async () => {
+        ended = true;
+        return Promise.resolve(end('COMMIT'));
+      },
+      rollback: async () => {
+        if (!ended) end('ROLLBACK');
+        return Promise.resolve();
+      },
+    };
+  }
+
+  private all<T extends object>(sql: string, params: readonly SqlValue[]): T[] {
+    assertBindable(params);
+    return this.statement(sql).all(params) as T[];
+  }
+
+  private run(sql: string, params: readonly SqlValue[]): number {
+    assertBindable(params);
+    return this.statement(sql).run(params).changes;
+  }
+
+  private statement(sql: string): Statement {
+    const known = this.prepared.get(sql);
+    if (known) return known;
+    const statement = this.connection.prepare(sql);
+    if (sql.length <= PREPARED_LENGTH) {
+      if (this.prepared.size >= MAX_PREPARED) this.prepared.clear();
+      this.prepared.set(sql, statement);
+    }
+    return statement;
+  }
+}

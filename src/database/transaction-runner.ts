@@ -1,0 +1,46 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { unavailable } from '../common/errors.js';
+import { DATABASE, type Database } from './database.js';
+import { dbFault } from './db-errors.js';
+import type { OpenTransaction, Sql } from './sql.js';
+
+/** Enough for some dozens of writers of one key: each attempt ends with one of them done. */
+const MAX_ATTEMPTS = 8;
+
+/** The only way to open a transaction. */
+@Injectable()
+export class TransactionRunner {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /**
+   * Runs `work` in one transaction and returns what it returns. When another writer got in between (unique
+   * violation, deadlock, lock wait) the whole work runs again: it must read before it writes, so that it meets
+   * what the other one wrote and can name it, and it must change nothing outside of `tx`.
+   * @throws whatever `work` throws, after a rollback; ProblemError `unavailable` when the races do not end.
+   */
+  async run<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const tx = await this.database.begin();
+      try {
+        const result = await work(tx);
+        await tx.commit();
+        return result;
+      } catch (error) {
+        await rollback(tx);
+        if (dbFault(error) !== 'race') throw error;
+      }
+      await delay(Math.random() * 10 * attempt);
+    }
+    throw unavailable('Too many changes of the same records at once.', 1);
+  }
+}
+
+/** The first error tells the story; a connection that cannot even roll back is gone, and the work with it. */
+async function rollback(tx: OpenTransaction): Promise<void> {
+  try {
+    await tx.rollback();
+  } catch (error) {
+    if (dbFault(error) !== 'away') throw error;
+  }
+}

@@ -1,0 +1,49 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { SessionCookie } from './sessions/session.cookie.js';
+
+/** The OpenAPI file: made from the decorators, committed as `docs/openapi.json`, served at `/docs/openapi.json`. */
+export function openApi(app: INestApplication): OpenAPIObject {
+  const config = new DocumentBuilder()
+    .setTitle('Rollcall')
+    .setDescription(
+      'Users of an intranet, kept in step with an identity source. ' +
+        'Authorize with an API key, or call `POST /sessions/login` here: the browser keeps the cookie.',
+    )
+    .setVersion('0.3')
+    .setLicense('MIT', 'https://opensource.org/license/mit')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'api_key')
+    .addCookieAuth(app.get(SessionCookie).name, { type: 'apiKey', in: 'cookie' }, 'session')
+    .addTag('users')
+    .addTag('sessions')
+    .addTag('status')
+    .build();
+  const document = SwaggerModule.createDocument(app, config);
+  for (const item of Object.values(document.paths)) {
+    for (const operation of Object.values(item as Record<string, Operation>)) {
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (Number(status) >= 400) asProblem(response);
+      }
+    }
+  }
+  return document;
+}
+
+interface Operation {
+  responses: Record<string, { content?: Record<string, unknown> }>;
+}
+
+function asProblem(response: { content?: Record<string, unknown> }): void {
+  const content = response.content?.['application/json'];
+  if (content) response.content = { 'application/problem+json': content };
+}
+
+/** Swagger UI at `/docs`. */
+export function serveDocs(app: INestApplication): void {
+  SwaggerModule.setup('docs', app, () => openApi(app), {
+    jsonDocumentUrl: 'docs/openapi.json',
+    yamlDocumentUrl: 'docs/openapi.yaml',
+    customSiteTitle: 'Rollcall API',
+    swaggerOptions: { persistAuthorization: true, displayRequestDuration: true, validatorUrl: 'none' },
+  });
+}

@@ -1,0 +1,11 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ascii, integer, time } from '../database/column-types.js';
+
+/** Failed logins in the running window of one scope: SHA-256 of (name, address) or of an address. */
+@Entity('login_failures', { withoutRowid: true })
+@Index('ix_login_failures_window', ['window_ends'])
+export class LoginFailureEntity {
+  @PrimaryColumn(ascii(64)) scope!: string;
+  @Column(integer()) failures!: number;
+  @Column(time()) window_ends!: string;
+}

@@ -1,0 +1,42 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { insertRows } from '../database/bulk.js';
+import { DATABASE, type Database } from '../database/database.js';
+import { type Sql, placeholders } from '../database/sql.js';
+import { LoginFailureEntity } from './login-failure.entity.js';
+
+@Injectable()
+export class LoginThrottleRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** The running windows of the scopes. */
+  async find(scopes: readonly string[], time: string): Promise<LoginFailureEntity[]> {
+    return this.database.query<LoginFailureEntity>(
+      `SELECT scope, failures, window_ends FROM login_failures
+       WHERE scope IN (${placeholders(scopes.length)}) AND window_ends > ?`,
+      [...scopes, time],
+    );
+  }
+
+  /** One more failure in the running window, or the first of a new one. */
+  async count(tx: Sql, scope: string, time: string, windowEnds: string): Promise<void> {
+    // MySQL assigns from left to right: `failures` must be set while `window_ends` still has its old value.
+    const counted = await tx.execute(
+      `UPDATE login_failures
+       SET failures = CASE WHEN window_ends > ? THEN failures + 1 ELSE 1 END,
+           window_ends = CASE WHEN window_ends > ? THEN window_ends ELSE ? END
+       WHERE scope = ?`,
+      [time, time, windowEnds, scope],
+    );
+    if (counted === 0) {
+      await insertRows(tx, LoginFailureEntity, [{ scope, failures: 1, window_ends: windowEnds }]);
+    }
+  }
+
+  async clear(scope: string): Promise<void> {
+    await this.database.execute('DELETE FROM login_failures WHERE scope = ?', [scope]);
+  }
+
+  async deleteEnded(time: string): Promise<number> {
+    return this.database.execute('DELETE FROM login_failures WHERE window_ends <= ?', [time]);
+  }
+}

@@ -1,0 +1,21 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { MaxCharacters, Normalise, NotBlank, OfType, Required, line } from '../common/rules.js';
+
+/** `POST /sessions/login`. The rules only keep nonsense away: whether the values are right is the login's matter. */
+export class LoginInput {
+  @ApiProperty({ example: 'admin', description: 'Username or e-mail address, in any case.' })
+  @Required()
+  @NotBlank()
+  @Normalise(line)
+  @OfType('string')
+  @MaxCharacters(254)
+  username!: string;
+
+  @ApiProperty({ example: 'correct horse battery staple', format: 'password' })
+  @Required()
+  @NotBlank()
+  @Normalise((raw) => (typeof raw === 'string' ? raw.normalize('NFC') || null : raw))
+  @OfType('string')
+  @MaxCharacters(1024)
+  password!: string;
+}

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { parseCookie } from 'cookie';
+import type { CookieOptions, Request, Response } from 'express';
+import { Env } from '../config/env.js';
+
+/** The session cookie: its name, its attributes, and where it stands in a request. */
+@Injectable()
+export class SessionCookie {
+  readonly name: string;
+  private readonly options: CookieOptions;
+
+  constructor(env: Env) {
+    this.name = env.SESSION_COOKIE_NAME;
+    const secure = env.baseUrl.startsWith('https:');
+    this.options = { httpOnly: true, sameSite: 'lax', path: '/', secure, encode: (value) => value };
+  }
+
+  read(request: Request): string | undefined {
+    const header = request.headers.cookie;
+    return header === undefined ? undefined : parseCookie(header)[this.name];
+  }
+
+  write(response: Response, token: string): void {
+    response.cookie(this.name, token, this.options);
+  }
+
+  clear(response: Response): void {
+    response.clearCookie(this.name, this.options);
+  }
+}

@@ -1,0 +1,18 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ascii, text, time, uuid } from '../database/column-types.js';
+
+@Entity('sessions')
+@Index('uq_sessions_token', ['token_hash'], { unique: true })
+@Index('ix_sessions_user', ['user_uuid'])
+@Index('ix_sessions_expires', ['expires'])
+export class SessionEntity {
+  @PrimaryColumn(uuid()) id!: string;
+  /** SHA-256 of the cookie's value; the value itself is known to the browser alone. */
+  @Column(ascii(64)) token_hash!: string;
+  @Column(uuid()) user_uuid!: string;
+  @Column(time()) created!: string;
+  /** End by idleness; moved on at most every half of the idle time. */
+  @Column(time()) expires!: string;
+  @Column(time()) absolute_expires!: string;
+  @Column(text(64)) ip!: string;
+}

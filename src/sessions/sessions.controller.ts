@@ -1,0 +1,47 @@
+import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import type { Caller } from '../access/actor.js';
+import { CurrentCaller, Public, Requires } from '../access/decorators.js';
+import { ProblemError } from '../common/errors.js';
+import { Accepts } from '../common/input.guard.js';
+import { LoginGuard, type LoggedIn } from './login.guard.js';
+import { SessionCookie } from './session.cookie.js';
+import { DocLogin, DocLogout } from './sessions.docs.js';
+import { SessionsService } from './sessions.service.js';
+
+@ApiTags('sessions')
+@Controller('sessions')
+export class SessionsController {
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly cookie: SessionCookie,
+  ) {}
+
+  @Post('login')
+  @DocLogin()
+  @HttpCode(200)
+  @Public()
+  @Accepts({ body: true })
+  @UseGuards(LoginGuard)
+  async login(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<LoggedIn> {
+    const { uuid, username } = request.user as LoggedIn;
+    const actor = { kind: 'user', uuid, username, roles: [], sessionId: '' } as const;
+    const token = await this.sessions.start(uuid, { actor, requestId: request.requestId, ip: request.ip ?? '' });
+    this.cookie.write(response, token);
+    return { uuid, username };
+  }
+
+  @Post('logout')
+  @DocLogout()
+  @HttpCode(200)
+  @Requires('session.logout')
+  async logout(@CurrentCaller() caller: Caller, @Res({ passthrough: true }) response: Response): Promise<object> {
+    if (caller.actor.kind !== 'user') {
+      throw new ProblemError('unauthenticated', 'Only a session can log out; an API key has none.');
+    }
+    await this.sessions.end(caller.actor.sessionId, caller);
+    this.cookie.clear(response);
+    return {};
+  }
+}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/audit.module.js';
+import { LoginThrottleRepository } from './login-throttle.repository.js';
+import { LoginThrottle } from './login-throttle.service.js';
+import { SessionCookie } from './session.cookie.js';
+import { SessionRepository } from './session.repository.js';
+import { SessionsController } from './sessions.controller.js';
+import { SessionsService } from './sessions.service.js';
+
+@Module({
+  imports: [AuditModule],
+  controllers: [SessionsController],
+  providers: [SessionsService, SessionCookie, SessionRepository, LoginThrottle, LoginThrottleRepository],
+  exports: [SessionsService, SessionCookie, LoginThrottle],
+})
+export class SessionsModule {}

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/actor.js';
+import { WEBMASTER } from '../access/roles.js';
+import { makeApiKey } from '../api-keys/api-key.format.js';
+import { ApiKeysService } from '../api-keys/api-keys.service.js';
+import { randomToken } from '../common/secret.js';
+import { Env } from '../config/env.js';
+import { TransactionRunner } from '../database/transaction-runner.js';
+import { PasswordService } from '../users/password.service.js';
+import { UserWriter } from '../users/user.writer.js';
+import { UsersService } from '../users/users.service.js';
+
+const USERNAME = 'admin';
+/** A domain that never exists (RFC 2606): the operator sets the real address. */
+const EMAIL = 'admin@rollcall.invalid';
+const SYSTEM: Caller = { actor: { kind: 'system' }, requestId: 'first-start', ip: '' };
+
+/** The secrets that were made at random, to be shown once; those from the settings are known already. */
+export interface FirstCredentials {
+  username: string;
+  password?: string;
+  apiKey?: string;
+}
+
+/** On an empty database: the first Webmaster and the first API key. */
+@Injectable()
+export class FirstStart {
+  constructor(
+    private readonly env: Env,
+    private readonly users: UsersService,
+    private readonly writer: UserWriter,
+    private readonly keys: ApiKeysService,
+    private readonly passwords: PasswordService,
+    private readonly transactions: TransactionRunner,
+  ) {}
+
+  /** @returns undefined when there are users already, or when another instance was first. */
+  async run(): Promise<FirstCredentials | undefined> {
+    if (!(await this.users.isEmpty())) return undefined;
+    const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? randomToken().slice(0, 20);
+    const apiKey = this.env.BOOTSTRAP_API_KEY ?? makeApiKey();
+    const password_hash = await this.passwords.hash(password.normalize('NFC'));
+    const patch = { username: USERNAME, email: EMAIL, roles: [WEBMASTER], password_hash };
+    const first = await this.transactions.run(async (tx) => {
+      const [outcome] = await this.writer.apply(tx, [{ patch }], SYSTEM);
+      if (outcome?.outcome !== 'created') return false;
+      await this.keys.add(tx, 'first key', apiKey, SYSTEM);
+      return true;
+    });
+    if (!first) return undefined;
+    return {
+      username: USERNAME,
+      ...(this.env.BOOTSTRAP_WEBMASTER_PASSWORD === undefined && { password }),
+      ...(this.env.BOOTSTRAP_API_KEY === undefined && { apiKey }),
+    };
+  }
+}

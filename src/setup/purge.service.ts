@@ -1,0 +1,38 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Log } from '../common/log.js';
+import { LoginThrottle } from '../sessions/login-throttle.service.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { IdempotencyService } from '../users/idempotency.service.js';
+
+const EVERY_MILLIS = 15 * 60 * 1000;
+
+/** Takes away what has expired, so that no table grows with time alone. Every instance may do it. */
+@Injectable()
+export class PurgeService implements OnModuleInit, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly throttle: LoginThrottle,
+    private readonly idempotency: IdempotencyService,
+    private readonly log: Log,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => {
+      this.run().catch((error: unknown) => {
+        this.log.fault('purge', 'internal', error);
+      });
+    }, EVERY_MILLIS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  async run(): Promise<void> {
+    await this.sessions.purge();
+    await this.throttle.purge();
+    await this.idempotency.purge();
+  }
+}

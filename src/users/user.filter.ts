@@ -1,0 +1,107 @@
+import type { Actor } from '../access/actor.js';
+import { isWebmaster } from '../access/policy.js';
+import type { RoleCatalogue } from '../access/roles.js';
+import { ProblemError } from '../common/errors.js';
+import { type SqlValue, placeholders } from '../database/sql.js';
+import { authnameIdentifier, exactKey, loginKey } from './user.keys.js';
+import type { UserQuery } from './user.query.js';
+import type { Clause, Filter } from './user.search-plan.js';
+import { wordsIn } from './user.words.js';
+
+const MAX_WORDS = 10;
+/** Sorts behind every character: the end of the words with one beginning. */
+const LAST = '\u{10FFFF}';
+
+/**
+ * What a query asks for, as joins and conditions. A reader who is no Webmaster meets active users only, and no
+ * condition tells them of a field that they may not read.
+ * @throws ProblemError `invalid_parameter`, `forbidden`.
+ */
+export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): Filter {
+  const all = isWebmaster(actor);
+  if (!all) assertReadable(query);
+  const { joins, score, nothing } = wordJoins(query.fulltext_search, all ? 'weight' : 'public_weight');
+  const statuses = all ? query.status : (query.status ?? STATUSES).filter((status) => status === 'Active');
+  const conditions = [
+    ...fieldConditions(query, roles),
+    ...(all || query.email === undefined ? [] : [visibleEmail(actor)]),
+    ...(nothing ? [{ sql: '1 = 0', params: [] }] : []),
+  ];
+  const unfiltered = joins.length === 0 && conditions.length === 0;
+  if (statuses) conditions.push(oneOf('u.status', statuses));
+  return { joins, conditions, score, countedStatuses: unfiltered ? [...new Set(statuses ?? STATUSES)] : undefined };
+}
+
+const STATUSES: readonly string[] = ['Active', 'Blocked'];
+
+function assertReadable({ sort, authname, managed_by }: UserQuery): void {
+  const asked = sort === 'email' ? 'sort=email' : authname !== undefined ? 'authname' : managed_by !== undefined && 'managed_by';
+  if (asked) throw new ProblemError('forbidden', `${asked} is for Webmasters: it would tell of fields that are hidden.`);
+}
+
+function visibleEmail(actor: Actor): Clause {
+  return { sql: '(u.hide_email = 0 OR u.uuid = ?)', params: [actor.kind === 'user' ? actor.uuid : ''] };
+}
+
+function fieldConditions(query: UserQuery, roles: RoleCatalogue): Clause[] {
+  const conditions: Clause[] = [];
+  const add = (sql: string, ...params: SqlValue[]): void => void conditions.push({ sql, params });
+  if (query.external_id !== undefined) add('u.external_id_key = ?', exactKey(query.external_id));
+  if (query.username !== undefined) add('u.username_key = ?', loginKey(query.username));
+  if (query.email !== undefined) add('u.email_key = ?', loginKey(query.email));
+  if (query.manager_uuid !== undefined) add('u.manager_uuid = ?', query.manager_uuid.toLowerCase());
+  if (query.managed_by !== undefined) add('u.managed_by = ?', query.managed_by);
+  if (query.updated_since !== undefined) add('u.updated >= ?', query.updated_since);
+  if (query.created_since !== undefined) add('u.created >= ?', query.created_since);
+  if (query.has_external_id !== undefined) {
+    add(query.has_external_id ? 'u.external_id_key IS NOT NULL' : 'u.external_id_key IS NULL');
+  }
+  if (query.authname !== undefined) {
+    const cut = query.authname.indexOf(':');
+    const identifier = authnameIdentifier(query.authname.slice(0, cut), query.authname.slice(cut + 1));
+    add('u.uuid = (SELECT user_uuid FROM user_identifiers WHERE identifier = ?)', identifier);
+  }
+  if (query.role) {
+    const names = query.role.map((name) => roles.find(name));
+    if (names.includes(undefined)) {
+      throw new ProblemError('invalid_parameter', `role must be one of ${roles.names.join(', ')}.`);
+    }
+    const { sql, params } = oneOf('role', names as string[]);
+    add(`u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${sql})`, ...params);
+  }
+  return conditions;
+}
+
+function oneOf(column: string, values: readonly string[]): Clause {
+  if (values.length === 0) return { sql: '1 = 0', params: [] };
+  return { sql: `${column} IN (${placeholders(values.length)})`, params: values };
+}
+
+/** One join a word, so that every word must match; `nothing` for a term that holds no word at all. */
+function wordJoins(term: string | undefined, weight: string): { joins: Clause[]; score: string; nothing: boolean } {
+  if (term === undefined) return { joins: [], score: 'u.updated', nothing: false };
+  const words = [...new Set(term.split(/\s+/u))];
+  if (words.some((word) => /^\*+$/.test(word))) {
+    throw new ProblemError('invalid_parameter', 'fulltext_search takes * only behind the beginning of a word.');
+  }
+  const joins = words.flatMap((word) => {
+    const [folded] = wordsIn(word.replace(/\*+$/, ''));
+    return folded === undefined ? [] : [{ folded, prefix: word.endsWith('*') }];
+  });
+  if (joins.length > MAX_WORDS) {
+    throw new ProblemError('invalid_parameter', `fulltext_search takes at most ${MAX_WORDS} words.`);
+  }
+  if (joins.length === 0) return { joins: [], score: 'u.updated', nothing: true };
+  return {
+    joins: joins.map(({ folded, prefix }, index) => wordJoin(`w${index}`, folded, prefix, weight)),
+    score: joins.map((_, index) => `w${index}.weight`).join(' + '),
+    nothing: false,
+  };
+}
+
+function wordJoin(alias: string, word: string, prefix: boolean, weight: string): Clause {
+  const condition = prefix ? 'word >= ? AND word < ?' : 'word = ?';
+  const params = prefix ? [word, `${word}${LAST}`] : [word];
+  const matches = `SELECT user_uuid, MAX(${weight}) AS weight FROM user_words WHERE ${condition} AND ${weight} > 0 GROUP BY user_uuid`;
+  return { sql: `JOIN (${matches}) ${alias} ON ${alias}.user_uuid = u.uuid`, params };
+}

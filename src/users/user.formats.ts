@@ -1,0 +1,15 @@
+import { isEmail, isURL } from 'class-validator';
+
+/** Syntax only; whether a top-level domain is needed is a setting (`user.rules.ts`). */
+export function isEmailAddress(text: string): boolean {
+  return isEmail(text, { require_tld: false });
+}
+
+export function hasTopLevelDomain(email: string): boolean {
+  return isEmail(email);
+}
+
+/** Absolute http(s) URL; hosts of an intranet (`http://localhost`, `http://intranet/a.png`) included. */
+export function isHttpUrl(text: string): boolean {
+  return isURL(text, { protocols: ['http', 'https'], require_protocol: true, require_tld: false });
+}

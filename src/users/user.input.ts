@@ -1,0 +1,185 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import {
+  Clean,
+  Ignored,
+  MaxCharacters,
+  MinCharacters,
+  Normalise,
+  NotBlank,
+  OfType,
+  Required,
+  TextRule,
+  all,
+  line,
+  trimmed,
+} from '../common/rules.js';
+import { isUuid } from '../common/uuid.js';
+import { authnameRules, rolesRules, socialMediaRules, toAuthname, toRoles, toSocialMedia } from './user.input.rules.js';
+import type { Authname, SocialMedia } from './user.model.js';
+import { isEmailAddress, isHttpUrl } from './user.formats.js';
+
+const Line = (max: number) => all(Normalise(line), OfType('string'), Clean(), MaxCharacters(max));
+
+const Url = () =>
+  all(Line(2048), TextRule('invalid_format', 'must be an http or https URL', isHttpUrl));
+
+/** A password: any characters, never trimmed. */
+const Secret = () =>
+  all(
+    Normalise((raw) => (typeof raw === 'string' && raw.isWellFormed() ? raw.normalize('NFC') || null : raw)),
+    OfType('string'),
+    TextRule('invalid_format', 'may not hold broken Unicode', (text) => text.isWellFormed()),
+    MaxCharacters(128),
+  );
+
+const Flag = () => OfType('boolean');
+
+/**
+ * What a client may write of a user (interface §3). After `readInput` an undefined field was not sent, null clears
+ * it, and any other value is normalised and obeys every rule that needs neither settings nor other records.
+ */
+export class UserInput {
+  @ApiPropertyOptional({ maxLength: 254, example: 'jane.doe', description: 'Unique in any case; also not the e-mail of another user.' })
+  @NotBlank()
+  @Line(254)
+  username?: string | null;
+
+  @ApiPropertyOptional({ maxLength: 254, example: 'jane.doe@example.org', description: 'Unique in any case; its local part has at most 64 characters.' })
+  @NotBlank()
+  @Line(254)
+  @TextRule('invalid_format', 'must be an e-mail address', isEmailAddress)
+  email?: string | null;
+
+  @ApiPropertyOptional({ maxLength: 255, example: 'HR-10042', nullable: true, description: 'Id in the identity source; case-sensitive, unique.' })
+  @Normalise(trimmed)
+  @OfType('string')
+  @Clean()
+  @MaxCharacters(255)
+  external_id?: string | null;
+
+  @ApiPropertyOptional({ type: [String], maxItems: 32, nullable: true, example: ['Organisational user', 'Editor'], description: 'Names in any case. Empty: the default role.' })
+  @Normalise(toRoles)
+  @rolesRules()
+  roles?: string[] | null;
+
+  @ApiPropertyOptional({ enum: ['Active', 'Blocked'], example: 'Active' })
+  @NotBlank()
+  @Normalise(line)
+  @OfType('string')
+  @TextRule('invalid_value', 'must be Active or Blocked', (text) => text === 'Active' || text === 'Blocked')
+  status?: 'Active' | 'Blocked' | null;
+
+  @ApiPropertyOptional({ maxLength: 64, nullable: true, example: '+44 20 7946 0958' })
+  @Line(64)
+  phone?: string | null;
+
+  @ApiPropertyOptional({ maxLength: 64, nullable: true, example: '+44 7700 900123' })
+  @Line(64)
+  mobile?: string | null;
+
+  @ApiPropertyOptional({ maxLength: 255, nullable: true, example: 'Jane' })
+  @Line(255)
+  firstname?: string | null;
+
+  @ApiPropertyOptional({ maxLength: 255, nullable: true, example: '' })
+  @Line(255)
+  middle_name?: string | null;
+
+  @ApiPropertyOptional({ maxLength: 255, nullable: true, example: 'Doe' })
+  @Line(255)
+  surname?: string | null;
+
+  @ApiPropertyOptional({ maxLength: 255, nullable: true, example: 'Janey' })
+  @Line(255)
+  known_as?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    nullable: true,
+    additionalProperties: { type: 'array', items: { type: 'string', maxLength: 255 }, maxItems: 20 },
+    example: { saml: ['jane.doe@idp.example.org'] },
+    description: 'Login names by method. The methods that are named are replaced, an empty list removes one.',
+  })
+  @Normalise(toAuthname)
+  @authnameRules()
+  authname?: Authname | null;
+
+  @ApiPropertyOptional({ writeOnly: true, minLength: 8, maxLength: 128, nullable: true, example: 'correct horse battery staple', description: 'Never trimmed. null removes it: nobody can log in with a password.' })
+  @Secret()
+  @MinCharacters(8)
+  password?: string | null;
+
+  @ApiPropertyOptional({ writeOnly: true, maxLength: 128, description: 'Needed to change one\'s own password.', example: 'Tr0ub4dor&3' })
+  @Secret()
+  current_password?: string | null;
+
+  @ApiPropertyOptional({ maxLength: 2048, nullable: true, example: 'https://intranet.example.org/jane.png' })
+  @Url()
+  user_avatar?: string | null;
+
+  @ApiPropertyOptional({ format: 'uuid', nullable: true, example: null, description: 'Another user; no cycle.' })
+  @Normalise((raw) => (typeof raw === 'string' ? line(raw.toLowerCase()) : raw))
+  @OfType('string')
+  @TextRule('invalid_format', 'must be a UUID', isUuid)
+  manager_uuid?: string | null;
+
+  @ApiPropertyOptional({ maxLength: 10000, nullable: true, example: 'Runs the London office.\nLikes maps.' })
+  @Normalise(trimmed)
+  @OfType('string')
+  @Clean({ newlines: true })
+  @MaxCharacters(10_000)
+  about_me?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    nullable: true,
+    properties: {
+      facebook: { type: 'string' },
+      linkedin: { type: 'string' },
+      twitter: { type: 'string' },
+    },
+    example: { linkedin: 'https://www.linkedin.com/in/example' },
+    description: 'http or https URLs; the networks that are named are replaced, an empty text removes one.',
+  })
+  @Normalise(toSocialMedia)
+  @socialMediaRules()
+  social_media?: SocialMedia | null;
+
+  @ApiPropertyOptional({ nullable: true, type: Boolean, example: false })
+  @Flag()
+  hide_email?: boolean | null;
+
+  @ApiPropertyOptional({ nullable: true, type: Boolean, example: false })
+  @Flag()
+  hide_phone_numbers?: boolean | null;
+}
+
+/** `POST /users`: username and email must be there. */
+export class NewUserInput extends UserInput {
+  @ApiProperty({ maxLength: 254, example: 'jane.doe', description: 'Unique in any case; also not the e-mail of another user.' })
+  @Required()
+  override username!: string;
+
+  @ApiProperty({ maxLength: 254, example: 'jane.doe@example.org', description: 'Unique in any case.' })
+  @Required()
+  override email!: string;
+}
+
+/** `PUT /users/{user_id}`: what a GET returned may come back; read-only fields in it are ignored. */
+export class ChangedUserInput extends UserInput {
+  @ApiPropertyOptional({ format: 'uuid', readOnly: true, description: 'Ignored, but must be that of the path.' })
+  @Ignored()
+  uuid?: unknown;
+
+  @ApiPropertyOptional({ format: 'date-time', readOnly: true, nullable: true, type: String })
+  @Ignored()
+  created?: unknown;
+
+  @ApiPropertyOptional({ format: 'date-time', readOnly: true, nullable: true, type: String })
+  @Ignored()
+  updated?: unknown;
+
+  @ApiPropertyOptional({ format: 'date-time', readOnly: true, nullable: true, type: String })
+  @Ignored()
+  last_access?: unknown;
+}

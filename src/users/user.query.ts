@@ -1,0 +1,93 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { BooleanParam, ChoiceParam, ChoicesParam, IntegerParam, PatternParam, TextParam, TextsParam, TimeParam } from '../common/query-rules.js';
+
+export const SORTS = [
+  'relevance',
+  'updated',
+  'created',
+  'firstname',
+  'surname',
+  'username',
+  'email',
+  'external_id',
+  'status',
+] as const;
+export type Sort = (typeof SORTS)[number];
+export type Order = 'asc' | 'desc';
+
+export const DEFAULT_LIMIT = 25;
+export const MAX_LIMIT = 100;
+
+/** The query of `GET /users/search` (interface §5). */
+export class UserQuery {
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, default: 0, description: 'Users to skip. Not together with after.' })
+  @IntegerParam(0)
+  offset?: number;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, default: DEFAULT_LIMIT, description: 'Above 100 it is taken as 100.' })
+  @IntegerParam(1)
+  limit?: number;
+
+  @ApiPropertyOptional({ enum: SORTS, default: 'relevance', description: 'Without a search term, relevance is updated.' })
+  @ChoiceParam(SORTS)
+  sort?: Sort;
+
+  @ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })
+  @ChoiceParam(['asc', 'desc'])
+  order?: Order;
+
+  @ApiPropertyOptional({ description: 'Opaque; from the `Link: rel="next"` header of the page before.' })
+  @TextParam(2000)
+  after?: string;
+
+  @ApiPropertyOptional({
+    description: 'Every word must match a whole word of a name, username, e-mail or external id; a trailing * matches its beginnings.',
+    example: 'jane do*',
+  })
+  @TextParam(255)
+  fulltext_search?: string;
+
+  @ApiPropertyOptional({ description: 'Exact, case-sensitive.' })
+  @TextParam(255)
+  external_id?: string;
+
+  @ApiPropertyOptional({ description: 'Exact, in any case.' })
+  @TextParam(254)
+  username?: string;
+
+  @ApiPropertyOptional({ description: 'Exact, in any case.' })
+  @TextParam(254)
+  email?: string;
+
+  @ApiPropertyOptional({ enum: ['Active', 'Blocked'], isArray: true, description: 'May be repeated (or).' })
+  @ChoicesParam(['Active', 'Blocked'])
+  status?: string[];
+
+  @ApiPropertyOptional({ type: [String], description: 'Role name in any case; may be repeated (or).' })
+  @TextsParam(64)
+  role?: string[];
+
+  @ApiPropertyOptional({ example: 'saml:jane.doe@idp.example.org', description: 'method:name, exact.' })
+  @PatternParam(/^[a-z0-9_-]{1,32}:[^\p{Cc}]{1,255}$/u, 'must be a method and a name, such as saml:jane')
+  authname?: string;
+
+  @ApiPropertyOptional({ format: 'uuid' })
+  @PatternParam(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'must be a UUID')
+  manager_uuid?: string;
+
+  @ApiPropertyOptional({ format: 'date-time', description: 'Changed at this time or later.' })
+  @TimeParam()
+  updated_since?: string;
+
+  @ApiPropertyOptional({ format: 'date-time', description: 'Created at this time or later.' })
+  @TimeParam()
+  created_since?: string;
+
+  @ApiPropertyOptional({ description: 'Data set of the import that manages the user.' })
+  @TextParam(64)
+  managed_by?: string;
+
+  @ApiPropertyOptional({ type: Boolean })
+  @BooleanParam()
+  has_external_id?: boolean;
+}

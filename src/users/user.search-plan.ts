@@ -1,0 +1,76 @@
+import type { SqlValue } from '../database/sql.js';
+import type { Order, Sort } from './user.query.js';
+
+/** A piece of SQL with the values of its placeholders. */
+export interface Clause {
+  sql: string;
+  params: readonly SqlValue[];
+}
+
+/** What is searched: joins and conditions over `users u`, all of which must hold. */
+export interface Filter {
+  joins: readonly Clause[];
+  conditions: readonly Clause[];
+  /** The statuses, when nothing else is asked: then the counters know the number. */
+  countedStatuses: readonly string[] | undefined;
+  /** Sum of the weights of the matched words. */
+  score: string;
+}
+
+/** A stretch of an order: within it the key decides, then the uuid, both in the same direction. */
+export interface Segment {
+  key: string;
+  condition: string | undefined;
+}
+
+const COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
+  updated: 'u.updated',
+  created: 'u.created',
+  firstname: 'u.firstname_sort',
+  surname: 'u.surname_sort',
+  username: 'u.username_key',
+  email: 'u.email_key',
+  external_id: 'u.external_id_key',
+  status: 'u.status',
+};
+
+/**
+ * The stretches of an order. Empty values come last in both directions: descending they do so by themselves,
+ * ascending they are a stretch of their own, so that one index on (key, uuid) serves every page.
+ */
+export function segmentsOf(sort: Sort, order: Order, score: string): Segment[] {
+  if (sort === 'relevance') return [{ key: score, condition: undefined }];
+  const key = COLUMNS[sort];
+  if (order === 'desc') return [{ key, condition: undefined }];
+  if (sort === 'external_id') {
+    return [
+      { key, condition: `${key} IS NOT NULL` },
+      { key, condition: `${key} IS NULL` },
+    ];
+  }
+  if (sort === 'firstname' || sort === 'surname') {
+    return [
+      { key, condition: `${key} > ''` },
+      { key, condition: `${key} = ''` },
+    ];
+  }
+  return [{ key, condition: undefined }];
+}
+
+/** `AND`-ed conditions with their values; `1 = 1` when there are none. */
+export function where(conditions: readonly Clause[]): Clause {
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' AND ') || '1 = 1',
+    params: conditions.flatMap(({ params }) => params),
+  };
+}
+
+/** The users behind a key in one direction. The outer comparison lets the index be entered at the right place. */
+export function behind(key: string, order: Order, after: { key: SqlValue; uuid: string }): Clause {
+  const [beyond, from] = order === 'asc' ? ['>', '>='] : ['<', '<='];
+  if (after.key === null) return { sql: `${key} IS NULL AND u.uuid ${beyond} ?`, params: [after.uuid] };
+  const keyed = { sql: `${key} ${from} ? AND (${key} ${beyond} ? OR u.uuid ${beyond} ?)`, params: [after.key, after.key, after.uuid] };
+  // Descending, unset values (NULL) follow the last key.
+  const reachesUnset = order === 'desc' && key === COLUMNS.external_id;
+  return reachesUnset ? { sql: `(${keyed.sql} OR ${key} IS NULL)`, params: keyed.params } : { sql: `(${keyed.sql})`, params: keyed.params };
+}

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import type { Actor } from '../access/actor.js';
+import { ProblemError } from '../common/errors.js';
+import { type Cursor, decodeCursor, encodeCursor } from './user.cursor.js';
+import { toFilter } from './user.filter.js';
+import type { User } from './user.model.js';
+import { DEFAULT_LIMIT, MAX_LIMIT, type Sort, type UserQuery } from './user.query.js';
+import { type Filter, segmentsOf } from './user.search-plan.js';
+import { type Hit, UserSearchRepository } from './user-search.repository.js';
+import { UserSettings } from './user.settings.js';
+
+export interface UserPage {
+  count: number;
+  users: User[];
+  /** Place of the next page; undefined on the last one. */
+  next: string | undefined;
+}
+
+/** A hit and the stretch of the order in which it stands. */
+type Found = Hit & { segment: number };
+
+/** `GET /users/search` (interface §5). */
+@Injectable()
+export class UserSearch {
+  constructor(
+    private readonly repository: UserSearchRepository,
+    private readonly settings: UserSettings,
+  ) {}
+
+  /** @throws ProblemError `invalid_parameter`, `forbidden`. */
+  async search(query: UserQuery, actor: Actor): Promise<UserPage> {
+    const filter = toFilter(query, actor, this.settings.roles);
+    const order = query.order ?? 'desc';
+    const sort = effectiveSort(query);
+    const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT);
+    const cursor = query.after === undefined ? undefined : decodeCursor(query.after, sort, order);
+    if (cursor && query.offset !== undefined) {
+      throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
+    }
+    const found = await this.read(filter, { sort, order, limit: limit + 1, offset: query.offset ?? 0, cursor });
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return {
+      count: await this.repository.count(filter),
+      users: page.map(({ user }) => user),
+      next: last && encodeCursor({ sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid }),
+    };
+  }
+
+  /** Walks the stretches of the order until the page is full. */
+  private async read(
+    filter: Filter,
+    page: { sort: Sort; order: 'asc' | 'desc'; limit: number; offset: number; cursor: Cursor | undefined },
+  ): Promise<Found[]> {
+    const found: Found[] = [];
+    let offset = page.offset;
+    for (const [index, segment] of segmentsOf(page.sort, page.order, filter.score).entries()) {
+      if (index < (page.cursor?.segment ?? 0)) continue;
+      const after = page.cursor?.segment === index ? page.cursor : undefined;
+      const limit = page.limit - found.length;
+      const hits = await this.repository.page(filter, { segment, order: page.order, after, offset, limit });
+      found.push(...hits.map((hit) => ({ ...hit, segment: index })));
+      if (found.length === page.limit) break;
+      if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, segment));
+    }
+    return found;
+  }
+}
+
+function effectiveSort({ sort = 'relevance', fulltext_search }: UserQuery): Sort {
+  return sort === 'relevance' && fulltext_search === undefined ? 'updated' : sort;
+}

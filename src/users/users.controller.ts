@@ -1,0 +1,115 @@
+import { Body, Controller, Get, Headers, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import type { Caller } from '../access/actor.js';
+import { CurrentCaller, Requires } from '../access/decorators.js';
+import { ProblemError } from '../common/errors.js';
+import { Accepts, CheckedQuery } from '../common/input.guard.js';
+import type { JsonObject } from '../common/json.js';
+import { etagOf, isNotModified, versionsIn } from './user.etag.js';
+import type { User } from './user.model.js';
+import { UserQuery } from './user.query.js';
+import { UserSearch } from './user.search.js';
+import { UserSettings } from './user.settings.js';
+import { presentUser, viewFor } from './user.view.js';
+import { DocChange, DocCreate, DocGet, DocMe, DocSearch } from './users.docs.js';
+import { UsersService } from './users.service.js';
+
+@ApiTags('users')
+@Controller('users')
+export class UsersController {
+  constructor(
+    private readonly users: UsersService,
+    private readonly searcher: UserSearch,
+    private readonly settings: UserSettings,
+  ) {}
+
+  @Post()
+  @DocCreate()
+  @Requires('users.create')
+  @Accepts({ body: true })
+  async create(
+    @Body() body: JsonObject,
+    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const uuid = await this.users.create(body, caller, idempotencyKey);
+    response.location(`${request.path.replace(/\/$/, '')}/${uuid}`);
+    return { uuid };
+  }
+
+  @Get('me')
+  @DocMe()
+  @Requires('profile.read')
+  async me(@CurrentCaller() caller: Caller, @Req() request: Request, @Res({ passthrough: true }) response: Response) {
+    if (caller.actor.kind !== 'user') throw new ProblemError('not_found', 'An API key is no user.');
+    return this.answer(await this.users.get(caller.actor.uuid, caller), caller, request, response);
+  }
+
+  @Get('search')
+  @DocSearch()
+  @Requires('users.search')
+  @Accepts({ query: UserQuery })
+  async search(
+    @CheckedQuery() query: UserQuery,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { count, users, next } = await this.searcher.search(query, caller.actor);
+    if (next) response.links({ next: nextPage(request, next) });
+    return { Count: count, Results: users.map((user) => this.present(user, caller)) };
+  }
+
+  @Get(':user_id')
+  @DocGet()
+  @Requires('users.read', 'profile.read')
+  async get(
+    @Param('user_id') uuid: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    return this.answer(await this.users.get(uuid, caller), caller, request, response);
+  }
+
+  @Put(':user_id')
+  @DocChange()
+  @HttpCode(200)
+  @Requires('users.update', 'profile.update')
+  @Accepts({ body: true })
+  async change(
+    @Param('user_id') uuid: string,
+    @Body() body: JsonObject,
+    @Headers('if-match') ifMatch: string | undefined,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const user = await this.users.change(uuid, body, caller, { versions: versionsIn(ifMatch) });
+    response.setHeader('ETag', etagOf(user, viewFor(caller.actor, uuid)));
+    return this.present(user, caller);
+  }
+
+  private present(user: User, { actor }: Caller) {
+    return presentUser(user, viewFor(actor, user.uuid), this.settings.defaultAvatar);
+  }
+
+  /** The user, or 304 without a body when the client has it already. */
+  private answer(user: User, caller: Caller, request: Request, response: Response) {
+    const etag = etagOf(user, viewFor(caller.actor, user.uuid));
+    response.setHeader('ETag', etag);
+    if (!isNotModified(request.get('if-none-match'), etag)) return this.present(user, caller);
+    response.status(304);
+    return undefined;
+  }
+}
+
+/** The same search behind the last user of this page. */
+function nextPage(request: Request, after: string): string {
+  const query = new URLSearchParams(request.originalUrl.split('?')[1] ?? '');
+  query.delete('offset');
+  query.set('after', after);
+  return `${request.path}?${query.toString()}`;
+}

@@ -1,0 +1,108 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { Secured } from '../common/docs.js';
+import { ChangedUserInput, NewUserInput } from './user.input.js';
+import { UserQuery } from './user.query.js';
+import { UserDto, UserPageDto, UserUuidDto } from './users.dto.js';
+
+/** What Swagger UI shows of the routes of `users.controller.ts`. */
+
+const ETAG = { ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string' } } } as const;
+const UserId = () =>
+  ApiParam({ name: 'user_id', format: 'uuid', description: 'In any case.', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' });
+const IfNoneMatch = () =>
+  ApiHeader({ name: 'If-None-Match', required: false, description: 'The ETag of what the client has.' });
+
+export const DocCreate = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Create a user',
+      description:
+        'With an Idempotency-Key a retry within 24 hours gives the first answer again instead of a second user.',
+    }),
+    ApiHeader({ name: 'Idempotency-Key', required: false, description: '1 to 255 printable ASCII characters.' }),
+    ApiBody({
+      type: NewUserInput,
+      examples: {
+        minimal: { value: { username: 'jane.doe', email: 'jane.doe@example.org' } },
+        provisioned: {
+          value: {
+            username: 'sam.lee',
+            email: 'sam.lee@example.org',
+            external_id: 'HR-10042',
+            firstname: 'Sam',
+            surname: 'Lee',
+            roles: ['Organisational user', 'Editor'],
+            phone: '+44 20 7946 0958',
+            authname: { saml: ['sam.lee@idp.example.org'] },
+          },
+        },
+      },
+    }),
+    ApiResponse({
+      status: 201,
+      description: 'Created.',
+      type: UserUuidDto,
+      headers: { Location: { description: 'Path of the user.', schema: { type: 'string' } } },
+    }),
+    Secured(400, 403, 409, 413, 415, 422),
+  );
+
+export const DocMe = () =>
+  applyDecorators(
+    ApiOperation({ summary: 'The user of the session', description: 'An API key is no user: 404.' }),
+    IfNoneMatch(),
+    ApiResponse({ status: 200, description: 'The user.', type: UserDto, headers: ETAG }),
+    ApiResponse({ status: 304, description: 'Not changed since.' }),
+    Secured(400, 403, 404),
+  );
+
+export const DocGet = () =>
+  applyDecorators(
+    ApiOperation({ summary: 'One user' }),
+    UserId(),
+    IfNoneMatch(),
+    ApiResponse({ status: 200, description: 'The user, as much of it as the reader may see.', type: UserDto, headers: ETAG }),
+    ApiResponse({ status: 304, description: 'Not changed since.' }),
+    Secured(400, 403, 404),
+  );
+
+export const DocSearch = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Search users',
+      description:
+        'All conditions must hold. The `Link: rel="next"` header leads to the next page at constant cost. ' +
+        'Readers without the Webmaster role find active users only.',
+    }),
+    ApiQuery({ type: UserQuery }),
+    ApiResponse({
+      status: 200,
+      description: 'A page of users and the number of all that match.',
+      type: UserPageDto,
+      headers: { Link: { description: 'rel="next": the next page.', schema: { type: 'string' } } },
+    }),
+    Secured(400, 403),
+  );
+
+export const DocChange = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Change a user',
+      description:
+        'Only the fields that are sent change. Empty text, list, object or null clears an optional field. ' +
+        'One bad field refuses the whole request. What GET returned may be sent back unchanged.',
+    }),
+    UserId(),
+    ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of what was read; 412 when it changed since.' }),
+    ApiBody({
+      type: ChangedUserInput,
+      examples: {
+        phone: { value: { phone: '+44 20 7946 0999' } },
+        block: { value: { status: 'Blocked' } },
+        clear: { value: { about_me: '', social_media: {} } },
+      },
+    }),
+    ApiResponse({ status: 200, description: 'The user after the change.', type: UserDto, headers: ETAG }),
+    Secured(400, 403, 404, 409, 412, 413, 415, 422, 429),
+  );

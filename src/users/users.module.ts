@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/audit.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { AvatarController } from './avatar.controller.js';
+import { IdempotencyRepository } from './idempotency.repository.js';
+import { IdempotencyService } from './idempotency.service.js';
+import { OwnPassword } from './own-password.js';
+import { PasswordService } from './password.service.js';
+import { UserSearchRepository } from './user-search.repository.js';
+import { UserWriteRepository } from './user-write.repository.js';
+import { UserSearch } from './user.search.js';
+import { UserSettings } from './user.settings.js';
+import { UserStore } from './user.store.js';
+import { UserWriter } from './user.writer.js';
+import { UsersController } from './users.controller.js';
+import { UsersRepository } from './users.repository.js';
+import { UsersService } from './users.service.js';
+
+@Module({
+  imports: [AuditModule, SessionsModule],
+  controllers: [UsersController, AvatarController],
+  providers: [
+    UsersService,
+    UserSearch,
+    UserWriter,
+    UserStore,
+    UserSettings,
+    PasswordService,
+    OwnPassword,
+    IdempotencyService,
+    UsersRepository,
+    UserSearchRepository,
+    UserWriteRepository,
+    IdempotencyRepository,
+  ],
+  exports: [UsersService, UserWriter, PasswordService, IdempotencyService],
+})
+export class UsersModule {}

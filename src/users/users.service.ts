@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import { type Caller, isSelf } from '../access/actor.js';
+import { isWebmaster } from '../access/policy.js';
+import { type FieldError, ProblemError, validationFailed } from '../common/errors.js';
+import { readInput } from '../common/input.js';
+import type { JsonObject } from '../common/json.js';
+import { now } from '../common/time.js';
+import type { Sql } from '../database/sql.js';
+import { TransactionRunner } from '../database/transaction-runner.js';
+import { IdempotencyService } from './idempotency.service.js';
+import { OwnPassword } from './own-password.js';
+import { PasswordService } from './password.service.js';
+import { ChangedUserInput, NewUserInput, type UserInput } from './user.input.js';
+import type { User } from './user.model.js';
+import { assertSelfFields } from './user.permissions.js';
+import { type UserPatch, passwordErrors, settle } from './user.rules.js';
+import type { UserChange } from './user.set.js';
+import { UserSettings } from './user.settings.js';
+import { presentUser } from './user.view.js';
+import { UserWriter } from './user.writer.js';
+import { type Credentials, UsersRepository } from './users.repository.js';
+
+export interface ChangeConditions {
+  /** The versions that `If-Match` admits. */
+  versions?: readonly number[] | undefined;
+}
+
+/** What the doors ask of users. Reads here, searches in `UserSearch`, every change through `UserWriter`. */
+@Injectable()
+export class UsersService {
+  constructor(
+    private readonly repository: UsersRepository,
+    private readonly writer: UserWriter,
+    private readonly transactions: TransactionRunner,
+    private readonly passwords: PasswordService,
+    private readonly ownPassword: OwnPassword,
+    private readonly idempotency: IdempotencyService,
+    private readonly settings: UserSettings,
+  ) {}
+
+  async find(uuid: string): Promise<User | undefined> {
+    return this.repository.find(uuid);
+  }
+
+  async findCredentials(name: string): Promise<Credentials | undefined> {
+    return this.repository.findCredentials(name);
+  }
+
+  /** A user as the caller may know of it: nobody but Webmasters and the user itself meets a blocked one. */
+  async get(uuid: string, caller: Caller): Promise<User> {
+    const user = await this.repository.find(uuid);
+    const visible = user && (user.status === 'Active' || isWebmaster(caller.actor) || isSelf(caller.actor, uuid));
+    if (!visible) throw new ProblemError('not_found', `There is no user ${uuid}.`);
+    return user;
+  }
+
+  /**
+   * @param idempotencyKey a retry with the same key and body gives the first answer again.
+   * @returns the uuid of the new user.
+   */
+  async create(body: JsonObject, caller: Caller, idempotencyKey?: string): Promise<string> {
+    const request = this.idempotency.identify(idempotencyKey, body, caller.actor);
+    const { value, errors } = readInput(NewUserInput, body);
+    this.assertValid(value, [...errors, ...settle(value, this.settings)], value);
+    const patch = await this.toPatch(value);
+    return this.transactions.run(async (tx) => {
+      const earlier = request && (await this.idempotency.earlier(tx, request));
+      if (earlier !== undefined) return earlier;
+      const user = await this.apply(tx, { patch }, caller);
+      if (request) await this.idempotency.keep(tx, request, user.uuid);
+      return user.uuid;
+    });
+  }
+
+  /** Changes the fields that were sent; all of them or, when one is bad, none. @returns the user after it. */
+  async change(uuid: string, body: JsonObject, caller: Caller, conditions: ChangeConditions = {}): Promise<User> {
+    const current = await this.get(uuid, caller);
+    const own = !isWebmaster(caller.actor);
+    if (own) assertSelfFields(body, presentUser(current, 'self', this.settings.defaultAvatar));
+    const { value, errors } = readInput(ChangedUserInput, body);
+    errors.push(...mismatch(value.uuid, uuid), ...settle(value, this.settings));
+    if (own && value.password !== undefined && errors.length === 0) {
+      errors.push(...(await this.ownPassword.errors(current, value.current_password, caller)));
+    }
+    this.assertValid(value, errors, { ...current, ...defined(value) });
+    const patch = await this.toPatch(value);
+    const ifVersions = conditions.versions;
+    return this.transactions.run((tx) => this.apply(tx, { uuid, patch, ...(ifVersions && { ifVersions }) }, caller));
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return this.repository.isEmpty();
+  }
+
+  /** Marks a user as seen now. */
+  async touch(uuid: string): Promise<void> {
+    await this.repository.touch(uuid, now());
+  }
+
+  /** Stores a password's hash anew when it was made with older parameters; the password is known to fit. */
+  async refreshHash(uuid: string, stored: string, password: string): Promise<void> {
+    if (!this.passwords.isOutdated(stored)) return;
+    await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password));
+  }
+
+  private assertValid(input: UserInput, errors: FieldError[], names: { username: string; email: string }): void {
+    const weak = input.password && errors.length === 0 ? passwordErrors(input.password, names) : [];
+    const all = [...errors, ...weak];
+    if (all.length > 0) throw validationFailed(all);
+  }
+
+  /** Hashing takes its time, so it is done before the transaction and not in it. */
+  private async toPatch(input: UserInput): Promise<UserPatch> {
+    const { password, current_password: _, ...fields } = input;
+    const { uuid: _uuid, created: _c, updated: _u, last_access: _l, ...patch } = fields as ChangedUserInput;
+    if (password === undefined) return patch;
+    return { ...patch, password_hash: password === null ? null : await this.passwords.hash(password) };
+  }
+
+  private async apply(tx: Sql, change: UserChange, caller: Caller): Promise<User> {
+    const [outcome] = await this.writer.apply(tx, [change], caller);
+    if (!outcome) throw new Error('a set of one has one outcome');
+    if (outcome.outcome === 'error') throw outcome.error;
+    return outcome.user;
+  }
+}
+
+function mismatch(sent: unknown, uuid: string): FieldError[] {
+  if (sent === undefined || sent === null || (typeof sent === 'string' && sent.toLowerCase() === uuid)) return [];
+  return [{ field: 'uuid', code: 'uuid_mismatch', message: 'must be the uuid of the path' }];
+}
+
+/** The names that an input sets, without those that it leaves alone. */
+function defined({ username, email }: UserInput): { username?: string; email?: string } {
+  return { ...(username && { username }), ...(email && { email }) };
+}

@@ -1,0 +1,71 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { createApp } from '../../src/app.setup.js';
+import { loadEnv } from '../../src/config/env.js';
+import { FirstStart } from '../../src/setup/first-start.service.js';
+import { Client } from './client.js';
+import { type TestDatabase, freshDatabase } from './database.js';
+
+export const API_KEY = 'test-key-0123456789-0123456789-0123456789';
+export const ADMIN_PASSWORD = 'admin password';
+/** Cheap to be right about in tests: the address that `user_avatar` and others are made from. */
+export const BASE_URL = 'http://rollcall.test';
+
+/** The real application on a fresh database, listening on a free port of 127.0.0.1. */
+export class TestApp {
+  private constructor(
+    readonly app: NestExpressApplication,
+    readonly database: TestDatabase,
+    readonly url: string,
+  ) {}
+
+  /** @param settings environment variables beside those that a test needs anyway. */
+  static async start(settings: Record<string, string> = {}): Promise<TestApp> {
+    return TestApp.on(await freshDatabase(), settings);
+  }
+
+  /** Another instance on the same database, or the next one after a stop. */
+  static async on(database: TestDatabase, settings: Record<string, string> = {}): Promise<TestApp> {
+    const env = loadEnv({
+      BASE_URL,
+      PORT: '0',
+      DATA_DIR: database.folder,
+      DATABASE_URL: database.url,
+      MIGRATE_ON_START: 'true',
+      BOOTSTRAP_API_KEY: API_KEY,
+      BOOTSTRAP_WEBMASTER_PASSWORD: ADMIN_PASSWORD,
+      LOG_LEVEL: 'silent',
+      ...settings,
+    });
+    const app = await createApp(env);
+    await app.get(FirstStart).run();
+    await app.listen(0, '127.0.0.1');
+    return new TestApp(app, database, (await app.getUrl()).replace('[::1]', '127.0.0.1'));
+  }
+
+  /** A client without credentials. */
+  get nobody(): Client {
+    return new Client(this.url);
+  }
+
+  /** A client with the API key. */
+  get key(): Client {
+    return new Client(this.url, { 'x-api-key': API_KEY });
+  }
+
+  /** A client with the session of a login. */
+  async login(username = 'admin', password = ADMIN_PASSWORD): Promise<Client> {
+    const answer = await this.nobody.post('/sessions/login', { username, password });
+    if (answer.status !== 200) throw new Error(`login of ${username}: ${answer.status} ${answer.text}`);
+    return new Client(this.url, { cookie: answer.cookie });
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close();
+  }
+
+  /** Stops the application and removes its database. */
+  async end(): Promise<void> {
+    await this.stop();
+    await this.database.drop();
+  }
+}

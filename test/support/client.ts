@@ -1,0 +1,80 @@
+import { request } from 'node:http';
+import { assertContract } from './contract.js';
+
+/** Any JSON: tests reach into answers freely, and a wrong path is an undefined that no expectation accepts. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = any;
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | undefined>;
+  text: string;
+  body: Json;
+  /** `name=value` of the cookie that the answer sets, `''` without one. */
+  cookie: string;
+}
+
+type Headers = Record<string, string>;
+
+/** Speaks to the API under `/api/0.3`. Every answer is checked against the OpenAPI file. */
+export class Client {
+  constructor(
+    private readonly url: string,
+    readonly headers: Headers = {},
+  ) {}
+
+  /** The same client with more headers. */
+  with(headers: Headers): Client {
+    return new Client(this.url, { ...this.headers, ...headers });
+  }
+
+  get(path: string, headers?: Headers): Promise<Answer> {
+    return this.send('GET', path, undefined, headers);
+  }
+
+  post(path: string, body?: object, headers?: Headers): Promise<Answer> {
+    return this.send('POST', path, body && JSON.stringify(body), headers);
+  }
+
+  put(path: string, body: object, headers?: Headers): Promise<Answer> {
+    return this.send('PUT', path, JSON.stringify(body), headers);
+  }
+
+  /** A request as it is: the body is sent byte by byte, as JSON unless the headers say otherwise. */
+  async send(method: string, path: string, body?: string | Uint8Array, headers: Headers = {}): Promise<Answer> {
+    const answer = await this.raw(method, `/api/0.3${path}`, body, headers);
+    assertContract(method, path, answer);
+    return answer;
+  }
+
+  /** Any path of the server, not checked against the OpenAPI file. */
+  raw(method: string, path: string, body?: string | Uint8Array, headers: Headers = {}): Promise<Answer> {
+    const type: Headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const length: Headers = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const { hostname, port } = new URL(this.url);
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        { hostname, port, method, path, headers: { ...type, ...length, ...this.headers, ...headers } },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString('utf8');
+            const cookie = response.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '';
+            const flat = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: Object.fromEntries(flat) as Record<string, string>,
+              text,
+              body: /json/.test(response.headers['content-type'] ?? '') && text !== '' ? (JSON.parse(text) as Json) : undefined,
+              cookie,
+            });
+          });
+        },
+      );
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+}

@@ -1,0 +1,65 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
+
+/** Gives the tests a MariaDB: the one of TEST_DATABASE_URL, or a throwaway instance in a temporary folder. */
+export default async function start(): Promise<void> {
+  if (process.env['TEST_DATABASE_URL'] !== undefined) return;
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-mariadb-'));
+  const data = join(folder, 'data');
+  const { username } = userInfo();
+  execFileSync('mariadb-install-db', [
+    '--no-defaults',
+    `--user=${username}`,
+    `--datadir=${data}`,
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+  ]);
+  const port = await freePort();
+  const log = openSync(join(folder, 'log'), 'w');
+  const server = spawn(
+    'mariadbd',
+    [
+      '--no-defaults',
+      `--user=${username}`,
+      `--datadir=${data}`,
+      `--socket=${join(folder, 's')}`,
+      `--port=${port}`,
+      '--bind-address=127.0.0.1',
+      '--skip-name-resolve',
+      '--innodb-flush-log-at-trx-commit=0',
+      '--max-connections=500',
+    ],
+    { stdio: ['ignore', log, log] },
+  );
+  Object.assign(globalThis, { mariadb: { server, folder } });
+  process.env['TEST_DATABASE_URL'] = `mariadb://root@127.0.0.1:${port}/rollcall`;
+  await ready(port);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+async function ready(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    try {
+      const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' });
+      await connection.end();
+      return;
+    } catch {
+      await delay(50);
+    }
+  }
+  throw new Error('the throwaway MariaDB did not start');
+}
