@@ -1,4 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv';
+import { default as addFormats } from 'ajv-formats';
 import { readFileSync } from 'node:fs';
 import type { Answer } from './client.js';
 
@@ -14,6 +15,7 @@ for (const schema of Object.values(document.components.schemas)) {
 }
 
 const ajv = new Ajv({ strict: false, allErrors: true });
+addFormats.default(ajv);
 ajv.addSchema({ $id: 'openapi', ...document });
 const validators = new Map<string, ValidateFunction>();
 
