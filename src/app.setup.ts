@@ -8,7 +8,7 @@ import type { Env } from './config/env.js';
 import { serveDocs } from './openapi.js';
 import { DEFAULT_AVATAR_PATH } from './users/user.settings.js';
 
-export const API_PREFIX = 'api/0.3';
+const API_PREFIX = 'api/0.3';
 
 /** Pages for people: everything for clients stands under the prefix. */
 const UNPREFIXED = [

@@ -9,11 +9,18 @@ afterAll(() => app.end());
 test('login, read the own profile with the cookie, log out', async () => {
   const login = await app.nobody.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD });
   expect(login.status).toBe(200);
-  expect(login.headers['set-cookie']).toMatch(/^rollcall_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+  expect(login.headers['set-cookie']).toMatch(
+    /^rollcall_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
 
   const me = await app.nobody.get('/users/me', { cookie: login.cookie });
   expect(me.status).toBe(200);
-  expect(me.body).toMatchObject({ uuid: login.body.uuid, username: 'admin', roles: ['Webmaster'], status: 'Active' });
+  expect(me.body).toMatchObject({
+    uuid: login.body.uuid,
+    username: 'admin',
+    roles: ['Webmaster'],
+    status: 'Active',
+  });
 
   const logout = await app.nobody.send('POST', '/sessions/logout', undefined, { cookie: login.cookie });
   expect([logout.status, logout.body]).toEqual([200, {}]);

@@ -14,7 +14,7 @@ export interface KeyActor {
   id: string;
 }
 
-export interface SystemActor {
+interface SystemActor {
   kind: 'system';
 }
 

@@ -2,7 +2,7 @@ import type { Actor } from './actor.js';
 import { EXTERNAL_USER, WEBMASTER } from './roles.js';
 
 /** The columns of the permission table: what a set of roles amounts to. */
-export type Level = 'external' | 'member' | 'webmaster';
+type Level = 'external' | 'member' | 'webmaster';
 
 const EVERYBODY: readonly Level[] = ['external', 'member', 'webmaster'];
 const MEMBERS: readonly Level[] = ['member', 'webmaster'];
@@ -21,7 +21,7 @@ const POLICY = {
 
 export type Permission = keyof typeof POLICY;
 
-export function levelOf(actor: Actor): Level {
+function levelOf(actor: Actor): Level {
   if (actor.kind !== 'user' || actor.roles.includes(WEBMASTER)) return 'webmaster';
   return actor.roles.includes(EXTERNAL_USER) ? 'external' : 'member';
 }

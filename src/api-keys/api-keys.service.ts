@@ -23,7 +23,8 @@ export class ApiKeysService {
     if (isMistyped(key)) return undefined;
     const found = await this.repository.findByHash(sha256(key));
     const time = now();
-    if (!found || found.revoked !== null || (found.expires !== null && found.expires <= time)) return undefined;
+    if (!found || found.revoked !== null || (found.expires !== null && found.expires <= time))
+      return undefined;
     if (found.last_used === null || found.last_used < secondsFrom(time, -LAST_USED_SECONDS)) {
       await this.repository.touch(found.id, time);
     }
@@ -33,7 +34,15 @@ export class ApiKeysService {
   /** Stores the hash of a key. */
   async add(tx: Sql, name: string, key: string, caller: Caller): Promise<void> {
     const id = uuidv7();
-    const row = { id, key_hash: sha256(key), name, created: now(), expires: null, revoked: null, last_used: null };
+    const row = {
+      id,
+      key_hash: sha256(key),
+      name,
+      created: now(),
+      expires: null,
+      revoked: null,
+      last_used: null,
+    };
     await this.repository.insert(tx, row);
     await this.audit.record(tx, caller, [{ action: 'api_key.created', target: { kind: 'api_key', id } }]);
   }

@@ -22,7 +22,9 @@ export class LoginService {
   async login(name: string, password: string, ip: string): Promise<LoggedIn | undefined> {
     const key = loginKey(name);
     const user = await this.users.findCredentials(name);
-    const fits = await this.passwords.verify(user?.password_hash ?? null, password, () => this.throttle.check(key, ip));
+    const fits = await this.passwords.verify(user?.password_hash ?? null, password, () =>
+      this.throttle.check(key, ip),
+    );
     if (!user || !fits || user.status !== 'Active') {
       await this.throttle.countFailure(key, ip);
       return undefined;

@@ -9,7 +9,9 @@ import { UsersService } from '../users/users.service.js';
 
 /** Hands the request itself to `validate`. */
 class CookieStrategy extends Strategy {
-  constructor(private readonly verify: (request: Request, done: (error: unknown, actor?: object) => void) => void) {
+  constructor(
+    private readonly verify: (request: Request, done: (error: unknown, actor?: object) => void) => void,
+  ) {
     super();
   }
 
@@ -39,6 +41,12 @@ export class SessionStrategy extends PassportStrategy(CookieStrategy, 'session-c
     const user = session && (await this.users.find(session.userUuid));
     if (user?.status !== 'Active') return false;
     if (session?.renewed) await this.users.touch(user.uuid);
-    return { kind: 'user', uuid: user.uuid, username: user.username, roles: user.roles, sessionId: session?.id ?? '' };
+    return {
+      kind: 'user',
+      uuid: user.uuid,
+      username: user.username,
+      roles: user.roles,
+      sessionId: session?.id ?? '',
+    };
   }
 }

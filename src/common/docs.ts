@@ -14,7 +14,7 @@ class ConflictDto {
 }
 
 /** Problem details, RFC 9457. */
-export class ProblemDto {
+class ProblemDto {
   @ApiProperty({ format: 'uri-reference', example: '/problems/validation_failed' }) type!: string;
   @ApiProperty({ example: 'One or more fields are not valid' }) title!: string;
   @ApiProperty({ type: 'integer', example: 422 }) status!: number;

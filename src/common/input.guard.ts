@@ -1,4 +1,10 @@
-import { type CanActivate, type ExecutionContext, Injectable, SetMetadata, createParamDecorator } from '@nestjs/common';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+  createParamDecorator,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { ProblemError } from './errors.js';
@@ -21,7 +27,10 @@ interface Accepted {
 }
 
 const ACCEPTS = Symbol('accepts');
-class NoQuery {}
+/** For routes that take no query parameters. */
+class NoQuery {
+  readonly none = true;
+}
 
 /** What a route takes. Without it: no body is read, and any query parameter is an error. */
 export const Accepts = (accepted: Accepted) => SetMetadata(ACCEPTS, accepted);

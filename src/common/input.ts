@@ -20,7 +20,11 @@ export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject
   const known = fieldsOf(type);
   const unknown = Object.keys(raw)
     .filter((key) => !known.has(key))
-    .map((field): FieldError => ({ field: field.slice(0, 100), code: 'unknown_field', message: 'is not a field' }));
+    .map((field): FieldError => ({
+      field: field.slice(0, 100),
+      code: 'unknown_field',
+      message: 'is not a field',
+    }));
   const sent = Object.fromEntries(Object.entries(raw).filter(([key]) => known.has(key)));
   const value = plainToInstance(type, sent);
   return { value, errors: [...unknown, ...validateSync(value).flatMap((error) => toFieldErrors(error))] };

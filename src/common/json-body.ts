@@ -14,7 +14,8 @@ const readBytes = raw({ limit: MAX_BYTES, type: () => true });
  * @throws ProblemError `unsupported_media_type`, `too_large` (over 1 MiB), `malformed_json`.
  */
 export async function readJsonBody(request: Request, response: Response): Promise<JsonObject> {
-  const hasBody = 'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
+  const hasBody =
+    'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
   if (!hasBody) throw new ProblemError('malformed_json', 'The request has no body; a JSON object is needed.');
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
     throw new ProblemError('unsupported_media_type', 'The body must be sent as application/json, in UTF-8.');
@@ -25,7 +26,7 @@ export async function readJsonBody(request: Request, response: Response): Promis
 async function bytes(request: Request, response: Response): Promise<Uint8Array> {
   await new Promise<void>((resolve, reject) => {
     readBytes(request, response, (error?: unknown) => {
-      if (error) reject(toProblemError(error as { type?: string }));
+      if (error) reject(toProblemError(error));
       else resolve();
     });
   });
@@ -37,7 +38,10 @@ function toProblemError(error: { type?: string }): ProblemError {
     return new ProblemError('too_large', 'The body has more than 1 MiB.');
   }
   if (error.type === 'encoding.unsupported') {
-    return new ProblemError('unsupported_media_type', 'The Content-Encoding must be gzip, deflate, br or identity.');
+    return new ProblemError(
+      'unsupported_media_type',
+      'The Content-Encoding must be gzip, deflate, br or identity.',
+    );
   }
   return new ProblemError('malformed_json', 'The body broke off or could not be unpacked.');
 }

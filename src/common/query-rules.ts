@@ -10,7 +10,7 @@ import { type DbTime, toDbTime } from './time.js';
 const code: FieldCode = 'invalid_value';
 
 const read =
-  <T>(parse: (text: string) => T | undefined) =>
+  (parse: (text: string) => string | number | boolean | undefined) =>
   (raw: unknown): unknown =>
     typeof raw === 'string' ? (parse(raw.trim()) ?? raw) : raw;
 
@@ -47,7 +47,9 @@ export const TextsParam = (max: number) =>
   all(
     Normalise((raw) => (typeof raw === 'string' ? [raw] : raw)),
     Rule(code, `must have 1 to ${max} characters`, (value) =>
-      (value as unknown[]).every((item) => typeof item === 'string' && item.trim() !== '' && item.length <= max),
+      (value as unknown[]).every(
+        (item) => typeof item === 'string' && item.trim() !== '' && item.length <= max,
+      ),
     ),
   );
 
@@ -74,7 +76,9 @@ const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\
 export const TimeParam = () =>
   all(
     Normalise(read(parseTime)),
-    Rule(code, 'must be a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31', (value) => isDbTime(value)),
+    Rule(code, 'must be a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31', (value) =>
+      isDbTime(value),
+    ),
   );
 
 function parseTime(text: string): DbTime | undefined {
@@ -82,4 +86,5 @@ function parseTime(text: string): DbTime | undefined {
   return Number.isNaN(millis) ? undefined : toDbTime(new Date(millis));
 }
 
-const isDbTime = (value: unknown): boolean => typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/.test(value);
+const isDbTime = (value: unknown): boolean =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/.test(value);

@@ -16,7 +16,9 @@ export function allowedMethods(request: Request): string[] {
   const { stack } = request.app.router as unknown as { stack: Layer[] };
   const path = pathOf(request);
   const served = stack.filter((layer) => layer.route !== undefined && matches(layer, path));
-  const names = new Set(served.flatMap(({ route }) => Object.keys(route?.methods ?? {})).map((name) => name.toUpperCase()));
+  const names = new Set(
+    served.flatMap(({ route }) => Object.keys(route?.methods ?? {})).map((name) => name.toUpperCase()),
+  );
   if (names.has('GET')) names.add('HEAD');
   return [...names].sort();
 }

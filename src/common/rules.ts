@@ -11,7 +11,11 @@ type Test = (value: unknown, fields: object) => boolean;
  * It is not asked about a field that was not sent, nor about one that is cleared.
  */
 export function Rule(code: FieldCode, message: string, test: Test): PropertyDecorator {
-  return registered(code, message, (value, fields) => value === undefined || value === null || test(value, fields));
+  return registered(
+    code,
+    message,
+    (value, fields) => value === undefined || value === null || test(value, fields),
+  );
 }
 
 function registered(code: FieldCode, message: string, test: Test): PropertyDecorator {
@@ -27,7 +31,11 @@ function registered(code: FieldCode, message: string, test: Test): PropertyDecor
 }
 
 /** As `Rule`, for text only: whatever has another type is refused by `OfType`, not here. */
-export function TextRule(code: FieldCode, message: string, test: (text: string) => boolean): PropertyDecorator {
+export function TextRule(
+  code: FieldCode,
+  message: string,
+  test: (text: string) => boolean,
+): PropertyDecorator {
   return Rule(code, message, (value) => typeof value !== 'string' || test(value));
 }
 
@@ -57,7 +65,9 @@ export const MinCharacters = (min: number) =>
   TextRule('too_short', `must have at least ${min} characters`, (text) => characters(text) >= min);
 
 export const Clean = (options: { newlines?: boolean } = {}) =>
-  TextRule('invalid_format', 'may not hold control characters or broken Unicode', (text) => isCleanText(text, options));
+  TextRule('invalid_format', 'may not hold control characters or broken Unicode', (text) =>
+    isCleanText(text, options),
+  );
 
 /** Works on the value as it was sent, before any other transformation. */
 export const Normalise = (form: (raw: unknown) => unknown) =>

@@ -10,6 +10,11 @@ export function characters(text: string): number {
   return count;
 }
 
+/** The first `max` code points. */
+export function truncated(text: string, max: number): string {
+  return text.length <= max ? text : Array.from(text).slice(0, max).join('');
+}
+
 /** True when the text holds neither control characters nor lone surrogates (which no database can store). */
 export function isCleanText(text: string, options: { newlines?: boolean } = {}): boolean {
   return text.isWellFormed() && !(options.newlines ? CONTROL_EXCEPT_NEWLINE : CONTROL).test(text);
@@ -22,7 +27,10 @@ export function normalise(text: string): string {
 
 /** As `normalise`, and every run of spaces becomes one space. Control characters stay, to be refused by name. */
 export function normaliseLine(text: string): string {
-  return text.normalize('NFC').trim().replace(/\p{Zs}+/gu, ' ');
+  return text
+    .normalize('NFC')
+    .trim()
+    .replace(/\p{Zs}+/gu, ' ');
 }
 
 /**

@@ -9,6 +9,7 @@ export function isUuid(text: string): boolean {
 
 /** Lower case. @throws ProblemError `malformed_uuid` naming the path parameter. */
 export function canonicalUuid(name: string, text: string): string {
-  if (!isUuid(text)) throw new ProblemError('malformed_uuid', `${name} must be a UUID (8-4-4-4-12 hexadecimal digits).`);
+  if (!isUuid(text))
+    throw new ProblemError('malformed_uuid', `${name} must be a UUID (8-4-4-4-12 hexadecimal digits).`);
   return text.toLowerCase();
 }

@@ -1,10 +1,23 @@
 import { Transform, plainToInstance } from 'class-transformer';
-import { IsBoolean, IsIn, IsInt, IsOptional, IsUrl, Length, Matches, Max, Min } from 'class-validator';
-import { validateSync } from 'class-validator';
+import {
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsUrl,
+  Length,
+  Matches,
+  Max,
+  Min,
+  validateSync,
+} from 'class-validator';
 import { join } from 'node:path';
+import { fieldsOf } from '../common/input.js';
 
 const Integer = () =>
-  Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : (value as unknown)));
+  Transform(({ value }) =>
+    typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : (value as unknown),
+  );
 
 const Flag = () =>
   Transform(({ value }) => (value === 'true' ? true : value === 'false' ? false : (value as unknown)));
@@ -64,7 +77,9 @@ export class Env {
 
   /** First API key, made on an empty database; at random and printed once when unset. */
   @IsOptional()
-  @Matches(/^[\x21-\x7e]{32,128}$/, { message: 'BOOTSTRAP_API_KEY must be 32 to 128 printable ASCII characters' })
+  @Matches(/^[\x21-\x7e]{32,128}$/, {
+    message: 'BOOTSTRAP_API_KEY must be 32 to 128 printable ASCII characters',
+  })
   BOOTSTRAP_API_KEY?: string;
 
   /** Password of the first Webmaster `admin`; at random and printed once when unset. */
@@ -73,7 +88,9 @@ export class Env {
   BOOTSTRAP_WEBMASTER_PASSWORD?: string;
 
   /** Name of the session cookie. */
-  @Matches(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, { message: 'SESSION_COOKIE_NAME must be a cookie name (RFC 6265)' })
+  @Matches(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, {
+    message: 'SESSION_COOKIE_NAME must be a cookie name (RFC 6265)',
+  })
   SESSION_COOKIE_NAME: string = 'rollcall_session';
 
   /** A session without a request ends after this many minutes. */
@@ -137,14 +154,14 @@ export class EnvError extends Error {}
  * @throws EnvError naming every variable that breaks its rule.
  */
 export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
-  const names = Object.keys(new Env()).concat(OPTIONAL_NAMES);
-  const given = Object.fromEntries(names.map((name) => [name, variables[name]]).filter(([, value]) => value));
+  const given: Record<string, string> = {};
+  for (const name of fieldsOf(Env)) {
+    const value = variables[name];
+    if (value) given[name] = value;
+  }
   const env = plainToInstance(Env, given, { exposeDefaultValues: true });
   const errors = validateSync(env);
   if (errors.length === 0) return env;
   const rules = errors.flatMap((error) => Object.values(error.constraints ?? {}));
   throw new EnvError(['The settings are not valid:', ...rules.map((rule) => `- ${rule}`)].join('\n'));
 }
-
-/** Settings without a default value, which a new Env does not show as keys. */
-export const OPTIONAL_NAMES = ['BASE_URL', 'DATABASE_URL', 'BOOTSTRAP_API_KEY', 'BOOTSTRAP_WEBMASTER_PASSWORD'];

@@ -10,20 +10,24 @@ type Entity = new () => object;
 type Record_ = Readonly<Record<string, SqlValue>>;
 
 /** Column names of an entity, in the order of its fields. */
-export function columnsOf(entity: Entity): string[] {
+function columnsOf(entity: Entity): string[] {
   return getMetadataArgsStorage()
     .columns.filter((column) => column.target === entity)
     .map((column) => column.propertyName);
 }
 
-export function tableOf(entity: Entity): string {
+function tableOf(entity: Entity): string {
   const table = getMetadataArgsStorage().tables.find((candidate) => candidate.target === entity);
   if (!table?.name) throw new Error(`${entity.name} is not an entity`);
   return table.name;
 }
 
 /** One multi-row INSERT for all rows (more only where an engine's limits ask for it). */
-export async function insertRows<E extends object>(sql: Sql, entity: new () => E, rows: readonly E[]): Promise<void> {
+export async function insertRows<E extends object>(
+  sql: Sql,
+  entity: new () => E,
+  rows: readonly E[],
+): Promise<void> {
   await writeRows(sql, entity, rows, '');
 }
 
@@ -51,7 +55,10 @@ export async function deleteRows(
 ): Promise<void> {
   for (let from = 0; from < values.length; from += MAX_PARAMS) {
     const part = values.slice(from, from + MAX_PARAMS);
-    await sql.execute(`DELETE FROM ${tableOf(entity)} WHERE ${column} IN (${placeholders(part.length)})`, part);
+    await sql.execute(
+      `DELETE FROM ${tableOf(entity)} WHERE ${column} IN (${placeholders(part.length)})`,
+      part,
+    );
   }
 }
 
@@ -71,7 +78,10 @@ function* parts(rows: readonly Record_[], columns: readonly string[]): Generator
   let length = 0;
   for (const row of rows) {
     const values = columns.map((column) => row[column] ?? null);
-    const size = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
+    const size = values.reduce<number>(
+      (sum, value) => sum + (typeof value === 'string' ? value.length : 8),
+      0,
+    );
     if (part.length > 0 && (part.length + columns.length > MAX_PARAMS || length + size > MAX_CHARACTERS)) {
       yield part;
       part = [];

@@ -11,7 +11,9 @@ type Settings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE'>;
 /** What TypeORM needs to reach the database of `DATABASE_URL`; the same for the service and for its command line. */
 export function dataSourceOptions(settings: Settings): DataSourceOptions {
   const url = settings.databaseUrl;
-  return url.startsWith('sqlite:') ? sqlite(url.slice('sqlite:'.length)) : mysql(url, settings.DATABASE_POOL_SIZE);
+  return url.startsWith('sqlite:')
+    ? sqlite(url.slice('sqlite:'.length))
+    : mysql(url, settings.DATABASE_POOL_SIZE);
 }
 
 const shared = {

@@ -8,5 +8,7 @@ export type Database = Engine;
 export const DATABASE = Symbol('Database');
 
 export function engineOf(dataSource: DataSource): Engine {
-  return dataSource.options.type === 'better-sqlite3' ? new SqliteEngine(dataSource) : new MysqlEngine(dataSource);
+  return dataSource.options.type === 'better-sqlite3'
+    ? new SqliteEngine(dataSource)
+    : new MysqlEngine(dataSource);
 }

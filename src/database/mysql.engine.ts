@@ -100,7 +100,11 @@ function send<T>(connection: PoolConnection, sql: string, params: readonly SqlVa
   });
 }
 
-async function affected(connection: PoolConnection, sql: string, params: readonly SqlValue[]): Promise<number> {
+async function affected(
+  connection: PoolConnection,
+  sql: string,
+  params: readonly SqlValue[],
+): Promise<number> {
   const result = await send<{ affectedRows: number }>(connection, sql, params);
   return result.affectedRows;
 }

@@ -58,15 +58,14 @@ export class SqliteEngine implements Engine {
     return {
       dialect: this.dialect,
       query: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
-        Promise.resolve(this.all<T>(sql, params)),
-      execute: async (sql, params = []) => Promise.resolve(this.run(sql, params)),
+        this.all<T>(sql, params),
+      execute: async (sql, params = []) => this.run(sql, params),
       commit: async () => {
         ended = true;
-        return Promise.resolve(end('COMMIT'));
+        end('COMMIT');
       },
       rollback: async () => {
         if (!ended) end('ROLLBACK');
-        return Promise.resolve();
       },
     };
   }

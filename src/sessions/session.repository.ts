@@ -22,7 +22,11 @@ export class SessionRepository {
 
   /** Only forward, so that a slow request does not take back what a later one has won. */
   async renew(id: string, expires: string): Promise<void> {
-    await this.database.execute('UPDATE sessions SET expires = ? WHERE id = ? AND expires < ?', [expires, id, expires]);
+    await this.database.execute('UPDATE sessions SET expires = ? WHERE id = ? AND expires < ?', [
+      expires,
+      id,
+      expires,
+    ]);
   }
 
   async delete(tx: Sql, id: string): Promise<number> {
@@ -30,13 +34,16 @@ export class SessionRepository {
   }
 
   async deleteOfUsers(tx: Sql, userUuids: readonly string[], except: string): Promise<void> {
-    await tx.execute(`DELETE FROM sessions WHERE user_uuid IN (${placeholders(userUuids.length)}) AND id <> ?`, [
-      ...userUuids,
-      except,
-    ]);
+    await tx.execute(
+      `DELETE FROM sessions WHERE user_uuid IN (${placeholders(userUuids.length)}) AND id <> ?`,
+      [...userUuids, except],
+    );
   }
 
   async deleteExpired(time: string): Promise<number> {
-    return this.database.execute('DELETE FROM sessions WHERE expires <= ? OR absolute_expires <= ?', [time, time]);
+    return this.database.execute('DELETE FROM sessions WHERE expires <= ? OR absolute_expires <= ?', [
+      time,
+      time,
+    ]);
   }
 }

@@ -27,7 +27,11 @@ export class SessionsController {
   async login(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<LoggedIn> {
     const { uuid, username } = request.user as LoggedIn;
     const actor = { kind: 'user', uuid, username, roles: [], sessionId: '' } as const;
-    const token = await this.sessions.start(uuid, { actor, requestId: request.requestId, ip: request.ip ?? '' });
+    const token = await this.sessions.start(uuid, {
+      actor,
+      requestId: request.requestId,
+      ip: request.ip ?? '',
+    });
     this.cookie.write(response, token);
     return { uuid, username };
   }
@@ -36,7 +40,10 @@ export class SessionsController {
   @DocLogout()
   @HttpCode(200)
   @Requires('session.logout')
-  async logout(@CurrentCaller() caller: Caller, @Res({ passthrough: true }) response: Response): Promise<object> {
+  async logout(
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
     if (caller.actor.kind !== 'user') {
       throw new ProblemError('unauthenticated', 'Only a session can log out; an API key has none.');
     }

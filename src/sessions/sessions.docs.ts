@@ -28,7 +28,10 @@ export const DocLogin = () =>
 
 export const DocLogout = () =>
   applyDecorators(
-    ApiOperation({ summary: 'End the session', description: 'The cookie is worthless from then on, everywhere.' }),
+    ApiOperation({
+      summary: 'End the session',
+      description: 'The cookie is worthless from then on, everywhere.',
+    }),
     ApiCookieAuth('session'),
     ApiResponse({ status: 200, description: 'Logged out.', schema: { type: 'object', example: {} } }),
     Problems(400, 401, 403),

@@ -47,7 +47,9 @@ export class SessionsService {
     };
     await this.transactions.run(async (tx) => {
       await this.repository.insert(tx, session);
-      await this.audit.record(tx, caller, [{ action: 'session.created', target: { kind: 'session', id: session.id } }]);
+      await this.audit.record(tx, caller, [
+        { action: 'session.created', target: { kind: 'session', id: session.id } },
+      ]);
     });
     return token;
   }

@@ -16,5 +16,7 @@ function credentials(env: Env, api: string, { username, password, apiKey }: Firs
   lines.push(`  API key     ${apiKey ?? '(from BOOTSTRAP_API_KEY)'}`);
   const key = apiKey ?? '$BOOTSTRAP_API_KEY';
   lines.push('', 'Try it:', `  curl -H 'X-API-Key: ${key}' '${api}/users/search'`);
-  return env.BOOTSTRAP_API_KEY === undefined ? lines : lines.map((line) => line.replaceAll(`'X-API-Key: ${key}'`, `"X-API-Key: ${key}"`));
+  return env.BOOTSTRAP_API_KEY === undefined
+    ? lines
+    : lines.map((line) => line.replaceAll(`'X-API-Key: ${key}'`, `"X-API-Key: ${key}"`));
 }

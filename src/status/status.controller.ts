@@ -6,7 +6,8 @@ import { StatusService } from './status.service.js';
 
 class StatusDto {
   @ApiProperty({ enum: ['OK'] }) status!: string;
-  @ApiProperty({ type: 'integer', description: 'Seconds since 1970 (UTC).', example: 1769847330 }) timestamp!: number;
+  @ApiProperty({ type: 'integer', description: 'Seconds since 1970 (UTC).', example: 1769847330 })
+  timestamp!: number;
   @ApiProperty({ format: 'date-time', example: '2026-01-31T08:15:30.123Z' }) datetime!: string;
 }
 

@@ -26,7 +26,10 @@ export class IdempotencyService {
   identify(key: string | undefined, body: JsonObject, actor: Actor): IdempotentRequest | undefined {
     if (key === undefined) return undefined;
     if (!KEY.test(key)) {
-      throw new ProblemError('invalid_parameter', 'Idempotency-Key must have 1 to 255 printable ASCII characters.');
+      throw new ProblemError(
+        'invalid_parameter',
+        'Idempotency-Key must have 1 to 255 printable ASCII characters.',
+      );
     }
     return {
       id: sha256(JSON.stringify([actor.kind, actorId(actor), key])),

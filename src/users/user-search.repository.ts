@@ -51,7 +51,7 @@ export class UserSearchRepository {
       `SELECT COUNT(*) AS n FROM users u ${joins(filter)} WHERE ${sql}`,
       [...joinParams(filter), ...params],
     );
-    return Number(row?.n ?? 0);
+    return row?.n ?? 0;
   }
 
   private async countByStatus(statuses: readonly string[]): Promise<number> {

@@ -69,7 +69,11 @@ export class UserWriteRepository {
   }
 
   /** First everything is given up, then taken: an identifier may move from one user of the set to another. */
-  async moveIdentifiers(tx: Sql, given: readonly string[], taken: readonly UserIdentifierEntity[]): Promise<void> {
+  async moveIdentifiers(
+    tx: Sql,
+    given: readonly string[],
+    taken: readonly UserIdentifierEntity[],
+  ): Promise<void> {
     await deleteRows(tx, UserIdentifierEntity, 'identifier', given);
     await insertRows(tx, UserIdentifierEntity, taken);
   }

@@ -9,10 +9,11 @@ export interface FieldChange {
 
 /** The fields in which two states of a user differ; from nothing, the fields that are set. */
 export function differences(before: User | undefined, after: User): FieldChange[] {
-  return CHANGEABLE.filter((field) => !same(before?.[field] ?? empty(after[field]), after[field])).map((field) =>
-    field === 'password_hash'
-      ? { field: 'password' }
-      : { field, old: before?.[field] ?? null, new: after[field] },
+  return CHANGEABLE.filter((field) => !same(before?.[field] ?? empty(after[field]), after[field])).map(
+    (field) =>
+      field === 'password_hash'
+        ? { field: 'password' }
+        : { field, old: before?.[field] ?? null, new: after[field] },
   );
 }
 

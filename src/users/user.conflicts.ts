@@ -39,7 +39,10 @@ export function markConflicts(drafts: readonly Draft[], owners: ReadonlyMap<stri
   return live.some((draft) => draft.error);
 }
 
-function conflictError(draft: Draft, holders: ReadonlyMap<string, ReadonlySet<string>>): ProblemError | undefined {
+function conflictError(
+  draft: Draft,
+  holders: ReadonlyMap<string, ReadonlySet<string>>,
+): ProblemError | undefined {
   const conflicts = identifiersOf(draft.after).flatMap(({ field, identifier }): (Conflict & Identifier)[] =>
     [...(holders.get(identifier) ?? [])]
       .filter((uuid) => uuid !== draft.after.uuid)

@@ -28,7 +28,10 @@ export function decodeCursor(text: string, sort: Sort, order: Order): Cursor {
     typeof uuid === 'string' &&
     uuid.length === 36;
   if (!valid) {
-    throw new ProblemError('invalid_parameter', 'after must be the cursor of a page with the same sort and order.');
+    throw new ProblemError(
+      'invalid_parameter',
+      'after must be the cursor of a page with the same sort and order.',
+    );
   }
   return { sort, order, segment, key, uuid };
 }

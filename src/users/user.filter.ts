@@ -29,14 +29,28 @@ export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): 
   ];
   const unfiltered = joins.length === 0 && conditions.length === 0;
   if (statuses) conditions.push(oneOf('u.status', statuses));
-  return { joins, conditions, score, countedStatuses: unfiltered ? [...new Set(statuses ?? STATUSES)] : undefined };
+  return {
+    joins,
+    conditions,
+    score,
+    countedStatuses: unfiltered ? [...new Set(statuses ?? STATUSES)] : undefined,
+  };
 }
 
 const STATUSES: readonly string[] = ['Active', 'Blocked'];
 
 function assertReadable({ sort, authname, managed_by }: UserQuery): void {
-  const asked = sort === 'email' ? 'sort=email' : authname !== undefined ? 'authname' : managed_by !== undefined && 'managed_by';
-  if (asked) throw new ProblemError('forbidden', `${asked} is for Webmasters: it would tell of fields that are hidden.`);
+  const asked =
+    sort === 'email'
+      ? 'sort=email'
+      : authname !== undefined
+        ? 'authname'
+        : managed_by !== undefined && 'managed_by';
+  if (asked)
+    throw new ProblemError(
+      'forbidden',
+      `${asked} is for Webmasters: it would tell of fields that are hidden.`,
+    );
 }
 
 function visibleEmail(actor: Actor): Clause {
@@ -78,11 +92,17 @@ function oneOf(column: string, values: readonly string[]): Clause {
 }
 
 /** One join a word, so that every word must match; `nothing` for a term that holds no word at all. */
-function wordJoins(term: string | undefined, weight: string): { joins: Clause[]; score: string; nothing: boolean } {
+function wordJoins(
+  term: string | undefined,
+  weight: string,
+): { joins: Clause[]; score: string; nothing: boolean } {
   if (term === undefined) return { joins: [], score: 'u.updated', nothing: false };
   const words = [...new Set(term.split(/\s+/u))];
   if (words.some((word) => /^\*+$/.test(word))) {
-    throw new ProblemError('invalid_parameter', 'fulltext_search takes * only behind the beginning of a word.');
+    throw new ProblemError(
+      'invalid_parameter',
+      'fulltext_search takes * only behind the beginning of a word.',
+    );
   }
   const joins = words.flatMap((word) => {
     const [folded] = wordsIn(word.replace(/\*+$/, ''));

@@ -15,7 +15,8 @@ const MAX_URL = 2048;
 
 const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
-const isStringArray = (value: unknown): boolean => Array.isArray(value) && strings(value).length === value.length;
+const isStringArray = (value: unknown): boolean =>
+  Array.isArray(value) && strings(value).length === value.length;
 const hasDuplicates = (values: readonly string[]): boolean => new Set(values).size < values.length;
 const values = (value: unknown): unknown[] => (isObject(value) ? Object.values(value) : []);
 const keys = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : []);
@@ -31,7 +32,11 @@ export const rolesRules = (): PropertyDecorator =>
   all(
     Rule('invalid_type', 'must be an array of strings', isStringArray),
     Rule('too_long', `may hold at most ${MAX_ROLES} roles`, (value) => strings(value).length <= MAX_ROLES),
-    Rule('invalid_value', 'may not name a role twice', (value) => !hasDuplicates(strings(value).map(caseFold))),
+    Rule(
+      'invalid_value',
+      'may not name a role twice',
+      (value) => !hasDuplicates(strings(value).map(caseFold)),
+    ),
   );
 
 /** `{}` clears. */
@@ -46,17 +51,31 @@ const names = (value: unknown): string[] => values(value).flatMap(strings);
 
 export const authnameRules = (): PropertyDecorator =>
   all(
-    Rule('invalid_type', 'must be an object of arrays of strings', (value) => isObject(value) && values(value).every(isStringArray)),
-    Rule('invalid_format', 'must hold methods of 1 to 32 of a-z, 0-9, _ and -, and names without control characters', (value) =>
-      keys(value).every((method) => METHOD.test(method)) && names(value).every((name) => isCleanText(name)),
+    Rule(
+      'invalid_type',
+      'must be an object of arrays of strings',
+      (value) => isObject(value) && values(value).every(isStringArray),
     ),
-    Rule('too_long', `may hold at most ${MAX_METHODS} methods of ${MAX_VALUES} names of ${MAX_VALUE} characters`, (value) =>
-      keys(value).length <= MAX_METHODS &&
-      values(value).every((list) => strings(list).length <= MAX_VALUES) &&
-      names(value).every((name) => characters(name) <= MAX_VALUE),
+    Rule(
+      'invalid_format',
+      'must hold methods of 1 to 32 of a-z, 0-9, _ and -, and names without control characters',
+      (value) =>
+        keys(value).every((method) => METHOD.test(method)) && names(value).every((name) => isCleanText(name)),
     ),
-    Rule('invalid_value', 'may not hold an empty name or a name twice in one method', (value) =>
-      names(value).every((name) => name !== '') && !values(value).some((list) => hasDuplicates(strings(list))),
+    Rule(
+      'too_long',
+      `may hold at most ${MAX_METHODS} methods of ${MAX_VALUES} names of ${MAX_VALUE} characters`,
+      (value) =>
+        keys(value).length <= MAX_METHODS &&
+        values(value).every((list) => strings(list).length <= MAX_VALUES) &&
+        names(value).every((name) => characters(name) <= MAX_VALUE),
+    ),
+    Rule(
+      'invalid_value',
+      'may not hold an empty name or a name twice in one method',
+      (value) =>
+        names(value).every((name) => name !== '') &&
+        !values(value).some((list) => hasDuplicates(strings(list))),
     ),
   );
 
@@ -69,12 +88,21 @@ export function toSocialMedia(raw: unknown): unknown {
 
 export const socialMediaRules = (): PropertyDecorator =>
   all(
-    Rule('invalid_type', 'must be an object of strings', (value) => isObject(value) && values(value).every((url) => typeof url === 'string')),
+    Rule(
+      'invalid_type',
+      'must be an object of strings',
+      (value) => isObject(value) && values(value).every((url) => typeof url === 'string'),
+    ),
     Rule('unknown_field', `may hold only ${NETWORKS.join(', ')}`, (value) =>
       keys(value).every((network) => (NETWORKS as readonly string[]).includes(network)),
     ),
-    Rule('too_long', `may hold URLs of at most ${MAX_URL} characters`, (value) => urls(value).every((url) => characters(url) <= MAX_URL)),
-    Rule('invalid_format', 'must hold http or https URLs', (value) => urls(value).every((url) => url === '' || isHttpUrl(url))),
+    Rule('too_long', `may hold URLs of at most ${MAX_URL} characters`, (value) =>
+      urls(value).every((url) => characters(url) <= MAX_URL),
+    ),
+    Rule('invalid_format', 'must hold http or https URLs', (value) =>
+      urls(value).every((url) => url === '' || isHttpUrl(url)),
+    ),
   );
 
-const urls = (value: unknown): string[] => values(value).filter((url): url is string => typeof url === 'string');
+const urls = (value: unknown): string[] =>
+  values(value).filter((url): url is string => typeof url === 'string');

@@ -14,14 +14,20 @@ import {
   trimmed,
 } from '../common/rules.js';
 import { isUuid } from '../common/uuid.js';
-import { authnameRules, rolesRules, socialMediaRules, toAuthname, toRoles, toSocialMedia } from './user.input.rules.js';
+import {
+  authnameRules,
+  rolesRules,
+  socialMediaRules,
+  toAuthname,
+  toRoles,
+  toSocialMedia,
+} from './user.input.rules.js';
 import type { Authname, SocialMedia } from './user.model.js';
 import { isEmailAddress, isHttpUrl } from './user.formats.js';
 
 const Line = (max: number) => all(Normalise(line), OfType('string'), Clean(), MaxCharacters(max));
 
-const Url = () =>
-  all(Line(2048), TextRule('invalid_format', 'must be an http or https URL', isHttpUrl));
+const Url = () => all(Line(2048), TextRule('invalid_format', 'must be an http or https URL', isHttpUrl));
 
 /** A password: any characters, never trimmed. */
 const Secret = () =>
@@ -39,25 +45,44 @@ const Flag = () => OfType('boolean');
  * it, and any other value is normalised and obeys every rule that needs neither settings nor other records.
  */
 export class UserInput {
-  @ApiPropertyOptional({ maxLength: 254, example: 'jane.doe', description: 'Unique in any case; also not the e-mail of another user.' })
+  @ApiPropertyOptional({
+    maxLength: 254,
+    example: 'jane.doe',
+    description: 'Unique in any case; also not the e-mail of another user.',
+  })
   @NotBlank()
   @Line(254)
   username?: string | null;
 
-  @ApiPropertyOptional({ maxLength: 254, example: 'jane.doe@example.org', description: 'Unique in any case; its local part has at most 64 characters.' })
+  @ApiPropertyOptional({
+    maxLength: 254,
+    example: 'jane.doe@example.org',
+    description: 'Unique in any case; its local part has at most 64 characters.',
+  })
   @NotBlank()
   @Line(254)
   @TextRule('invalid_format', 'must be an e-mail address', isEmailAddress)
   email?: string | null;
 
-  @ApiPropertyOptional({ maxLength: 255, example: 'HR-10042', nullable: true, description: 'Id in the identity source; case-sensitive, unique.' })
+  @ApiPropertyOptional({
+    maxLength: 255,
+    example: 'HR-10042',
+    nullable: true,
+    description: 'Id in the identity source; case-sensitive, unique.',
+  })
   @Normalise(trimmed)
   @OfType('string')
   @Clean()
   @MaxCharacters(255)
   external_id?: string | null;
 
-  @ApiPropertyOptional({ type: [String], maxItems: 32, nullable: true, example: ['Organisational user', 'Editor'], description: 'Names in any case. Empty: the default role.' })
+  @ApiPropertyOptional({
+    type: [String],
+    maxItems: 32,
+    nullable: true,
+    example: ['Organisational user', 'Editor'],
+    description: 'Names in any case. Empty: the default role.',
+  })
   @Normalise(toRoles)
   @rolesRules()
   roles?: string[] | null;
@@ -104,12 +129,24 @@ export class UserInput {
   @authnameRules()
   authname?: Authname | null;
 
-  @ApiPropertyOptional({ writeOnly: true, minLength: 8, maxLength: 128, nullable: true, example: 'correct horse battery staple', description: 'Never trimmed. null removes it: nobody can log in with a password.' })
+  @ApiPropertyOptional({
+    writeOnly: true,
+    minLength: 8,
+    maxLength: 128,
+    nullable: true,
+    example: 'correct horse battery staple',
+    description: 'Never trimmed. null removes it: nobody can log in with a password.',
+  })
   @Secret()
   @MinCharacters(8)
   password?: string | null;
 
-  @ApiPropertyOptional({ writeOnly: true, maxLength: 128, description: 'Needed to change one\'s own password.', example: 'Tr0ub4dor&3' })
+  @ApiPropertyOptional({
+    writeOnly: true,
+    maxLength: 128,
+    description: "Needed to change one's own password.",
+    example: 'Tr0ub4dor&3',
+  })
   @Secret()
   current_password?: string | null;
 
@@ -117,7 +154,12 @@ export class UserInput {
   @Url()
   user_avatar?: string | null;
 
-  @ApiPropertyOptional({ format: 'uuid', nullable: true, example: null, description: 'Another user; no cycle.' })
+  @ApiPropertyOptional({
+    format: 'uuid',
+    nullable: true,
+    example: null,
+    description: 'Another user; no cycle.',
+  })
   @Normalise((raw) => (typeof raw === 'string' ? line(raw.toLowerCase()) : raw))
   @OfType('string')
   @TextRule('invalid_format', 'must be a UUID', isUuid)
@@ -156,7 +198,11 @@ export class UserInput {
 
 /** `POST /users`: username and email must be there. */
 export class NewUserInput extends UserInput {
-  @ApiProperty({ maxLength: 254, example: 'jane.doe', description: 'Unique in any case; also not the e-mail of another user.' })
+  @ApiProperty({
+    maxLength: 254,
+    example: 'jane.doe',
+    description: 'Unique in any case; also not the e-mail of another user.',
+  })
   @Required()
   override username!: string;
 
@@ -167,7 +213,11 @@ export class NewUserInput extends UserInput {
 
 /** `PUT /users/{user_id}`: what a GET returned may come back; read-only fields in it are ignored. */
 export class ChangedUserInput extends UserInput {
-  @ApiPropertyOptional({ format: 'uuid', readOnly: true, description: 'Ignored, but must be that of the path.' })
+  @ApiPropertyOptional({
+    format: 'uuid',
+    readOnly: true,
+    description: 'Ignored, but must be that of the path.',
+  })
   @Ignored()
   uuid?: unknown;
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { caseFold, fold } from '../common/text.js';
+import { caseFold, fold, truncated } from '../common/text.js';
 import type { User } from './user.model.js';
 
 /** Longest text that a key column holds. */
@@ -21,7 +21,7 @@ export function exactKey(text: string): string {
 
 /** Order of names: case and accents folded. */
 export function sortKey(text: string): string {
-  return [...fold(text)].slice(0, MAX_KEY).join('');
+  return truncated(fold(text), MAX_KEY);
 }
 
 /** Normalisation can make a text longer than its column (`ﬃ` becomes `ffi`); such a key is replaced by its hash. */
@@ -37,8 +37,9 @@ export interface Identifier {
 
 /** Username and e-mail share one space, because login accepts both. */
 export const loginIdentifier = (name: string): string => `login:${loginKey(name)}`;
-export const externalIdIdentifier = (externalId: string): string => `external_id:${exactKey(externalId)}`;
-export const authnameIdentifier = (method: string, name: string): string => `authname:${method}:${exactKey(name)}`;
+const externalIdIdentifier = (externalId: string): string => `external_id:${exactKey(externalId)}`;
+export const authnameIdentifier = (method: string, name: string): string =>
+  `authname:${method}:${exactKey(name)}`;
 
 type Identified = Pick<User, 'username' | 'email' | 'external_id' | 'authname'>;
 

@@ -1,4 +1,3 @@
-import type { JsonValue } from '../common/json.js';
 import type { UserEntity } from './user.entity.js';
 
 /** Method → login names of that method. */
@@ -8,7 +7,7 @@ export const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
 /** Network → URL; a network that is not there is not set. */
 export type SocialMedia = Partial<Record<(typeof NETWORKS)[number], string>>;
 
-export type Status = 'Active' | 'Blocked';
+type Status = 'Active' | 'Blocked';
 
 /** A user as the rules see it: the row with its documents opened and without its computed columns. */
 export interface User {
@@ -64,7 +63,10 @@ export const CHANGEABLE = [
 ] as const satisfies (keyof User)[];
 
 /** The columns of a row that hold a user; the rest is computed from them. */
-export type UserRow = Omit<UserEntity, 'username_key' | 'email_key' | 'external_id_key' | 'firstname_sort' | 'surname_sort'>;
+export type UserRow = Omit<
+  UserEntity,
+  'username_key' | 'email_key' | 'external_id_key' | 'firstname_sort' | 'surname_sort'
+>;
 
 export const USER_COLUMNS: readonly (keyof UserRow)[] = [
   'uuid',
@@ -80,13 +82,13 @@ export function toUser(row: UserRow): User {
     ...row,
     roles: JSON.parse(row.roles) as string[],
     status: row.status as Status,
-    authname: document<Authname>(row.authname),
-    social_media: document<SocialMedia>(row.social_media),
+    authname: document(row.authname) as Authname,
+    social_media: document(row.social_media),
     hide_email: row.hide_email === 1,
     hide_phone_numbers: row.hide_phone_numbers === 1,
   };
 }
 
-function document<T extends JsonValue>(json: string | null): T | Record<string, never> {
-  return json === null ? {} : (JSON.parse(json) as T);
+function document(json: string | null): object {
+  return json === null ? {} : (JSON.parse(json) as object);
 }

@@ -27,7 +27,11 @@ const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access']);
 export function assertSelfFields(sent: JsonObject, shown: JsonObject): void {
   const known = fieldsOf(ChangedUserInput);
   const refused = Object.keys(sent).filter(
-    (field) => known.has(field) && !SELF_FIELDS.has(field) && !IGNORED.has(field) && !isCurrent(sent[field], shown[field]),
+    (field) =>
+      known.has(field) &&
+      !SELF_FIELDS.has(field) &&
+      !IGNORED.has(field) &&
+      !isCurrent(sent[field], shown[field]),
   );
   if (refused.length === 0) return;
   throw new ProblemError('field_not_permitted', `Only a Webmaster may change: ${refused.join(', ')}.`);
@@ -40,7 +44,7 @@ function isCurrent(sent: unknown, shown: unknown): boolean {
 /** Empty values of every type are one; text is compared as it would be stored. */
 function comparable(value: unknown): unknown {
   if (typeof value === 'string') return line(value) ?? trimmed(value) ?? null;
-  if (Array.isArray(value)) return value.length === 0 ? null : [...value].sort();
+  if (Array.isArray(value)) return value.length === 0 ? null : (value as unknown[]).toSorted();
   if (isObject(value)) return Object.keys(value).length === 0 ? null : value;
   return value ?? null;
 }

@@ -1,7 +1,16 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { BooleanParam, ChoiceParam, ChoicesParam, IntegerParam, PatternParam, TextParam, TextsParam, TimeParam } from '../common/query-rules.js';
+import {
+  BooleanParam,
+  ChoiceParam,
+  ChoicesParam,
+  IntegerParam,
+  PatternParam,
+  TextParam,
+  TextsParam,
+  TimeParam,
+} from '../common/query-rules.js';
 
-export const SORTS = [
+const SORTS = [
   'relevance',
   'updated',
   'created',
@@ -20,15 +29,29 @@ export const MAX_LIMIT = 100;
 
 /** The query of `GET /users/search` (interface §5). */
 export class UserQuery {
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, default: 0, description: 'Users to skip. Not together with after.' })
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    description: 'Users to skip. Not together with after.',
+  })
   @IntegerParam(0)
   offset?: number;
 
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, default: DEFAULT_LIMIT, description: 'Above 100 it is taken as 100.' })
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    default: DEFAULT_LIMIT,
+    description: 'Above 100 it is taken as 100.',
+  })
   @IntegerParam(1)
   limit?: number;
 
-  @ApiPropertyOptional({ enum: SORTS, default: 'relevance', description: 'Without a search term, relevance is updated.' })
+  @ApiPropertyOptional({
+    enum: SORTS,
+    default: 'relevance',
+    description: 'Without a search term, relevance is updated.',
+  })
   @ChoiceParam(SORTS)
   sort?: Sort;
 
@@ -41,7 +64,8 @@ export class UserQuery {
   after?: string;
 
   @ApiPropertyOptional({
-    description: 'Every word must match a whole word of a name, username, e-mail or external id; a trailing * matches its beginnings.',
+    description:
+      'Every word must match a whole word of a name, username, e-mail or external id; a trailing * matches its beginnings.',
     example: 'jane do*',
   })
   @TextParam(255)

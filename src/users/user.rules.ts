@@ -1,4 +1,10 @@
-import { WEBMASTER, DEFAULT_ROLES, EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue } from '../access/roles.js';
+import {
+  WEBMASTER,
+  DEFAULT_ROLES,
+  EXTERNAL_USER,
+  ORGANISATIONAL_USER,
+  type RoleCatalogue,
+} from '../access/roles.js';
 import type { FieldError } from '../common/errors.js';
 import { hasTopLevelDomain } from './user.formats.js';
 import type { UserInput } from './user.input.js';
@@ -26,7 +32,11 @@ export type UserPatch = Omit<UserInput, 'password' | 'current_password'> & {
 export function settle(input: UserInput, settings: RuleSettings): FieldError[] {
   const errors: FieldError[] = [];
   if (input.email && settings.emailRequiresTld && !hasTopLevelDomain(input.email)) {
-    errors.push({ field: 'email', code: 'invalid_format', message: 'must be an e-mail address with a top-level domain' });
+    errors.push({
+      field: 'email',
+      code: 'invalid_format',
+      message: 'must be an e-mail address with a top-level domain',
+    });
   }
   if (Array.isArray(input.roles)) {
     const unknown = input.roles.filter((role) => settings.roles.find(role) === undefined);
@@ -43,8 +53,18 @@ export function settle(input: UserInput, settings: RuleSettings): FieldError[] {
 
 /** The user after a patch: what was not sent stays, null clears (interface §3). */
 export function patched(current: User, patch: UserPatch): User {
-  const { authname, social_media, roles, status, username, email, manager_uuid, password_hash, managed_by, ...plain } =
-    patch;
+  const {
+    authname,
+    social_media,
+    roles,
+    status,
+    username,
+    email,
+    manager_uuid,
+    password_hash,
+    managed_by,
+    ...plain
+  } = patch;
   const next: User = { ...current, ...cleared(plain) };
   if (username) next.username = username;
   if (email) next.email = email;
@@ -58,7 +78,17 @@ export function patched(current: User, patch: UserPatch): User {
   return next;
 }
 
-const TEXTS = new Set(['external_id', 'phone', 'mobile', 'firstname', 'middle_name', 'surname', 'known_as', 'user_avatar', 'about_me']);
+const TEXTS = new Set([
+  'external_id',
+  'phone',
+  'mobile',
+  'firstname',
+  'middle_name',
+  'surname',
+  'known_as',
+  'user_avatar',
+  'about_me',
+]);
 
 /** The fields that were sent, with the empty value of their type for null. */
 function cleared(plain: Record<string, unknown>): Partial<User> {
@@ -69,7 +99,9 @@ function cleared(plain: Record<string, unknown>): Partial<User> {
 /** Replaces the members that are named, drops those that are named empty; null drops all. */
 function merged<T extends object>(current: Readonly<T>, sent: T | null): T {
   if (sent === null) return {} as T;
-  const members = Object.entries({ ...current, ...sent }).filter(([, value]) => (value as string | string[]).length > 0);
+  const members = Object.entries({ ...current, ...sent }).filter(
+    ([, value]) => (value as string | string[]).length > 0,
+  );
   return Object.fromEntries(members) as T;
 }
 
@@ -91,7 +123,9 @@ export function wholeErrors(user: User): FieldError[] {
 export function passwordErrors(password: string, user: { username: string; email: string }): FieldError[] {
   const key = loginKey(password);
   if (key !== loginKey(user.username) && key !== loginKey(user.email)) return [];
-  return [{ field: 'password', code: 'invalid_value', message: 'may not be the username or the e-mail address' }];
+  return [
+    { field: 'password', code: 'invalid_value', message: 'may not be the username or the e-mail address' },
+  ];
 }
 
 /** An active Webmaster: one of those of whom the last must stay. */

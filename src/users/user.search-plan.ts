@@ -69,8 +69,13 @@ export function where(conditions: readonly Clause[]): Clause {
 export function behind(key: string, order: Order, after: { key: SqlValue; uuid: string }): Clause {
   const [beyond, from] = order === 'asc' ? ['>', '>='] : ['<', '<='];
   if (after.key === null) return { sql: `${key} IS NULL AND u.uuid ${beyond} ?`, params: [after.uuid] };
-  const keyed = { sql: `${key} ${from} ? AND (${key} ${beyond} ? OR u.uuid ${beyond} ?)`, params: [after.key, after.key, after.uuid] };
+  const keyed = {
+    sql: `${key} ${from} ? AND (${key} ${beyond} ? OR u.uuid ${beyond} ?)`,
+    params: [after.key, after.key, after.uuid],
+  };
   // Descending, unset values (NULL) follow the last key.
   const reachesUnset = order === 'desc' && key === COLUMNS.external_id;
-  return reachesUnset ? { sql: `(${keyed.sql} OR ${key} IS NULL)`, params: keyed.params } : { sql: `(${keyed.sql})`, params: keyed.params };
+  return reachesUnset
+    ? { sql: `(${keyed.sql} OR ${key} IS NULL)`, params: keyed.params }
+    : { sql: `(${keyed.sql})`, params: keyed.params };
 }

@@ -37,7 +37,13 @@ export class UserSearch {
     if (cursor && query.offset !== undefined) {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     }
-    const found = await this.read(filter, { sort, order, limit: limit + 1, offset: query.offset ?? 0, cursor });
+    const found = await this.read(filter, {
+      sort,
+      order,
+      limit: limit + 1,
+      offset: query.offset ?? 0,
+      cursor,
+    });
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     return {

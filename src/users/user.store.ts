@@ -35,7 +35,10 @@ export class UserStore {
       return [{ before: draft.before, user: outcome.user, outcome, draft }];
     });
     if (written.length === 0) return;
-    await this.repository.saveUsers(tx, written.map(({ user }) => user));
+    await this.repository.saveUsers(
+      tx,
+      written.map(({ user }) => user),
+    );
     await this.saveLookups(tx, written);
     await this.endSessions(tx, written, caller);
     await this.audit.record(tx, caller, written.map(toAuditEvent));
@@ -61,16 +64,29 @@ export class UserStore {
       roles.flatMap(({ user }) => user.roles.map((role) => ({ role, user_uuid: user.uuid }))),
     );
     const words = written.filter(({ before, user }) => !equal(before && wordRows(before), wordRows(user)));
-    await this.repository.replaceWords(tx, known(words), words.flatMap(({ user }) => wordRows(user)));
+    await this.repository.replaceWords(
+      tx,
+      known(words),
+      words.flatMap(({ user }) => wordRows(user)),
+    );
   }
 
   private async endSessions(tx: Sql, written: readonly Written[], caller: Caller): Promise<void> {
     const changed = written.filter(({ before }) => before !== undefined);
     const all = changed.filter(({ before, user }) => before && endsSessions(before, user));
-    const others = changed.filter((item) => item.before?.password_hash !== item.user.password_hash && !all.includes(item));
+    const others = changed.filter(
+      (item) => item.before?.password_hash !== item.user.password_hash && !all.includes(item),
+    );
     const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
-    await this.sessions.endOfUsers(tx, all.map(({ user }) => user.uuid));
-    await this.sessions.endOfUsers(tx, others.map(({ user }) => user.uuid), own);
+    await this.sessions.endOfUsers(
+      tx,
+      all.map(({ user }) => user.uuid),
+    );
+    await this.sessions.endOfUsers(
+      tx,
+      others.map(({ user }) => user.uuid),
+      own,
+    );
   }
 }
 

@@ -35,7 +35,8 @@ export function wordRows(user: User): UserWordEntity[] {
       rows.set(word, row);
     }
   };
-  for (const name of [user.firstname, user.middle_name, user.surname, user.known_as]) add(wordsAndParts(name), NAME);
+  for (const name of [user.firstname, user.middle_name, user.surname, user.known_as])
+    add(wordsAndParts(name), NAME);
   add(wordsAndParts(user.username), LOGIN);
   const localPart = user.email.slice(0, user.email.lastIndexOf('@'));
   add([...wordsIn(user.email), ...wordsIn(localPart)], LOGIN, user.hide_email);

@@ -48,7 +48,11 @@ export class UserWriter {
       const before = uuid === undefined ? undefined : current.get(uuid);
       const after = patched(before ?? newUser(uuid ?? uuidv7(), time), patch);
       const missing = uuid !== undefined && !before;
-      return { before, after, error: missing ? new ProblemError('not_found', `There is no user ${uuid}.`) : undefined };
+      return {
+        before,
+        after,
+        error: missing ? new ProblemError('not_found', `There is no user ${uuid}.`) : undefined,
+      };
     });
   }
 

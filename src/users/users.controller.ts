@@ -43,7 +43,11 @@ export class UsersController {
   @Get('me')
   @DocMe()
   @Requires('profile.read')
-  async me(@CurrentCaller() caller: Caller, @Req() request: Request, @Res({ passthrough: true }) response: Response) {
+  async me(
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
     if (caller.actor.kind !== 'user') throw new ProblemError('not_found', 'An API key is no user.');
     return this.answer(await this.users.get(caller.actor.uuid, caller), caller, request, response);
   }

@@ -7,9 +7,16 @@ import { UserDto, UserPageDto, UserUuidDto } from './users.dto.js';
 
 /** What Swagger UI shows of the routes of `users.controller.ts`. */
 
-const ETAG = { ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string' } } } as const;
+const ETAG = {
+  ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string' } },
+} as const;
 const UserId = () =>
-  ApiParam({ name: 'user_id', format: 'uuid', description: 'In any case.', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' });
+  ApiParam({
+    name: 'user_id',
+    format: 'uuid',
+    description: 'In any case.',
+    example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10',
+  });
 const IfNoneMatch = () =>
   ApiHeader({ name: 'If-None-Match', required: false, description: 'The ETag of what the client has.' });
 
@@ -20,7 +27,11 @@ export const DocCreate = () =>
       description:
         'With an Idempotency-Key a retry within 24 hours gives the first answer again instead of a second user.',
     }),
-    ApiHeader({ name: 'Idempotency-Key', required: false, description: '1 to 255 printable ASCII characters.' }),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      description: '1 to 255 printable ASCII characters.',
+    }),
     ApiBody({
       type: NewUserInput,
       examples: {
@@ -62,7 +73,12 @@ export const DocGet = () =>
     ApiOperation({ summary: 'One user' }),
     UserId(),
     IfNoneMatch(),
-    ApiResponse({ status: 200, description: 'The user, as much of it as the reader may see.', type: UserDto, headers: ETAG }),
+    ApiResponse({
+      status: 200,
+      description: 'The user, as much of it as the reader may see.',
+      type: UserDto,
+      headers: ETAG,
+    }),
     ApiResponse({ status: 304, description: 'Not changed since.' }),
     Secured(400, 403, 404),
   );
@@ -94,7 +110,11 @@ export const DocChange = () =>
         'One bad field refuses the whole request. What GET returned may be sent back unchanged.',
     }),
     UserId(),
-    ApiHeader({ name: 'If-Match', required: false, description: 'The ETag of what was read; 412 when it changed since.' }),
+    ApiHeader({
+      name: 'If-Match',
+      required: false,
+      description: 'The ETag of what was read; 412 when it changed since.',
+    }),
     ApiBody({
       type: ChangedUserInput,
       examples: {

@@ -49,7 +49,8 @@ export class UsersService {
   /** A user as the caller may know of it: nobody but Webmasters and the user itself meets a blocked one. */
   async get(uuid: string, caller: Caller): Promise<User> {
     const user = await this.repository.find(uuid);
-    const visible = user && (user.status === 'Active' || isWebmaster(caller.actor) || isSelf(caller.actor, uuid));
+    const visible =
+      user && (user.status === 'Active' || isWebmaster(caller.actor) || isSelf(caller.actor, uuid));
     if (!visible) throw new ProblemError('not_found', `There is no user ${uuid}.`);
     return user;
   }
@@ -73,7 +74,12 @@ export class UsersService {
   }
 
   /** Changes the fields that were sent; all of them or, when one is bad, none. @returns the user after it. */
-  async change(uuid: string, body: JsonObject, caller: Caller, conditions: ChangeConditions = {}): Promise<User> {
+  async change(
+    uuid: string,
+    body: JsonObject,
+    caller: Caller,
+    conditions: ChangeConditions = {},
+  ): Promise<User> {
     const current = await this.get(uuid, caller);
     const own = !isWebmaster(caller.actor);
     if (own) assertSelfFields(body, presentUser(current, 'self', this.settings.defaultAvatar));
@@ -85,7 +91,9 @@ export class UsersService {
     this.assertValid(value, errors, { ...current, ...defined(value) });
     const patch = await this.toPatch(value);
     const ifVersions = conditions.versions;
-    return this.transactions.run((tx) => this.apply(tx, { uuid, patch, ...(ifVersions && { ifVersions }) }, caller));
+    return this.transactions.run((tx) =>
+      this.apply(tx, { uuid, patch, ...(ifVersions && { ifVersions }) }, caller),
+    );
   }
 
   async isEmpty(): Promise<boolean> {
@@ -103,7 +111,11 @@ export class UsersService {
     await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password));
   }
 
-  private assertValid(input: UserInput, errors: FieldError[], names: { username: string; email: string }): void {
+  private assertValid(
+    input: UserInput,
+    errors: FieldError[],
+    names: { username: string; email: string },
+  ): void {
     const weak = input.password && errors.length === 0 ? passwordErrors(input.password, names) : [];
     const all = [...errors, ...weak];
     if (all.length > 0) throw validationFailed(all);
@@ -126,7 +138,8 @@ export class UsersService {
 }
 
 function mismatch(sent: unknown, uuid: string): FieldError[] {
-  if (sent === undefined || sent === null || (typeof sent === 'string' && sent.toLowerCase() === uuid)) return [];
+  if (sent === undefined || sent === null || (typeof sent === 'string' && sent.toLowerCase() === uuid))
+    return [];
   return [{ field: 'uuid', code: 'uuid_mismatch', message: 'must be the uuid of the path' }];
 }
 

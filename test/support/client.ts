@@ -41,7 +41,12 @@ export class Client {
   }
 
   /** A request as it is: the body is sent byte by byte, as JSON unless the headers say otherwise. */
-  async send(method: string, path: string, body?: string | Uint8Array, headers: Headers = {}): Promise<Answer> {
+  async send(
+    method: string,
+    path: string,
+    body?: string | Uint8Array,
+    headers: Headers = {},
+  ): Promise<Answer> {
     const answer = await this.raw(method, `/api/0.3${path}`, body, headers);
     assertContract(method, path, answer);
     return answer;
@@ -67,7 +72,10 @@ export class Client {
               status: response.statusCode ?? 0,
               headers: Object.fromEntries(flat) as Record<string, string>,
               text,
-              body: /json/.test(response.headers['content-type'] ?? '') && text !== '' ? (JSON.parse(text) as Json) : undefined,
+              body:
+                /json/.test(response.headers['content-type'] ?? '') && text !== ''
+                  ? JSON.parse(text)
+                  : undefined,
               cookie,
             });
           });

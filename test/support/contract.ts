@@ -4,11 +4,18 @@ import { readFileSync } from 'node:fs';
 import type { Answer } from './client.js';
 
 interface OpenApi {
-  paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>>;
-  components: { schemas: Record<string, { type?: string; properties?: object; additionalProperties?: unknown }> };
+  paths: Record<
+    string,
+    Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>
+  >;
+  components: {
+    schemas: Record<string, { type?: string; properties?: object; additionalProperties?: unknown }>;
+  };
 }
 
-const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as OpenApi;
+const document = JSON.parse(
+  readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
+) as OpenApi;
 for (const schema of Object.values(document.components.schemas)) {
   // What is not described is not there: an answer with one field too many fails.
   if (schema.properties) schema.additionalProperties ??= false;
@@ -39,11 +46,27 @@ export function assertContract(method: string, path: string, answer: Answer): vo
     return;
   }
   const validate = validators.get(where) ?? compile(where, template, method, answer.status, type);
-  if (!validate(answer.body)) throw new Error(`${where} breaks its schema: ${ajv.errorsText(validate.errors)}\n${answer.text}`);
+  if (!validate(answer.body))
+    throw new Error(`${where} breaks its schema: ${ajv.errorsText(validate.errors)}\n${answer.text}`);
 }
 
-function compile(where: string, template: string, method: string, status: number, type: string): ValidateFunction {
-  const pointer = ['paths', template, method.toLowerCase(), 'responses', String(status), 'content', type, 'schema']
+function compile(
+  where: string,
+  template: string,
+  method: string,
+  status: number,
+  type: string,
+): ValidateFunction {
+  const pointer = [
+    'paths',
+    template,
+    method.toLowerCase(),
+    'responses',
+    String(status),
+    'content',
+    type,
+    'schema',
+  ]
     .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
     .join('/');
   const validate = ajv.compile({ $ref: `openapi#/${pointer}` });

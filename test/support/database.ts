@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 
 /** The engine of this run: every end-to-end file runs once on each. */
-export const ENGINE: 'sqlite' | 'mariadb' = (globalThis as { ENGINE?: 'sqlite' | 'mariadb' }).ENGINE ?? 'sqlite';
+export const ENGINE: 'sqlite' | 'mariadb' =
+  (globalThis as { ENGINE?: 'sqlite' | 'mariadb' }).ENGINE ?? 'sqlite';
 
 export interface TestDatabase {
   url: string;
@@ -20,7 +21,11 @@ export async function freshDatabase(): Promise<TestDatabase> {
     rmSync(folder, { recursive: true, force: true });
   };
   if (ENGINE === 'sqlite') {
-    return { url: `sqlite:${join(folder, 'test.sqlite')}`, folder, drop: () => Promise.resolve(removeFolder()) };
+    return {
+      url: `sqlite:${join(folder, 'test.sqlite')}`,
+      folder,
+      drop: () => Promise.resolve(removeFolder()),
+    };
   }
   const server = new URL(process.env['TEST_DATABASE_URL'] ?? '');
   const name = `rollcall_${randomBytes(6).toString('hex')}`;

@@ -1,5 +1,17 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
-import { ascii, createTables, dropTables, flag, integer, key, longText, optional, text, time, uuid } from './table-columns.js';
+import {
+  ascii,
+  createTables,
+  dropTables,
+  flag,
+  integer,
+  key,
+  longText,
+  optional,
+  text,
+  time,
+  uuid,
+} from './table-columns.js';
 
 const index = (name: string, ...columnNames: string[]) => ({ name: `ix_users_${name}`, columnNames });
 

@@ -1,5 +1,16 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
-import { ascii, createTables, dropTables, integer, key, longText, optional, text, time, uuid } from './table-columns.js';
+import {
+  ascii,
+  createTables,
+  dropTables,
+  integer,
+  key,
+  longText,
+  optional,
+  text,
+  time,
+  uuid,
+} from './table-columns.js';
 
 const TABLES = [
   new Table({

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { loadEnv } from '../src/config/env.js';
+import { openDataSource } from '../src/database/data-source.js';
+import { MIGRATIONS } from '../src/database/migrations/migrations.js';
+import { type TestDatabase, freshDatabase } from './support/database.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+beforeAll(async () => {
+  database = await freshDatabase();
+  dataSource = await openDataSource(loadEnv({ DATABASE_URL: database.url }));
+});
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+/** The tables of the service that are there now. */
+const tables = async () => {
+  const runner = dataSource.createQueryRunner();
+  const found = await Promise.all(
+    dataSource.entityMetadatas.map(async ({ tableName }) =>
+      (await runner.hasTable(tableName)) ? [tableName] : [],
+    ),
+  );
+  await runner.release();
+  return found.flat();
+};
+const drift = async () => {
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  return upQueries.map(({ query }) => query);
+};
+
+test('migrations run up, down to nothing, and up again, and leave what the entities say', async () => {
+  await dataSource.runMigrations();
+  expect(await tables()).toHaveLength(10);
+  expect(await drift()).toEqual([]);
+  const counters = await dataSource.query<object[]>('SELECT name, value FROM user_counters ORDER BY name');
+  expect(counters).toEqual(
+    ['Active', 'Blocked', 'manager_changes', 'webmasters'].map((name) => ({ name, value: 0 })),
+  );
+
+  for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
+  expect(await tables()).toEqual([]);
+
+  await dataSource.runMigrations();
+  expect(await drift()).toEqual([]);
+});
+
+test('a difference between entity and table is noticed', async () => {
+  const column = dataSource.getMetadata('users').columns.find(({ propertyName }) => propertyName === 'phone');
+  if (!column) throw new Error('the column is gone');
+  column.length = '65';
+  expect(await drift()).not.toEqual([]);
+  column.length = '64';
+});
