@@ -51,6 +51,7 @@ function mysql(url: string, poolSize: number): DataSourceOptions {
     charset: 'utf8mb4',
     timezone: 'Z',
     dateStrings: true,
+    bigNumberStrings: false,
     connectTimeout: 5000,
     poolSize,
   };

@@ -1,0 +1,94 @@
+import 'reflect-metadata';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApp } from '../src/app.setup.js';
+import { loadEnv } from '../src/config/env.js';
+import type { Sql } from '../src/database/sql.js';
+import { TransactionRunner } from '../src/database/transaction-runner.js';
+import type { UserChange } from '../src/users/user.set.js';
+import { UserWriter } from '../src/users/user.writer.js';
+
+/**
+ * `npm run bench:writer [-- SIZE]`: sets of changes through the user writer, one transaction each, on the database
+ * of DATABASE_URL (a temporary SQLite file without it). Prints statements and milliseconds, the median of nine sets.
+ */
+const size = Number(process.argv[2] ?? 500);
+const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
+const app = await createApp(
+  loadEnv({ ...process.env, DATA_DIR: folder, MIGRATE_ON_START: 'true', LOG_LEVEL: 'silent' }),
+);
+await app.init();
+const caller = { actor: { kind: 'system' as const }, requestId: 'bench', ip: '' };
+const SETS = 9;
+const run = Date.now().toString(36);
+
+async function measure(name: string, change: (set: number, n: number) => UserChange): Promise<string[][]> {
+  const millis: number[] = [];
+  const made: string[][] = [];
+  let statements = 0;
+  for (let set = 0; set < SETS; set++) {
+    const changes = Array.from({ length: size }, (_, n) => change(set, n));
+    const started = performance.now();
+    const outcomes = await app.get(TransactionRunner).run((tx) => {
+      const { sql, count } = counted(tx);
+      return app
+        .get(UserWriter)
+        .apply(sql, changes, caller)
+        .finally(() => (statements = count()));
+    });
+    millis.push(performance.now() - started);
+    const failed = outcomes.find((outcome) => outcome.outcome === 'error');
+    if (failed) throw failed.error;
+    made.push(outcomes.map((outcome) => (outcome.outcome === 'error' ? '' : outcome.user.uuid)));
+  }
+  const median = millis.toSorted((a, b) => a - b)[Math.floor(SETS / 2)] ?? 0;
+  const rate = Math.round((size / median) * 1000);
+  process.stdout.write(
+    `${name.padEnd(22)}${String(statements).padStart(4)} statements ${median.toFixed(0).padStart(6)} ms ${String(rate).padStart(8)} users/s\n`,
+  );
+  return made;
+}
+
+function counted(sql: Sql): { sql: Sql; count: () => number } {
+  let count = 0;
+  return {
+    count: () => count,
+    sql: {
+      dialect: sql.dialect,
+      query: (text, params) => (count++, sql.query(text, params)),
+      execute: (text, params) => (count++, sql.execute(text, params)),
+    },
+  };
+}
+
+try {
+  const made = await measure(`create ${size}`, (set, n) => ({
+    patch: {
+      username: `${run} ${set} ${n}`,
+      email: `${run}.${set}.${n}@example.org`,
+      external_id: `${run}-${set}-${n}`,
+      firstname: 'Zoë',
+      surname: `O'Neill-${n}`,
+      phone: '+44 20 7946 0958',
+      roles: ['Organisational user', 'Editor'],
+    },
+  }));
+  const uuid = (set: number, n: number) => made[set]?.[n] ?? '';
+  await measure(`change a phone, ${size}`, (set, n) => ({
+    uuid: uuid(set, n),
+    patch: { phone: `+44 ${n}` },
+  }));
+  await measure(`change a name, ${size}`, (set, n) => ({
+    uuid: uuid(set, n),
+    patch: { surname: `New ${n}` },
+  }));
+  await measure(`block ${size}`, (set, n) => ({ uuid: uuid(set, n), patch: { status: 'Blocked' } }));
+  await measure(`change nothing, ${size}`, (set, n) => ({
+    uuid: uuid(set, n),
+    patch: { status: 'Blocked' },
+  }));
+} finally {
+  await app.close();
+  rmSync(folder, { recursive: true, force: true });
+}
