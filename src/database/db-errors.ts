@@ -41,6 +41,7 @@ const AWAY = new Set<unknown>([
 export function dbFault(error: unknown): DbFault {
   const code = isObject(error) ? error['code'] : undefined;
   if (RACE.has(code)) return 'race';
-  if (AWAY.has(code)) return 'away';
+  // mysql2 marks what ends a connection as fatal.
+  if (AWAY.has(code) || (isObject(error) && error['fatal'] === true)) return 'away';
   return undefined;
 }

@@ -16,7 +16,8 @@ export class TransactionRunner {
   /**
    * Runs `work` in one transaction and returns what it returns. When another writer got in between (unique
    * violation, deadlock, lock wait) the whole work runs again: it must read before it writes, so that it meets
-   * what the other one wrote and can name it, and it must change nothing outside of `tx`.
+   * what the other one wrote and can name it, and it must change nothing outside of `tx`. Nor may it use the
+   * database beside `tx`: on SQLite that statement would wait for this very transaction to end.
    * @throws whatever `work` throws, after a rollback; ProblemError `unavailable` when the races do not end.
    */
   async run<T>(work: (tx: Sql) => Promise<T>): Promise<T> {

@@ -13,6 +13,7 @@ import {
   line,
   trimmed,
 } from '../common/rules.js';
+import { characters } from '../common/text.js';
 import { isUuid } from '../common/uuid.js';
 import {
   authnameRules,
@@ -23,7 +24,7 @@ import {
   toSocialMedia,
 } from './user.input.rules.js';
 import type { Authname, SocialMedia } from './user.model.js';
-import { isEmailAddress, isHttpUrl } from './user.formats.js';
+import { isEmailAddress, isHttpUrl, localPart } from './user.formats.js';
 
 const Line = (max: number) => all(Normalise(line), OfType('string'), Clean(), MaxCharacters(max));
 
@@ -62,6 +63,11 @@ export class UserInput {
   @NotBlank()
   @Line(254)
   @TextRule('invalid_format', 'must be an e-mail address', isEmailAddress)
+  @TextRule(
+    'too_long',
+    'may have at most 64 characters before the @',
+    (text) => characters(localPart(text)) <= 64,
+  )
   email?: string | null;
 
   @ApiPropertyOptional({

@@ -1,4 +1,5 @@
 import { fold } from '../common/text.js';
+import { localPart } from './user.formats.js';
 import type { User } from './user.model.js';
 import type { UserWordEntity } from './user-lookups.entity.js';
 
@@ -38,8 +39,7 @@ export function wordRows(user: User): UserWordEntity[] {
   for (const name of [user.firstname, user.middle_name, user.surname, user.known_as])
     add(wordsAndParts(name), NAME);
   add(wordsAndParts(user.username), LOGIN);
-  const localPart = user.email.slice(0, user.email.lastIndexOf('@'));
-  add([...wordsIn(user.email), ...wordsIn(localPart)], LOGIN, user.hide_email);
+  add([...wordsIn(user.email), ...wordsIn(localPart(user.email))], LOGIN, user.hide_email);
   add(wordsIn(user.external_id), ID);
   return [...rows.values()];
 }
