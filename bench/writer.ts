@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
 import { createApp } from '../src/app.setup.js';
 import { loadEnv } from '../src/config/env.js';
 import type { Sql } from '../src/database/sql.js';
@@ -64,6 +65,8 @@ function counted(sql: Sql): { sql: Sql; count: () => number } {
 
 try {
   const made = await measure(`create ${size}`, (set, n) => ({
+    kind: 'create',
+    uuid: uuidv7(),
     patch: {
       username: `${run} ${set} ${n}`,
       email: `${run}.${set}.${n}@example.org`,
@@ -76,15 +79,22 @@ try {
   }));
   const uuid = (set: number, n: number) => made[set]?.[n] ?? '';
   await measure(`change a phone, ${size}`, (set, n) => ({
+    kind: 'update',
     uuid: uuid(set, n),
     patch: { phone: `+44 ${n}` },
   }));
   await measure(`change a name, ${size}`, (set, n) => ({
+    kind: 'update',
     uuid: uuid(set, n),
     patch: { surname: `New ${n}` },
   }));
-  await measure(`block ${size}`, (set, n) => ({ uuid: uuid(set, n), patch: { status: 'Blocked' } }));
+  await measure(`block ${size}`, (set, n) => ({
+    kind: 'update',
+    uuid: uuid(set, n),
+    patch: { status: 'Blocked' },
+  }));
   await measure(`change nothing, ${size}`, (set, n) => ({
+    kind: 'update',
     uuid: uuid(set, n),
     patch: { status: 'Blocked' },
   }));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../src/access/actor.js';
 import { DATABASE, type Database } from '../src/database/database.js';
 import { TransactionRunner } from '../src/database/transaction-runner.js';
@@ -28,6 +29,8 @@ async function apply(changes: UserChange[]): Promise<{ outcomes: Outcome[]; stat
 
 const people = (beginning: string, count: number): UserChange[] =>
   Array.from({ length: count }, (_, n) => ({
+    kind: 'create',
+    uuid: uuidv7(),
     patch: {
       username: `${beginning} ${n}`,
       email: `${beginning}.${n}@example.org`,
@@ -50,7 +53,9 @@ test('the number of statements does not depend on the size of the set', async ()
   expect(many.statements.length).toBeLessThanOrEqual(8);
 
   const change = (list: string[]) =>
-    apply(list.map((uuid) => ({ uuid, patch: { surname: 'Changed', phone: '+44 1' } })));
+    apply(
+      list.map((uuid) => ({ kind: 'update' as const, uuid, patch: { surname: 'Changed', phone: '+44 1' } })),
+    );
   const changedOne = await change(uuids(one.outcomes));
   const changedMany = await change(uuids(many.outcomes));
   expect(kinds(changedMany.outcomes)).toEqual(Array(200).fill('updated'));
@@ -64,11 +69,19 @@ test('the number of statements does not depend on the size of the set', async ()
 test('one bad change of a set does not touch the others', async () => {
   const [first] = uuids((await apply(people('partial', 1))).outcomes);
   const { outcomes } = await apply([
-    { patch: { username: 'partial good', email: 'partial.good@example.org' } },
-    { patch: { username: 'PARTIAL 0', email: 'partial.bad@example.org' } },
-    { uuid: first ?? '', patch: { manager_uuid: first ?? '' } },
-    { uuid: '01234567-0123-0123-0123-0123456789ab', patch: { phone: '1' } },
-    { patch: { username: 'partial good 2', email: 'partial.good2@example.org' } },
+    {
+      kind: 'create',
+      uuid: uuidv7(),
+      patch: { username: 'partial good', email: 'partial.good@example.org' },
+    },
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'PARTIAL 0', email: 'partial.bad@example.org' } },
+    { kind: 'update', uuid: first ?? '', patch: { manager_uuid: first ?? '' } },
+    { kind: 'update', uuid: '01234567-0123-0123-0123-0123456789ab', patch: { phone: '1' } },
+    {
+      kind: 'create',
+      uuid: uuidv7(),
+      patch: { username: 'partial good 2', email: 'partial.good2@example.org' },
+    },
   ]);
   expect(codes(outcomes)).toEqual(['created', 'username_taken', 'validation_failed', 'not_found', 'created']);
 });
@@ -76,10 +89,10 @@ test('one bad change of a set does not touch the others', async () => {
 test('swaps and chains of usernames and e-mails work within a set', async () => {
   const [a, b, c] = uuids((await apply(people('chain', 3))).outcomes) as [string, string, string];
   const { outcomes } = await apply([
-    { uuid: a, patch: { username: 'chain 1', email: 'chain.1@example.org' } },
-    { uuid: b, patch: { username: 'chain 0', email: 'chain.0@example.org' } },
-    { uuid: c, patch: { username: 'chain new' } },
-    { patch: { username: 'chain 2', email: 'heir@example.org' } },
+    { kind: 'update', uuid: a, patch: { username: 'chain 1', email: 'chain.1@example.org' } },
+    { kind: 'update', uuid: b, patch: { username: 'chain 0', email: 'chain.0@example.org' } },
+    { kind: 'update', uuid: c, patch: { username: 'chain new' } },
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'chain 2', email: 'heir@example.org' } },
   ]);
   expect(codes(outcomes)).toEqual(['updated', 'updated', 'updated', 'created']);
   expect((await app.key.get('/users/search?username=chain%200')).body.Results[0].uuid).toBe(b);
@@ -89,17 +102,17 @@ test('swaps and chains of usernames and e-mails work within a set', async () => 
 test('a change that fails keeps what it has, which fails those who counted on it', async () => {
   const [a, b] = uuids((await apply(people('domino', 2))).outcomes) as [string, string];
   const { outcomes } = await apply([
-    { uuid: a, patch: { username: 'admin' } },
-    { uuid: b, patch: { username: 'domino 0' } },
-    { patch: { username: 'domino 1', email: 'domino.heir@example.org' } },
+    { kind: 'update', uuid: a, patch: { username: 'admin' } },
+    { kind: 'update', uuid: b, patch: { username: 'domino 0' } },
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'domino 1', email: 'domino.heir@example.org' } },
   ]);
   expect(codes(outcomes)).toEqual(['username_taken', 'username_taken', 'username_taken']);
 });
 
 test('the same name on two changes of a set fails both', async () => {
   const { outcomes } = await apply([
-    { patch: { username: 'twin', email: 'twin.a@example.org' } },
-    { patch: { username: 'TWIN', email: 'twin.b@example.org' } },
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'twin', email: 'twin.a@example.org' } },
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'TWIN', email: 'twin.b@example.org' } },
   ]);
   expect(codes(outcomes)).toEqual(['username_taken', 'username_taken']);
 });
@@ -111,18 +124,18 @@ test('managers may be made in the same set, and a circle within a set is refused
     codes(
       (
         await apply([
-          { uuid: a, patch: { manager_uuid: b } },
-          { uuid: b, patch: { manager_uuid: c } },
+          { kind: 'update', uuid: a, patch: { manager_uuid: b } },
+          { kind: 'update', uuid: b, patch: { manager_uuid: c } },
         ])
       ).outcomes,
     ),
   ).toEqual(['updated', 'updated']);
-  expect(codes((await apply([{ uuid: c, patch: { manager_uuid: a } }])).outcomes)).toEqual([
+  expect(codes((await apply([{ kind: 'update', uuid: c, patch: { manager_uuid: a } }])).outcomes)).toEqual([
     'validation_failed',
   ]);
-  expect(codes((await apply([{ uuid: c, patch: { manager_uuid: made } }])).outcomes)).toEqual([
-    'validation_failed',
-  ]);
+  expect(codes((await apply([{ kind: 'update', uuid: c, patch: { manager_uuid: made } }])).outcomes)).toEqual(
+    ['validation_failed'],
+  );
 });
 
 test('the counters, the look-up tables and the audit tell what the rows tell', async () => {

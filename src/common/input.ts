@@ -1,7 +1,7 @@
-import { plainToInstance } from 'class-transformer';
 import { type ValidationError, getMetadataStorage, validateSync } from 'class-validator';
 import { FIELD_CODES, type FieldCode, type FieldError } from './errors.js';
 import type { JsonObject } from './json.js';
+import { toInstance } from './normalise.js';
 
 export type InputClass<T extends object> = new () => T;
 
@@ -25,8 +25,10 @@ export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject
       code: 'unknown_field',
       message: 'is not a field',
     }));
-  const sent = Object.fromEntries(Object.entries(raw).filter(([key]) => known.has(key)));
-  const value = plainToInstance(type, sent);
+  const value = toInstance(
+    type,
+    Object.entries(raw).filter(([key]) => known.has(key)),
+  );
   return { value, errors: [...unknown, ...validateSync(value).flatMap((error) => toFieldErrors(error))] };
 }
 

@@ -1,5 +1,6 @@
 import type { FieldCode } from './errors.js';
-import { Normalise, Rule, all } from './rules.js';
+import { Normalise } from './normalise.js';
+import { Rule, all } from './rules.js';
 import { isCleanText, normalise } from './text.js';
 import { type DbTime, toDbTime } from './time.js';
 

@@ -1,4 +1,3 @@
-import { Transform } from 'class-transformer';
 import { registerDecorator } from 'class-validator';
 import type { FieldCode } from './errors.js';
 import { isObject } from './json.js';
@@ -68,10 +67,6 @@ export const Clean = (options: { newlines?: boolean } = {}) =>
   TextRule('invalid_format', 'may not hold control characters or broken Unicode', (text) =>
     isCleanText(text, options),
   );
-
-/** Works on the value as it was sent, before any other transformation. */
-export const Normalise = (form: (raw: unknown) => unknown) =>
-  Transform(({ obj, key }) => form((obj as Record<string, unknown>)[key]));
 
 const clearable = (form: (text: string) => string) => (raw: unknown) =>
   typeof raw === 'string' && raw.isWellFormed() ? form(raw) || null : raw;

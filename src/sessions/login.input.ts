@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { MaxCharacters, Normalise, NotBlank, OfType, Required, line } from '../common/rules.js';
+import { Normalise } from '../common/normalise.js';
+import { MaxCharacters, NotBlank, OfType, Required, line } from '../common/rules.js';
 
 /** `POST /sessions/login`. The rules only keep nonsense away: whether the values are right is the login's matter. */
 export class LoginInput {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import { WEBMASTER } from '../access/roles.js';
 import { makeApiKey } from '../api-keys/api-key.format.js';
@@ -42,7 +43,7 @@ export class FirstStart {
     const password_hash = await this.passwords.hash(password.normalize('NFC'));
     const patch = { username: USERNAME, email: EMAIL, roles: [WEBMASTER], password_hash };
     const first = await this.transactions.run(async (tx) => {
-      const [outcome] = await this.writer.apply(tx, [{ patch }], SYSTEM);
+      const [outcome] = await this.writer.apply(tx, [{ kind: 'create', uuid: uuidv7(), patch }], SYSTEM);
       if (outcome?.outcome !== 'created') return false;
       await this.keys.add(tx, 'first key', apiKey, SYSTEM);
       return true;

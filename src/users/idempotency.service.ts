@@ -38,24 +38,22 @@ export class IdempotencyService {
   }
 
   /**
-   * The user that the first of these requests has made. Together with `keep` in one transaction.
+   * Takes the key for the user that is about to be made, in the transaction that makes it: the primary key lets one
+   * of several equal requests through at a time, and a refused request gives the key back by its rollback.
+   * @returns the user that an earlier one of these requests has made, if any.
    * @throws ProblemError `validation_failed` when the key came with another body before.
    */
-  async earlier(tx: Sql, request: IdempotentRequest): Promise<string | undefined> {
-    const row = await this.repository.find(tx, request.id);
-    if (!row) return undefined;
-    if (row.created < secondsFrom(now(), -KEPT_SECONDS)) {
-      await this.repository.delete(tx, request.id);
-      return undefined;
+  async claim(tx: Sql, { id, bodyMac }: IdempotentRequest, userUuid: string): Promise<string | undefined> {
+    const row = await this.repository.find(tx, id);
+    const time = now();
+    if (row && row.created >= secondsFrom(time, -KEPT_SECONDS)) {
+      if (row.body_mac === bodyMac) return row.user_uuid;
+      const message = 'was used with another body within 24 hours';
+      throw validationFailed([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
     }
-    if (row.body_mac === request.bodyMac) return row.user_uuid;
-    const message = 'was used with another body within 24 hours';
-    throw validationFailed([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
-  }
-
-  async keep(tx: Sql, request: IdempotentRequest, userUuid: string): Promise<void> {
-    const { id, bodyMac } = request;
-    await this.repository.insert(tx, { id, body_mac: bodyMac, user_uuid: userUuid, created: now() });
+    if (row) await this.repository.delete(tx, id);
+    await this.repository.insert(tx, { id, body_mac: bodyMac, user_uuid: userUuid, created: time });
+    return undefined;
   }
 
   async purge(): Promise<void> {

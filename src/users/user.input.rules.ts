@@ -8,7 +8,7 @@ import { NETWORKS } from './user.model.js';
 
 const METHOD = /^[a-z0-9_-]{1,32}$/;
 const MAX_ROLES = 32;
-const MAX_METHODS = 8;
+export const MAX_METHODS = 8;
 const MAX_VALUES = 20;
 const MAX_VALUE = 255;
 const MAX_URL = 2048;

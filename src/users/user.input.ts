@@ -1,10 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Normalise } from '../common/normalise.js';
 import {
   Clean,
   Ignored,
   MaxCharacters,
   MinCharacters,
-  Normalise,
   NotBlank,
   OfType,
   Required,
@@ -39,6 +39,21 @@ const Secret = () =>
     MaxCharacters(128),
   );
 
+/** The one text whose inner spaces do not count. */
+const Username = () => all(NotBlank(), Line(254), Normalise(line));
+
+const Email = () =>
+  all(
+    NotBlank(),
+    Line(254),
+    TextRule('invalid_format', 'must be an e-mail address', isEmailAddress),
+    TextRule(
+      'too_long',
+      'may have at most 64 characters before the @',
+      (text) => characters(localPart(text)) <= 64,
+    ),
+  );
+
 const Flag = () => OfType('boolean');
 
 /**
@@ -51,8 +66,7 @@ export class UserInput {
     example: 'jane.doe',
     description: 'Unique in any case; also not the e-mail of another user.',
   })
-  @NotBlank()
-  @Line(254)
+  @Username()
   username?: string | null;
 
   @ApiPropertyOptional({
@@ -60,14 +74,7 @@ export class UserInput {
     example: 'jane.doe@example.org',
     description: 'Unique in any case; its local part has at most 64 characters.',
   })
-  @NotBlank()
-  @Line(254)
-  @TextRule('invalid_format', 'must be an e-mail address', isEmailAddress)
-  @TextRule(
-    'too_long',
-    'may have at most 64 characters before the @',
-    (text) => characters(localPart(text)) <= 64,
-  )
+  @Email()
   email?: string | null;
 
   @ApiPropertyOptional({
@@ -202,7 +209,10 @@ export class UserInput {
   hide_phone_numbers?: boolean | null;
 }
 
-/** `POST /users`: username and email must be there. */
+/**
+ * `POST /users`: username and email must be there. Their rules are named again, because class-validator drops every
+ * inherited rule of a property that a subclass puts a rule on.
+ */
 export class NewUserInput extends UserInput {
   @ApiProperty({
     maxLength: 254,
@@ -210,10 +220,12 @@ export class NewUserInput extends UserInput {
     description: 'Unique in any case; also not the e-mail of another user.',
   })
   @Required()
+  @Username()
   override username!: string;
 
   @ApiProperty({ maxLength: 254, example: 'jane.doe@example.org', description: 'Unique in any case.' })
   @Required()
+  @Email()
   override email!: string;
 }
 

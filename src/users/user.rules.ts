@@ -8,6 +8,7 @@ import {
 import type { FieldError } from '../common/errors.js';
 import { hasTopLevelDomain } from './user.formats.js';
 import type { UserInput } from './user.input.js';
+import { MAX_METHODS } from './user.input.rules.js';
 import { loginKey } from './user.keys.js';
 import type { Authname, SocialMedia, User } from './user.model.js';
 
@@ -27,18 +28,23 @@ export type UserPatch = Omit<UserInput, 'password' | 'current_password'> & {
 
 /**
  * The rules that need settings, in the same form as those of `UserInput`. Puts the canonical form into the input.
- * Pure; asked once for a change, from whichever door it comes.
+ * Not asked about fields that are `broken` already. Pure; asked once for a change, from whichever door it comes.
  */
-export function settle(input: UserInput, settings: RuleSettings): FieldError[] {
+export function settle(
+  input: UserInput,
+  broken: readonly FieldError[],
+  settings: RuleSettings,
+): FieldError[] {
   const errors: FieldError[] = [];
-  if (input.email && settings.emailRequiresTld && !hasTopLevelDomain(input.email)) {
+  const good = (field: string): boolean => !broken.some((error) => error.field === field);
+  if (input.email && good('email') && settings.emailRequiresTld && !hasTopLevelDomain(input.email)) {
     errors.push({
       field: 'email',
       code: 'invalid_format',
       message: 'must be an e-mail address with a top-level domain',
     });
   }
-  if (Array.isArray(input.roles)) {
+  if (input.roles && good('roles')) {
     const unknown = input.roles.filter((role) => settings.roles.find(role) === undefined);
     if (unknown.length > 0) {
       const message = `must hold roles of this service only (${unknown.join(', ').slice(0, 200)} is none)`;
@@ -112,6 +118,9 @@ export function wholeErrors(user: User): FieldError[] {
   if (external && (user.roles.includes(ORGANISATIONAL_USER) || user.roles.includes(WEBMASTER))) {
     const message = `may not hold ${EXTERNAL_USER} together with ${ORGANISATIONAL_USER} or ${WEBMASTER}`;
     errors.push({ field: 'roles', code: 'exclusive_roles', message });
+  }
+  if (Object.keys(user.authname).length > MAX_METHODS) {
+    errors.push({ field: 'authname', code: 'too_long', message: `may hold at most ${MAX_METHODS} methods` });
   }
   if (user.manager_uuid === user.uuid) {
     errors.push({ field: 'manager_uuid', code: 'self_reference', message: 'may not be the user itself' });

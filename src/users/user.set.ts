@@ -4,8 +4,9 @@ import type { User } from './user.model.js';
 import { type UserPatch, isActiveWebmaster } from './user.rules.js';
 
 export interface UserChange {
-  /** The user to change; a new user when unset. At most one change a user in a set. */
-  uuid?: string;
+  kind: 'create' | 'update';
+  /** Of the user to change, or that the new user gets. At most one change a user in a set. */
+  uuid: string;
   patch: UserPatch;
   /** The versions that the client may have read (`If-Match`); with any other one the change is refused. */
   ifVersions?: readonly number[];

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
 import { type Caller, isSelf } from '../access/actor.js';
 import { ProblemError, validationFailed } from '../common/errors.js';
 import { now } from '../common/time.js';
@@ -41,16 +40,20 @@ export class UserWriter {
   }
 
   private async draft(tx: Sql, changes: readonly UserChange[], time: string): Promise<Draft[]> {
-    const uuids = changes.flatMap(({ uuid }) => uuid ?? []);
-    if (new Set(uuids).size < uuids.length) throw new Error('a set of changes names a user twice');
-    const current = await this.repository.lock(tx, uuids);
-    return changes.map(({ uuid, patch }) => {
-      const before = uuid === undefined ? undefined : current.get(uuid);
-      const after = patched(before ?? newUser(uuid ?? uuidv7(), time), patch);
-      const missing = uuid !== undefined && !before;
+    if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length) {
+      throw new Error('a set of changes names a user twice');
+    }
+    const updates = changes.filter(({ kind }) => kind === 'update');
+    const current = await this.repository.lock(
+      tx,
+      updates.map(({ uuid }) => uuid),
+    );
+    return changes.map(({ kind, uuid, patch }) => {
+      const before = current.get(uuid);
+      const missing = kind === 'update' && !before;
       return {
         before,
-        after,
+        after: patched(before ?? newUser(uuid, time), patch),
         error: missing ? new ProblemError('not_found', `There is no user ${uuid}.`) : undefined,
       };
     });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
 import { type Caller, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { type FieldError, ProblemError, validationFailed } from '../common/errors.js';
@@ -13,7 +14,7 @@ import { PasswordService } from './password.service.js';
 import { ChangedUserInput, NewUserInput, type UserInput } from './user.input.js';
 import type { User } from './user.model.js';
 import { assertSelfFields } from './user.permissions.js';
-import { type UserPatch, passwordErrors, settle } from './user.rules.js';
+import { type UserPatch, newUser, passwordErrors, patched, settle, wholeErrors } from './user.rules.js';
 import type { UserChange } from './user.set.js';
 import { UserSettings } from './user.settings.js';
 import { presentUser } from './user.view.js';
@@ -62,14 +63,14 @@ export class UsersService {
   async create(body: JsonObject, caller: Caller, idempotencyKey?: string): Promise<string> {
     const request = this.idempotency.identify(idempotencyKey, body, caller.actor);
     const { value, errors } = readInput(NewUserInput, body);
-    this.assertValid(value, [...errors, ...settle(value, this.settings)], value);
+    this.assertValid(value, [...errors, ...settle(value, errors, this.settings)], newUser('', now()));
     const patch = await this.toPatch(value);
+    const uuid = uuidv7();
     return this.transactions.run(async (tx) => {
-      const earlier = request && (await this.idempotency.earlier(tx, request));
+      const earlier = request && (await this.idempotency.claim(tx, request, uuid));
       if (earlier !== undefined) return earlier;
-      const user = await this.apply(tx, { patch }, caller);
-      if (request) await this.idempotency.keep(tx, request, user.uuid);
-      return user.uuid;
+      await this.apply(tx, { kind: 'create', uuid, patch }, caller);
+      return uuid;
     });
   }
 
@@ -84,15 +85,15 @@ export class UsersService {
     const own = !isWebmaster(caller.actor);
     if (own) assertSelfFields(body, presentUser(current, 'self', this.settings.defaultAvatar));
     const { value, errors } = readInput(ChangedUserInput, body);
-    errors.push(...mismatch(value.uuid, uuid), ...settle(value, this.settings));
+    errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
     if (own && value.password !== undefined && errors.length === 0) {
       errors.push(...(await this.ownPassword.errors(current, value.current_password, caller)));
     }
-    this.assertValid(value, errors, { ...current, ...defined(value) });
+    this.assertValid(value, errors, current);
     const patch = await this.toPatch(value);
     const ifVersions = conditions.versions;
     return this.transactions.run((tx) =>
-      this.apply(tx, { uuid, patch, ...(ifVersions && { ifVersions }) }, caller),
+      this.apply(tx, { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) }, caller),
     );
   }
 
@@ -111,13 +112,15 @@ export class UsersService {
     await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password));
   }
 
-  private assertValid(
-    input: UserInput,
-    errors: FieldError[],
-    names: { username: string; email: string },
-  ): void {
-    const weak = input.password && errors.length === 0 ? passwordErrors(input.password, names) : [];
-    const all = [...errors, ...weak];
+  /** All broken rules at once: those of single fields, then those of the user as it would be with the good ones. */
+  private assertValid(input: UserInput, errors: FieldError[], current: User): void {
+    const broken = new Set(errors.map(({ field }) => field));
+    const good = Object.fromEntries(
+      Object.entries(input).filter(([field]) => !broken.has(field)),
+    ) as UserInput;
+    const after = patched(current, good);
+    const weak = good.password ? passwordErrors(good.password, after) : [];
+    const all = [...errors, ...wholeErrors(after), ...weak];
     if (all.length > 0) throw validationFailed(all);
   }
 
@@ -141,9 +144,4 @@ function mismatch(sent: unknown, uuid: string): FieldError[] {
   if (sent === undefined || sent === null || (typeof sent === 'string' && sent.toLowerCase() === uuid))
     return [];
   return [{ field: 'uuid', code: 'uuid_mismatch', message: 'must be the uuid of the path' }];
-}
-
-/** The names that an input sets, without those that it leaves alone. */
-function defined({ username, email }: UserInput): { username?: string; email?: string } {
-  return { ...(username && { username }), ...(email && { email }) };
 }
