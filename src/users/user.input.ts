@@ -9,12 +9,11 @@ import {
   OfType,
   Required,
   TextRule,
-  all,
   line,
   trimmed,
 } from '../common/rules.js';
-import { characters } from '../common/text.js';
 import { isUuid } from '../common/uuid.js';
+import { Email, Flag, Line, Secret, Url, Username } from './user.fields.js';
 import {
   authnameRules,
   rolesRules,
@@ -24,37 +23,6 @@ import {
   toSocialMedia,
 } from './user.input.rules.js';
 import type { Authname, SocialMedia } from './user.model.js';
-import { isEmailAddress, isHttpUrl, localPart } from './user.formats.js';
-
-const Line = (max: number) => all(Normalise(line), OfType('string'), Clean(), MaxCharacters(max));
-
-const Url = () => all(Line(2048), TextRule('invalid_format', 'must be an http or https URL', isHttpUrl));
-
-/** A password: any characters, never trimmed. */
-const Secret = () =>
-  all(
-    Normalise((raw) => (typeof raw === 'string' && raw.isWellFormed() ? raw.normalize('NFC') || null : raw)),
-    OfType('string'),
-    TextRule('invalid_format', 'may not hold broken Unicode', (text) => text.isWellFormed()),
-    MaxCharacters(128),
-  );
-
-/** The one text whose inner spaces do not count. */
-const Username = () => all(NotBlank(), Line(254), Normalise(line));
-
-const Email = () =>
-  all(
-    NotBlank(),
-    Line(254),
-    TextRule('invalid_format', 'must be an e-mail address', isEmailAddress),
-    TextRule(
-      'too_long',
-      'may have at most 64 characters before the @',
-      (text) => characters(localPart(text)) <= 64,
-    ),
-  );
-
-const Flag = () => OfType('boolean');
 
 /**
  * What a client may write of a user (interface §3). After `readInput` an undefined field was not sent, null clears
