@@ -5,7 +5,7 @@ import { isEmailAddress, isHttpUrl, localPart } from './user.formats.js';
 
 /** Rules of one kind of field each, for the input classes. */
 
-export const Line = (max: number) => all(Normalise(line), OfType('string'), Clean(), MaxCharacters(max));
+export const Line = (max: number) => all(Normalise(trimmed), OfType('string'), Clean(), MaxCharacters(max));
 
 export const Url = () =>
   all(Line(2048), TextRule('invalid_format', 'must be an http or https URL', isHttpUrl));
