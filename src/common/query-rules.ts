@@ -1,7 +1,7 @@
 import type { FieldCode } from './errors.js';
 import { Normalise } from './normalise.js';
 import { Rule, all } from './rules.js';
-import { isCleanText, normalise } from './text.js';
+import { characters, isCleanText, normalise } from './text.js';
 import { type DbTime, toDbTime } from './time.js';
 
 /**
@@ -15,10 +15,13 @@ const read =
   (raw: unknown): unknown =>
     typeof raw === 'string' ? (parse(raw.trim()) ?? raw) : raw;
 
+/** Every engine takes it as an offset; a greater number means the same: past every end. */
+const MAX_INTEGER = 1e15;
+
 /** Decimal digits only: no sign, no fraction, no exponent. */
 export const IntegerParam = (min: number) =>
   all(
-    Normalise(read((text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined))),
+    Normalise(read((text) => (/^\d+$/.test(text) ? Math.min(Number(text), MAX_INTEGER) : undefined))),
     Rule(code, `must be an integer of at least ${min}`, (value) => typeof value === 'number' && value >= min),
   );
 
@@ -49,7 +52,7 @@ export const TextsParam = (max: number) =>
     Normalise((raw) => (typeof raw === 'string' ? [raw] : raw)),
     Rule(code, `must have 1 to ${max} characters`, (value) =>
       (value as unknown[]).every(
-        (item) => typeof item === 'string' && item.trim() !== '' && item.length <= max,
+        (item) => typeof item === 'string' && item.trim() !== '' && characters(item) <= max,
       ),
     ),
   );
@@ -61,7 +64,7 @@ export const TextParam = (max: number) =>
     Rule(
       code,
       `must be given once, with 1 to ${max} characters and without control characters`,
-      (value) => typeof value === 'string' && value !== '' && value.length <= max && isCleanText(value),
+      (value) => typeof value === 'string' && value !== '' && characters(value) <= max && isCleanText(value),
     ),
   );
 
@@ -84,8 +87,14 @@ export const TimeParam = () =>
 
 function parseTime(text: string): DbTime | undefined {
   const millis = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(millis) ? undefined : toDbTime(new Date(millis));
+  return Number.isNaN(millis) || !isDay(text.slice(0, 10)) ? undefined : toDbTime(new Date(millis));
 }
 
 const isDbTime = (value: unknown): boolean =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/.test(value);
+
+/** `Date.parse` rolls days over: it takes 30 February for 2 March. */
+function isDay(text: string): boolean {
+  const midnight = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text);
+}

@@ -54,5 +54,14 @@ function mysql(url: string, poolSize: number): DataSourceOptions {
     bigNumberStrings: false,
     connectTimeout: 5000,
     poolSize,
+    extra: { typeCast: wholeMillis },
   };
+}
+
+/** Prepared statements leave out a fraction of zero; a time has one form (`common/time.ts`). */
+function wholeMillis(field: { type: string }, next: () => unknown): unknown {
+  const value = next();
+  return field.type === 'DATETIME' && typeof value === 'string' && !value.includes('.')
+    ? `${value}.000`
+    : value;
 }

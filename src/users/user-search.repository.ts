@@ -55,6 +55,7 @@ export class UserSearchRepository {
   }
 
   private async countByStatus(statuses: readonly string[]): Promise<number> {
+    if (statuses.length === 0) return 0;
     const rows = await this.database.query<{ value: number }>(
       `SELECT value FROM user_counters WHERE name IN (${placeholders(statuses.length)})`,
       statuses,

@@ -1,4 +1,5 @@
 import { ProblemError } from '../common/errors.js';
+import { isUuid } from '../common/uuid.js';
 import type { Order, Sort } from './user.query.js';
 
 /** The place behind the last user of a page, in the order of one sort. */
@@ -26,7 +27,7 @@ export function decodeCursor(text: string, sort: Sort, order: Order): Cursor {
     (segment === 0 || segment === 1) &&
     isKey(key) &&
     typeof uuid === 'string' &&
-    uuid.length === 36;
+    isUuid(uuid);
   if (!valid) {
     throw new ProblemError(
       'invalid_parameter',

@@ -105,8 +105,11 @@ function wordJoins(
     );
   }
   const joins = words.flatMap((word) => {
-    const [folded] = wordsIn(word.replace(/\*+$/, ''));
-    return folded === undefined ? [] : [{ folded, prefix: word.endsWith('*') }];
+    const parts = wordsIn(word.replace(/\*+$/, ''));
+    return parts.map((folded, index) => ({
+      folded,
+      prefix: word.endsWith('*') && index === parts.length - 1,
+    }));
   });
   if (joins.length > MAX_WORDS) {
     throw new ProblemError('invalid_parameter', `fulltext_search takes at most ${MAX_WORDS} words.`);

@@ -112,7 +112,7 @@ export class UsersController {
 
 /** The same search behind the last user of this page. */
 function nextPage(request: Request, after: string): string {
-  const query = new URLSearchParams(request.originalUrl.split('?')[1] ?? '');
+  const { searchParams: query } = new URL(request.originalUrl, 'http://localhost');
   query.delete('offset');
   query.set('after', after);
   return `${request.path}?${query.toString()}`;
