@@ -33,7 +33,13 @@ export class RoleCatalogue {
   private readonly byKey: ReadonlyMap<string, string>;
 
   constructor(extraRoles: readonly string[]) {
-    this.byKey = new Map([...PUBLISHED, ...extraRoles].map((name) => [caseFold(name), name]));
+    // The first name of a key stays: `EXTRA_ROLES=webmaster` must not rename the role that permissions hang on.
+    const byKey = new Map<string, string>();
+    for (const name of [...PUBLISHED, ...extraRoles]) {
+      const key = caseFold(name.normalize('NFC').trim());
+      if (!byKey.has(key)) byKey.set(key, name);
+    }
+    this.byKey = byKey;
     this.names = [...this.byKey.values()];
   }
 

@@ -4,9 +4,7 @@ import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import type { Actor } from '../access/actor.js';
 import { PUBLIC } from '../access/decorators.js';
-import { ProblemError } from '../common/errors.js';
-
-const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="rollcall", header="X-API-Key"' };
+import { unauthenticated } from '../common/errors.js';
 
 /** Credentials to actor, by one strategy. */
 function guardOf(strategy: string): IAuthGuard {
@@ -14,8 +12,7 @@ function guardOf(strategy: string): IAuthGuard {
     override handleRequest<T>(error: unknown, actor: T | false): T {
       if (error) throw error as Error;
       if (actor) return actor;
-      const detail = 'Send a valid X-API-Key header, or log in and send the session cookie.';
-      throw new ProblemError('unauthenticated', detail, { headers: CHALLENGE });
+      throw unauthenticated('Send a valid X-API-Key header, or log in and send the session cookie.');
     }
   }
   return new StrategyGuard();

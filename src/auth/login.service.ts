@@ -22,13 +22,10 @@ export class LoginService {
   async login(name: string, password: string, ip: string): Promise<LoggedIn | undefined> {
     const key = loginKey(name);
     const user = await this.users.findCredentials(name);
-    const fits = await this.passwords.verify(user?.password_hash ?? null, password, () =>
-      this.throttle.check(key, ip),
-    );
-    if (!user || !fits || user.status !== 'Active') {
-      await this.throttle.countFailure(key, ip);
-      return undefined;
-    }
+    // A blocked user fails like one without a password: the failure is counted in the hash's place of the queue too.
+    const stored = user?.status === 'Active' ? user.password_hash : null;
+    const fits = await this.passwords.verify(stored, password, this.throttle.around(key, ip));
+    if (!user || !fits) return undefined;
     await this.throttle.clear(key, ip);
     if (user.password_hash !== null) await this.users.refreshHash(user.uuid, user.password_hash, password);
     await this.users.touch(user.uuid);

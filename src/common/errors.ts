@@ -180,6 +180,12 @@ export function validationFailed(errors: FieldError[]): ProblemError {
   return new ProblemError('validation_failed', `Nothing was changed: ${fields}.`, { errors });
 }
 
+const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="rollcall", header="X-API-Key"' };
+
+export function unauthenticated(detail: string): ProblemError {
+  return new ProblemError('unauthenticated', detail, { headers: CHALLENGE });
+}
+
 /** `retryAfter` in seconds. */
 export function unavailable(detail: string, retryAfter = 5): ProblemError {
   return new ProblemError('unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });

@@ -46,6 +46,11 @@ export class LoginThrottle {
     });
   }
 
+  /** Check and count around the work on a guess. */
+  around(name: string, ip: string) {
+    return { before: () => this.check(name, ip), failed: () => this.countFailure(name, ip) };
+  }
+
   async clear(name: string, ip: string): Promise<void> {
     await this.repository.clear(nameScope(name, ip));
   }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Normalise } from '../common/normalise.js';
-import { MaxCharacters, NotBlank, OfType, Required, line } from '../common/rules.js';
+import { Clean, MaxCharacters, NotBlank, OfType, Required, line } from '../common/rules.js';
 
 /** `POST /sessions/login`. The rules only keep nonsense away: whether the values are right is the login's matter. */
 export class LoginInput {
@@ -9,6 +9,7 @@ export class LoginInput {
   @NotBlank()
   @Normalise(line)
   @OfType('string')
+  @Clean()
   @MaxCharacters(254)
   username!: string;
 

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Public, Requires } from '../access/decorators.js';
-import { ProblemError } from '../common/errors.js';
+import { unauthenticated } from '../common/errors.js';
 import { Accepts } from '../common/input.guard.js';
 import { LoginGuard, type LoggedIn } from './login.guard.js';
 import { SessionCookie } from './session.cookie.js';
@@ -45,7 +45,7 @@ export class SessionsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
     if (caller.actor.kind !== 'user') {
-      throw new ProblemError('unauthenticated', 'Only a session can log out; an API key has none.');
+      throw unauthenticated('Only a session can log out; an API key has none.');
     }
     await this.sessions.end(caller.actor.sessionId, caller);
     this.cookie.clear(response);

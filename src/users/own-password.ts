@@ -20,9 +20,7 @@ export class OwnPassword {
       return [{ field: 'current_password', code: 'required', message: 'is required to change the password' }];
     }
     const name = loginKey(user.username);
-    const fits = await this.passwords.verify(user.password_hash, given, () => this.throttle.check(name, ip));
-    if (fits) return [];
-    await this.throttle.countFailure(name, ip);
+    if (await this.passwords.verify(user.password_hash, given, this.throttle.around(name, ip))) return [];
     return [{ field: 'current_password', code: 'invalid_value', message: 'is not the current password' }];
   }
 }

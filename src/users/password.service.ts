@@ -15,6 +15,11 @@ const PARAMETERS = {
 };
 const CURRENT = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`;
 
+interface Around {
+  before(): Promise<void>;
+  failed(): Promise<void>;
+}
+
 /**
  * Password hashes. At most as many are computed at once as there are cores, and a bounded number may wait: a flood
  * of logins slows down logins, not the service.
@@ -38,14 +43,15 @@ export class PasswordService implements OnModuleInit {
 
   /**
    * True when the password fits the hash; for a user without one the same work is done for nothing.
-   * @param before runs in the same place of the queue, right before the work.
+   * @param around run in the same place of the queue, before the work and when the password did not fit.
    * @throws ProblemError `unavailable` when the queue is full.
    */
-  async verify(stored: string | null, password: string, before: () => Promise<void>): Promise<boolean> {
+  async verify(stored: string | null, password: string, around: Around): Promise<boolean> {
     return this.queued(async () => {
-      await before();
-      const fits = await verify(stored ?? this.decoy, password);
-      return fits && stored !== null;
+      await around.before();
+      const fits = (await verify(stored ?? this.decoy, password)) && stored !== null;
+      if (!fits) await around.failed();
+      return fits;
     });
   }
 

@@ -1,8 +1,6 @@
 import { ProblemError } from '../common/errors.js';
 import { type JsonObject, isObject } from '../common/json.js';
-import { line, trimmed } from '../common/rules.js';
-import { ChangedUserInput } from './user.input.js';
-import { fieldsOf } from '../common/input.js';
+import type { ChangedUserInput } from './user.input.js';
 
 /** What everybody may change of their own profile (interface §3, "who writes"). */
 const SELF_FIELDS = new Set([
@@ -21,18 +19,15 @@ const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access']);
 
 /**
  * Clients send back what they read, so the current value of any field is accepted.
- * @param shown the profile as its owner reads it.
+ * @param sent what `readInput` made of the body, in the form in which it would be stored.
+ * @param shown the profile as its owner reads it; a field that it lacks has no current value to send back.
  * @throws ProblemError `field_not_permitted` naming the fields.
  */
-export function assertSelfFields(sent: JsonObject, shown: JsonObject): void {
-  const known = fieldsOf(ChangedUserInput);
-  const refused = Object.keys(sent).filter(
-    (field) =>
-      known.has(field) &&
-      !SELF_FIELDS.has(field) &&
-      !IGNORED.has(field) &&
-      !isCurrent(sent[field], shown[field]),
-  );
+export function assertSelfFields(sent: ChangedUserInput, shown: JsonObject): void {
+  const refused = Object.entries(sent)
+    .filter(([field, value]) => value !== undefined && !SELF_FIELDS.has(field) && !IGNORED.has(field))
+    .filter(([field, value]) => !(field in shown && isCurrent(value, shown[field])))
+    .map(([field]) => field);
   if (refused.length === 0) return;
   throw new ProblemError('field_not_permitted', `Only a Webmaster may change: ${refused.join(', ')}.`);
 }
@@ -41,9 +36,9 @@ function isCurrent(sent: unknown, shown: unknown): boolean {
   return JSON.stringify(comparable(sent)) === JSON.stringify(comparable(shown));
 }
 
-/** Empty values of every type are one; text is compared as it would be stored. */
+/** Empty values of every type are one, and a list has no order. */
 function comparable(value: unknown): unknown {
-  if (typeof value === 'string') return line(value) ?? trimmed(value) ?? null;
+  if (value === '') return null;
   if (Array.isArray(value)) return value.length === 0 ? null : (value as unknown[]).toSorted();
   if (isObject(value)) return Object.keys(value).length === 0 ? null : value;
   return value ?? null;

@@ -85,9 +85,11 @@ export class UserWriter {
   }
 }
 
+export const selfBlock = () => new ProblemError('self_block', 'Nobody may block themselves.');
+
 function ruleError({ before, after }: Draft, caller: Caller): ProblemError | undefined {
   if (before?.status === 'Active' && after.status === 'Blocked' && isSelf(caller.actor, after.uuid)) {
-    return new ProblemError('self_block', 'Nobody may block themselves.');
+    return selfBlock();
   }
   const errors = wholeErrors(after);
   return errors.length > 0 ? validationFailed(errors) : undefined;

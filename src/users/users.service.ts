@@ -18,7 +18,7 @@ import { type UserPatch, newUser, passwordErrors, patched, settle, wholeErrors }
 import type { UserChange } from './user.set.js';
 import { UserSettings } from './user.settings.js';
 import { presentUser } from './user.view.js';
-import { UserWriter } from './user.writer.js';
+import { UserWriter, selfBlock } from './user.writer.js';
 import { type Credentials, UsersRepository } from './users.repository.js';
 
 export interface ChangeConditions {
@@ -83,8 +83,11 @@ export class UsersService {
   ): Promise<User> {
     const current = await this.get(uuid, caller);
     const own = !isWebmaster(caller.actor);
-    if (own) assertSelfFields(body, presentUser(current, 'self', this.settings.defaultAvatar));
     const { value, errors } = readInput(ChangedUserInput, body);
+    if (own) assertSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
+    if (value.status === 'Blocked' && current.status === 'Active' && isSelf(caller.actor, uuid)) {
+      throw selfBlock();
+    }
     errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
     if (own && value.password !== undefined && errors.length === 0) {
       errors.push(...(await this.ownPassword.errors(current, value.current_password, caller)));
