@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Actor, actorId, isSelf } from '../../src/access/actor.js';
+import { type Permission, isWebmaster, may } from '../../src/access/policy.js';
+import { RoleCatalogue } from '../../src/access/roles.js';
+
+const withRoles = (...roles: string[]): Actor => ({
+  kind: 'user',
+  uuid: '00000000-0000-4000-8000-000000000001',
+  username: 'someone',
+  roles,
+  sessionId: 'session',
+});
+const KEY: Actor = { kind: 'key', id: '00000000-0000-4000-8000-000000000002' };
+const SYSTEM: Actor = { kind: 'system' };
+
+type Level = 'external' | 'member' | 'webmaster';
+const levelOf = (actor: Actor): Level =>
+  may(actor, 'users.create') ? 'webmaster' : may(actor, 'users.search') ? 'member' : 'external';
+
+describe('the level of an actor', () => {
+  test.each<[string, Actor, Level]>([
+    ['an API key', KEY, 'webmaster'],
+    ['the service itself', SYSTEM, 'webmaster'],
+    ['a Webmaster', withRoles('Webmaster'), 'webmaster'],
+    ['a Webmaster with other roles', withRoles('Editor', 'Webmaster'), 'webmaster'],
+    ['an External user', withRoles('External user'), 'external'],
+    ['an External user with other roles', withRoles('Editor', 'External user'), 'external'],
+    ['a name that only looks like a Webmaster', withRoles('webmaster', 'Web master'), 'member'],
+  ])('%s', (_, actor, level) => {
+    expect(levelOf(actor)).toBe(level);
+    expect(isWebmaster(actor)).toBe(level === 'webmaster');
+  });
+
+  test.each(new RoleCatalogue(['Librarian']).names)('%s', (role) => {
+    const special: Record<string, Level> = { Webmaster: 'webmaster', 'External user': 'external' };
+    expect(levelOf(withRoles(role))).toBe(special[role] ?? 'member');
+  });
+});
+
+/** The table of the interface: External user, other roles, Webmaster and key. */
+test.each<[Permission, boolean, boolean, boolean]>([
+  ['profile.read', true, true, true],
+  ['profile.update', true, true, true],
+  ['session.logout', true, true, true],
+  ['users.read', false, true, true],
+  ['users.search', false, true, true],
+  ['users.create', false, false, true],
+  ['users.update', false, false, true],
+])('%s: External user %s, member %s, Webmaster and key %s', (permission, external, member, webmaster) => {
+  expect(may(withRoles('External user'), permission)).toBe(external);
+  expect(may(withRoles('Organisational user'), permission)).toBe(member);
+  expect(may(withRoles('Editor'), permission)).toBe(member);
+  for (const actor of [withRoles('Webmaster'), KEY, SYSTEM]) expect(may(actor, permission)).toBe(webmaster);
+});
+
+test('only a user is itself, and only with its own uuid', () => {
+  const user = withRoles();
+  expect(isSelf(user, actorId(user) ?? '')).toBe(true);
+  expect(isSelf(user, actorId(KEY) ?? '')).toBe(false);
+  expect(isSelf(KEY, actorId(KEY) ?? '')).toBe(false);
+  expect(actorId(SYSTEM)).toBeNull();
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import { DEFAULT_ROLES, RoleCatalogue } from '../../src/access/roles.js';
+
+const PUBLISHED = [
+  'Author',
+  'Badge manager',
+  'Blogger',
+  'Brand manager',
+  'Content layout manager',
+  'Content reviewer',
+  'Editor',
+  'External user',
+  'Groups manager',
+  'Ideas administrator',
+  'Location admin',
+  'Moderator',
+  'Organisational user',
+  'Previewer',
+  'Publisher',
+  'Queries administrator',
+  'Section manager',
+  'Webmaster',
+];
+
+test('the roles are those of the published interface, and the default is one of them', () => {
+  expect(new RoleCatalogue([]).names).toEqual(PUBLISHED);
+  expect(DEFAULT_ROLES).toEqual(['Organisational user']);
+});
+
+describe('a name finds its role', () => {
+  const roles = new RoleCatalogue(['Élève', 'Press office']);
+
+  test.each([
+    ['webmaster', 'Webmaster'],
+    ['EXTERNAL USER', 'External user'],
+    [' Editor ', 'Editor'],
+    ['press OFFICE', 'Press office'],
+    ['élève', 'Élève'],
+    ['ÉLÈVE'.normalize('NFD'), 'Élève'],
+  ])('%j is %s', (name, role) => {
+    expect(roles.find(name)).toBe(role);
+  });
+
+  test.each(['', ' ', 'Webmasters', 'Web master', 'Eleve', 'constructor', '__proto__'])(
+    '%j is none',
+    (name) => {
+      expect(roles.find(name)).toBeUndefined();
+    },
+  );
+});
+
+test('a set of roles has one order', () => {
+  const roles = new RoleCatalogue(['Press office']);
+  const sorted = ['Author', 'Webmaster', 'Press office'];
+  expect(roles.sort(['Press office', 'Webmaster', 'Author'])).toEqual(sorted);
+  expect(roles.sort(['Webmaster', 'Author', 'Press office'])).toEqual(sorted);
+});
+
+test('a further role that is spelled like a published one changes nothing', () => {
+  const roles = new RoleCatalogue(['webmaster', 'EDITOR', 'Press office']);
+  expect(roles.names).toEqual([...PUBLISHED, 'Press office']);
+  expect(roles.find('webmaster')).toBe('Webmaster');
+});
