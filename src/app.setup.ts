@@ -1,7 +1,9 @@
-import { RequestMethod } from '@nestjs/common';
+import { NotFoundException, RequestMethod } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
+import { ErrorFilter } from './common/error.filter.js';
 import { Log } from './common/log.js';
 import { requestId } from './common/request-id.js';
 import type { Env } from './config/env.js';
@@ -27,7 +29,16 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   app.disable('etag'); // representations have their own (`user.etag.ts`)
   app.use(requestId(app.get(Log)));
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
-  app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
+  app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   serveDocs(app);
+  await app.init();
+  // Nest answers for unknown paths below the prefix alone.
+  const errors = app.get(ErrorFilter);
+  app.use((request: Request, response: Response) => {
+    errors.answer(new NotFoundException(), request, response);
+  });
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    errors.answer(error, request, response);
+  });
   return app;
 }

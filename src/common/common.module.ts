@@ -4,5 +4,5 @@ import { ErrorFilter } from './error.filter.js';
 import { Log } from './log.js';
 
 @Global()
-@Module({ providers: [Log, { provide: APP_FILTER, useClass: ErrorFilter }], exports: [Log] })
+@Module({ providers: [Log, ErrorFilter, { provide: APP_FILTER, useExisting: ErrorFilter }], exports: [Log] })
 export class CommonModule {}

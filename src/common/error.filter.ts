@@ -12,8 +12,11 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly log: Log) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const request = host.switchToHttp().getRequest<Request>();
-    const response = host.switchToHttp().getResponse<Response>();
+    const http = host.switchToHttp();
+    this.answer(thrown, http.getRequest<Request>(), http.getResponse<Response>());
+  }
+
+  answer(thrown: unknown, request: Request, response: Response): void {
     const error = withMethods(toProblemError(thrown), request);
     if (error.status >= 500) this.log.fault(request.requestId, error.code, thrown);
     if (response.headersSent) {

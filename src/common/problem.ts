@@ -18,7 +18,9 @@ export interface Problem {
 /** Any thrown value as an error of the catalogue; what nobody foresaw is `internal` and shows nothing of itself. */
 export function toProblemError(thrown: unknown): ProblemError {
   if (thrown instanceof ProblemError) return thrown;
-  if (dbFault(thrown) === 'away') return unavailable('The database does not answer.');
+  const fault = dbFault(thrown);
+  if (fault === 'away') return unavailable('The database does not answer.');
+  if (fault === 'race') return unavailable('The database is kept locked by others.', 1);
   const status = thrown instanceof HttpException ? thrown.getStatus() : undefined;
   if (status === 404) {
     return new ProblemError('not_found', 'There is nothing at this path.');

@@ -52,7 +52,13 @@ const INSEPARABLE: Readonly<Record<string, string>> = {
 
 /** Case and accents folded: the form in which names are sorted and words are searched. */
 export function fold(text: string): string {
-  return caseFold(text.normalize('NFKD').replace(/\p{M}+/gu, ''))
+  // Lower-cased first, because the capital `ẞ` becomes `ss` by way of `ß` only.
+  return caseFold(
+    text
+      .normalize('NFKD')
+      .replace(/\p{M}+/gu, '')
+      .toLowerCase(),
+  )
     .replace(/[øđðħıłŧæœþ]/g, (letter) => INSEPARABLE[letter] ?? letter)
     .normalize('NFKC');
 }

@@ -9,6 +9,7 @@ import {
   Matches,
   Max,
   Min,
+  ValidateBy,
   validateSync,
 } from 'class-validator';
 import { join } from 'node:path';
@@ -31,6 +32,19 @@ const List = () =>
           .filter((item) => item !== '')
       : (value as unknown),
   );
+
+/** Everything that `data-source-options.ts` takes apart must be possible to take apart. */
+function isDatabaseUrl(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  if (!/^(mysql|mariadb):/.test(value)) return /^sqlite:.+/.test(value);
+  try {
+    const { hostname, username, password, pathname, hash, search } = new URL(value);
+    [username, password].forEach(decodeURIComponent);
+    return hostname !== '' && hash + search === '' && /^[^/]+$/.test(decodeURIComponent(pathname.slice(1)));
+  } catch {
+    return false;
+  }
+}
 
 /**
  * The settings: an environment variable each, with its default and its rule. `.env.example` lists the same
@@ -59,8 +73,13 @@ export class Env {
 
   /** `sqlite:<file>` or `mysql://user:password@host:port/database`; default `sqlite:<DATA_DIR>/rollcall.sqlite`. */
   @IsOptional()
-  @Matches(/^(sqlite:.+|(mysql|mariadb):\/\/[^/]+\/[^/?#]+$)/, {
-    message: 'DATABASE_URL must be sqlite:<file> or mysql://user:password@host:port/database',
+  @ValidateBy({
+    name: 'databaseUrl',
+    validator: {
+      validate: isDatabaseUrl,
+      defaultMessage: () =>
+        'DATABASE_URL must be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded',
+    },
   })
   DATABASE_URL?: string;
 
@@ -138,7 +157,8 @@ export class Env {
   LOG_LEVEL: string = 'info';
 
   get baseUrl(): string {
-    return (this.BASE_URL ?? `http://${this.HOST}:${this.PORT}`).replace(/\/+$/, '');
+    const host = this.HOST.includes(':') ? `[${this.HOST}]` : this.HOST;
+    return (this.BASE_URL ?? `http://${host}:${this.PORT}`).replace(/\/+$/, '');
   }
 
   get databaseUrl(): string {

@@ -12,7 +12,7 @@ export class ProblemsController {
   @Header('Content-Type', 'text/html; charset=utf-8')
   @Header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
   page(@Param('code') code: string): string {
-    if (!(code in CATALOGUE)) throw new ProblemError('not_found', 'There is no such error.');
+    if (!Object.hasOwn(CATALOGUE, code)) throw new ProblemError('not_found', 'There is no such error.');
     const { status, title, remedy } = CATALOGUE[code as ErrorCode];
     return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${title}</title>

@@ -100,7 +100,7 @@ export const socialMediaRules = (): PropertyDecorator =>
       urls(value).every((url) => characters(url) <= MAX_URL),
     ),
     Rule('invalid_format', 'must hold http or https URLs', (value) =>
-      urls(value).every((url) => url === '' || isHttpUrl(url)),
+      urls(value).every((url) => url === '' || (isCleanText(url) && isHttpUrl(url))),
     ),
   );
 
