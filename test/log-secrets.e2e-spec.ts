@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client, type Json } from './support/client.js';
+import { TestApp } from './support/app.js';
+import { ENGINE, type TestDatabase, freshDatabase } from './support/database.js';
+import { DATABASE, type Database } from '../src/database/database.js';
+import { Service } from './support/service.js';
+
+/** Every planted value holds this word. */
+const SECRET = 'hunter2';
+const KEY = `${SECRET}-bootstrap-key-0123456789-0123456789`;
+const PASSWORD = `${SECRET} bootstrap password`;
+
+describe('the log of a service that is used in every way', () => {
+  let database: TestDatabase;
+  let service: Service | undefined;
+  let output: string;
+  let lines: Json[];
+  const ids: Record<string, string> = {};
+  let cookie: string;
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+    const settings = {
+      DATABASE_URL: database.url,
+      DATA_DIR: database.folder,
+      MIGRATE_ON_START: 'true',
+      BOOTSTRAP_API_KEY: KEY,
+      BOOTSTRAP_WEBMASTER_PASSWORD: PASSWORD,
+      LOG_LEVEL: 'trace',
+    };
+    // A table is gone: requests that need it fail with an error of the database's driver.
+    const app = await TestApp.on(database, settings);
+    const direct = app.app.get<Database>(DATABASE);
+    await direct.execute('ALTER TABLE user_words RENAME TO user_words_gone');
+    if (ENGINE === 'mariadb') {
+      // A server quotes the value that does not fit.
+      await direct.execute("UPDATE users SET firstname_sort = '0'");
+      await direct.execute('ALTER TABLE users MODIFY firstname_sort INT NOT NULL');
+    }
+    await app.stop();
+
+    service = Service.launch(settings);
+    const url = await service.url();
+    const key = new Client(url, { 'x-api-key': KEY });
+    const nobody = new Client(url);
+    const record = async (
+      name: string,
+      answer: Promise<{ headers: Record<string, string | undefined>; status: number }>,
+    ) => {
+      const { headers, status } = await answer;
+      ids[`${name} ${status}`] = headers['x-request-id'] ?? '';
+    };
+    const login = await nobody.post('/sessions/login', { username: 'admin', password: PASSWORD });
+    cookie = login.cookie.split('=')[1] ?? '';
+    const session = nobody.with({ cookie: login.cookie });
+    const body = {
+      username: `${SECRET}-name`,
+      email: `${SECRET}@example.org`,
+      password: `${SECRET} password`,
+      phone: SECRET,
+      firstname: SECRET,
+    };
+    await record('good', session.get('/users/me'));
+    await record('query', key.get(`/users/search?username=${SECRET}&email=${SECRET}%40example.org`));
+    await record('bad query', key.get(`/users/search?${SECRET}=1&limit=${SECRET}`));
+    await record('bad key', nobody.get('/users/me', { 'x-api-key': `${SECRET}-wrong-key` }));
+    await record('bad cookie', nobody.get('/users/me', { cookie: `rollcall_session=${SECRET}` }));
+    await record(
+      'other headers',
+      key.get('/users/search', {
+        authorization: `Bearer ${SECRET}`,
+        referer: `http://x/?${SECRET}`,
+        'x-request-id': `${SECRET} ?`,
+      }),
+    );
+    await record(
+      'bad login',
+      nobody.post('/sessions/login', { username: SECRET, password: `wrong ${SECRET}` }),
+    );
+    await record('malformed', key.send('POST', '/users', `{"password":"${SECRET}"`));
+    await record('invalid', key.post('/users', { ...body, email: SECRET, [SECRET]: SECRET }));
+    await record('fault in a write', key.post('/users', body));
+    await record('fault in a read', key.get(`/users/search?fulltext_search=${SECRET}`));
+    await record('idempotent fault', key.post('/users', body, { 'idempotency-key': SECRET }));
+    await record('logout', session.send('POST', '/sessions/logout'));
+    ({ output } = await service.ended({ stop: true }));
+    lines = output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line): Json => JSON.parse(line));
+  }, 60_000);
+  afterAll(async () => {
+    await service?.ended({ stop: true });
+    await database.drop();
+  });
+
+  test('ends with the exit code 0 when the service is asked to end', () => {
+    expect([service?.process.exitCode, service?.process.signalCode]).toEqual([0, null]);
+  });
+
+  test('has one line for every request, with its id, method, path and status', () => {
+    expect(Object.keys(ids)).toEqual([
+      'good 200',
+      'query 200',
+      'bad query 400',
+      'bad key 401',
+      'bad cookie 401',
+      'other headers 200',
+      'bad login 401',
+      'malformed 400',
+      'invalid 422',
+      'fault in a write 500',
+      'fault in a read 500',
+      'idempotent fault 500',
+      'logout 200',
+    ]);
+    for (const [name, id] of Object.entries(ids)) {
+      const own = lines.filter((line) => line.request_id === id && line.msg === 'request');
+      expect(own).toEqual([
+        expect.objectContaining({
+          status: Number(name.slice(-3)),
+          path: expect.stringMatching(/^\/api\/0\.3\/[a-z/]+$/),
+        }),
+      ]);
+    }
+  });
+
+  test('has the stack of every fault of ours', () => {
+    const faults = lines.filter((line) => line.msg === 'fault');
+    const expected = Object.entries(ids).flatMap(([name, id]) => (name.endsWith('500') ? [id] : []));
+    expect(faults.map((line) => line.request_id)).toEqual(expected);
+    for (const { code, stack } of faults) {
+      expect(code).toBe('internal');
+      expect(stack.join('\n')).toMatch(/\.[jt]s:\d+:\d+/);
+    }
+  });
+
+  test('never has a password, key, cookie, query value or body value', () => {
+    expect(output).toContain('Rollcall is running.');
+    const leaks = output.split('\n').filter((line) => line.toLowerCase().includes(SECRET));
+    expect(leaks).toEqual([]);
+    expect(cookie).toHaveLength(43);
+    expect(output).not.toContain(cookie);
+  });
+});
+
+test('a service that cannot start names the setting and its rule, but no value', async () => {
+  const refused: [RegExp, Record<string, string>][] = [
+    [/DATABASE_URL must/, { DATABASE_URL: `mysql://u:${SECRET}@db:99999/x` }],
+    [/BOOTSTRAP_API_KEY must/, { BOOTSTRAP_API_KEY: SECRET }],
+    [/cannot start/, { DATABASE_URL: `mysql://u:${SECRET}@127.0.0.1:1/x` }],
+  ];
+  const ends = refused.map(async ([message, settings]) => {
+    const { code, output } = await Service.launch(settings).ended();
+    expect(code).toBe(1);
+    expect(output).toMatch(message);
+    expect(output).not.toContain(SECRET);
+  });
+  await Promise.all(ends);
+}, 60_000);

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+
+export interface Route {
+  method: string;
+  /** Below the prefix, with `{user_id}` and the like in it. */
+  path: string;
+  hasBody: boolean;
+  /** Names of the query parameters. */
+  query: string[];
+}
+
+interface Operation {
+  requestBody?: object;
+  parameters?: { in: string; name: string }[];
+}
+
+const PREFIX = '/api/0.3';
+const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, Operation>>;
+};
+
+/** Every route of the OpenAPI file. */
+export const ROUTES: Route[] = Object.entries(document.paths).flatMap(([path, operations]) =>
+  Object.entries(operations).map(([method, { requestBody, parameters = [] }]) => ({
+    method: method.toUpperCase(),
+    path: path.slice(PREFIX.length),
+    hasBody: requestBody !== undefined,
+    query: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
+  })),
+);
+
+/** The methods of each path of the OpenAPI file, as `Allow` lists them. */
+export const METHODS: [string, string[]][] = [...new Set(ROUTES.map(({ path }) => path))].map((path) => {
+  const methods = ROUTES.filter((route) => route.path === path).map(({ method }) => method);
+  return [path, [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort()];
+});

@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { isMistyped, makeApiKey } from '../../src/api-keys/api-key.format.js';
+
+test('a key has prefix, public id, 32 random bytes and checksum', () => {
+  const key = makeApiKey();
+  const [, secret = ''] = /^rollcall_[0-9a-f]{12}_([A-Za-z0-9_-]{43})_[0-9a-f]{8}$/.exec(key) ?? [];
+  expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
+});
+
+test('no two keys are alike, neither in the secret nor in the public id', () => {
+  const keys = Array.from({ length: 100 }, makeApiKey);
+  expect(new Set(keys.map((key) => key.slice(9, 21))).size).toBe(100);
+  expect(new Set(keys.map((key) => key.slice(22, 65))).size).toBe(100);
+});
+
+test('a key as it was made is not mistyped', () => {
+  for (let i = 0; i < 100; i++) expect(isMistyped(makeApiKey())).toBe(false);
+});
+
+test('one wrong character anywhere behind the prefix is noticed', () => {
+  const key = makeApiKey();
+  for (let i = 'rollcall_'.length; i < key.length; i++) {
+    if (key[i] === '_') continue;
+    const wrong = key.slice(0, i) + (key[i] === '0' ? '1' : '0') + key.slice(i + 1);
+    expect([i, isMistyped(wrong)]).toEqual([i, true]);
+  }
+});
+
+test.each(['', 'rollcall_', 'a-key-of-an-operator-0123456789-0123456789', `${'x'.repeat(31)}_`])(
+  'a key of another form is not judged: %j',
+  (key) => {
+    expect(isMistyped(key)).toBe(false);
+  },
+);

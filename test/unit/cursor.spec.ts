@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { type Cursor, decodeCursor, encodeCursor } from '../../src/users/user.cursor.js';
+
+const CURSOR: Cursor = {
+  sort: 'surname',
+  order: 'asc',
+  segment: 0,
+  key: 'doe',
+  uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10',
+};
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const PARTS = ['surname', 'asc', 0, 'doe', CURSOR.uuid];
+const refused = expect.objectContaining({ code: 'invalid_parameter' }) as unknown;
+
+function decode(text: string): unknown {
+  try {
+    return decodeCursor(text, 'surname', 'asc');
+  } catch (error) {
+    return error;
+  }
+}
+
+test.each(['doe', '', 'ø 😀 "\\', null, 0, 12.5])('a cursor with the key %j comes back as it was', (key) => {
+  const cursor = { ...CURSOR, key };
+  const text = encodeCursor(cursor);
+  expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
+  expect(decode(text)).toEqual(cursor);
+});
+
+test.each<[string, Partial<Cursor>]>([
+  ['another sort', { sort: 'firstname' }],
+  ['another order', { order: 'desc' }],
+])('a cursor of %s is refused', (_, other) => {
+  expect(decode(encodeCursor({ ...CURSOR, ...other }))).toEqual(refused);
+});
+
+test.each([
+  ['nothing', ''],
+  ['no base64', '%%%'],
+  ['no JSON', Buffer.from('not json').toString('base64url')],
+  ['no list', encoded({ length: 5 })],
+  ['too short a list', encoded(PARTS.slice(0, 4))],
+  ['too long a list', encoded([...PARTS, 1])],
+  ['an unknown segment', encoded(['surname', 'asc', 7, 'doe', CURSOR.uuid])],
+  ['an object as key', encoded(['surname', 'asc', 0, {}, CURSOR.uuid])],
+  ['a boolean as key', encoded(['surname', 'asc', 0, true, CURSOR.uuid])],
+  ['a key with NUL', encoded(['surname', 'asc', 0, 'a\0b', CURSOR.uuid])],
+  ['a key without end', encoded(['surname', 'asc', 0, 'x'.repeat(513), CURSOR.uuid])],
+  ['no uuid', encoded(['surname', 'asc', 0, 'doe', null])],
+  ['a short uuid', encoded(['surname', 'asc', 0, 'doe', 'abc'])],
+  ['36 characters that are no uuid', encoded(['surname', 'asc', 0, 'doe', `\0${'x'.repeat(35)}`])],
+])('a cursor that holds %s is refused', (_, text) => {
+  expect(decode(text)).toEqual(refused);
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Env, EnvError, loadEnv } from '../../src/config/env.js';
+
+type Variables = Record<string, string>;
+
+/** The message of a start with these variables; `''` when it would go on. */
+function refusal(variables: Variables): string {
+  try {
+    loadEnv(variables);
+    return '';
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    return error.message;
+  }
+}
+
+const read = (variables: Variables, name: keyof Env): unknown => loadEnv(variables)[name];
+
+test('without any variable every setting has its default', () => {
+  expect(loadEnv({})).toMatchObject({
+    HOST: '127.0.0.1',
+    PORT: 3000,
+    DATABASE_POOL_SIZE: 10,
+    MIGRATE_ON_START: 'auto',
+    SESSION_COOKIE_NAME: 'rollcall_session',
+    SESSION_IDLE_MINUTES: 120,
+    SESSION_ABSOLUTE_MINUTES: 720,
+    LOGIN_FAILURES_PER_NAME: 5,
+    LOGIN_FAILURES_PER_IP: 50,
+    EMAIL_REQUIRE_TLD: true,
+    EXTRA_ROLES: [],
+    LOG_LEVEL: 'info',
+  });
+});
+
+test.each<[keyof Env, string, unknown]>([
+  ['HOST', '0.0.0.0', '0.0.0.0'],
+  ['PORT', '0', 0],
+  ['PORT', '65535', 65535],
+  ['BASE_URL', 'https://people.example.org', 'https://people.example.org'],
+  ['BASE_URL', 'http://localhost:8080/rollcall', 'http://localhost:8080/rollcall'],
+  ['DATABASE_URL', 'sqlite:./a b.sqlite', 'sqlite:./a b.sqlite'],
+  ['DATABASE_URL', 'mysql://u:p%40ss@db:3306/rollcall', 'mysql://u:p%40ss@db:3306/rollcall'],
+  ['DATABASE_URL', 'mariadb://db/rollcall', 'mariadb://db/rollcall'],
+  ['DATABASE_POOL_SIZE', '500', 500],
+  ['MIGRATE_ON_START', 'false', 'false'],
+  ['BOOTSTRAP_API_KEY', '!~'.repeat(16), '!~'.repeat(16)],
+  ['BOOTSTRAP_API_KEY', 'k'.repeat(128), 'k'.repeat(128)],
+  ['BOOTSTRAP_WEBMASTER_PASSWORD', '12345678', '12345678'],
+  ['BOOTSTRAP_WEBMASTER_PASSWORD', '😀'.repeat(128), '😀'.repeat(128)],
+  ['SESSION_COOKIE_NAME', '__Host-sid', '__Host-sid'],
+  ['SESSION_IDLE_MINUTES', '1', 1],
+  ['SESSION_ABSOLUTE_MINUTES', '525600', 525600],
+  ['LOGIN_FAILURES_PER_NAME', '1', 1],
+  ['LOGIN_FAILURES_PER_IP', '1', 1],
+  ['HASH_QUEUE_LIMIT', '1', 1],
+  ['EMAIL_REQUIRE_TLD', 'false', false],
+  ['EMAIL_REQUIRE_TLD', 'true', true],
+  ['EXTRA_ROLES', ' Chef , Night watch,,', ['Chef', 'Night watch']],
+  ['LOG_LEVEL', 'silent', 'silent'],
+])('%s=%s is taken', (name, value, setting) => {
+  expect(read({ [name]: value }, name)).toEqual(setting);
+});
+
+const INTEGERS = ['x9e9', '-1', '1.5', '1e3', '0x10', ' 5 5', '9'.repeat(10), 'NaN', 'Infinity'];
+const AT_LEAST_1 = [...INTEGERS, '0'];
+const REFUSED: Record<string, string[]> = {
+  HOST: ['h'.repeat(256)],
+  PORT: [...INTEGERS, '65536'],
+  BASE_URL: ['rollcall.example.org', 'ftp://x.example.org', 'javascript:alert(1)', 'http://', 'no url'],
+  DATA_DIR: ['d'.repeat(4097)],
+  DATABASE_URL: [
+    'postgres://u:hunter2@db/x',
+    'sqlite:',
+    'mysql://u:hunter2@db',
+    'mysql://u:hunter2@db/',
+    'mysql:hunter2',
+    'mysql://u:hunter2@db:99999/x',
+    'mysql://u:hunter#2@db/x',
+    'mysql://u:hunter%2@db/x',
+  ],
+  DATABASE_POOL_SIZE: [...AT_LEAST_1, '501'],
+  MIGRATE_ON_START: ['yes', 'TRUE', '1'],
+  BOOTSTRAP_API_KEY: ['k'.repeat(31), 'k'.repeat(129), `${'k'.repeat(40)} k`, `${'k'.repeat(40)}é`],
+  BOOTSTRAP_WEBMASTER_PASSWORD: ['hunter2', 'p'.repeat(129)],
+  SESSION_COOKIE_NAME: ['a b', 'a=b', 'a;b', 'a,b', 'é', 'n'.repeat(65)],
+  SESSION_IDLE_MINUTES: AT_LEAST_1,
+  SESSION_ABSOLUTE_MINUTES: AT_LEAST_1,
+  LOGIN_FAILURES_PER_NAME: AT_LEAST_1,
+  LOGIN_FAILURES_PER_IP: AT_LEAST_1,
+  HASH_QUEUE_LIMIT: AT_LEAST_1,
+  EMAIL_REQUIRE_TLD: ['no', '0', 'False'],
+  EXTRA_ROLES: ['r'.repeat(65), `Chef,${'r'.repeat(65)}`],
+  LOG_LEVEL: ['loud', 'INFO'],
+};
+
+describe.each(Object.entries(REFUSED))('%s', (name, values) => {
+  test.each(values)('%s is refused, naming the variable and its rule but not the value', (value) => {
+    const message = refusal({ [name]: value });
+    const [heading, ...rules] = message.split('\n');
+    expect(heading).toBe('The settings are not valid:');
+    expect(rules).not.toHaveLength(0);
+    for (const rule of rules) expect(rule).toMatch(new RegExp(`^- .*\\b${name} must .+`));
+    // Shorter ones stand in rules by chance.
+    if (value.length > 8) expect(message).not.toContain(value);
+    expect(message).not.toContain('hunter');
+  });
+});
+
+test('no setting is without a rule that refuses something', () => {
+  expect(Object.keys(REFUSED).sort()).toEqual(Object.keys(loadEnv(REQUIRED_BY_NOBODY)).sort());
+});
+
+/** The settings without a default, so that they show up as fields. */
+const REQUIRED_BY_NOBODY = {
+  BASE_URL: 'http://x',
+  DATABASE_URL: 'sqlite:x',
+  BOOTSTRAP_API_KEY: 'k'.repeat(32),
+  BOOTSTRAP_WEBMASTER_PASSWORD: 'p'.repeat(8),
+};
+
+test('all settings that are wrong are told at once', () => {
+  const message = refusal({ PORT: 'x', LOG_LEVEL: 'x', DATABASE_URL: 'x' });
+  expect(message).toContain('PORT');
+  expect(message).toContain('LOG_LEVEL');
+  expect(message).toContain('DATABASE_URL');
+});
+
+test('an empty variable counts as unset', () => {
+  const names = Object.keys(REFUSED);
+  expect(loadEnv(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(loadEnv({}));
+});
+
+test('variables of others are left alone', () => {
+  expect(Object.keys(loadEnv({ PATH: '/bin', baseUrl: 'x', constructor: 'x' }))).toEqual(
+    Object.keys(loadEnv({})),
+  );
+});
+
+test.each([
+  [{}, 'http://127.0.0.1:3000'],
+  [{ HOST: 'intranet', PORT: '80' }, 'http://intranet:80'],
+  [{ HOST: '::1' }, 'http://[::1]:3000'],
+  [{ HOST: '::' }, 'http://[::]:3000'],
+  [{ BASE_URL: 'https://x.example.org/' }, 'https://x.example.org'],
+])('with %j clients reach the service at %s', (variables: Variables, url) => {
+  expect(loadEnv(variables).baseUrl).toBe(url);
+  expect(URL.canParse(url)).toBe(true);
+});
+
+test('without a DATABASE_URL the database is a file in DATA_DIR', () => {
+  expect(loadEnv({ DATA_DIR: '/var/lib/x' }).databaseUrl).toBe('sqlite:/var/lib/x/rollcall.sqlite');
+  expect(loadEnv({ DATABASE_URL: 'mysql://db/x' }).databaseUrl).toBe('mysql://db/x');
+});

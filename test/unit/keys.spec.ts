@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  authnameIdentifier,
+  exactKey,
+  identifiersOf,
+  loginIdentifier,
+  loginKey,
+  sortKey,
+} from '../../src/users/user.keys.js';
+
+describe('usernames and e-mail addresses', () => {
+  test.each([
+    ['Jane Doe', 'jane doe'],
+    ['  jane \t  doe ', 'jane doe'],
+    ['ＪＡＮＥ', 'jane'],
+    ['jane\u00a0doe', 'jane doe'],
+    ['STRASSE', 'straße'],
+    ['ﬃ', 'FFI'],
+    ['ΣΟΦΟΣ', 'σοφος'],
+    ['Jose\u0301', 'JOSÉ'],
+    ['K', 'k'], // U+212A, the sign of the unit
+    ['①', '1'],
+  ])('%j and %j are the same', (one, other) => {
+    expect(loginKey(one)).toBe(loginKey(other));
+  });
+
+  test.each([
+    ['José', 'Jose'],
+    ['janedoe', 'jane doe'],
+    ['jane.doe', 'jane_doe'],
+    ['müller', 'mueller'],
+    ['а', 'a'], // Cyrillic
+  ])('%j and %j are different', (one, other) => {
+    expect(loginKey(one)).not.toBe(loginKey(other));
+  });
+
+  test('no letter but the capital sharp s makes two keys by its case', () => {
+    const broken: string[] = [];
+    for (let code = 0x41; code < 0x1_0000; code++) {
+      const letter = String.fromCodePoint(code);
+      if (!/\p{L}/u.test(letter)) continue;
+      const keys = [letter, letter.toUpperCase(), loginKey(letter)].map(loginKey);
+      if (new Set(keys).size > 1) broken.push(letter);
+    }
+    // Upper- then lower-casing, as the interface has it, leaves the capital sharp s apart from `ß` and `SS`.
+    expect(broken).toEqual(['ẞ']);
+  });
+});
+
+describe('external ids and authnames', () => {
+  test.each([
+    ['  HR-1 ', 'HR-1'],
+    ['e\u0301', 'é'],
+  ])('%j and %j are the same', (one, other) => {
+    expect(exactKey(one)).toBe(exactKey(other));
+  });
+
+  test.each([
+    ['hr-1', 'HR-1'],
+    ['ﬁ', 'fi'],
+    ['a  b', 'a b'],
+    ['1', '①'],
+  ])('%j and %j are different', (one, other) => {
+    expect(exactKey(one)).not.toBe(exactKey(other));
+  });
+});
+
+test.each([
+  ['a username that normalisation makes longer', loginKey, 'ﷺ'.repeat(254)],
+  ['an external id of characters outside of the BMP', exactKey, '😀'.repeat(255)],
+])('the key of %s fits into its column and still tells two values apart', (_, keyOf, long) => {
+  expect(keyOf(long).length).toBeLessThanOrEqual(255);
+  expect(keyOf(long)).not.toBe(keyOf(`${long}x`));
+  expect(keyOf(long)).toBe(keyOf(` ${long} `));
+});
+
+test('the key of an order folds case and accents and has at most 255 characters', () => {
+  expect(sortKey('Érik')).toBe(sortKey('erik'));
+  expect(sortKey('')).toBe('');
+  expect(sortKey('é'.repeat(300))).toHaveLength(255);
+  expect(sortKey('😀'.repeat(300)).isWellFormed()).toBe(true);
+});
+
+describe('what nobody else may have', () => {
+  const user = {
+    username: 'Jane',
+    email: 'Jane@Example.org',
+    external_id: 'HR-1',
+    authname: { saml: ['a', 'b'], ldap: ['a'] },
+  };
+
+  test('is username, e-mail, external id and every authname', () => {
+    expect(identifiersOf(user)).toEqual([
+      { field: 'username', identifier: loginIdentifier('jane') },
+      { field: 'email', identifier: loginIdentifier('jane@example.org') },
+      { field: 'external_id', identifier: 'external_id:HR-1' },
+      { field: 'authname', identifier: authnameIdentifier('saml', 'a') },
+      { field: 'authname', identifier: authnameIdentifier('saml', 'b') },
+      { field: 'authname', identifier: authnameIdentifier('ldap', 'a') },
+    ]);
+  });
+
+  test('counts no external id that is not set', () => {
+    const fields = identifiersOf({ ...user, external_id: '', authname: {} }).map(({ field }) => field);
+    expect(fields).toEqual(['username', 'email']);
+  });
+
+  test('lets one method and another, and an external id, have the same value', () => {
+    const same = [
+      authnameIdentifier('saml', 'x'),
+      authnameIdentifier('ldap', 'x'),
+      'external_id:x',
+      loginIdentifier('x'),
+    ];
+    expect(new Set(same).size).toBe(4);
+  });
+});

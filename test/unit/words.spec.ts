@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import { newUser } from '../../src/users/user.rules.js';
+import { wordRows, wordsIn } from '../../src/users/user.words.js';
+
+test.each([
+  ['Jane Doe', ['jane', 'doe']],
+  ['  ', []],
+  ['...', []],
+  ['Li Bo Will', ['li', 'bo', 'will']],
+  ['(Jane)', ['jane']],
+  ['Søren-Ø', ['soren-o']],
+  ["O'Neill", ["o'neill"]],
+  ['jane.doe@example.org', ['jane.doe@example.org']],
+  ['東京 太郎', ['東京', '太郎']],
+  ['HR-10042', ['hr-10042']],
+])('the words of %j are %j', (text, words) => {
+  expect(wordsIn(text)).toEqual(words);
+});
+
+test('a word is cut to the length of its column', () => {
+  expect(wordsIn('x'.repeat(300))).toEqual(['x'.repeat(255)]);
+});
+
+describe('a user is found', () => {
+  const user = {
+    ...newUser('00000000-0000-4000-8000-000000000001', '2026-01-01 00:00:00.000'),
+    username: 'jdoe',
+    email: 'jane.d@example.org',
+    external_id: 'HR-1',
+    firstname: 'Jane',
+    middle_name: 'Mary',
+    surname: 'Smith-Doe',
+    known_as: 'Janey',
+  };
+  const words = (overrides: Partial<typeof user> = {}) =>
+    new Map(wordRows({ ...user, ...overrides }).map((row) => [row.word, row]));
+
+  test.each([
+    'jane',
+    'mary',
+    'smith-doe',
+    'smith',
+    'doe',
+    'janey',
+    'jdoe',
+    'jane.d',
+    'jane.d@example.org',
+    'hr-1',
+  ])('by %s', (word) => {
+    expect([...words().keys()]).toContain(word);
+  });
+
+  test.each(['example.org', 'example', 'ja', 'hr', '00000000-0000-4000-8000-000000000001'])(
+    'not by %s',
+    (word) => {
+      expect([...words().keys()]).not.toContain(word);
+    },
+  );
+
+  test('by each word once, with the weight of the best field', () => {
+    const rows = wordRows({ ...user, username: 'jane', external_id: 'jane' }).filter(
+      ({ word }) => word === 'jane',
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.weight).toBe(words().get('jane')?.weight);
+  });
+
+  test('by name before by username before by external id', () => {
+    const weight = (word: string) => words().get(word)?.weight ?? 0;
+    expect(weight('jane')).toBeGreaterThan(weight('jdoe'));
+    expect(weight('jdoe')).toBeGreaterThan(weight('hr-1'));
+    expect(weight('hr-1')).toBeGreaterThan(0);
+  });
+
+  test('by a hidden e-mail address only by those who may read it', () => {
+    for (const word of ['jane.d', 'jane.d@example.org']) {
+      expect(words({ hide_email: true }).get(word)).toMatchObject({ weight: 2, public_weight: 0 });
+      expect(words().get(word)?.public_weight).toBe(2);
+    }
+    expect(words({ hide_email: true, email: 'jane@example.org' }).get('jane')?.public_weight).toBe(4);
+  });
+});
