@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { loadEnv } from './src/config/env.js';
+import { readSettings } from './src/config/settings.js';
 import { dataSourceOptions } from './src/database/data-source-options.js';
 
 /** For TypeORM's own command line (`npm run typeorm -- …`); the service opens the same options. */
-export default new DataSource(dataSourceOptions(loadEnv()));
+export default new DataSource(dataSourceOptions(readSettings()));

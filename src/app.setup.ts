@@ -22,7 +22,7 @@ const UNPREFIXED = [
 export async function createApp(env: Env): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env), {
     bodyParser: false, // `InputGuard` reads bodies, after the credentials are known
-    logger: ['error', 'warn', 'fatal'],
+    logger: false, // a failed start is told by `main.ts` in a line; Nest's own report prints stacks and settings
     abortOnError: false,
   });
   app.disable('x-powered-by');

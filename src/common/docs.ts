@@ -32,9 +32,35 @@ class ProblemDto {
 export const Problems = (...statuses: number[]) =>
   applyDecorators(
     ...[...statuses, 500, 503].map((status) =>
-      ApiResponse({ status, type: ProblemDto, description: codesOf(status).join(', ') }),
+      ApiResponse({
+        status,
+        type: ProblemDto,
+        description: codesOf(status).join(', '),
+        example: exampleOf(status),
+      }),
     ),
   );
+
+/** What an answer with this status looks like, by the first of its codes. */
+function exampleOf(status: number): ProblemDto {
+  const [code = 'internal'] = codesOf(status);
+  const { title, remedy } = CATALOGUE[code];
+  return {
+    type: `/problems/${code}`,
+    title,
+    status,
+    detail: remedy,
+    instance: '/api/0.3/users',
+    code,
+    request_id: '4f0c1a52-6a2c-4d0c-9a0e-2f6f3f9f1a11',
+    ...(status === 422 && {
+      errors: [{ field: 'email', code: 'invalid_format', message: 'must be an e-mail address' }],
+    }),
+    ...(status === 409 && {
+      conflicts: [{ field: 'username', uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }],
+    }),
+  };
+}
 
 /** A route that needs credentials, with its error answers. */
 export const Secured = (...statuses: number[]) =>

@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type Migration, MigrationExecutor } from 'typeorm';
 import type { Env } from '../config/env.js';
 import { dropCollation } from './column-types.js';
 import { dataSourceOptions } from './data-source-options.js';
@@ -27,10 +27,36 @@ function isEmbedded(dataSource: DataSource): boolean {
 export async function migrateAtStart(dataSource: DataSource, env: Env): Promise<void> {
   const wanted = env.MIGRATE_ON_START === 'auto' ? isEmbedded(dataSource) : env.MIGRATE_ON_START === 'true';
   if (wanted) {
-    await dataSource.runMigrations();
+    await migrate(dataSource);
   } else if (await dataSource.showMigrations()) {
     throw new Error(
       'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.',
     );
+  }
+}
+
+/**
+ * Runs what is pending and returns it. Processes that ask at once take turns: SQLite's migrations are one transaction
+ * from the first look on, MariaDB's DDL knows none and is guarded by a named lock.
+ */
+export async function migrate(dataSource: DataSource): Promise<Migration[]> {
+  const runner = dataSource.createQueryRunner();
+  const executor = new MigrationExecutor(dataSource, runner);
+  executor.transaction = 'none';
+  const name = "CONCAT('rollcall ', MD5(DATABASE()))";
+  const unlock = `SELECT RELEASE_LOCK(${name})`;
+  const { take, leave, undo } = isEmbedded(dataSource)
+    ? { take: 'BEGIN IMMEDIATE', leave: 'COMMIT', undo: 'ROLLBACK' }
+    : { take: `SELECT GET_LOCK(${name}, 300)`, leave: unlock, undo: unlock };
+  await runner.query(take);
+  try {
+    const done = await executor.executePendingMigrations();
+    await runner.query(leave);
+    return done;
+  } catch (error) {
+    await runner.query(undo);
+    throw error;
+  } finally {
+    await runner.release();
   }
 }

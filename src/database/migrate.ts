@@ -1,12 +1,14 @@
 import 'reflect-metadata';
-import { loadEnv } from '../config/env.js';
-import { openDataSource } from './data-source.js';
+import { readSettings, runProgram } from '../config/settings.js';
+import { migrate, openDataSource } from './data-source.js';
 
 /** `npm run migration:run`: runs what is pending and names it. */
-const dataSource = await openDataSource(loadEnv());
-try {
-  const done = await dataSource.runMigrations();
-  process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');
-} finally {
-  await dataSource.destroy();
-}
+runProgram('The database cannot be migrated.', async () => {
+  const dataSource = await openDataSource(readSettings());
+  try {
+    const done = await migrate(dataSource);
+    process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');
+  } finally {
+    await dataSource.destroy();
+  }
+});

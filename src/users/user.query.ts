@@ -65,8 +65,7 @@ export class UserQuery {
 
   @ApiPropertyOptional({
     description:
-      'Every word must match a whole word of a name, username, e-mail or external id; a trailing * matches its beginnings.',
-    example: 'jane do*',
+      'Every word must match a whole word of a name, username, e-mail or external id; a trailing * matches its beginnings (`jane do*`).',
   })
   @TextParam(255)
   fulltext_search?: string;
@@ -91,7 +90,7 @@ export class UserQuery {
   @TextsParam(64)
   role?: string[];
 
-  @ApiPropertyOptional({ example: 'saml:jane.doe@idp.example.org', description: 'method:name, exact.' })
+  @ApiPropertyOptional({ description: 'method:name, exact (`saml:jane.doe@idp.example.org`).' })
   @PatternParam(/^[a-z0-9_-]{1,32}:[^\p{Cc}]{1,255}$/u, 'must be a method and a name, such as saml:jane')
   authname?: string;
 
