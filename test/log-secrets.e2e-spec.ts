@@ -3,7 +3,7 @@ import { Client, type Json } from './support/client.js';
 import { TestApp } from './support/app.js';
 import { ENGINE, type TestDatabase, freshDatabase } from './support/database.js';
 import { DATABASE, type Database } from '../src/database/database.js';
-import { Service } from './support/service.js';
+import { type Exit, Process } from './support/process.js';
 
 /** Every planted value holds this word. */
 const SECRET = 'hunter2';
@@ -12,7 +12,7 @@ const PASSWORD = `${SECRET} bootstrap password`;
 
 describe('the log of a service that is used in every way', () => {
   let database: TestDatabase;
-  let service: Service | undefined;
+  let exit: Exit;
   let output: string;
   let lines: Json[];
   const ids: Record<string, string> = {};
@@ -39,8 +39,8 @@ describe('the log of a service that is used in every way', () => {
     }
     await app.stop();
 
-    service = Service.launch(settings);
-    const url = await service.url();
+    const service = await Process.running({ PORT: '0', ...settings });
+    const { url } = service;
     const key = new Client(url, { 'x-api-key': KEY });
     const nobody = new Client(url);
     const record = async (
@@ -83,19 +83,20 @@ describe('the log of a service that is used in every way', () => {
     await record('fault in a read', key.get(`/users/search?fulltext_search=${SECRET}`));
     await record('idempotent fault', key.post('/users', body, { 'idempotency-key': SECRET }));
     await record('logout', session.send('POST', '/sessions/logout'));
-    ({ output } = await service.ended({ stop: true }));
+    exit = await service.stop();
+    output = service.printed;
     lines = output
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line): Json => JSON.parse(line));
   }, 60_000);
   afterAll(async () => {
-    await service?.ended({ stop: true });
+    await Process.killAll();
     await database.drop();
   });
 
   test('ends with the exit code 0 when the service is asked to end', () => {
-    expect([service?.process.exitCode, service?.process.signalCode]).toEqual([0, null]);
+    expect(exit).toEqual({ code: 0, signal: null });
   });
 
   test('has one line for every request, with its id, method, path and status', () => {
@@ -143,18 +144,3 @@ describe('the log of a service that is used in every way', () => {
     expect(output).not.toContain(cookie);
   });
 });
-
-test('a service that cannot start names the setting and its rule, but no value', async () => {
-  const refused: [RegExp, Record<string, string>][] = [
-    [/DATABASE_URL must/, { DATABASE_URL: `mysql://u:${SECRET}@db:99999/x` }],
-    [/BOOTSTRAP_API_KEY must/, { BOOTSTRAP_API_KEY: SECRET }],
-    [/cannot start/, { DATABASE_URL: `mysql://u:${SECRET}@127.0.0.1:1/x` }],
-  ];
-  const ends = refused.map(async ([message, settings]) => {
-    const { code, output } = await Service.launch(settings).ended();
-    expect(code).toBe(1);
-    expect(output).toMatch(message);
-    expect(output).not.toContain(SECRET);
-  });
-  await Promise.all(ends);
-}, 60_000);

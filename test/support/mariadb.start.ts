@@ -29,6 +29,7 @@ export default async function start(): Promise<void> {
       `--user=${username}`,
       `--datadir=${data}`,
       `--socket=${join(folder, 's')}`,
+      `--tmpdir=${folder}`, // a server that starts removes the temporary tables of others in a shared one
       `--port=${port}`,
       '--bind-address=127.0.0.1',
       '--skip-name-resolve',

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { ENGINE, type TestDatabase } from './database.js';
+
+/** Folder of the project. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A program of the built service; `npm test` builds it first. */
+export type Script = 'dist/main.js' | 'dist/database/migrate.js';
+export interface Exit {
+  code: number | null;
+  signal: string | null;
+}
+
+/** A script of the project in a process of its own, as somebody at a shell runs it. */
+export class Process {
+  private static readonly all: Process[] = [];
+  private readonly child: ChildProcess;
+  private stdout = '';
+  private stderr = '';
+  /** Settles when the process has ended and everything that it wrote is here. */
+  readonly exit: Promise<Exit>;
+
+  /** @param settings its whole environment beside PATH: what is not set here is empty, whatever `.env` says. */
+  constructor(script: Script, settings: Record<string, string>, folder = ROOT) {
+    this.child = spawn(process.execPath, [`${ROOT}${script}`], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
+    this.child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.exit = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
+    Process.all.push(this);
+  }
+
+  /** The service, once it says that it runs. */
+  static async running(settings: Record<string, string>, folder?: string): Promise<Process> {
+    const service = new Process('dist/main.js', settings, folder);
+    await service.ready();
+    return service;
+  }
+
+  /** Ends what a failed test has left behind. */
+  static async killAll(): Promise<void> {
+    for (const { child } of Process.all) child.kill('SIGKILL');
+    await Promise.all(Process.all.splice(0).map(({ exit }) => exit));
+  }
+
+  get out(): string {
+    return this.stdout;
+  }
+
+  get err(): string {
+    return this.stderr;
+  }
+
+  /** Everything that a person at the terminal, or the one who reads the log, sees. */
+  get printed(): string {
+    return this.stdout + this.stderr;
+  }
+
+  /** Address of the server, from what it prints. */
+  get url(): string {
+    return /^ *API +(http:\/\/127\.0\.0\.1:\d+)\/api\/0\.3$/m.exec(this.stdout)?.[1] ?? '';
+  }
+
+  /** @throws Error with all output when the process ends instead. */
+  async ready(): Promise<void> {
+    const ended = this.exit.then(({ code }) => {
+      throw new Error(`the service ended with ${code}: ${this.printed.slice(0, 2000)}`);
+    });
+    while (!/Swagger UI .*\n([^]*\n)?\n/.test(this.stdout)) {
+      await Promise.race([once(this.child.stdout as NonNullable<ChildProcess['stdout']>, 'data'), ended]);
+    }
+    ended.catch(() => undefined);
+  }
+
+  signal(name: 'SIGTERM' | 'SIGINT'): void {
+    this.child.kill(name);
+  }
+
+  async stop(): Promise<Exit> {
+    this.signal('SIGTERM');
+    return this.exit;
+  }
+}
+
+/** Settings of a newcomer: nothing but what a test needs to stay in its folder, on its database and on a free port. */
+export function newcomer({ folder, url }: TestDatabase): Record<string, string> {
+  const unset = { BASE_URL: '', BOOTSTRAP_API_KEY: '', BOOTSTRAP_WEBMASTER_PASSWORD: '' };
+  const mariadb = ENGINE === 'mariadb' && { DATABASE_URL: url, MIGRATE_ON_START: 'true' };
+  return { ...unset, DATA_DIR: folder, DATABASE_URL: '', PORT: '0', ...mariadb };
+}
+
+/** A port of 127.0.0.1 that is in use until it is released. */
+export async function takenPort(): Promise<{ port: number; release: () => Promise<void> }> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  return {
+    port,
+    release: async () => {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
