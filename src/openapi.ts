@@ -13,7 +13,15 @@ function openApi(app: INestApplication): OpenAPIObject {
     .setVersion('0.3')
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'api_key')
-    .addCookieAuth(app.get(SessionCookie).name, { type: 'apiKey', in: 'cookie' }, 'session')
+    .addCookieAuth(
+      app.get(SessionCookie).name,
+      {
+        type: 'apiKey',
+        in: 'cookie',
+        description: 'Set by a login. Leave this empty: the browser sends it by itself.',
+      },
+      'session',
+    )
     .addTag('users')
     .addTag('sessions')
     .addTag('status')
@@ -44,6 +52,6 @@ export function serveDocs(app: INestApplication): void {
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',
     customSiteTitle: 'Rollcall API',
-    swaggerOptions: { persistAuthorization: true, displayRequestDuration: true, validatorUrl: 'none' },
+    swaggerOptions: { displayRequestDuration: true, defaultModelsExpandDepth: -1, validatorUrl: 'none' },
   });
 }

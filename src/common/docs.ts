@@ -28,23 +28,37 @@ class ProblemDto {
   conflicts?: ConflictDto[];
 }
 
-/** Error answers of a route; what every route may answer (500, 503) is added. */
-export const Problems = (...statuses: number[]) =>
-  applyDecorators(
-    ...[...statuses, 500, 503].map((status) =>
-      ApiResponse({
+/** Codes that the three global guards may answer on any route. */
+const SYNTAX: ErrorCode[] = ['invalid_parameter'];
+const BODY: ErrorCode[] = ['malformed_json', 'too_large', 'unsupported_media_type', 'validation_failed'];
+const ALWAYS: ErrorCode[] = ['internal', 'unavailable'];
+
+/** Error answers of a route by their codes; those that every route may give are added. */
+export const Problems = (...codes: ErrorCode[]) => {
+  const all = [...new Set([...SYNTAX, ...codes, ...ALWAYS])];
+  const statuses = [...new Set(all.map((code) => CATALOGUE[code].status))].toSorted((a, b) => a - b);
+  return applyDecorators(
+    ...statuses.map((status) => {
+      const own = all.filter((code) => CATALOGUE[code].status === status);
+      return ApiResponse({
         status,
         type: ProblemDto,
-        description: codesOf(status).join(', '),
-        example: exampleOf(status),
-      }),
-    ),
+        description: own.join(', '),
+        example: exampleOf(own[0]),
+      });
+    }),
   );
+};
 
-/** What an answer with this status looks like, by the first of its codes. */
-function exampleOf(status: number): ProblemDto {
-  const [code = 'internal'] = codesOf(status);
-  const { title, remedy } = CATALOGUE[code];
+/** Those of a route that takes a JSON body. */
+export const BodyProblems = (...codes: ErrorCode[]) => Problems(...BODY, ...codes);
+
+/** A route that needs credentials. */
+export const Secured = () => applyDecorators(ApiSecurity('api_key'), ApiCookieAuth('session'));
+
+/** What an answer with this code looks like. */
+function exampleOf(code: ErrorCode = 'internal'): ProblemDto {
+  const { title, remedy, status } = CATALOGUE[code];
   return {
     type: `/problems/${code}`,
     title,
@@ -60,12 +74,4 @@ function exampleOf(status: number): ProblemDto {
       conflicts: [{ field: 'username', uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }],
     }),
   };
-}
-
-/** A route that needs credentials, with its error answers. */
-export const Secured = (...statuses: number[]) =>
-  applyDecorators(ApiSecurity('api_key'), ApiCookieAuth('session'), Problems(401, ...statuses));
-
-function codesOf(status: number): ErrorCode[] {
-  return (Object.keys(CATALOGUE) as ErrorCode[]).filter((code) => CATALOGUE[code].status === status);
 }

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiCookieAuth, ApiOperation, ApiProperty, ApiResponse } from '@nestjs/swagger';
-import { Problems } from '../common/docs.js';
+import { BodyProblems, Problems } from '../common/docs.js';
 import { LoginInput } from './login.input.js';
 
 class LoggedInDto {
@@ -23,7 +23,7 @@ export const DocLogin = () =>
       type: LoggedInDto,
       headers: { 'Set-Cookie': { description: 'The session cookie.', schema: { type: 'string' } } },
     }),
-    Problems(400, 401, 403, 413, 415, 422, 429),
+    BodyProblems('login_failed', 'cross_site', 'login_throttled'),
   );
 
 export const DocLogout = () =>
@@ -34,5 +34,5 @@ export const DocLogout = () =>
     }),
     ApiCookieAuth('session'),
     ApiResponse({ status: 200, description: 'Logged out.', schema: { type: 'object', example: {} } }),
-    Problems(400, 401, 403),
+    Problems('unauthenticated', 'forbidden', 'cross_site'),
   );

@@ -19,7 +19,7 @@ export class StatusController {
   @Get()
   @ApiOperation({ summary: 'Is the service up?', description: '503 when its database does not answer.' })
   @ApiResponse({ status: 200, description: 'It is.', type: StatusDto })
-  @Problems(400)
+  @Problems()
   @Public()
   async status(): Promise<StatusDto> {
     await this.service.assertDatabase();

@@ -48,14 +48,13 @@ export class UserQuery {
   limit?: number;
 
   @ApiPropertyOptional({
-    enum: SORTS,
     default: 'relevance',
-    description: 'Without a search term, relevance is updated.',
+    description: `One of ${SORTS.join(', ')}. Without a search term, relevance is updated.`,
   })
   @ChoiceParam(SORTS)
   sort?: Sort;
 
-  @ApiPropertyOptional({ enum: ['asc', 'desc'], default: 'desc' })
+  @ApiPropertyOptional({ default: 'desc', description: 'asc or desc.' })
   @ChoiceParam(['asc', 'desc'])
   order?: Order;
 

@@ -1,12 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { Secured } from '../common/docs.js';
+import { BodyProblems, Problems, Secured } from '../common/docs.js';
 import { ChangedUserInput, NewUserInput } from './user.input.js';
 import { UserQuery } from './user.query.js';
 import { UserDto, UserPageDto, UserUuidDto } from './users.dto.js';
 
 /** What Swagger UI shows of the routes of `users.controller.ts`. */
 
+const TAKEN = ['username_taken', 'email_taken', 'external_id_taken', 'authname_taken'] as const;
 const ETAG = {
   ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string' } },
 } as const;
@@ -56,7 +57,8 @@ export const DocCreate = () =>
       type: UserUuidDto,
       headers: { Location: { description: 'Path of the user.', schema: { type: 'string' } } },
     }),
-    Secured(400, 403, 409, 413, 415, 422),
+    Secured(),
+    BodyProblems('unauthenticated', 'forbidden', 'cross_site', ...TAKEN),
   );
 
 export const DocMe = () =>
@@ -65,7 +67,8 @@ export const DocMe = () =>
     IfNoneMatch(),
     ApiResponse({ status: 200, description: 'The user.', type: UserDto, headers: ETAG }),
     ApiResponse({ status: 304, description: 'Not changed since.' }),
-    Secured(400, 403, 404),
+    Secured(),
+    Problems('unauthenticated', 'forbidden', 'not_found'),
   );
 
 export const DocGet = () =>
@@ -80,7 +83,8 @@ export const DocGet = () =>
       headers: ETAG,
     }),
     ApiResponse({ status: 304, description: 'Not changed since.' }),
-    Secured(400, 403, 404),
+    Secured(),
+    Problems('malformed_uuid', 'unauthenticated', 'forbidden', 'not_found'),
   );
 
 export const DocSearch = () =>
@@ -98,7 +102,8 @@ export const DocSearch = () =>
       type: UserPageDto,
       headers: { Link: { description: 'rel="next": the next page.', schema: { type: 'string' } } },
     }),
-    Secured(400, 403),
+    Secured(),
+    Problems('unauthenticated', 'forbidden'),
   );
 
 export const DocChange = () =>
@@ -124,5 +129,18 @@ export const DocChange = () =>
       },
     }),
     ApiResponse({ status: 200, description: 'The user after the change.', type: UserDto, headers: ETAG }),
-    Secured(400, 403, 404, 409, 412, 413, 415, 422, 429),
+    Secured(),
+    BodyProblems(
+      'malformed_uuid',
+      'unauthenticated',
+      'forbidden',
+      'field_not_permitted',
+      'cross_site',
+      'self_block',
+      'not_found',
+      ...TAKEN,
+      'last_webmaster',
+      'precondition_failed',
+      'login_throttled',
+    ),
   );

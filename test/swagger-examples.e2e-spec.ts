@@ -1,0 +1,71 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { ADMIN_PASSWORD, API_KEY, TestApp } from './support/app.js';
+import { create } from './support/factories.js';
+import { NO_BROWSER, SwaggerPage, launch } from './support/swagger-page.js';
+
+interface Operation {
+  operationId: string;
+  security?: object[];
+  parameters?: { name: string; in: string }[];
+  requestBody?: { content: Record<string, { examples?: object }> };
+  responses: object;
+}
+const document = JSON.parse(readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, Operation>>;
+};
+
+/** Every operation with every example that its body offers: [what, operation, example]. */
+const EXAMPLES = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).flatMap(([method, operation]) => {
+    const offered = Object.values(operation.requestBody?.content ?? {}).flatMap(({ examples }) =>
+      Object.keys(examples ?? {}),
+    );
+    const names: (string | undefined)[] = offered.length > 0 ? offered : [undefined];
+    return names.map((example): [string, Operation, string | undefined] => {
+      const what = `${method.toUpperCase()} ${path.replace('/api/0.3', '')}${example ? ` (${example})` : ''}`;
+      return [what, operation, example];
+    });
+  }),
+);
+
+/** The example of a login holds a password that is nobody's. */
+const withPassword = (prefilled: string) =>
+  JSON.stringify({ ...(JSON.parse(prefilled) as object), password: ADMIN_PASSWORD });
+const OF_SESSIONS = /^(UsersController_me|SessionsController_logout)$/;
+
+jest.setTimeout(60_000);
+if (NO_BROWSER) process.stderr.write(`Swagger UI is not tested in a browser: ${NO_BROWSER}.\n`);
+const suite = NO_BROWSER ? describe.skip : describe;
+
+suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, () => {
+  let browser: Browser;
+  let app: TestApp;
+  let page: SwaggerPage;
+  beforeAll(async () => {
+    app = await TestApp.start();
+    browser = await launch();
+  });
+  beforeEach(async () => void (page = await SwaggerPage.open(browser, app.url)));
+  afterEach(() => page.close());
+  afterAll(async () => {
+    await browser.close();
+    await app.end();
+  });
+
+  test.each(EXAMPLES)('%s works as prefilled', async (_what, operation, example) => {
+    const user = await create(app.key);
+    const { operationId: id, security, parameters = [], responses } = operation;
+    if (OF_SESSIONS.test(id)) await page.execute('SessionsController_login', { body: withPassword });
+    else if (security) await page.authorize(API_KEY);
+    const ids = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+    const shown = await page.execute(id, {
+      ...(example !== undefined && { example }),
+      fill: Object.fromEntries(ids.map((name) => [name, String(user.uuid)])),
+      ...(id === 'SessionsController_login' && { body: withPassword }),
+    });
+    expect(shown.status).toBe(Object.keys(responses)[0]);
+    expect(page.problems).toEqual([]);
+  });
+});
