@@ -48,13 +48,14 @@ export class UserQuery {
   limit?: number;
 
   @ApiPropertyOptional({
+    type: String,
     default: 'relevance',
     description: `One of ${SORTS.join(', ')}. Without a search term, relevance is updated.`,
   })
   @ChoiceParam(SORTS)
   sort?: Sort;
 
-  @ApiPropertyOptional({ default: 'desc', description: 'asc or desc.' })
+  @ApiPropertyOptional({ type: String, default: 'desc', description: 'asc or desc.' })
   @ChoiceParam(['asc', 'desc'])
   order?: Order;
 
