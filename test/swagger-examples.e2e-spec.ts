@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from './support/app.js';
@@ -42,13 +42,16 @@ const suite = NO_BROWSER ? describe.skip : describe;
 suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, () => {
   let browser: Browser;
   let app: TestApp;
-  let page: SwaggerPage;
+  /** One page with a key in its dialog, and one without, in which a person logs in. */
+  let withKey: SwaggerPage;
+  let withoutKey: SwaggerPage;
   beforeAll(async () => {
     app = await TestApp.start();
     browser = await launch();
+    withKey = await SwaggerPage.open(browser, app.url);
+    await withKey.authorize(API_KEY);
+    withoutKey = await SwaggerPage.open(browser, app.url);
   });
-  beforeEach(async () => void (page = await SwaggerPage.open(browser, app.url)));
-  afterEach(() => page.close());
   afterAll(async () => {
     await browser.close();
     await app.end();
@@ -57,8 +60,8 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
   test.each(EXAMPLES)('%s works as prefilled', async (_what, operation, example) => {
     const user = await create(app.key);
     const { operationId: id, security, parameters = [], responses } = operation;
+    const page = security && !OF_SESSIONS.test(id) ? withKey : withoutKey;
     if (OF_SESSIONS.test(id)) await page.execute('SessionsController_login', { body: withPassword });
-    else if (security) await page.authorize(API_KEY);
     const ids = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
     const shown = await page.execute(id, {
       ...(example !== undefined && { example }),
