@@ -5,6 +5,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import { ErrorFilter } from './common/error.filter.js';
 import { Log } from './common/log.js';
+import { closePromptly } from './common/prompt-close.js';
 import { requestId } from './common/request-id.js';
 import type { Env } from './config/env.js';
 import { serveDocs } from './openapi.js';
@@ -25,6 +26,7 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
     logger: false, // a failed start is told by `main.ts` in a line; Nest's own report prints stacks and settings
     abortOnError: false,
   });
+  closePromptly(app.getHttpServer());
   app.disable('x-powered-by');
   app.disable('etag'); // representations have their own (`user.etag.ts`)
   app.use(requestId(app.get(Log)));
