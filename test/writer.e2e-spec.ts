@@ -109,6 +109,28 @@ test('a change that fails keeps what it has, which fails those who counted on it
   expect(codes(outcomes)).toEqual(['username_taken', 'username_taken', 'username_taken']);
 });
 
+test('nobody gets the name of a last Webmaster who has to stay, nor that of a user who was read too early', async () => {
+  const [a] = uuids((await apply(people('stays', 1))).outcomes) as [string];
+  const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid;
+  const heir = (name: string): UserChange => ({
+    kind: 'create',
+    uuid: uuidv7(),
+    patch: { username: name, email: `${name.replace(' ', '')}.heir@example.org` },
+  });
+  const { outcomes } = await apply([
+    { kind: 'update', uuid: admin, patch: { username: 'former admin', status: 'Blocked' } },
+    heir('admin'),
+    { kind: 'update', uuid: a, patch: { username: 'stays no more' }, ifVersions: [99] },
+    heir('stays 0'),
+  ]);
+  expect(codes(outcomes)).toEqual([
+    'last_webmaster',
+    'username_taken',
+    'precondition_failed',
+    'username_taken',
+  ]);
+});
+
 test('the same name on two changes of a set fails both', async () => {
   const { outcomes } = await apply([
     { kind: 'create', uuid: uuidv7(), patch: { username: 'twin', email: 'twin.a@example.org' } },

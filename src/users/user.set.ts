@@ -21,6 +21,7 @@ export type Outcome =
 export interface Draft {
   before: User | undefined;
   after: User;
+  ifVersions: readonly number[] | undefined;
   error: ProblemError | undefined;
 }
 

@@ -4,8 +4,9 @@ import { ProblemError, validationFailed } from '../common/errors.js';
 import { now } from '../common/time.js';
 import type { Sql } from '../database/sql.js';
 import { differences } from './user.changes.js';
-import { markConflicts, takenIdentifiers } from './user.conflicts.js';
-import { markManagers, newManagers } from './user.managers.js';
+import { takenIdentifiers } from './user.conflicts.js';
+import { type Facts, judge } from './user.judge.js';
+import { newManagers } from './user.managers.js';
 import { newUser, patched, wholeErrors } from './user.rules.js';
 import { type Draft, type Outcome, type UserChange, webmasterDelta } from './user.set.js';
 import { UserStore } from './user.store.js';
@@ -31,9 +32,7 @@ export class UserWriter {
     const time = now();
     const drafts = await this.draft(tx, changes, time);
     drafts.forEach((draft) => (draft.error ??= ruleError(draft, caller)));
-    await this.markConflictsAndManagers(tx, drafts);
-    await this.markLastWebmaster(tx, drafts);
-    drafts.forEach((draft, index) => (draft.error ??= versionError(draft, changes[index]?.ifVersions)));
+    judge(drafts, await this.facts(tx, drafts));
     const outcomes = drafts.map((draft) => toOutcome(draft, time));
     await this.store.save(tx, drafts, outcomes, caller);
     return outcomes;
@@ -48,40 +47,29 @@ export class UserWriter {
       tx,
       updates.map(({ uuid }) => uuid),
     );
-    return changes.map(({ kind, uuid, patch }) => {
+    return changes.map(({ kind, uuid, patch, ifVersions }) => {
       const before = current.get(uuid);
       const missing = kind === 'update' && !before;
       return {
         before,
         after: patched(before ?? newUser(uuid, time), patch),
+        ifVersions,
         error: missing ? new ProblemError('not_found', `There is no user ${uuid}.`) : undefined,
       };
     });
   }
 
-  /** A draft that fails keeps what it had, which may fail others: repeated until nothing new fails. */
-  private async markConflictsAndManagers(tx: Sql, drafts: readonly Draft[]): Promise<void> {
-    const moving = newManagers(drafts).flatMap(({ after }) => after.manager_uuid ?? []);
-    let chain = new Map<string, string | null>();
-    if (moving.length > 0) {
-      // Two changes that are harmless alone may close a circle together: they take turns.
-      await this.repository.lockCounter(tx, 'manager_changes');
-      chain = await this.repository.managerChain(tx, [...new Set(moving)]);
-    }
-    const owners = await this.repository.owners(tx, takenIdentifiers(drafts));
-    let failed = true;
-    while (failed) failed = [markManagers(drafts, chain), markConflicts(drafts, owners)].includes(true);
-  }
-
-  private async markLastWebmaster(tx: Sql, drafts: readonly Draft[]): Promise<void> {
-    const leaving = drafts.filter((draft) => webmasterDelta(draft) < 0);
-    if (leaving.length === 0) return;
-    const coming = drafts.filter((draft) => webmasterDelta(draft) > 0).length;
-    let left = coming + (await this.repository.lockCounter(tx, 'webmasters'));
-    for (const draft of leaving) {
-      if (left > 1) left--;
-      else draft.error = new ProblemError('last_webmaster', 'This user is the last active Webmaster.');
-    }
+  /** What the judgement needs of the database, each kind in one statement. */
+  private async facts(tx: Sql, drafts: readonly Draft[]): Promise<Facts> {
+    const managers = [...new Set(newManagers(drafts).flatMap(({ after }) => after.manager_uuid ?? []))];
+    // Two changes that are harmless alone may close a circle together: they take turns.
+    if (managers.length > 0) await this.repository.lockCounter(tx, 'manager_changes');
+    const leaves = drafts.some((draft) => webmasterDelta(draft) < 0);
+    return {
+      managers: managers.length > 0 ? await this.repository.managerChain(tx, managers) : new Map(),
+      owners: await this.repository.owners(tx, takenIdentifiers(drafts)),
+      webmasters: leaves ? await this.repository.lockCounter(tx, 'webmasters') : 0,
+    };
   }
 }
 
@@ -93,11 +81,6 @@ function ruleError({ before, after }: Draft, caller: Caller): ProblemError | und
   }
   const errors = wholeErrors(after);
   return errors.length > 0 ? validationFailed(errors) : undefined;
-}
-
-function versionError({ before }: Draft, versions: readonly number[] | undefined): ProblemError | undefined {
-  if (!versions || (before && versions.includes(before.version))) return undefined;
-  return new ProblemError('precondition_failed', 'The user has changed since it was read.');
 }
 
 function toOutcome({ before, after, error }: Draft, time: string): Outcome {
