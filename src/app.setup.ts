@@ -27,6 +27,7 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
     abortOnError: false,
   });
   closePromptly(app.getHttpServer());
+  app.set('trust proxy', env.trustProxy);
   app.disable('x-powered-by');
   app.disable('etag'); // representations have their own (`user.etag.ts`)
   app.use(requestId(app.get(Log)));

@@ -13,6 +13,7 @@ export class LocalStrategy extends PassportStrategy(Strategy) {
   }
 
   async validate(request: Request, username: string, password: string): Promise<LoggedIn | false> {
-    return (await this.logins.login(username, password, request.ip ?? '')) ?? false;
+    const { ip = '', requestId } = request;
+    return (await this.logins.login(username, password, { ip, requestId })) ?? false;
   }
 }

@@ -1,34 +1,58 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/actor.js';
+import { TransactionRunner } from '../database/transaction-runner.js';
 import { LoginThrottle } from '../sessions/login-throttle.service.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
+import { SessionsService } from '../sessions/sessions.service.js';
 import { PasswordService } from '../users/password.service.js';
 import { loginKey } from '../users/user.keys.js';
-import { UsersService } from '../users/users.service.js';
+import { type Credentials, UsersService } from '../users/users.service.js';
 
-/** Checks a name and a password. */
+/** A name and a password to a session. */
 @Injectable()
 export class LoginService {
   constructor(
     private readonly users: UsersService,
     private readonly passwords: PasswordService,
     private readonly throttle: LoginThrottle,
+    private readonly sessions: SessionsService,
+    private readonly transactions: TransactionRunner,
   ) {}
 
   /**
-   * The user, or undefined. Unknown, blocked and password-less users take the same time as a wrong password.
-   * The throttle is asked in the hash's own place of the queue, so that guesses sent at once count one another.
+   * The user with a new session, or undefined. Unknown, blocked and password-less users take the same time as a wrong
+   * password. The throttle is asked in the hash's own place of the queue: of guesses sent at once no more than there
+   * are cores can run beyond the limit.
    * @throws ProblemError `login_throttled`, `unavailable`.
    */
-  async login(name: string, password: string, ip: string): Promise<LoggedIn | undefined> {
+  async login(
+    name: string,
+    password: string,
+    request: { ip: string; requestId: string },
+  ): Promise<LoggedIn | undefined> {
     const key = loginKey(name);
     const user = await this.users.findCredentials(name);
     // A blocked user fails like one without a password: the failure is counted in the hash's place of the queue too.
     const stored = user?.status === 'Active' ? user.password_hash : null;
-    const fits = await this.passwords.verify(stored, password, this.throttle.around(key, ip));
-    if (!user || !fits) return undefined;
-    await this.throttle.clear(key, ip);
-    if (user.password_hash !== null) await this.users.refreshHash(user.uuid, user.password_hash, password);
+    const fits = await this.passwords.verify(stored, password, this.throttle.around(key, request.ip));
+    const token = user && fits ? await this.startSession(user, request) : undefined;
+    if (!user || stored === null || token === undefined) return undefined;
+    await this.throttle.clear(key, request.ip);
+    await this.users.refreshHash(user.uuid, stored, password);
     await this.users.touch(user.uuid);
-    return { uuid: user.uuid, username: user.username };
+    return { uuid: user.uuid, username: user.username, token };
+  }
+
+  /** Checking took its time: a user who was blocked, or whose password was changed, meanwhile gets no session. */
+  private async startSession(
+    { uuid, username, password_hash }: Credentials,
+    request: { ip: string; requestId: string },
+  ): Promise<string | undefined> {
+    const caller: Caller = { actor: { kind: 'user', uuid, username, roles: [], sessionId: '' }, ...request };
+    return this.transactions.run(async (tx) => {
+      const now = await this.users.lockCredentials(tx, uuid);
+      const same = now?.status === 'Active' && now.password_hash === password_hash;
+      return same ? this.sessions.start(tx, uuid, caller) : undefined;
+    });
   }
 }

@@ -101,7 +101,7 @@ export const CATALOGUE = {
   validation_failed: {
     status: 422,
     title: 'One or more fields are not valid',
-    remedy: '`errors` names every bad field with its code. Nothing was changed.',
+    remedy: '`errors` names the bad fields, each with its code (at most 100). Nothing was changed.',
   },
   login_throttled: {
     status: 429,
@@ -116,7 +116,8 @@ export const CATALOGUE = {
   unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
-    remedy: 'Repeat the request after the seconds of the `Retry-After` header. Nothing was changed.',
+    remedy:
+      'Repeat the request after the seconds of the `Retry-After` header; send an `Idempotency-Key` with a create.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 
@@ -175,9 +176,16 @@ export class ProblemError extends Error {
   }
 }
 
+/** An answer stays readable, and small, whatever was sent. */
+const MAX_ERRORS = 100;
+
 export function validationFailed(errors: FieldError[]): ProblemError {
-  const fields = errors.map((error) => `${error.field} ${error.message}`).join('; ');
-  return new ProblemError('validation_failed', `Nothing was changed: ${fields}.`, { errors });
+  const told = errors.slice(0, MAX_ERRORS);
+  const fields = told.slice(0, 10).map((error) => `${error.field} ${error.message}`);
+  if (errors.length > fields.length) fields.push(`and ${errors.length - fields.length} more`);
+  return new ProblemError('validation_failed', `Nothing was changed: ${fields.join('; ')}.`, {
+    errors: told,
+  });
 }
 
 const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="rollcall", header="X-API-Key"' };

@@ -29,7 +29,7 @@ export function toProblemError(thrown: unknown): ProblemError {
   if (status === 400) {
     return new ProblemError('malformed_uuid', 'The path holds a malformed percent-encoding.');
   }
-  return new ProblemError('internal', 'The service failed to answer. Nothing was changed by this request.');
+  return new ProblemError('internal', 'The service failed to answer.');
 }
 
 export function toProblem(error: ProblemError, path: string, requestId: string): Problem {

@@ -106,6 +106,19 @@ export class Env {
   @Length(8, 128)
   BOOTSTRAP_WEBMASTER_PASSWORD?: string;
 
+  /**
+   * The proxies whose `X-Forwarded-For` is believed: how many stand in front, or their addresses (CIDR, `loopback`),
+   * separated by commas. Unset: nobody's.
+   */
+  @IsOptional()
+  @Matches(
+    /^(\d{1,2}|[0-9a-fA-F.:/]+|loopback|linklocal|uniquelocal)(,\s*([0-9a-fA-F.:/]+|loopback|linklocal|uniquelocal))*$/,
+    {
+      message: 'TRUST_PROXY must be a number of proxies or a list of addresses',
+    },
+  )
+  TRUST_PROXY?: string;
+
   /** Name of the session cookie. */
   @Matches(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, {
     message: 'SESSION_COOKIE_NAME must be a cookie name (RFC 6265)',
@@ -155,6 +168,12 @@ export class Env {
   /** fatal, error, warn, info, debug, trace or silent. */
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   LOG_LEVEL: string = 'info';
+
+  /** `TRUST_PROXY` as Express takes it. */
+  get trustProxy(): number | string | false {
+    if (this.TRUST_PROXY === undefined) return false;
+    return /^\d+$/.test(this.TRUST_PROXY) ? Number(this.TRUST_PROXY) : this.TRUST_PROXY;
+  }
 
   get baseUrl(): string {
     const host = this.HOST.includes(':') ? `[${this.HOST}]` : this.HOST;

@@ -1,5 +1,5 @@
 import libsql from 'libsql';
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DataSourceOptions } from 'typeorm';
 import type { Env } from '../config/env.js';
@@ -31,6 +31,7 @@ function sqlite(file: string): DataSourceOptions {
     driver: libsql,
     database: file,
     prepareDatabase: (connection: { exec: (sql: string) => void }) => {
+      chmodSync(file, 0o600); // password hashes are nobody else's to read
       // FULL: what was acknowledged survives a loss of power.
       connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');
     },
@@ -54,7 +55,8 @@ function mysql(url: string, poolSize: number): DataSourceOptions {
     bigNumberStrings: false,
     connectTimeout: 5000,
     poolSize,
-    extra: { typeCast: wholeMillis },
+    // A search has many forms; the server's statements are shared by all connections and all its users.
+    extra: { typeCast: wholeMillis, maxPreparedStatements: 100 },
   };
 }
 

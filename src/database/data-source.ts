@@ -47,14 +47,15 @@ export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   const unlock = `SELECT RELEASE_LOCK(${name})`;
   const { take, leave, undo } = isEmbedded(dataSource)
     ? { take: 'BEGIN IMMEDIATE', leave: 'COMMIT', undo: 'ROLLBACK' }
-    : { take: `SELECT GET_LOCK(${name}, 300)`, leave: unlock, undo: unlock };
-  await runner.query(take);
+    : { take: `SELECT GET_LOCK(${name}, 300) AS got`, leave: unlock, undo: unlock };
+  const taken = (await runner.query(take)) as unknown as { got?: number }[] | undefined;
+  if (taken?.[0]?.got === 0) throw new Error('Another process has been migrating for five minutes.');
   try {
     const done = await executor.executePendingMigrations();
     await runner.query(leave);
     return done;
   } catch (error) {
-    await runner.query(undo);
+    await runner.query(undo).catch(() => undefined); // the error that led here tells the story
     throw error;
   } finally {
     await runner.release();

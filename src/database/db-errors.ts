@@ -13,8 +13,6 @@ const RACE = new Set<unknown>([
   'ER_CHECKREAD', // MariaDB: record has changed since last read
   'SQLITE_CONSTRAINT_PRIMARYKEY',
   'SQLITE_CONSTRAINT_UNIQUE',
-  'SQLITE_BUSY',
-  'SQLITE_BUSY_SNAPSHOT',
 ]);
 
 const AWAY = new Set<unknown>([
@@ -33,15 +31,18 @@ const AWAY = new Set<unknown>([
   'ER_CONNECTION_KILLED',
   'ER_DISK_FULL',
   'ER_RECORD_FILE_FULL',
-  'SQLITE_FULL',
-  'SQLITE_IOERR',
-  'SQLITE_CANTOPEN',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
 ]);
+
+/** SQLite's extended codes begin with the basic ones: `SQLITE_IOERR_FSYNC`. */
+const SQLITE_RACE = /^SQLITE_BUSY/;
+const SQLITE_AWAY = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY)/;
 
 export function dbFault(error: unknown): DbFault {
   const code = isObject(error) ? error['code'] : undefined;
-  if (RACE.has(code)) return 'race';
+  const text = typeof code === 'string' ? code : '';
+  if (RACE.has(code) || SQLITE_RACE.test(text)) return 'race';
   // mysql2 marks what ends a connection as fatal.
-  if (AWAY.has(code) || (isObject(error) && error['fatal'] === true)) return 'away';
+  if (AWAY.has(code) || SQLITE_AWAY.test(text) || (isObject(error) && error['fatal'] === true)) return 'away';
   return undefined;
 }

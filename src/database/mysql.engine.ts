@@ -6,7 +6,11 @@ import { type Engine, type OpenTransaction, PREPARED_LENGTH, type SqlValue, asse
 const SESSION = [
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  'SET SESSION innodb_lock_wait_timeout = 5',
 ];
+
+/** No statement of ours takes so long on a database that works. */
+const STATEMENT_MILLIS = 15_000;
 
 type Callback<T> = (error: QueryError | null, result: T) => void;
 const promised = <T>(call: (done: Callback<T>) => void): Promise<T> =>
@@ -94,9 +98,15 @@ export class MysqlEngine implements Engine {
 function send<T>(connection: PoolConnection, sql: string, params: readonly SqlValue[]): Promise<T> {
   assertBindable(params);
   const prepare = params.length > 0 && sql.length <= PREPARED_LENGTH;
+  const options = { sql, values: [...params], timeout: STATEMENT_MILLIS };
   return promised<T>((done) => {
-    if (prepare) connection.execute(sql, [...params], done as never);
-    else connection.query(sql, [...params], done as never);
+    const settle = (error: QueryError | null, result: T): void => {
+      // The server may still be at it: what comes later must not be taken for the answer to something else.
+      if (error?.code === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.destroy();
+      done(error, result);
+    };
+    if (prepare) connection.execute(options, settle as never);
+    else connection.query(options, settle as never);
   });
 }
 

@@ -34,7 +34,7 @@ export function assertBindable(params: readonly SqlValue[]): void {
   params.forEach((value: unknown, index) => {
     const good =
       value === null ||
-      (typeof value === 'string' && !value.includes('\0')) ||
+      (typeof value === 'string' && !value.includes('\0') && value.isWellFormed()) ||
       (typeof value === 'number' && Number.isFinite(value));
     if (!good) throw new TypeError(`parameter ${index + 1} of a statement cannot be bound (${typeof value})`);
   });
@@ -43,4 +43,9 @@ export function assertBindable(params: readonly SqlValue[]): void {
 /** `?, ?, ?` */
 export function placeholders(count: number): string {
   return Array.from({ length: count }, () => '?').join(', ');
+}
+
+/** SQLite has one writer at a time and neither needs nor knows row locks. */
+export function forUpdate(sql: Sql): string {
+  return sql.dialect === 'mysql' ? ' FOR UPDATE' : '';
 }

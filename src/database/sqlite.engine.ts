@@ -47,7 +47,7 @@ export class SqliteEngine implements Engine {
       try {
         this.connection.exec(statement);
       } catch (error) {
-        if (statement === 'COMMIT') this.connection.exec('ROLLBACK');
+        if (statement === 'COMMIT') this.rollbackIfOpen();
         throw error;
       } finally {
         this.open = undefined;
@@ -68,6 +68,15 @@ export class SqliteEngine implements Engine {
         if (!ended) end('ROLLBACK');
       },
     };
+  }
+
+  /** After some errors (a full disk) SQLite has rolled back by itself, and says so with an error of its own. */
+  private rollbackIfOpen(): void {
+    try {
+      this.connection.exec('ROLLBACK');
+    } catch {
+      // nothing was open
+    }
   }
 
   private all<T extends object>(sql: string, params: readonly SqlValue[]): T[] {

@@ -10,6 +10,8 @@ import { LoginInput } from './login.input.js';
 export interface LoggedIn {
   uuid: string;
   username: string;
+  /** Value of the session cookie. */
+  token: string;
 }
 
 /** Passport's local strategy behind a check of the body, so that a missing field is told as one. */

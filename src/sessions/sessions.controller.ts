@@ -24,14 +24,8 @@ export class SessionsController {
   @Public()
   @Accepts({ body: true })
   @UseGuards(LoginGuard)
-  async login(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<LoggedIn> {
-    const { uuid, username } = request.user as LoggedIn;
-    const actor = { kind: 'user', uuid, username, roles: [], sessionId: '' } as const;
-    const token = await this.sessions.start(uuid, {
-      actor,
-      requestId: request.requestId,
-      ip: request.ip ?? '',
-    });
+  login(@Req() request: Request, @Res({ passthrough: true }) response: Response): Omit<LoggedIn, 'token'> {
+    const { uuid, username, token } = request.user as LoggedIn;
     this.cookie.write(response, token);
     return { uuid, username };
   }

@@ -33,8 +33,8 @@ export class SessionsService {
     this.absoluteSeconds = env.SESSION_ABSOLUTE_MINUTES * 60;
   }
 
-  /** A new session with a new id. @returns the cookie's value, which is not kept anywhere. */
-  async start(userUuid: string, caller: Caller): Promise<string> {
+  /** A new session with a new id, in the transaction that lets the user in. @returns the cookie's value, kept nowhere. */
+  async start(tx: Sql, userUuid: string, caller: Caller): Promise<string> {
     const token = randomToken();
     const created = now();
     const session: SessionEntity = {
@@ -45,12 +45,10 @@ export class SessionsService {
       ...this.ends(created, secondsFrom(created, this.absoluteSeconds)),
       ip: caller.ip,
     };
-    await this.transactions.run(async (tx) => {
-      await this.repository.insert(tx, session);
-      await this.audit.record(tx, caller, [
-        { action: 'session.created', target: { kind: 'session', id: session.id } },
-      ]);
-    });
+    await this.repository.insert(tx, session);
+    await this.audit.record(tx, caller, [
+      { action: 'session.created', target: { kind: 'session', id: session.id } },
+    ]);
     return token;
   }
 

@@ -14,7 +14,7 @@ function credentials(env: Env, api: string, { username, password, apiKey }: Firs
   lines.push(`  Webmaster   ${username}`);
   lines.push(`  Password    ${password ?? '(from BOOTSTRAP_WEBMASTER_PASSWORD)'}`);
   lines.push(`  API key     ${apiKey ?? '(from BOOTSTRAP_API_KEY)'}`);
-  const key = apiKey ?? '$BOOTSTRAP_API_KEY';
+  const key = apiKey ?? '$KEY';
   lines.push('', 'Try it:', `  curl -H 'X-API-Key: ${key}' '${api}/users/search'`);
   return env.BOOTSTRAP_API_KEY === undefined
     ? lines

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { deleteRows, insertRows, upsertRows } from '../database/bulk.js';
-import { type Sql, placeholders } from '../database/sql.js';
+import { type Sql, forUpdate, placeholders } from '../database/sql.js';
 import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from './user-lookups.entity.js';
 import { UserEntity } from './user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from './user.model.js';
@@ -11,7 +11,7 @@ export type Counter = 'Active' | 'Blocked' | 'webmasters' | 'manager_changes';
 /** The statements of the user writer: each serves a whole set, and all run in the writer's transaction. */
 @Injectable()
 export class UserWriteRepository {
-  /** The current users, locked until the transaction ends. In the order of uuid, so that two sets never deadlock. */
+  /** The current users, locked until the transaction ends. In the order of uuid, so that two sets seldom deadlock. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
     if (uuids.length === 0) return new Map();
     const rows = await tx.query<UserRow>(
@@ -88,9 +88,4 @@ export class UserWriteRepository {
     await deleteRows(tx, UserWordEntity, 'user_uuid', changed);
     await insertRows(tx, UserWordEntity, words);
   }
-}
-
-/** SQLite has one writer at a time and neither needs nor knows row locks. */
-function forUpdate(sql: Sql): string {
-  return sql.dialect === 'mysql' ? ' FOR UPDATE' : '';
 }

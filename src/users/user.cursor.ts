@@ -1,6 +1,9 @@
 import { ProblemError } from '../common/errors.js';
+import { isCleanText } from '../common/text.js';
 import { isUuid } from '../common/uuid.js';
 import type { Order, Sort } from './user.query.js';
+
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;
 
 /** The place behind the last user of a page, in the order of one sort. */
 export interface Cursor {
@@ -25,15 +28,10 @@ export function decodeCursor(text: string, sort: Sort, order: Order): Cursor {
     cursorSort === sort &&
     cursorOrder === order &&
     (segment === 0 || segment === 1) &&
-    isKey(key) &&
+    isKey(key, sort) &&
     typeof uuid === 'string' &&
     isUuid(uuid);
-  if (!valid) {
-    throw new ProblemError(
-      'invalid_parameter',
-      'after must be the cursor of a page with the same sort and order.',
-    );
-  }
+  if (!valid) throw foreignCursor();
   return { sort, order, segment, key, uuid };
 }
 
@@ -46,7 +44,17 @@ function parse(text: string): unknown[] {
   }
 }
 
-function isKey(key: unknown): key is Cursor['key'] {
-  if (typeof key === 'string') return key.length <= 512 && !key.includes('\0');
-  return key === null || (typeof key === 'number' && Number.isFinite(key));
+/** Scores are numbers, everything else is text; only an external id may be unset. */
+function isKey(key: unknown, sort: Sort): key is Cursor['key'] {
+  if (sort === 'relevance') return typeof key === 'number' && Number.isFinite(key);
+  if (key === null) return sort === 'external_id';
+  if (typeof key !== 'string') return false;
+  return sort === 'updated' || sort === 'created' ? TIME.test(key) : key.length <= 512 && isCleanText(key);
+}
+
+export function foreignCursor(): ProblemError {
+  return new ProblemError(
+    'invalid_parameter',
+    'after must be the cursor of a page with the same sort and order.',
+  );
 }

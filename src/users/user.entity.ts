@@ -3,7 +3,7 @@ import { flag, integer, longText, text, time, uuid } from '../database/column-ty
 
 /**
  * A user is one row, read with one look-up and no join (ADR 0003). `*_key` and `*_sort` are computed by
- * `user.keys.ts` and serve filters and sorting; `user.lookups.entity.ts` holds what must be unique or searched.
+ * `user.keys.ts` and serve filters and sorting; `user-lookups.entity.ts` holds what must be unique or searched.
  * Every index ends in `uuid`, so that a page is read in index order with a total order.
  */
 @Entity('users')

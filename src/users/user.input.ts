@@ -30,6 +30,7 @@ import type { Authname, SocialMedia } from './user.model.js';
  */
 export class UserInput {
   @ApiPropertyOptional({
+    type: String,
     maxLength: 254,
     example: 'jane.doe',
     description: 'Unique in any case; also not the e-mail of another user.',
@@ -38,6 +39,7 @@ export class UserInput {
   username?: string | null;
 
   @ApiPropertyOptional({
+    type: String,
     maxLength: 254,
     example: 'jane.doe@example.org',
     description: 'Unique in any case; its local part has at most 64 characters.',
@@ -46,6 +48,7 @@ export class UserInput {
   email?: string | null;
 
   @ApiPropertyOptional({
+    type: String,
     maxLength: 255,
     example: 'HR-10042',
     nullable: true,
@@ -75,27 +78,27 @@ export class UserInput {
   @TextRule('invalid_value', 'must be Active or Blocked', (text) => text === 'Active' || text === 'Blocked')
   status?: 'Active' | 'Blocked' | null;
 
-  @ApiPropertyOptional({ maxLength: 64, nullable: true, example: '+44 20 7946 0958' })
+  @ApiPropertyOptional({ type: String, maxLength: 64, nullable: true, example: '+44 20 7946 0958' })
   @Line(64)
   phone?: string | null;
 
-  @ApiPropertyOptional({ maxLength: 64, nullable: true, example: '+44 7700 900123' })
+  @ApiPropertyOptional({ type: String, maxLength: 64, nullable: true, example: '+44 7700 900123' })
   @Line(64)
   mobile?: string | null;
 
-  @ApiPropertyOptional({ maxLength: 255, nullable: true, example: 'Jane' })
+  @ApiPropertyOptional({ type: String, maxLength: 255, nullable: true, example: 'Jane' })
   @Line(255)
   firstname?: string | null;
 
-  @ApiPropertyOptional({ maxLength: 255, nullable: true, example: '' })
+  @ApiPropertyOptional({ type: String, maxLength: 255, nullable: true, example: '' })
   @Line(255)
   middle_name?: string | null;
 
-  @ApiPropertyOptional({ maxLength: 255, nullable: true, example: 'Doe' })
+  @ApiPropertyOptional({ type: String, maxLength: 255, nullable: true, example: 'Doe' })
   @Line(255)
   surname?: string | null;
 
-  @ApiPropertyOptional({ maxLength: 255, nullable: true, example: 'Janey' })
+  @ApiPropertyOptional({ type: String, maxLength: 255, nullable: true, example: 'Janey' })
   @Line(255)
   known_as?: string | null;
 
@@ -111,6 +114,7 @@ export class UserInput {
   authname?: Authname | null;
 
   @ApiPropertyOptional({
+    type: String,
     writeOnly: true,
     minLength: 8,
     maxLength: 128,
@@ -123,6 +127,7 @@ export class UserInput {
   password?: string | null;
 
   @ApiPropertyOptional({
+    type: String,
     writeOnly: true,
     maxLength: 128,
     description: "Needed to change one's own password.",
@@ -131,11 +136,17 @@ export class UserInput {
   @Secret()
   current_password?: string | null;
 
-  @ApiPropertyOptional({ maxLength: 2048, nullable: true, example: 'https://intranet.example.org/jane.png' })
+  @ApiPropertyOptional({
+    type: String,
+    maxLength: 2048,
+    nullable: true,
+    example: 'https://intranet.example.org/jane.png',
+  })
   @Url()
   user_avatar?: string | null;
 
   @ApiPropertyOptional({
+    type: String,
     format: 'uuid',
     nullable: true,
     example: null,
@@ -146,7 +157,12 @@ export class UserInput {
   @TextRule('invalid_format', 'must be a UUID', isUuid)
   manager_uuid?: string | null;
 
-  @ApiPropertyOptional({ maxLength: 10000, nullable: true, example: 'Runs the London office.\nLikes maps.' })
+  @ApiPropertyOptional({
+    type: String,
+    maxLength: 10000,
+    nullable: true,
+    example: 'Runs the London office.\nLikes maps.',
+  })
   @Normalise(trimmed)
   @OfType('string')
   @Clean({ newlines: true })
@@ -200,6 +216,7 @@ export class NewUserInput extends UserInput {
 /** `PUT /users/{user_id}`: what a GET returned may come back; read-only fields in it are ignored. */
 export class ChangedUserInput extends UserInput {
   @ApiPropertyOptional({
+    type: String,
     format: 'uuid',
     readOnly: true,
     description: 'Ignored, but must be that of the path.',

@@ -21,15 +21,18 @@ const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access']);
  * Clients send back what they read, so the current value of any field is accepted.
  * @param sent what `readInput` made of the body, in the form in which it would be stored.
  * @param shown the profile as its owner reads it; a field that it lacks has no current value to send back.
+ * Such a value is taken out again: written back it could undo what a Webmaster changes at the same moment.
  * @throws ProblemError `field_not_permitted` naming the fields.
  */
-export function assertSelfFields(sent: ChangedUserInput, shown: JsonObject): void {
+export function keepSelfFields(sent: ChangedUserInput, shown: JsonObject): void {
   const refused = Object.entries(sent)
     .filter(([field, value]) => value !== undefined && !SELF_FIELDS.has(field) && !IGNORED.has(field))
     .filter(([field, value]) => !(field in shown && isCurrent(value, shown[field])))
     .map(([field]) => field);
-  if (refused.length === 0) return;
-  throw new ProblemError('field_not_permitted', `Only a Webmaster may change: ${refused.join(', ')}.`);
+  if (refused.length > 0) {
+    throw new ProblemError('field_not_permitted', `Only a Webmaster may change: ${refused.join(', ')}.`);
+  }
+  for (const field of Object.keys(sent)) if (!SELF_FIELDS.has(field)) Reflect.deleteProperty(sent, field);
 }
 
 function isCurrent(sent: unknown, shown: unknown): boolean {

@@ -9,6 +9,7 @@ import {
   TextsParam,
   TimeParam,
 } from '../common/query-rules.js';
+import { UUID } from '../common/uuid.js';
 
 const SORTS = [
   'relevance',
@@ -95,7 +96,7 @@ export class UserQuery {
   authname?: string;
 
   @ApiPropertyOptional({ format: 'uuid' })
-  @PatternParam(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'must be a UUID')
+  @PatternParam(UUID, 'must be a UUID')
   manager_uuid?: string;
 
   @ApiPropertyOptional({ format: 'date-time', description: 'Changed at this time or later.' })
@@ -113,4 +114,9 @@ export class UserQuery {
   @ApiPropertyOptional({ type: Boolean })
   @BooleanParam()
   has_external_id?: boolean;
+}
+
+/** Relevance needs a search term; without one the default is the latest change. */
+export function effectiveSort({ sort = 'relevance', fulltext_search }: UserQuery): Sort {
+  return sort === 'relevance' && fulltext_search === undefined ? 'updated' : sort;
 }

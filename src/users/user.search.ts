@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../access/actor.js';
 import { ProblemError } from '../common/errors.js';
-import { type Cursor, decodeCursor, encodeCursor } from './user.cursor.js';
+import { type Cursor, decodeCursor, encodeCursor, foreignCursor } from './user.cursor.js';
 import { toFilter } from './user.filter.js';
 import type { User } from './user.model.js';
-import { DEFAULT_LIMIT, MAX_LIMIT, type Sort, type UserQuery } from './user.query.js';
+import { DEFAULT_LIMIT, MAX_LIMIT, type Sort, type UserQuery, effectiveSort } from './user.query.js';
 import { type Filter, segmentsOf } from './user.search-plan.js';
 import { type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from './user.settings.js';
@@ -60,7 +60,9 @@ export class UserSearch {
   ): Promise<Found[]> {
     const found: Found[] = [];
     let offset = page.offset;
-    for (const [index, segment] of segmentsOf(page.sort, page.order, filter.score).entries()) {
+    const segments = segmentsOf(page.sort, page.order, filter.score);
+    if (page.cursor && page.cursor.segment >= segments.length) throw foreignCursor();
+    for (const [index, segment] of segments.entries()) {
       if (index < (page.cursor?.segment ?? 0)) continue;
       const after = page.cursor?.segment === index ? page.cursor : undefined;
       const limit = page.limit - found.length;
@@ -71,8 +73,4 @@ export class UserSearch {
     }
     return found;
   }
-}
-
-function effectiveSort({ sort = 'relevance', fulltext_search }: UserQuery): Sort {
-  return sort === 'relevance' && fulltext_search === undefined ? 'updated' : sort;
 }

@@ -1,4 +1,4 @@
-import { fold } from '../common/text.js';
+import { fold, truncated } from '../common/text.js';
 import { localPart } from './user.formats.js';
 import type { User } from './user.model.js';
 import type { UserWordEntity } from './user-lookups.entity.js';
@@ -16,7 +16,7 @@ const ID = 1;
 export function wordsIn(text: string): string[] {
   return fold(text)
     .split(/\s+/u)
-    .map((word) => word.replace(PUNCTUATION_AT_ENDS, '').slice(0, MAX_WORD))
+    .map((word) => truncated(word.replace(PUNCTUATION_AT_ENDS, ''), MAX_WORD))
     .filter((word) => word !== '');
 }
 

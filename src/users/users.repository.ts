@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../database/database.js';
-import type { Sql } from '../database/sql.js';
+import { type Sql, forUpdate } from '../database/sql.js';
 import { loginIdentifier } from './user.keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from './user.model.js';
 
@@ -30,6 +30,14 @@ export class UsersRepository {
       `SELECT u.uuid, u.username, u.status, u.password_hash
        FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid WHERE i.identifier = ?`,
       [loginIdentifier(name)],
+    );
+    return row;
+  }
+
+  async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
+    const [row] = await tx.query<Credentials>(
+      `SELECT uuid, username, status, password_hash FROM users WHERE uuid = ?${forUpdate(tx)}`,
+      [uuid],
     );
     return row;
   }

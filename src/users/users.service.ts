@@ -13,13 +13,15 @@ import { OwnPassword } from './own-password.js';
 import { PasswordService } from './password.service.js';
 import { ChangedUserInput, NewUserInput, type UserInput } from './user.input.js';
 import type { User } from './user.model.js';
-import { assertSelfFields } from './user.permissions.js';
+import { keepSelfFields } from './user.permissions.js';
 import { type UserPatch, newUser, passwordErrors, patched, settle, wholeErrors } from './user.rules.js';
 import type { UserChange } from './user.set.js';
 import { UserSettings } from './user.settings.js';
 import { presentUser } from './user.view.js';
 import { UserWriter, selfBlock } from './user.writer.js';
 import { type Credentials, UsersRepository } from './users.repository.js';
+
+export type { Credentials };
 
 export interface ChangeConditions {
   /** The versions that `If-Match` admits. */
@@ -45,6 +47,11 @@ export class UsersService {
 
   async findCredentials(name: string): Promise<Credentials | undefined> {
     return this.repository.findCredentials(name);
+  }
+
+  /** As `findCredentials`, by uuid, and unchanged until the transaction ends. */
+  async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
+    return this.repository.lockCredentials(tx, uuid);
   }
 
   /** A user as the caller may know of it: nobody but Webmasters and the user itself meets a blocked one. */
@@ -84,7 +91,7 @@ export class UsersService {
     const current = await this.get(uuid, caller);
     const own = !isWebmaster(caller.actor);
     const { value, errors } = readInput(ChangedUserInput, body);
-    if (own) assertSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
+    if (own) keepSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
     if (value.status === 'Blocked' && current.status === 'Active' && isSelf(caller.actor, uuid)) {
       throw selfBlock();
     }

@@ -20,11 +20,34 @@ function decode(text: string): unknown {
   }
 }
 
-test.each(['doe', '', 'ø 😀 "\\', null, 0, 12.5])('a cursor with the key %j comes back as it was', (key) => {
-  const cursor = { ...CURSOR, key };
+test.each<[Cursor['sort'], Cursor['key']]>([
+  ['surname', 'doe'],
+  ['surname', ''],
+  ['firstname', 'ø 😀 "\\'],
+  ['external_id', null],
+  ['relevance', 0],
+  ['relevance', 12],
+  ['updated', '2026-01-31 08:15:30.123'],
+])('a cursor of %s with the key %j comes back as it was', (sort, key) => {
+  const cursor = { ...CURSOR, sort, key };
   const text = encodeCursor(cursor);
   expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
-  expect(decode(text)).toEqual(cursor);
+  expect(decodeCursor(text, sort, 'asc')).toEqual(cursor);
+});
+
+test.each<[Cursor['sort'], unknown]>([
+  ['surname', 5],
+  ['surname', null],
+  ['relevance', '5'],
+  ['updated', 'abc'],
+  ['created', 7],
+  ['surname', 'a\0b'],
+  ['surname', '\ud800'],
+])('a forged key of %s is refused: %j', (sort, key) => {
+  const text = encoded([sort, 'asc', 0, key, CURSOR.uuid]);
+  expect(() => decodeCursor(text, sort, 'asc')).toThrow(
+    expect.objectContaining({ code: 'invalid_parameter' }),
+  );
 });
 
 test.each<[string, Partial<Cursor>]>([

@@ -80,3 +80,9 @@ describe('a user is found', () => {
     expect(words({ hide_email: true, email: 'jane@example.org' }).get('jane')?.public_weight).toBe(4);
   });
 });
+
+test('a long word is cut between letters, not within one', () => {
+  const [word = ''] = wordsIn('𐐨'.repeat(300));
+  expect(word.isWellFormed()).toBe(true);
+  expect(Array.from(word)).toHaveLength(255);
+});
