@@ -9,5 +9,5 @@ runProgram('Rollcall cannot start.', async () => {
   const app = await createApp(env);
   await app.listen(env.PORT, env.HOST); // first, so that no credentials are made that are never shown
   const first = await app.get(FirstStart).run();
-  process.stdout.write(welcome(env, await app.getUrl(), first));
+  process.stdout.write(welcome(await app.getUrl(), first));
 });
