@@ -13,7 +13,7 @@ function credentials(api: string, { username, password, apiKey }: FirstCredentia
   lines.push(`  Webmaster   ${username}`);
   lines.push(`  Password    ${password ?? '(from BOOTSTRAP_WEBMASTER_PASSWORD)'}`);
   lines.push(`  API key     ${apiKey ?? '(from BOOTSTRAP_API_KEY)'}`);
-  // A key from the settings is not shown; the shell may have it in a variable.
-  const header = apiKey === undefined ? '"X-API-Key: $KEY"' : `'X-API-Key: ${apiKey}'`;
+  // A key from the settings is not shown; whoever set it knows where it is.
+  const header = apiKey === undefined ? '"X-API-Key: $BOOTSTRAP_API_KEY"' : `'X-API-Key: ${apiKey}'`;
   return [...lines, '', 'Try it:', `  curl -H ${header} '${api}/users/search'`];
 }
