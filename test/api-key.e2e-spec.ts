@@ -28,7 +28,7 @@ const search = (key: string): Promise<Answer> =>
 
 function expectUnauthenticated(answer: Answer): void {
   expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
-  expect(answer.headers['www-authenticate']).toBeTruthy();
+  expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
 }
 
 test.each(['X-API-Key', 'x-api-key', 'X-Api-Key', 'X-API-KEY'])(

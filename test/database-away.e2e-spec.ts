@@ -31,7 +31,7 @@ function expectUnavailable(where: string, answer: Answer): void {
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 
-onMariadb('a server that cannot be reached', () => {
+onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () => {
   let direct: TestDatabase;
   let link: Link;
   let app: TestApp;
@@ -80,7 +80,7 @@ onMariadb('a server that cannot be reached', () => {
   });
 });
 
-onSqlite('a file that another process keeps locked', () => {
+onSqlite('a file that another process keeps locked (SQLite only)', () => {
   let app: TestApp;
   let session: Client;
   beforeAll(async () => {

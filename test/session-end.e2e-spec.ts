@@ -49,7 +49,7 @@ describe('a logout with an API key', () => {
   test('is refused as one without a session', async () => {
     const answer = await app.key.post('/sessions/logout');
     expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
-    expect(answer.headers['www-authenticate']).toBeTruthy();
+    expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
   });
 
   test('leaves the session of a cookie beside it alone', async () => {
