@@ -9,6 +9,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { ProblemError } from './errors.js';
 import { type InputClass, readInput } from './input.js';
+import { type FileRules, assertFile } from './file-body.js';
 import { readJsonBody } from './json-body.js';
 import { canonicalUuid } from './uuid.js';
 
@@ -22,6 +23,8 @@ declare module 'express-serve-static-core' {
 interface Accepted {
   /** The route takes a JSON object as its body. */
   body?: boolean;
+  /** The route takes a file as its body, and reads it itself. */
+  file?: FileRules;
   /** The query parameters that the route takes; none when unset. */
   query?: InputClass<object>;
 }
@@ -54,6 +57,7 @@ export class InputGuard implements CanActivate {
     if (accepted.body) {
       request.body = await readJsonBody(request, context.switchToHttp().getResponse<Response>());
     }
+    if (accepted.file) assertFile(request, accepted.file);
     for (const [name, value] of Object.entries(request.params)) {
       if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(value));
     }

@@ -1,0 +1,128 @@
+import type { User } from '../../users/user.model.js';
+import { joinList } from './list-cell.js';
+
+/** How a cell is read. */
+export type CellKind = 'text' | 'flag' | 'roles' | 'saml' | 'manager' | 'network';
+
+export interface Column {
+  /** As the template and the export spell it. */
+  name: string;
+  aliases: readonly string[];
+  kind: CellKind;
+  /** Wire name of the field that the cell fills; of a network, its name. */
+  field: string;
+  /** An empty cell leaves the field alone, whatever `blank_cells` says. */
+  keepsBlank?: true;
+  /** Spreadsheets take such text for a number and spoil it. */
+  looksNumeric?: true;
+  /** The cell of a user; `manager` is the manager's external id. */
+  write: (user: User, manager: string) => string;
+}
+
+type TextField =
+  | 'external_id'
+  | 'username'
+  | 'email'
+  | 'firstname'
+  | 'surname'
+  | 'middle_name'
+  | 'known_as'
+  | 'phone'
+  | 'mobile'
+  | 'status'
+  | 'user_avatar'
+  | 'about_me';
+
+type Extras = Partial<Pick<Column, 'aliases' | 'keepsBlank' | 'looksNumeric'>>;
+
+const text = (name: string, field: TextField, extras: Extras = {}): Column => ({
+  name,
+  aliases: [],
+  kind: 'text',
+  field,
+  write: (user) => user[field],
+  ...extras,
+});
+
+const flag = (name: string, field: 'hide_email' | 'hide_phone_numbers'): Column => ({
+  name,
+  aliases: [],
+  kind: 'flag',
+  field,
+  write: (user) => String(user[field]),
+});
+
+const network = (name: string, field: 'linkedin' | 'facebook' | 'twitter'): Column => ({
+  name,
+  aliases: [],
+  kind: 'network',
+  field,
+  write: (user) => user.social_media[field] ?? '',
+});
+
+/** The columns of a file, in the order of the template (interface §6). */
+export const COLUMNS: readonly Column[] = [
+  text('ExternalId', 'external_id', { aliases: ['GUID'], looksNumeric: true }),
+  text('Username', 'username', { keepsBlank: true }),
+  text('Email', 'email', { keepsBlank: true }),
+  text('ForeName', 'firstname', { aliases: ['FirstName'] }),
+  text('Surname', 'surname', { aliases: ['LastName'] }),
+  text('MiddleName', 'middle_name'),
+  text('KnownAs', 'known_as'),
+  text('Phone', 'phone', { looksNumeric: true }),
+  text('Mobile', 'mobile', { looksNumeric: true }),
+  text('Status', 'status', { keepsBlank: true }),
+  {
+    name: 'Roles',
+    aliases: ['Role'],
+    kind: 'roles',
+    field: 'roles',
+    keepsBlank: true,
+    write: (user) => user.roles.join('|'),
+  },
+  {
+    name: 'Authname',
+    aliases: ['saml'],
+    kind: 'saml',
+    field: 'authname',
+    write: (user) => joinList(user.authname['saml'] ?? []),
+  },
+  {
+    name: 'Manager',
+    aliases: [],
+    kind: 'manager',
+    field: 'manager_uuid',
+    looksNumeric: true,
+    write: (_, manager) => manager,
+  },
+  flag('HideEmail', 'hide_email'),
+  flag('HidePhone', 'hide_phone_numbers'),
+  network('Linkedin', 'linkedin'),
+  network('Facebook', 'facebook'),
+  network('Twitter', 'twitter'),
+  text('ImageUrl', 'user_avatar'),
+  text('AboutMe', 'about_me'),
+];
+
+/** Header names are compared in any case, without regard to spaces, `_` and `-`. */
+export function headerKey(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_-]+/gu, '');
+}
+
+const BY_KEY = new Map(
+  COLUMNS.flatMap((column) =>
+    [column.name, ...column.aliases].map((name) => [headerKey(name), column] as const),
+  ),
+);
+
+export function columnOf(header: string): Column | undefined {
+  return BY_KEY.get(headerKey(header));
+}
+
+/** The cells of a user, in the order of `COLUMNS`. */
+export function cellsOf(user: User, manager: string): string[] {
+  return COLUMNS.map((column) => column.write(user, manager));
+}

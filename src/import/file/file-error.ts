@@ -1,0 +1,27 @@
+/** Why a file is refused as a whole. */
+export type FileErrorCode =
+  | 'bad_encoding'
+  | 'unclosed_quote'
+  | 'bad_quote'
+  | 'wrong_cell_count'
+  | 'row_too_long'
+  | 'too_many_columns'
+  | 'too_many_rows'
+  | 'empty_file'
+  | 'missing_column'
+  | 'unknown_column'
+  | 'duplicate_column'
+  | 'password_column'
+  | 'unexpected_rows';
+
+/** A file that is refused whole, before anything is written. The message says what to do and quotes no cell. */
+export class FileError extends Error {
+  constructor(
+    readonly code: FileErrorCode,
+    message: string,
+    readonly line?: number,
+  ) {
+    super(message);
+    this.name = 'FileError';
+  }
+}

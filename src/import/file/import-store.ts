@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { ProblemError } from '../../common/errors.js';
+import { ImportFilesRepository, PART_BYTES } from './import-files.repository.js';
+
+export const MAX_FILE_BYTES = 100 * 1024 * 1024;
+
+/** A file that waits for its options: it is stored, and nobody works on it. */
+export interface StoredFile {
+  runId: string;
+  name: string;
+  size: number;
+  sha256: string;
+}
+
+/** Takes files in, whichever door they come through. */
+@Injectable()
+export class ImportStore {
+  constructor(private readonly files: ImportFilesRepository) {}
+
+  /**
+   * Stores a file part by part, in the memory of a part.
+   * @throws ProblemError `too_large` beyond 100 MiB; whatever the stream throws. Nothing of the file stays then.
+   */
+  async store(name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
+    const runId = uuidv7();
+    const hash = createHash('sha256');
+    let size = 0;
+    let parts = 0;
+    let pending: Uint8Array[] = [];
+    let length = 0;
+    const flush = async (): Promise<void> => {
+      await this.files.append(runId, parts++, Buffer.concat(pending));
+      pending = [];
+      length = 0;
+    };
+    try {
+      for await (const chunk of bytes) {
+        size += chunk.length;
+        if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', 'The file has more than 100 MiB.');
+        hash.update(chunk);
+        pending.push(chunk);
+        length += chunk.length;
+        if (length >= PART_BYTES) await flush();
+      }
+      await flush();
+    } catch (error) {
+      await this.files.delete(runId);
+      throw error;
+    }
+    return { runId, name: name.slice(0, 255), size, sha256: hash.digest('hex') };
+  }
+
+  async discard(file: StoredFile): Promise<void> {
+    await this.files.delete(file.runId);
+  }
+}
