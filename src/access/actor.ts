@@ -1,5 +1,5 @@
 /** Who asks. Made by the access guard (or by the service itself for its own work) and by nobody else. */
-export type Actor = UserActor | KeyActor | SystemActor;
+export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
 
 export interface UserActor {
   kind: 'user';
@@ -14,6 +14,12 @@ export interface KeyActor {
   id: string;
 }
 
+/** A run of an import, with the rights of whoever sent it. */
+interface ImportActor {
+  kind: 'import';
+  id: string;
+}
+
 interface SystemActor {
   kind: 'system';
 }
@@ -25,10 +31,10 @@ export interface Caller {
   ip: string;
 }
 
-/** Id of the user or of the key; the system has none. */
+/** Id of the user, key or run; the system has none. */
 export function actorId(actor: Actor): string | null {
   if (actor.kind === 'user') return actor.uuid;
-  return actor.kind === 'key' ? actor.id : null;
+  return actor.kind === 'system' ? null : actor.id;
 }
 
 export function isSelf(actor: Actor, userUuid: string): boolean {

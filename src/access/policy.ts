@@ -17,6 +17,8 @@ const POLICY = {
   'users.search': MEMBERS,
   'users.create': WEBMASTERS,
   'users.update': WEBMASTERS,
+  'users.export': WEBMASTERS,
+  'imports.manage': WEBMASTERS,
 } satisfies Record<string, readonly Level[]>;
 
 export type Permission = keyof typeof POLICY;

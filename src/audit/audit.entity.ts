@@ -9,7 +9,7 @@ import { ascii, longText, text, time, uuid } from '../database/column-types.js';
 export class AuditEventEntity {
   @PrimaryColumn(uuid()) id!: string;
   @Column(time()) time!: string;
-  /** key, user or system. */
+  /** key, user, import or system. */
   @Column(ascii(16)) actor_kind!: string;
   @Column({ ...uuid(), nullable: true }) actor_id!: string | null;
   @Column(ascii(64)) action!: string;

@@ -12,11 +12,16 @@ export type AuditAction =
   | 'user.reactivated'
   | 'session.created'
   | 'session.ended'
-  | 'api_key.created';
+  | 'api_key.created'
+  | 'import.approved'
+  | 'import.rejected'
+  | 'import.cancelled'
+  | 'import.reverted'
+  | 'import.completed';
 
 export interface AuditEvent {
   action: AuditAction;
-  target: { kind: 'user' | 'session' | 'api_key'; id: string };
+  target: { kind: 'user' | 'session' | 'api_key' | 'import'; id: string };
   /** `{field, old, new}`; a secret is named without values. */
   changes?: readonly object[];
 }

@@ -1,4 +1,4 @@
-import { Transform, plainToInstance } from 'class-transformer';
+import { plainToInstance } from 'class-transformer';
 import {
   IsBoolean,
   IsIn,
@@ -14,37 +14,7 @@ import {
 } from 'class-validator';
 import { join } from 'node:path';
 import { fieldsOf } from '../common/input.js';
-
-const Integer = () =>
-  Transform(({ value }) =>
-    typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : (value as unknown),
-  );
-
-const Flag = () =>
-  Transform(({ value }) => (value === 'true' ? true : value === 'false' ? false : (value as unknown)));
-
-const List = () =>
-  Transform(({ value }) =>
-    typeof value === 'string'
-      ? value
-          .split(',')
-          .map((item) => item.trim())
-          .filter((item) => item !== '')
-      : (value as unknown),
-  );
-
-/** Everything that `data-source-options.ts` takes apart must be possible to take apart. */
-function isDatabaseUrl(value: unknown): boolean {
-  if (typeof value !== 'string') return false;
-  if (!/^(mysql|mariadb):/.test(value)) return /^sqlite:.+/.test(value);
-  try {
-    const { hostname, username, password, pathname, hash, search } = new URL(value);
-    [username, password].forEach(decodeURIComponent);
-    return hostname !== '' && hash + search === '' && /^[^/]+$/.test(decodeURIComponent(pathname.slice(1)));
-  } catch {
-    return false;
-  }
-}
+import { Count, Flag, Integer, List, Percent, isDatabaseUrl } from './setting.kinds.js';
 
 /**
  * The settings: an environment variable each, with its default and its rule. `.env.example` lists the same
@@ -126,33 +96,23 @@ export class Env {
   SESSION_COOKIE_NAME: string = 'rollcall_session';
 
   /** A session without a request ends after this many minutes. */
-  @Integer()
-  @IsInt()
-  @Min(1)
+  @Count()
   SESSION_IDLE_MINUTES: number = 120;
 
   /** A session ends this many minutes after login, whatever happens. */
-  @Integer()
-  @IsInt()
-  @Min(1)
+  @Count()
   SESSION_ABSOLUTE_MINUTES: number = 720;
 
   /** Failed logins of one name from one address in 15 minutes before further ones are refused. */
-  @Integer()
-  @IsInt()
-  @Min(1)
+  @Count()
   LOGIN_FAILURES_PER_NAME: number = 5;
 
   /** Failed logins from one address in an hour before further ones are refused. */
-  @Integer()
-  @IsInt()
-  @Min(1)
+  @Count()
   LOGIN_FAILURES_PER_IP: number = 50;
 
   /** Password hashes that may wait for a free core before requests are answered with 503. */
-  @Integer()
-  @IsInt()
-  @Min(1)
+  @Count()
   HASH_QUEUE_LIMIT: number = 100;
 
   /** `false` admits addresses such as `user@intranet`. */
@@ -164,6 +124,54 @@ export class Env {
   @List()
   @Length(1, 64, { each: true })
   EXTRA_ROLES: string[] = [];
+
+  /** Users that one import may block unasked … */
+  @Count()
+  IMPORT_MAX_DEACTIVATIONS: number = 5;
+
+  /** … or this share of the active users in its scope, where that is more. */
+  @Percent()
+  IMPORT_MAX_DEACTIVATIONS_PERCENT: number = 10;
+
+  /** Users that one import may reactivate unasked … */
+  @Count()
+  IMPORT_MAX_REACTIVATIONS: number = 5;
+
+  /** … or this share of the active users in its scope, where that is more. */
+  @Percent()
+  IMPORT_MAX_REACTIVATIONS_PERCENT: number = 10;
+
+  /** New external ids, with as many lost ones, from which the key column counts as changed … */
+  @Count()
+  IMPORT_MAX_NEW_KEYS: number = 5;
+
+  /** … or this share of the linked users, where that is more. */
+  @Percent()
+  IMPORT_MAX_NEW_KEYS_PERCENT: number = 20;
+
+  /** With `missing=block`: least share of the rows of the last completed import of the data set. */
+  @Percent()
+  IMPORT_MIN_SIZE_PERCENT: number = 80;
+
+  /** Users in whom one column is emptied, or the username or e-mail changed, from which an import is asked about … */
+  @Count()
+  IMPORT_MAX_COLUMN: number = 20;
+
+  /** … where they are also over this share of the matched users. */
+  @Percent()
+  IMPORT_MAX_COLUMN_PERCENT: number = 20;
+
+  /** Rows with an error from which an import is asked about … */
+  @Count()
+  IMPORT_MAX_ERRORS: number = 20;
+
+  /** … where they are also over this share of the rows. */
+  @Percent()
+  IMPORT_MAX_ERRORS_PERCENT: number = 10;
+
+  /** Finished imports are kept for so many days, with their rows. */
+  @Count()
+  IMPORT_RETENTION_DAYS: number = 90;
 
   /** fatal, error, warn, info, debug, trace or silent. */
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])

@@ -6,6 +6,8 @@ import { IdempotencyRepository } from './idempotency.repository.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { OwnPassword } from './own-password.js';
 import { PasswordService } from './password.service.js';
+import { UserDirectory } from './user-directory.js';
+import { UserDirectoryRepository } from './user-directory.repository.js';
 import { UserSearchRepository } from './user-search.repository.js';
 import { UserWriteRepository } from './user-write.repository.js';
 import { UserSearch } from './user.search.js';
@@ -23,6 +25,7 @@ import { UsersService } from './users.service.js';
     UsersService,
     UserSearch,
     UserWriter,
+    UserDirectory,
     UserStore,
     UserSettings,
     PasswordService,
@@ -30,9 +33,10 @@ import { UsersService } from './users.service.js';
     IdempotencyService,
     UsersRepository,
     UserSearchRepository,
+    UserDirectoryRepository,
     UserWriteRepository,
     IdempotencyRepository,
   ],
-  exports: [UsersService, UserWriter, PasswordService, IdempotencyService],
+  exports: [UsersService, UserWriter, UserDirectory, UserSettings, PasswordService, IdempotencyService],
 })
 export class UsersModule {}

@@ -11,10 +11,11 @@ import { TransactionRunner } from '../database/transaction-runner.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { OwnPassword } from './own-password.js';
 import { PasswordService } from './password.service.js';
+import { brokenRules } from './user.check.js';
 import { ChangedUserInput, NewUserInput, type UserInput } from './user.input.js';
 import type { User } from './user.model.js';
 import { keepSelfFields } from './user.permissions.js';
-import { type UserPatch, newUser, passwordErrors, patched, settle, wholeErrors } from './user.rules.js';
+import { type UserPatch, newUser, settle } from './user.rules.js';
 import type { UserChange } from './user.set.js';
 import { UserSettings } from './user.settings.js';
 import { presentUser } from './user.view.js';
@@ -122,15 +123,8 @@ export class UsersService {
     await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password));
   }
 
-  /** All broken rules at once: those of single fields, then those of the user as it would be with the good ones. */
   private assertValid(input: UserInput, errors: FieldError[], current: User): void {
-    const broken = new Set(errors.map(({ field }) => field));
-    const good = Object.fromEntries(
-      Object.entries(input).filter(([field]) => !broken.has(field)),
-    ) as UserInput;
-    const after = patched(current, good);
-    const weak = good.password ? passwordErrors(good.password, after) : [];
-    const all = [...errors, ...wholeErrors(after), ...weak];
+    const all = brokenRules(input, errors, current);
     if (all.length > 0) throw validationFailed(all);
   }
 

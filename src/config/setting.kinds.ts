@@ -1,0 +1,46 @@
+import { Transform } from 'class-transformer';
+import { IsInt, Max, Min } from 'class-validator';
+
+/** Kinds of settings: how a variable's text is read, and the rules that come with it. */
+
+export const Integer = () =>
+  Transform(({ value }) =>
+    typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : (value as unknown),
+  );
+
+export const Flag = () =>
+  Transform(({ value }) => (value === 'true' ? true : value === 'false' ? false : (value as unknown)));
+
+export const List = () =>
+  Transform(({ value }) =>
+    typeof value === 'string'
+      ? value
+          .split(',')
+          .map((item) => item.trim())
+          .filter((item) => item !== '')
+      : (value as unknown),
+  );
+
+/** The decorators of a kind of setting as one. */
+const together =
+  (...decorators: PropertyDecorator[]): PropertyDecorator =>
+  (target, property) => {
+    for (const decorate of decorators) decorate(target, property);
+  };
+/** An integer from 1. */
+export const Count = () => together(Integer(), IsInt(), Min(1));
+/** 0 to 100. */
+export const Percent = () => together(Integer(), IsInt(), Min(0), Max(100));
+
+/** Everything that `data-source-options.ts` takes apart must be possible to take apart. */
+export function isDatabaseUrl(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  if (!/^(mysql|mariadb):/.test(value)) return /^sqlite:.+/.test(value);
+  try {
+    const { hostname, username, password, pathname, hash, search } = new URL(value);
+    [username, password].forEach(decodeURIComponent);
+    return hostname !== '' && hash + search === '' && /^[^/]+$/.test(decodeURIComponent(pathname.slice(1)));
+  } catch {
+    return false;
+  }
+}
