@@ -1,0 +1,93 @@
+import { IntList } from './int-list.js';
+import { KeyTable } from './key-table.js';
+import type { LineSet } from './line-set.js';
+
+/**
+ * Who stands above whom at the end of a file: the managers that rows set, laid over those of the database. Users are
+ * numbered; 0 is nobody.
+ */
+export class ManagerGraph {
+  private readonly nodes = new KeyTable();
+  private readonly manager = new IntList();
+  /** The manager if the row that sets it fails. */
+  private readonly fallback = new IntList();
+  /** The row that sets the manager; 0 where the database has the say. */
+  private readonly line = new IntList();
+  /** Rows whose user exists already: only those can close a circle in the midst of a run. */
+  private readonly moves = new IntList();
+
+  constructor() {
+    this.append();
+  }
+
+  /** A row gives its user a manager. `before` is the one it had; undefined for a new user. */
+  set(line: number, user: string, manager: string, before: string | null | undefined): void {
+    const node = this.node(user);
+    this.manager.set(node, this.node(manager));
+    this.line.set(node, line);
+    this.fallback.set(node, before ? this.node(before) : 0);
+    if (before !== undefined) this.moves.push(node);
+  }
+
+  /** A user's manager in the database, where no row sets another one. */
+  know(user: string, manager: string | null): void {
+    const node = this.node(user);
+    if (this.line.at(node) === 0 && manager !== null) this.manager.set(node, this.node(manager));
+  }
+
+  /** Rows that fail leave everything as it was. */
+  undo(failed: LineSet): void {
+    for (let node = 1; node < this.line.length; node++) {
+      const line = this.line.at(node);
+      if (line === 0 || !failed.has(line)) continue;
+      this.manager.set(node, this.fallback.at(node));
+      this.line.set(node, 0);
+    }
+  }
+
+  /** The rows that stand on a circle. */
+  circles(): number[] {
+    const state = new Uint8Array(this.line.length); // 0 not seen, 1 on the present walk, 2 done
+    const found: number[] = [];
+    for (let start = 1; start < this.line.length; start++) {
+      const walk: number[] = [];
+      let node = start;
+      while (node !== 0 && state[node] === 0) {
+        state[node] = 1;
+        walk.push(node);
+        node = this.manager.at(node);
+      }
+      if (node !== 0 && state[node] === 1) {
+        const circle = walk.slice(walk.indexOf(node));
+        found.push(...circle.map((on) => this.line.at(on)).filter((line) => line !== 0));
+      }
+      for (const done of walk) state[done] = 2;
+    }
+    return found;
+  }
+
+  /**
+   * Pairs of rows of which the second must be applied first: applied from the top down, no row closes a circle with a
+   * row that is still to come. New users need none: nobody stands below them yet.
+   */
+  *order(): Generator<[line: number, above: number]> {
+    for (let index = 0; index < this.moves.length; index++) {
+      const node = this.moves.at(index);
+      const line = this.line.at(node);
+      let above = this.manager.at(node);
+      while (above !== 0 && this.line.at(above) === 0) above = this.manager.at(above);
+      if (line !== 0 && above !== 0) yield [line, this.line.at(above)];
+    }
+  }
+
+  private node(user: string): number {
+    return this.nodes.get(user) || this.append(user);
+  }
+
+  private append(user?: string): number {
+    const node = this.line.length;
+    for (const list of [this.manager, this.fallback, this.line]) list.push(0);
+    if (user !== undefined) this.nodes.set(user, node);
+    return node;
+  }
+}

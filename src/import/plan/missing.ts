@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { WEBMASTER } from '../../access/roles.js';
+import { type Managed, UserDirectory } from '../../users/user-directory.js';
+import { exactKey } from '../../users/user.keys.js';
+import type { ImportRun } from '../run/import.run.js';
+import type { StagedRow } from '../run/import.row.js';
+import type { PlanBuilder } from './plan-builder.js';
+
+const PAGE = 500;
+
+/** Active users that the data set of a run manages and its file lacks. A Webmaster is never one of them. */
+@Injectable()
+export class MissingUsers {
+  constructor(private readonly directory: UserDirectory) {}
+
+  /** Stages them where the options want them listed or blocked. @returns how many there are. */
+  async plan(run: ImportRun, builder: PlanBuilder): Promise<number> {
+    const { missing } = run.options;
+    let count = 0;
+    let after = '';
+    for (;;) {
+      const users = await this.directory.managed(run.dataset, after, PAGE);
+      const gone = users.filter((user) => isMissing(user, builder));
+      if (missing !== 'keep') {
+        const rows = gone.map((user, index) =>
+          toRow(user, -(count + index + 1), run.dataset, missing === 'block'),
+        );
+        for (const row of rows) builder.tally.print(row);
+        await builder.stage(rows, { rowsDone: builder.tally.rows, percent: 99 });
+      }
+      count += gone.length;
+      const last = users.at(-1);
+      if (!last) return count;
+      after = last.uuid;
+    }
+  }
+}
+
+function isMissing(user: Managed, { state }: PlanBuilder): boolean {
+  const webmaster = (JSON.parse(user.roles) as string[]).includes(WEBMASTER);
+  return !webmaster && state.externalIds.get(exactKey(user.external_id)) === 0;
+}
+
+/** A blocked user is let go, so that another data set may take it up. */
+function toRow(user: Managed, line: number, dataset: string, block: boolean): StagedRow {
+  const changes = [
+    { field: 'status', old: 'Active', new: 'Blocked' },
+    { field: 'managed_by', old: dataset, new: null },
+  ];
+  return {
+    line,
+    outcome: 'missing',
+    externalId: user.external_id,
+    userUuid: user.uuid,
+    version: user.version,
+    batch: 0,
+    changes: block ? changes : [],
+    errors: [],
+  };
+}

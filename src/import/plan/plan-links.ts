@@ -1,0 +1,72 @@
+import type { UserDirectory } from '../../users/user-directory.js';
+import { applyOrder } from './apply-order.js';
+import type { PlanState } from './plan-state.js';
+import { RowLinks } from './row-links.js';
+
+/** Users asked for in one statement. */
+const CHUNK = 500;
+const MANAGER = -1;
+
+/**
+ * Judges what only the end state of the whole file can tell (interface §6): who gets a username that another row gives
+ * up, managers that other rows create, circles. A row that fails keeps what it had, which may fail others, until nothing
+ * new fails. @returns the rows that must wait for others, in groups that are applied together and in this order.
+ */
+export async function resolveLinks(state: PlanState, directory: UserDirectory): Promise<number[][]> {
+  state.failRepeated();
+  const links = new RowLinks();
+  awaitManagers(state, links);
+  awaitIdentifiers(state, links);
+  await knowManagers(state, directory);
+  const tell = (line: number, tag: number): void => {
+    if (tag === MANAGER) state.fail(line, UNKNOWN_MANAGER);
+    else failNeed(state, tag);
+  };
+  for (let circles = [0]; circles.length > 0;) {
+    links.spread(state.failed, tell);
+    state.managers.undo(state.failed);
+    circles = state.managers.circles();
+    for (const line of circles) state.fail(line, CIRCLE);
+  }
+  return applyOrder([...links.standing(state.failed), ...state.managers.order()]);
+}
+
+const UNKNOWN_MANAGER = {
+  field: 'manager_uuid',
+  code: 'unknown_reference',
+  message: 'must be the ExternalId of a user or of a good row of this file',
+};
+const CIRCLE = { field: 'manager_uuid', code: 'cycle', message: 'may not stand below the user' };
+
+function awaitManagers(state: PlanState, links: RowLinks): void {
+  const { lines, managers } = state.awaited;
+  for (const [index, manager] of managers.entries()) {
+    const line = lines.at(index);
+    const creator = state.externalIds.get(manager);
+    if (creator === 0) state.fail(line, UNKNOWN_MANAGER);
+    else links.add(line, creator, MANAGER);
+  }
+}
+
+function awaitIdentifiers(state: PlanState, links: RowLinks): void {
+  for (const [index, { line, identifier }] of state.needs.entries()) {
+    const giver = state.given.get(identifier);
+    if (giver === 0) failNeed(state, index);
+    else links.add(line, giver, index);
+  }
+}
+
+function failNeed(state: PlanState, index: number): void {
+  const need = state.needs[index];
+  if (!need) return;
+  const { line, field, owner } = need;
+  state.fail(line, { field, code: `${field}_taken`, message: `belongs to user ${owner}`, uuid: owner });
+}
+
+async function knowManagers(state: PlanState, directory: UserDirectory): Promise<void> {
+  const uuids = [...state.above];
+  for (let from = 0; from < uuids.length; from += CHUNK) {
+    const chain = await directory.managersAbove(uuids.slice(from, from + CHUNK));
+    for (const [user, manager] of chain) state.managers.know(user, manager);
+  }
+}

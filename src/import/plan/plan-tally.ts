@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import type { StagedRow } from '../run/import.row.js';
+import type { PlanNumbers } from './guards.js';
+import type { JudgedRow } from './row-judge.js';
+
+/** The numbers of a plan for its guards, and its fingerprint, taken while the rows pass by. */
+export class PlanTally {
+  rows = 0;
+  unchanged = 0;
+  matched = 0;
+  private activeMatched = 0;
+  private newKeys = 0;
+  private clashes = 0;
+  private usernamesChanged = 0;
+  private emailsChanged = 0;
+  private readonly emptied: Record<string, number> = {};
+  private readonly hash = createHash('sha256');
+
+  add({ row, before }: JudgedRow): void {
+    this.rows++;
+    if (row.outcome === 'unchanged') this.unchanged++;
+    if (before) {
+      this.matched++;
+      if (before.status === 'Active') this.activeMatched++;
+    } else if (row.outcome === 'created') {
+      this.newKeys++;
+    }
+    for (const { field, old, new: value } of row.changes) {
+      if (before && isEmpty(value) && !isEmpty(old)) this.emptied[field] = (this.emptied[field] ?? 0) + 1;
+      if (before && field === 'username') this.usernamesChanged++;
+      if (before && field === 'email') this.emailsChanged++;
+    }
+    this.print(row);
+  }
+
+  /** A row for a new user that clashes with a user of another external id. */
+  addClash(): void {
+    this.clashes++;
+  }
+
+  /** Part of the fingerprint: two plans with the same one do the same. */
+  print(row: StagedRow): void {
+    const { line, outcome, externalId, userUuid, changes, errors } = row;
+    this.hash.update(JSON.stringify([line, outcome, externalId, userUuid, changes, errors]));
+  }
+
+  fingerprint(): string {
+    return this.hash.copy().digest('hex');
+  }
+
+  numbers(rest: {
+    errors: number;
+    blocked: number;
+    reactivations: number;
+    missing: number;
+    missingBlocked: number;
+    lastRows: number | null;
+  }): PlanNumbers {
+    return {
+      rows: this.rows,
+      matched: this.matched,
+      errors: rest.errors,
+      activeInScope: this.activeMatched + rest.missing,
+      linked: this.matched + rest.missing,
+      deactivations: rest.blocked + rest.missingBlocked,
+      reactivations: rest.reactivations,
+      newKeys: this.newKeys,
+      lostKeys: rest.missing + this.clashes,
+      emptied: this.emptied,
+      usernamesChanged: this.usernamesChanged,
+      emailsChanged: this.emailsChanged,
+      lastRows: rest.lastRows,
+    };
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === '' || value === null || value === undefined || value === false) return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

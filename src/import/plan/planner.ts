@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { UserDirectory } from '../../users/user-directory.js';
+import { ImportRowsRepository } from '../run/import-rows.repository.js';
+import { ImportRunsRepository } from '../run/import-runs.repository.js';
+import type { ImportRun, RunChange } from '../run/import.run.js';
+import type { Work } from '../run/work.js';
+import { FilePlanner } from './file-planner.js';
+import { GuardSettings } from './guard.settings.js';
+import { guardsOf } from './guards.js';
+import { MissingUsers } from './missing.js';
+import { PlanBuilder } from './plan-builder.js';
+import { RevertPlanner } from './revert-planner.js';
+
+/** What planning finds out of a run. */
+export type Plan = Required<
+  Pick<RunChange, 'rowsDone' | 'rowsTotal' | 'counts' | 'missing' | 'guards' | 'planHash' | 'batches'>
+>;
+
+/** Plans a run from the beginning: nothing of an earlier attempt stays, and no user changes. */
+@Injectable()
+export class Planner {
+  constructor(
+    private readonly rows: ImportRowsRepository,
+    private readonly runs: ImportRunsRepository,
+    private readonly directory: UserDirectory,
+    private readonly files: FilePlanner,
+    private readonly reverts: RevertPlanner,
+    private readonly missing: MissingUsers,
+    private readonly limits: GuardSettings,
+  ) {}
+
+  /** @throws FileError where the file is refused as a whole. */
+  async plan(run: ImportRun, work: Work): Promise<Plan> {
+    await this.rows.deleteAll(run.id);
+    const builder = new PlanBuilder(work, this.rows, this.directory);
+    const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
+    if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder);
+    else await this.files.plan(run, builder);
+    await builder.resolve();
+    const missing = original ? 0 : await this.missing.plan(run, builder);
+    return this.sumUp(run, builder, missing);
+  }
+
+  private async sumUp(run: ImportRun, builder: PlanBuilder, missing: number): Promise<Plan> {
+    const counts = await builder.counts();
+    const [last] = await this.runs.ofDataset(run.dataset, ['completed', 'completed_with_errors'], 1);
+    const { missing: mode } = run.options;
+    const numbers = builder.tally.numbers({
+      errors: counts.error,
+      blocked: counts.blocked,
+      reactivations: counts.reactivated,
+      missing,
+      missingBlocked: mode === 'block' ? missing : 0,
+      lastRows: last?.rowsTotal ?? null,
+    });
+    return {
+      rowsDone: builder.tally.rows,
+      rowsTotal: builder.tally.rows,
+      counts,
+      missing: { reported: mode === 'keep' ? 0 : missing, blocked: mode === 'block' ? missing : 0 },
+      // A revert is an operator's own decision about a run that has been seen.
+      guards: run.reverts === null ? guardsOf(numbers, this.limits, mode) : [],
+      planHash: builder.tally.fingerprint(),
+      batches: builder.batches,
+    };
+  }
+}

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { differences } from '../../users/user.changes.js';
+import type { User } from '../../users/user.model.js';
+import { patched } from '../../users/user.rules.js';
+import { UserDirectory } from '../../users/user-directory.js';
+import { ImportRowsRepository } from '../run/import-rows.repository.js';
+import type { ImportRun } from '../run/import.run.js';
+import { type RowError, type StagedRow, isChange } from '../run/import.row.js';
+import { OwnerCheck } from './owner-check.js';
+import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
+import { type JudgedRow, outcomeOf, patchOf } from './row-judge.js';
+
+/** Before the first line there is; missing users have negative ones. */
+const BEFORE_ALL = -(2 ** 31);
+
+/**
+ * Plans the undoing of a run: values that it changed and that nobody has changed since are restored, users that it
+ * created are blocked, and what somebody has changed since is told as a conflict. Its rows are numbered from 1.
+ */
+@Injectable()
+export class RevertPlanner {
+  constructor(
+    private readonly rows: ImportRowsRepository,
+    private readonly directory: UserDirectory,
+    private readonly owners: OwnerCheck,
+  ) {}
+
+  /** @param original the run to undo. @param total its rows that changed something. */
+  async plan(original: ImportRun, total: number, builder: PlanBuilder): Promise<void> {
+    let after = BEFORE_ALL;
+    for (;;) {
+      const page = await this.rows.page(original.id, after, BATCH_ROWS);
+      const applied = page.filter(
+        (row) =>
+          isChange(row) &&
+          row.outcome !== 'unchanged' &&
+          row.batch > 0 &&
+          row.batch <= original.appliedBatches,
+      );
+      const users = await this.directory.byUuids(applied.flatMap(({ userUuid }) => userUuid ?? []));
+      const judged = applied.map((row, index) =>
+        undo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.userUuid ?? '')),
+      );
+      await this.owners.meet(judged, builder);
+      for (const row of judged) builder.state.addManager(row, undefined);
+      const percent = Math.min(
+        99,
+        Math.floor(((builder.tally.rows + judged.length) / Math.max(1, total)) * 100),
+      );
+      await builder.add(judged, new Set(), percent);
+      const last = page.at(-1);
+      if (!last) return;
+      after = last.line;
+    }
+  }
+}
+
+function undo(row: StagedRow, user: User | undefined): JudgedRow {
+  if (!user)
+    return conflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'is no user any more' }]);
+  if (row.outcome === 'created') return blockCreated(row, user);
+  const now = user as unknown as Record<string, unknown>;
+  const untouched = row.changes.filter((change) => same(now[change.field], change.new));
+  const touched = row.changes.filter((change) => !untouched.includes(change));
+  const errors = touched.map(({ field }) => changedSince(field));
+  const after = patched(user, patchOf(untouched, 'old'));
+  const changes = differences(user, after);
+  if (changes.length === 0)
+    return errors.length > 0 ? conflict(row, user, errors) : staged(row, user, user, errors);
+  return staged(row, user, after, errors);
+}
+
+function blockCreated(row: StagedRow, user: User): JudgedRow {
+  return staged(row, user, patched(user, { status: 'Blocked', managed_by: null }), []);
+}
+
+function staged(row: StagedRow, before: User, after: User, errors: RowError[]): JudgedRow {
+  const changes = differences(before, after);
+  const outcome = changes.length === 0 ? 'unchanged' : outcomeOf(before, after);
+  const { line, externalId } = row;
+  return {
+    row: {
+      line,
+      outcome,
+      externalId,
+      userUuid: before.uuid,
+      version: before.version,
+      batch: 0,
+      changes,
+      errors,
+    },
+    before,
+    after,
+  };
+}
+
+function conflict(
+  { line, externalId, userUuid }: StagedRow,
+  before: User | undefined,
+  errors: RowError[],
+): JudgedRow {
+  return {
+    row: { line, outcome: 'error', externalId, userUuid, version: 0, batch: 0, changes: [], errors },
+    before,
+    after: undefined,
+  };
+}
+
+function changedSince(field: string): RowError {
+  return { field, code: 'changed_since', message: 'was changed by somebody else since, and stays' };
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+}

@@ -1,0 +1,146 @@
+import { isSelf } from '../../access/actor.js';
+import type { Actor } from '../../access/actor.js';
+import { WEBMASTER } from '../../access/roles.js';
+import type { FieldError } from '../../common/errors.js';
+import { readInput } from '../../common/input.js';
+import { differences } from '../../users/user.changes.js';
+import { brokenRules } from '../../users/user.check.js';
+import { NewUserInput, UserInput } from '../../users/user.input.js';
+import type { User } from '../../users/user.model.js';
+import { type RuleSettings, type UserPatch, newUser, patched, settle } from '../../users/user.rules.js';
+import type { FileRow } from '../file/file-row.js';
+import type { ImportOptions } from '../import.options.js';
+import type { RowOutcome } from '../run/import.run.js';
+import type { RowError, StagedRow } from '../run/import.row.js';
+
+/** What a row is judged against. */
+export interface RowContext {
+  options: ImportOptions;
+  settings: RuleSettings;
+  initiator: Actor;
+  /** The user that the row is about; none for a new one. */
+  before: User | undefined;
+  /** Of a new user. */
+  uuid: string;
+  /** The row's manager as a uuid; null for none, undefined where nothing changes. */
+  manager: string | null | undefined;
+}
+
+/** A row with its fate, and the user before and after it. `after` is undefined where nothing of the row stands. */
+export interface JudgedRow {
+  row: StagedRow;
+  before: User | undefined;
+  after: User | undefined;
+}
+
+/** Longest piece of a cell that an error shows. */
+const MAX_VALUE = 200;
+const NEVER = '1970-01-01 00:00:00.000';
+
+/** The fate of a row on its own: by the rules of the API, and those that only imports have. Pure. */
+export function judgeRow(file: FileRow, context: RowContext): JudgedRow {
+  const { options, before } = context;
+  const errors = keyErrors(file, before);
+  if (errors.length > 0) return judged(file, context, 'error', { errors });
+  if (before ? options.mode === 'create_only' : options.mode === 'update_only') {
+    return judged(file, context, 'skipped', {});
+  }
+  const sent = { ...file.raw };
+  if (!before && sent['roles'] === undefined && options.default_roles) sent['roles'] = options.default_roles;
+  const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
+  const current = before ?? newUser(context.uuid, NEVER);
+  if (context.manager !== undefined) value.manager_uuid = context.manager;
+  const all = brokenRules(value, [...broken, ...settle(value, broken, context.settings)], current);
+  const told = [...spoilt(file, before), ...all.map((error) => toRowError(error, file))];
+  if (told.length > 0) return judged(file, context, 'error', { errors: told });
+
+  const { password: _, current_password: _c, ...patch } = value;
+  const after = patched(current, before ? patch : { ...patch, managed_by: options.dataset });
+  const refused = forbidden(before, after, context);
+  if (refused) return judged(file, context, 'error', { errors: [refused] });
+  const changes = differences(before, after);
+  if (!before) return judged(file, context, 'created', { after, changes });
+  if (changes.length === 0) return judged(file, context, 'unchanged', { after });
+  const owned = before.managed_by === null ? { ...after, managed_by: options.dataset } : after;
+  return judged(file, context, outcomeOf(before, after), {
+    after: owned,
+    changes: differences(before, owned),
+  });
+}
+
+/** What a change of a user is called. */
+export function outcomeOf(before: User, after: User): RowOutcome {
+  if (before.status === after.status) return 'updated';
+  return after.status === 'Blocked' ? 'blocked' : 'reactivated';
+}
+
+/** The patch that gives the fields of `changes` their new values again, or their old ones. */
+export function patchOf(changes: StagedRow['changes'], side: 'old' | 'new'): UserPatch {
+  const other = side === 'new' ? 'old' : 'new';
+  const fields = changes.map((change) => [change.field, cleared(change.field, change[side], change[other])]);
+  return Object.fromEntries(fields) as UserPatch;
+}
+
+/** Documents are merged by a patch: what shall not be there any more is named empty. */
+function cleared(field: string, value: unknown, other: unknown): unknown {
+  if (field !== 'authname' && field !== 'social_media') return value === '' ? null : value;
+  const gone = Object.keys(other ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
+  return { ...Object.fromEntries(gone), ...(value ?? {}) };
+}
+
+function keyErrors(file: FileRow, before: User | undefined): RowError[] {
+  if (file.externalId === '') {
+    return [{ field: 'external_id', code: 'required', message: 'is required: rows are matched by it' }];
+  }
+  return spoilt(file, before).filter(({ field }) => field === 'external_id');
+}
+
+/** What a user has already was not spoilt on the way. */
+function spoilt(file: FileRow, before: User | undefined): RowError[] {
+  const known: Record<string, unknown> = { ...before };
+  return file.spoilt.filter(({ field }) => known[field] !== file.cells.get(field)?.trim());
+}
+
+function toRowError({ field, code, message }: FieldError, file: FileRow): RowError {
+  const value = file.cells.get(field.split('.')[0] ?? field);
+  return { field, code, message, ...(value !== undefined && { value: value.slice(0, MAX_VALUE) }) };
+}
+
+function forbidden(before: User | undefined, after: User, context: RowContext): RowError | undefined {
+  const was = before?.roles.includes(WEBMASTER) ?? false;
+  const is = after.roles.includes(WEBMASTER);
+  const changed = before && (before.status !== after.status || !sameRoles(before, after));
+  if (!context.options.allow_privileged && ((is && !was) || (was && changed))) {
+    const field = before && before.status !== after.status && was ? 'status' : 'roles';
+    const message =
+      "would grant Webmaster or change a Webmaster's status or roles, which needs allow_privileged=true";
+    return { field, code: 'privileged_user', message };
+  }
+  if (before?.status === 'Active' && after.status === 'Blocked' && isSelf(context.initiator, before.uuid)) {
+    return { field: 'status', code: 'self_block', message: 'would block the user who runs this import' };
+  }
+  return undefined;
+}
+
+function sameRoles(a: User, b: User): boolean {
+  return a.roles.length === b.roles.length && a.roles.every((role) => b.roles.includes(role));
+}
+
+function judged(
+  file: FileRow,
+  { before, uuid }: RowContext,
+  outcome: RowOutcome,
+  fate: { after?: User; changes?: StagedRow['changes']; errors?: RowError[] },
+): JudgedRow {
+  const row: StagedRow = {
+    line: file.line,
+    outcome,
+    externalId: file.externalId.slice(0, 255),
+    userUuid: before?.uuid ?? (outcome === 'created' ? uuid : null),
+    version: before?.version ?? 0,
+    batch: 0,
+    changes: fate.changes ?? [],
+    errors: fate.errors ?? [],
+  };
+  return { row, before, after: fate.after };
+}
