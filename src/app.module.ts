@@ -6,6 +6,7 @@ import { CommonModule } from './common/common.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Env } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
+import { ImportModule } from './import/import.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SetupModule } from './setup/setup.module.js';
 import { StatusModule } from './status/status.module.js';
@@ -21,6 +22,7 @@ export class AppModule {
         ConfigModule.with(env),
         CommonModule,
         DatabaseModule,
+        ImportModule, // before the users: `users/export.csv` is no `users/:user_id`
         AuthModule,
         UsersModule,
         SessionsModule,

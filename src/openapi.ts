@@ -23,6 +23,7 @@ function openApi(app: INestApplication): OpenAPIObject {
       'session',
     )
     .addTag('users')
+    .addTag('imports')
     .addTag('sessions')
     .addTag('status')
     .build();

@@ -34,7 +34,7 @@ const drift = async () => {
 
 test('migrations run up, down to nothing, and up again, and leave what the entities say', async () => {
   await dataSource.runMigrations();
-  expect(await tables()).toHaveLength(10);
+  expect(await tables()).toHaveLength(14);
   expect(await drift()).toEqual([]);
   const counters = await dataSource.query<object[]>('SELECT name, value FROM user_counters ORDER BY name');
   expect(counters).toEqual(

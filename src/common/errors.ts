@@ -83,6 +83,11 @@ export const CATALOGUE = {
     title: 'The last active Webmaster must stay',
     remedy: 'Make another user Webmaster first.',
   },
+  wrong_state: {
+    status: 409,
+    title: 'The record is not in a state in which this can be done',
+    remedy: 'Read the record again: `detail` names its state and those in which this can be done.',
+  },
   precondition_failed: {
     status: 412,
     title: 'The record has changed since it was read',
@@ -91,12 +96,12 @@ export const CATALOGUE = {
   too_large: {
     status: 413,
     title: 'The request body is too large',
-    remedy: 'A JSON body may have at most 1 MiB.',
+    remedy: 'A JSON body may have at most 1 MiB, a file at most 100 MiB.',
   },
   unsupported_media_type: {
     status: 415,
     title: 'The media type of the request body is not supported',
-    remedy: 'Send `Content-Type: application/json`.',
+    remedy: 'Send `Content-Type: application/json`, or for a file `text/csv` or `multipart/form-data`.',
   },
   validation_failed: {
     status: 422,

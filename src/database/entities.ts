@@ -1,5 +1,11 @@
 import { ApiKeyEntity } from '../api-keys/api-key.entity.js';
 import { AuditEventEntity } from '../audit/audit.entity.js';
+import {
+  ImportFilePartEntity,
+  ImportRowEntity,
+  ImportRunEntity,
+  LeaseEntity,
+} from '../import/run/import.entity.js';
 import { LoginFailureEntity } from '../sessions/login-failure.entity.js';
 import { SessionEntity } from '../sessions/session.entity.js';
 import { IdempotencyEntity } from '../users/idempotency.entity.js';
@@ -23,4 +29,8 @@ export const ENTITIES = [
   LoginFailureEntity,
   ApiKeyEntity,
   AuditEventEntity,
+  ImportRunEntity,
+  ImportRowEntity,
+  ImportFilePartEntity,
+  LeaseEntity,
 ];

@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Log } from '../common/log.js';
+import { ImportsService } from '../import/imports.service.js';
 import { LoginThrottle } from '../sessions/login-throttle.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { IdempotencyService } from '../users/idempotency.service.js';
@@ -15,6 +16,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
     private readonly sessions: SessionsService,
     private readonly throttle: LoginThrottle,
     private readonly idempotency: IdempotencyService,
+    private readonly imports: ImportsService,
     private readonly log: Log,
   ) {}
 
@@ -34,5 +36,6 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
     await this.sessions.purge();
     await this.throttle.purge();
     await this.idempotency.purge();
+    await this.imports.purge();
   }
 }

@@ -1,9 +1,13 @@
 import { Module } from '@nestjs/common';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
+import { ImportModule } from '../import/import.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { FirstStart } from './first-start.service.js';
 import { PurgeService } from './purge.service.js';
 
-@Module({ imports: [ApiKeysModule, SessionsModule, UsersModule], providers: [FirstStart, PurgeService] })
+@Module({
+  imports: [ApiKeysModule, ImportModule, SessionsModule, UsersModule],
+  providers: [FirstStart, PurgeService],
+})
 export class SetupModule {}

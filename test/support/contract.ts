@@ -46,7 +46,7 @@ export function assertContract(method: string, path: string, answer: Answer): vo
     return;
   }
   const validate = validators.get(where) ?? compile(where, template, method, answer.status, type);
-  if (!validate(answer.body))
+  if (!validate(type.includes('json') ? answer.body : answer.text))
     throw new Error(`${where} breaks its schema: ${ajv.errorsText(validate.errors)}\n${answer.text}`);
 }
 

@@ -1,5 +1,6 @@
 import { Users1763600000000 } from './1763600000000-users.js';
 import { Access1763600001000 } from './1763600001000-access.js';
+import { Imports1763600002000 } from './1763600002000-imports.js';
 
 /** In the order in which they run. One set for every engine. */
-export const MIGRATIONS = [Users1763600000000, Access1763600001000];
+export const MIGRATIONS = [Users1763600000000, Access1763600001000, Imports1763600002000];

@@ -1,0 +1,54 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/audit.module.js';
+import { UsersModule } from '../users/users.module.js';
+import { ImportFilesRepository } from './file/import-files.repository.js';
+import { ImportStore } from './file/import-store.js';
+import { ImportsController } from './imports.controller.js';
+import { ImportsService } from './imports.service.js';
+import { FilePlanner } from './plan/file-planner.js';
+import { GuardSettings } from './plan/guard.settings.js';
+import { MissingUsers } from './plan/missing.js';
+import { OwnerCheck } from './plan/owner-check.js';
+import { Planner } from './plan/planner.js';
+import { RevertPlanner } from './plan/revert-planner.js';
+import { FailedCells } from './report/failed-cells.js';
+import { FailedCsv } from './report/failed-csv.js';
+import { ImportReportRepository } from './report/import-report.repository.js';
+import { RunEvents } from './report/run-events.js';
+import { UsersExport } from './report/users-export.js';
+import { Applier } from './run/applier.js';
+import { ImportRowsRepository } from './run/import-rows.repository.js';
+import { ImportRunsRepository } from './run/import-runs.repository.js';
+import { ImportWorker } from './run/import.worker.js';
+import { LeaseRepository } from './run/lease.repository.js';
+import { RunProcess } from './run/run-process.js';
+import { UsersExportController } from './users-export.controller.js';
+
+@Module({
+  imports: [AuditModule, UsersModule],
+  controllers: [ImportsController, UsersExportController],
+  providers: [
+    ImportsService,
+    ImportStore,
+    ImportWorker,
+    RunProcess,
+    Planner,
+    FilePlanner,
+    RevertPlanner,
+    MissingUsers,
+    OwnerCheck,
+    GuardSettings,
+    Applier,
+    FailedCells,
+    FailedCsv,
+    RunEvents,
+    UsersExport,
+    ImportRunsRepository,
+    ImportRowsRepository,
+    ImportFilesRepository,
+    ImportReportRepository,
+    LeaseRepository,
+  ],
+  exports: [ImportsService, ImportStore, RunEvents, UsersExport],
+})
+export class ImportModule {}

@@ -1,0 +1,50 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { BooleanParam, ChoicesParam, IntegerParam, PatternParam } from '../common/query-rules.js';
+import { ROW_OUTCOMES, RUN_STATES } from './run/import.run.js';
+
+const MAX_LIMIT = 100;
+export const LISTED_OUTCOMES = [...ROW_OUTCOMES.filter((outcome) => outcome !== 'unchanged'), 'missing'];
+
+class Page {
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, default: 0 })
+  @IntegerParam(0)
+  offset: number = 0;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    default: 25,
+    description: 'Above 100 it is taken as 100.',
+  })
+  @IntegerParam(1)
+  limit: number = 25;
+}
+
+/** `limit` as it is used. */
+export const page = ({ offset, limit }: Page) => ({ offset, limit: Math.min(limit, MAX_LIMIT) });
+
+export class RunsQuery extends Page {
+  @ApiPropertyOptional({ enum: RUN_STATES, isArray: true, description: 'May be repeated.' })
+  @ChoicesParam(RUN_STATES)
+  state?: string[];
+
+  @ApiPropertyOptional({ type: String })
+  @PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ -')
+  dataset?: string;
+}
+
+export class RowsQuery extends Page {
+  @ApiPropertyOptional({ enum: LISTED_OUTCOMES, isArray: true, description: 'May be repeated.' })
+  @ChoicesParam(LISTED_OUTCOMES)
+  outcome?: string[];
+
+  @ApiPropertyOptional({ type: String, description: 'Code of the first error.' })
+  @PatternParam(/^[a-z_]{1,32}$/, 'must be an error code')
+  code?: string;
+}
+
+export class ExportQuery {
+  @ApiPropertyOptional({ type: Boolean, default: false, description: 'Also users without an external id.' })
+  @BooleanParam()
+  all: boolean = false;
+}

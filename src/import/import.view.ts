@@ -1,0 +1,72 @@
+import type { Actor } from '../access/actor.js';
+import { now, toIso, toMillis } from '../common/time.js';
+import { ImportOptions } from './import.options.js';
+import { type ImportRun, noCounts } from './run/import.run.js';
+import type { StagedRow } from './run/import.row.js';
+
+/** A row as a caller sees it. `line` is null for a user that the file lacks. */
+export function presentRow(row: StagedRow) {
+  return {
+    line: row.line > 0 ? row.line : null,
+    outcome: row.outcome,
+    external_id: row.externalId,
+    uuid: row.userUuid,
+    errors: row.errors,
+    changes: row.changes.map(({ field, old, new: value }) => ({
+      field,
+      old: old ?? null,
+      new: value ?? null,
+    })),
+  };
+}
+
+/** A run as a caller sees it. `problems`: the first rows with an error, or why the file was refused. */
+export function presentRun(run: ImportRun, failed: readonly StagedRow[]) {
+  return {
+    id: run.id,
+    state: run.state,
+    dry_run: run.dryRun,
+    options: Object.assign(new ImportOptions(), run.options),
+    reverts: run.reverts,
+    file: run.file,
+    actor: presentActor(run.caller.actor),
+    created: toIso(run.created),
+    started: iso(run.started),
+    finished: iso(run.finished),
+    progress: {
+      phase: run.state,
+      rows_done: run.rowsDone,
+      rows_total: run.rowsTotal,
+      percent: run.percent,
+      eta_seconds: eta(run),
+    },
+    counts: run.counts ?? noCounts(),
+    missing: run.missing,
+    guards: run.guards,
+    problems: [
+      ...(run.reason
+        ? [{ line: run.reason.line ?? null, field: '', code: run.reason.code, message: run.reason.message }]
+        : []),
+      ...failed.flatMap(({ line, errors }) =>
+        errors.map((error) => ({ line: line > 0 ? line : null, ...error })),
+      ),
+    ],
+  };
+}
+
+export type PresentedRun = ReturnType<typeof presentRun>;
+
+const iso = (time: string | null): string | null => (time === null ? null : toIso(time));
+
+function presentActor(actor: Actor): { kind: string; id: string | null } {
+  if (actor.kind === 'user') return { kind: 'user', id: actor.uuid };
+  return { kind: actor.kind, id: actor.kind === 'system' ? null : actor.id };
+}
+
+/** From the share that is done and the time that it took; null where nothing can be said. */
+function eta(run: ImportRun): number | null {
+  if (run.finished !== null || run.percent === 0 || run.phaseStarted === null) return null;
+  if (run.state !== 'validating' && run.state !== 'applying') return null;
+  const spent = (toMillis(now()) - toMillis(run.phaseStarted)) / 1000;
+  return Math.max(0, Math.round((spent * (100 - run.percent)) / run.percent));
+}

@@ -1,0 +1,193 @@
+import { Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import type { Caller } from '../access/actor.js';
+import { CurrentCaller, Requires } from '../access/decorators.js';
+import { Accepts, CheckedQuery } from '../common/input.guard.js';
+import { streamText } from '../common/stream.js';
+import { ImportOptions } from './import.options.js';
+import { RowsQuery, RunsQuery, page } from './import.query.js';
+import { presentRow, presentRun } from './import.view.js';
+import {
+  DocDecide,
+  DocEvents,
+  DocFailedCsv,
+  DocGet,
+  DocList,
+  DocRows,
+  DocTemplate,
+  DocUpload,
+} from './imports.docs.js';
+import { ImportStore, MAX_FILE_BYTES } from './file/import-store.js';
+import { ImportsService } from './imports.service.js';
+import { FailedCsv } from './report/failed-csv.js';
+import { RunEvents } from './report/run-events.js';
+import { UsersExport } from './report/users-export.js';
+import type { ImportRun } from './run/import.run.js';
+import { receiveUpload } from './upload.js';
+
+const CSV = 'text/csv; charset=utf-8';
+
+@ApiTags('imports')
+@Controller('imports')
+export class ImportsController {
+  constructor(
+    private readonly imports: ImportsService,
+    private readonly store: ImportStore,
+    private readonly failedRows: FailedCsv,
+    private readonly news: RunEvents,
+    private readonly users: UsersExport,
+  ) {}
+
+  @Post()
+  @DocUpload()
+  @HttpCode(202)
+  @Requires('imports.manage')
+  @Accepts({ query: ImportOptions, file: { type: 'text/csv', maxBytes: MAX_FILE_BYTES } })
+  async upload(
+    @CheckedQuery() query: ImportOptions,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { file, options } = await receiveUpload(request, query, this.imports, this.store);
+    return this.answer(await this.imports.start(file, options, caller), request, response);
+  }
+
+  @Get()
+  @DocList()
+  @Requires('imports.manage')
+  @Accepts({ query: RunsQuery })
+  async list(@CheckedQuery() query: RunsQuery) {
+    const { count, runs } = await this.imports.list({
+      ...page(query),
+      states: query.state,
+      dataset: query.dataset,
+    });
+    return { Count: count, Results: await Promise.all(runs.map((run) => this.present(run))) };
+  }
+
+  @Get('template.csv')
+  @DocTemplate()
+  @Header('Content-Type', CSV)
+  @Header('Content-Disposition', 'attachment; filename="users.csv"')
+  @Requires('imports.manage')
+  template(): string {
+    return this.users.template();
+  }
+
+  @Get(':import_id')
+  @DocGet()
+  @Requires('imports.manage')
+  async get(@Param('import_id') id: string) {
+    return this.present(await this.imports.get(id));
+  }
+
+  @Get(':import_id/rows')
+  @DocRows()
+  @Requires('imports.manage')
+  @Accepts({ query: RowsQuery })
+  async rows(@Param('import_id') id: string, @CheckedQuery() query: RowsQuery) {
+    const filter = { outcomes: query.outcome, code: query.code };
+    const { count, rows } = await this.imports.listRows(id, filter, page(query));
+    return { Count: count, Results: rows.map(presentRow) };
+  }
+
+  @Get(':import_id/failed.csv')
+  @DocFailedCsv()
+  @Requires('imports.manage')
+  async failed(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
+    const run = await this.imports.get(id);
+    response.setHeader('Content-Type', CSV);
+    response.setHeader('Content-Disposition', `attachment; filename="failed-${id}.csv"`);
+    await streamText(response, this.failedRows.lines(run));
+  }
+
+  @Get(':import_id/events')
+  @DocEvents()
+  @Requires('imports.manage')
+  async events(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
+    await this.imports.get(id);
+    response.setHeader('Content-Type', 'text/event-stream');
+    response.setHeader('Cache-Control', 'no-cache');
+    await streamText(response, this.eventLines(id, response));
+  }
+
+  @Post(':import_id/apply')
+  @DocDecide(
+    'Apply a plan, or approve a parked run',
+    'It is planned again first: where that comes to another result, it ends as `superseded`.',
+  )
+  @HttpCode(202)
+  @Requires('imports.manage')
+  async apply(
+    @Param('import_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    return this.answer(await this.imports.apply(id, caller), request, response);
+  }
+
+  @Post(':import_id/cancel')
+  @DocDecide('Stop a run', 'At its next batch; what is applied stays, and can be undone with `revert`.')
+  @HttpCode(202)
+  @Requires('imports.manage')
+  async cancel(
+    @Param('import_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    return this.answer(await this.imports.cancel(id, caller), request, response);
+  }
+
+  @Post(':import_id/reject')
+  @DocDecide('Refuse a plan or a parked run', 'Nothing of it is ever written.')
+  @HttpCode(202)
+  @Requires('imports.manage')
+  async reject(
+    @Param('import_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    return this.answer(await this.imports.reject(id, caller), request, response);
+  }
+
+  @Post(':import_id/revert')
+  @DocDecide(
+    'Undo a run',
+    'A new run: restores the values that nobody has changed since, blocks the users that were created, and lists the rest as conflicts.',
+  )
+  @HttpCode(202)
+  @Requires('imports.manage')
+  async revert(
+    @Param('import_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    return this.answer(await this.imports.revert(id, caller), request, response);
+  }
+
+  private async answer(run: ImportRun, request: Request, response: Response) {
+    const collection = request.path.split('/imports', 1)[0] ?? '';
+    response.location(`${collection}/imports/${run.id}`);
+    return this.present(run);
+  }
+
+  private async present(run: ImportRun) {
+    return presentRun(run, await this.imports.firstProblems(run.id));
+  }
+
+  private async *eventLines(id: string, response: Response): AsyncGenerator<string> {
+    const gone = new AbortController();
+    response.once('close', () => {
+      gone.abort();
+    });
+    for await (const run of this.news.watch(id, gone.signal)) {
+      yield `event: progress\ndata: ${JSON.stringify(await this.present(run))}\n\n`;
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiOperation,
+  ApiParam,
+  ApiProduces,
+  ApiQuery,
+  ApiResponse,
+} from '@nestjs/swagger';
+import { Problems, Secured } from '../common/docs.js';
+import type { ErrorCode } from '../common/errors.js';
+import { ImportOptions } from './import.options.js';
+import { ExportQuery, RowsQuery, RunsQuery } from './import.query.js';
+import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
+
+/** What Swagger UI shows of the routes of imports. */
+
+const LOCATION = { Location: { description: 'Path of the run.', schema: { type: 'string' } } } as const;
+
+const Guarded = (...codes: ErrorCode[]) =>
+  applyDecorators(Secured(), Problems('unauthenticated', 'forbidden', ...codes));
+const RunId = () =>
+  ApiParam({ name: 'import_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' });
+const Csv = (description: string) =>
+  applyDecorators(
+    ApiProduces('text/csv'),
+    ApiResponse({ status: 200, description, content: { 'text/csv': { schema: { type: 'string' } } } }),
+  );
+
+const UPLOAD_LIMITS = 'At most 100 MiB and 1,000,000 rows.';
+const UPLOAD_FORM = {
+  type: 'object',
+  properties: { file: { type: 'string', format: 'binary' } },
+  required: ['file'],
+};
+
+export const DocUpload = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Import a CSV file',
+      description:
+        'Plans the file against the live users, stops for an approval where a guard is hit, applies it otherwise. ' +
+        'Begin with `dry_run=true`. As `multipart/form-data` the options may be form fields.',
+    }),
+    ApiQuery({ type: ImportOptions }),
+    ApiConsumes('text/csv', 'multipart/form-data'),
+    ApiBody({ description: UPLOAD_LIMITS, schema: UPLOAD_FORM }),
+    ApiResponse({ status: 202, description: 'Accepted; the run.', type: ImportRunDto, headers: LOCATION }),
+    Guarded('unsupported_media_type', 'too_large', 'cross_site'),
+  );
+
+export const DocList = () =>
+  applyDecorators(
+    ApiOperation({ summary: 'Imports, newest first' }),
+    ApiQuery({ type: RunsQuery }),
+    ApiResponse({ status: 200, description: 'A page of runs.', type: ImportRunPageDto }),
+    Guarded(),
+  );
+
+export const DocGet = () =>
+  applyDecorators(
+    ApiOperation({ summary: 'One import: state, progress, counts, guards' }),
+    RunId(),
+    ApiResponse({ status: 200, description: 'The run.', type: ImportRunDto }),
+    Guarded('malformed_uuid', 'not_found'),
+  );
+
+export const DocRows = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Rows of an import with their fates',
+      description: 'Unchanged rows are counted in the run and not kept.',
+    }),
+    RunId(),
+    ApiQuery({ type: RowsQuery }),
+    ApiResponse({ status: 200, description: 'A page of rows.', type: ImportRowPageDto }),
+    Guarded('malformed_uuid', 'not_found'),
+  );
+
+export const DocFailedCsv = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'The failed rows as a file',
+      description:
+        'The original columns and `_line`, `_code`, `_message`. Corrected and uploaded again it closes the gap ' +
+        '(not with `missing=block`: the other users are not in it).',
+    }),
+    RunId(),
+    Csv('The rows.'),
+    Guarded('malformed_uuid', 'not_found'),
+  );
+
+export const DocEvents = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Progress as server-sent events',
+      description:
+        'An event `progress` with the run, now and after every change; the stream ends with the run.',
+    }),
+    RunId(),
+    ApiProduces('text/event-stream'),
+    ApiResponse({
+      status: 200,
+      description: 'Events.',
+      content: { 'text/event-stream': { schema: { type: 'string' } } },
+    }),
+    Guarded('malformed_uuid', 'not_found'),
+  );
+
+export const DocTemplate = () =>
+  applyDecorators(ApiOperation({ summary: 'An empty file with all columns' }), Csv('The header.'), Guarded());
+
+export const DocDecide = (summary: string, description: string) =>
+  applyDecorators(
+    ApiOperation({ summary, description }),
+    RunId(),
+    ApiResponse({ status: 202, description: 'The run concerned.', type: ImportRunDto, headers: LOCATION }),
+    Guarded('malformed_uuid', 'not_found', 'cross_site', 'wrong_state'),
+  );
+
+export const DocExport = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Users as a CSV file',
+      description:
+        'The users that have an external id, in the columns of an import: importing it changes nothing.',
+    }),
+    ApiQuery({ type: ExportQuery }),
+    Csv('The users.'),
+    Guarded(),
+  );

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { armed } from '../file/csv-writer.js';
+import { FilePlanner } from '../plan/file-planner.js';
+import { ImportReportRepository } from './import-report.repository.js';
+import type { ImportRun } from '../run/import.run.js';
+import type { Work } from '../run/work.js';
+
+/** Rows of a batch of the file, and of a look at what is still without its cells. */
+const BATCH = 500;
+
+/**
+ * Keeps the original cells of failed rows, for `failed.csv`: a last walk through the file, only where rows failed.
+ * Columns that a `failed.csv` has added are left out.
+ */
+@Injectable()
+export class FailedCells {
+  constructor(
+    private readonly rows: ImportReportRepository,
+    private readonly files: FilePlanner,
+  ) {}
+
+  async keep(run: ImportRun, work: Work): Promise<void> {
+    if (run.reverts !== null) return;
+    let wanted = await this.rows.failedWithoutCells(run.id, 0, BATCH);
+    if (wanted.length === 0) return;
+    const { reader, names, header } = await this.files.open(run);
+    const own = (_: string, index: number): boolean => !(names[index] ?? '').trim().startsWith('_');
+    await work.commit(async () => undefined, { header: names.filter(own) });
+    const key = header.findIndex((column) => column?.field === 'external_id');
+    for await (const records of reader.records(BATCH)) {
+      const last = records.at(-1)?.line ?? 0;
+      const found = new Map(
+        records
+          .filter(({ line }) => wanted.includes(line))
+          .map(({ line, cells }) => {
+            const kept = cells.filter(own).map(armed);
+            return [
+              line,
+              {
+                externalId: armed(cells[key] ?? '')
+                  .trim()
+                  .slice(0, 255),
+                cells: kept,
+              },
+            ];
+          }),
+      );
+      if (found.size > 0) await work.commit((tx) => this.rows.keepCells(tx, run.id, found));
+      wanted = await this.rows.failedWithoutCells(run.id, last, BATCH);
+      if (wanted.length === 0) return;
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DATABASE, type Database } from '../../database/database.js';
+import { type Sql, type SqlValue, placeholders } from '../../database/sql.js';
+import type { ImportRowEntity } from '../run/import.entity.js';
+import { ROW_COLUMNS, toStaged } from '../run/import-row.mapping.js';
+import type { RowError, StagedRow } from '../run/import.row.js';
+
+/** What a caller may ask of the rows of a run. */
+export interface RowFilter {
+  outcomes: readonly string[] | undefined;
+  code: string | undefined;
+}
+
+/** A failed row as it stood in the file. */
+export interface FailedRow {
+  line: number;
+  errors: RowError[];
+  cells: string[];
+}
+
+/** What is read of a run's rows for people. */
+@Injectable()
+export class ImportReportRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** The first rows with errors. */
+  async problems(runId: string, limit: number): Promise<StagedRow[]> {
+    const rows = await this.database.query<ImportRowEntity>(
+      `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND outcome IN ('error', 'missing') AND code <> '' ORDER BY line LIMIT ?`,
+      [runId, limit],
+    );
+    return rows.map(toStaged);
+  }
+
+  async list(
+    runId: string,
+    filter: RowFilter,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<{ count: number; rows: StagedRow[] }> {
+    const { sql, params } = conditions(runId, filter);
+    const rows = await this.database.query<ImportRowEntity>(
+      `SELECT ${ROW_COLUMNS} FROM import_rows WHERE ${sql} ORDER BY line LIMIT ? OFFSET ?`,
+      [...params, limit, offset],
+    );
+    const [total] = await this.database.query<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM import_rows WHERE ${sql}`,
+      params,
+    );
+    return { count: total?.count ?? 0, rows: rows.map(toStaged) };
+  }
+
+  /** Keeps the cells of failed rows, which their lines name. */
+  async keepCells(
+    tx: Sql,
+    runId: string,
+    cells: ReadonlyMap<number, { externalId: string; cells: readonly string[] }>,
+  ): Promise<void> {
+    for (const [line, row] of cells) {
+      await tx.execute('UPDATE import_rows SET cells = ?, external_id = ? WHERE run_id = ? AND line = ?', [
+        JSON.stringify(row.cells),
+        row.externalId,
+        runId,
+        line,
+      ]);
+    }
+  }
+
+  /** Lines of failed rows whose cells are not kept yet, above `after`. */
+  async failedWithoutCells(runId: string, after: number, limit: number): Promise<number[]> {
+    const rows = await this.database.query<{ line: number }>(
+      `SELECT line FROM import_rows WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?
+       ORDER BY line LIMIT ?`,
+      [runId, after, limit],
+    );
+    return rows.map(({ line }) => line);
+  }
+
+  async failed(runId: string, after: number, limit: number): Promise<FailedRow[]> {
+    const rows = await this.database.query<ImportRowEntity>(
+      `SELECT line, errors, cells FROM import_rows WHERE run_id = ? AND outcome = 'error' AND line > ?
+       ORDER BY line LIMIT ?`,
+      [runId, after, limit],
+    );
+    return rows.map(({ line, errors, cells }) => ({
+      line,
+      errors: JSON.parse(errors) as RowError[],
+      cells: JSON.parse(cells ?? '[]') as string[],
+    }));
+  }
+}
+
+function conditions(runId: string, filter: RowFilter): { sql: string; params: SqlValue[] } {
+  const parts = ['run_id = ?'];
+  const params: SqlValue[] = [runId];
+  if (filter.outcomes) {
+    parts.push(`outcome IN (${placeholders(filter.outcomes.length)})`);
+    params.push(...filter.outcomes);
+  } else {
+    parts.push("outcome <> 'unchanged'"); // claims of users without another change
+  }
+  if (filter.code !== undefined) {
+    parts.push('code = ?');
+    params.push(filter.code);
+  }
+  return { sql: parts.join(' AND '), params };
+}

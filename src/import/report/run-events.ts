@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ImportRunsRepository } from '../run/import-runs.repository.js';
+import { type ImportRun, RUNNABLE } from '../run/import.run.js';
+
+/** How old the news of a run may be. */
+const LOOK_MILLIS = 500;
+
+/** The news of a run, whichever instance works on it. */
+@Injectable()
+export class RunEvents {
+  constructor(private readonly runs: ImportRunsRepository) {}
+
+  /** The run now and after every change, until it ends or waits for an operator. */
+  async *watch(id: string, signal?: AbortSignal): AsyncGenerator<ImportRun> {
+    let told = '';
+    while (!signal?.aborted) {
+      const run = await this.runs.find(id);
+      if (!run) return;
+      const news = JSON.stringify(run);
+      if (news !== told) yield run;
+      told = news;
+      if (!RUNNABLE.includes(run.state)) return;
+      await delay(LOOK_MILLIS, undefined, { ...(signal && { signal }) }).catch(() => undefined);
+    }
+  }
+}

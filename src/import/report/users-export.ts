@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { UserDirectory } from '../../users/user-directory.js';
+import type { User } from '../../users/user.model.js';
+import { COLUMNS, cellsOf } from '../file/columns.js';
+import { BOM, csvLine } from '../file/csv-writer.js';
+
+const PAGE = 500;
+
+/** Users in the columns of an import, so that an import of the same file changes nothing. */
+@Injectable()
+export class UsersExport {
+  constructor(private readonly directory: UserDirectory) {}
+
+  /** An empty file with all columns. */
+  template(): string {
+    return BOM + csvLine(COLUMNS.map(({ name }) => name));
+  }
+
+  /** @param all also users without an external id. */
+  async *lines(all: boolean): AsyncGenerator<string> {
+    yield this.template();
+    let after = '';
+    for (;;) {
+      const users = await this.directory.page(after, PAGE, all);
+      const managers = await this.directory.externalIdsOf(
+        users.flatMap(({ manager_uuid }) => manager_uuid ?? []),
+      );
+      yield users.map((user) => csvLine(cellsOf(user, managerCell(user, managers)))).join('');
+      const last = users.at(-1);
+      if (!last) return;
+      after = last.uuid;
+    }
+  }
+}
+
+/** A manager without external id is named by uuid, which the importer understands. */
+function managerCell({ manager_uuid }: User, managers: ReadonlyMap<string, string>): string {
+  if (manager_uuid === null) return '';
+  return managers.get(manager_uuid) || `uuid:${manager_uuid}`;
+}

@@ -1,0 +1,101 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ascii, flag, integer, longText, text, time, uuid } from '../../database/column-types.js';
+
+/** An import: one file, one plan, one fate. The id is a UUID of version 7, so that its order is the order of arrival. */
+@Entity('import_runs')
+@Index('ix_import_runs_state', ['state', 'id'])
+@Index('ix_import_runs_dataset', ['dataset', 'state', 'id'])
+export class ImportRunEntity {
+  @PrimaryColumn(uuid()) id!: string;
+  @Column(ascii(24)) state!: string;
+  @Column(flag()) dry_run!: number;
+  @Column(text(64)) dataset!: string;
+  /** JSON object of the options. */
+  @Column(longText()) options!: string;
+  /** The run that this one undoes; null for a file. */
+  @Column({ ...uuid(), nullable: true }) reverts!: string | null;
+  @Column(text(255)) file_name!: string;
+  /** Bytes. */
+  @Column(integer()) file_size!: number;
+  @Column(ascii(64)) file_sha256!: string;
+
+  @Column(ascii(16)) actor_kind!: string;
+  @Column({ ...uuid(), nullable: true }) actor_id!: string | null;
+  @Column(ascii(64)) request_id!: string;
+  @Column(text(64)) ip!: string;
+  @Column(time()) created!: string;
+  @Column({ ...time(), nullable: true }) started!: string | null;
+  @Column({ ...time(), nullable: true }) finished!: string | null;
+
+  /** Rows that the present phase is done with. */
+  @Column(integer()) rows_done!: number;
+  /** Rows of the file; null until it has been read to its end. */
+  @Column({ ...integer(), nullable: true, default: null }) rows_total!: number | null;
+  /** Share of the present phase, 0 to 100. */
+  @Column(integer()) percent!: number;
+  /** When the present phase began. */
+  @Column({ ...time(), nullable: true }) phase_started!: string | null;
+
+  /** JSON object: outcome → rows. */
+  @Column({ ...longText(), nullable: true }) counts!: string | null;
+  @Column(integer()) missing_reported!: number;
+  @Column(integer()) missing_blocked!: number;
+  /** JSON array of `Guard`. */
+  @Column({ ...longText(), nullable: true }) guards!: string | null;
+  /** JSON object `{code, message, line}`: why the file was refused. */
+  @Column({ ...longText(), nullable: true }) reason!: string | null;
+  /** JSON array: the header of the file, where rows of it have failed. */
+  @Column({ ...longText(), nullable: true }) header!: string | null;
+  /** SHA-256 of the plan, by which a second planning is compared with the first. */
+  @Column({ ...ascii(64), nullable: true }) plan_hash!: string | null;
+
+  /** Batches of the plan, numbered from 1, and how many of them are applied. */
+  @Column(integer()) batches!: number;
+  @Column(integer()) applied_batches!: number;
+  /** 1: somebody has asked for the plan to be applied. */
+  @Column(flag()) approved!: number;
+  /** 1: somebody has asked for the run to stop. */
+  @Column(flag()) cancel!: number;
+}
+
+/** A row of a file and its fate. Unchanged rows are counted and not kept; users missing in the file have negative lines. */
+@Entity('import_rows', { withoutRowid: true })
+@Index('ix_import_rows_batch', ['run_id', 'batch', 'line'])
+@Index('ix_import_rows_outcome', ['run_id', 'outcome', 'line'])
+export class ImportRowEntity {
+  @PrimaryColumn(uuid()) run_id!: string;
+  @PrimaryColumn({ ...integer() }) line!: number;
+  @Column(ascii(16)) outcome!: string;
+  /** Code of the first error. */
+  @Column(ascii(32)) code!: string;
+  @Column(text(255)) external_id!: string;
+  @Column({ ...uuid(), nullable: true }) user_uuid!: string | null;
+  /** Version of the user that the plan was made for; 0 for a new one. */
+  @Column(integer()) version!: number;
+  /** The batch that applies the row; 0 for none. */
+  @Column(integer()) batch!: number;
+  /** JSON array of `{field, old, new}`. */
+  @Column(longText()) changes!: string;
+  /** JSON array of `{field, code, message, value}`. */
+  @Column(longText()) errors!: string;
+  /** JSON array: the cells of a failed row as they stood in the file. */
+  @Column({ ...longText(), nullable: true }) cells!: string | null;
+}
+
+/** The uploaded file, so that every instance can read it and a backup of the database holds it. */
+@Entity('import_file_parts', { withoutRowid: true })
+export class ImportFilePartEntity {
+  @PrimaryColumn(uuid()) run_id!: string;
+  /** From 0. */
+  @PrimaryColumn({ ...integer() }) part!: number;
+  /** Base64. */
+  @Column(longText()) bytes!: string;
+}
+
+/** Who may work on imports, or has fired a schedule: one owner at a time, until a time. */
+@Entity('leases', { withoutRowid: true })
+export class LeaseEntity {
+  @PrimaryColumn(ascii(32)) name!: string;
+  @Column(uuid()) owner!: string;
+  @Column(time()) until!: string;
+}

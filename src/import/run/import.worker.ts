@@ -1,0 +1,82 @@
+import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { toProblemError } from '../../common/problem.js';
+import { Log } from '../../common/log.js';
+import { TransactionRunner } from '../../database/transaction-runner.js';
+import { ImportRunsRepository } from './import-runs.repository.js';
+import { LeaseRepository } from './lease.repository.js';
+import { RunProcess } from './run-process.js';
+import { IMPORT_LEASE, LEASE_SECONDS, LeaseLost, Stopping, Work } from './work.js';
+
+/** How often an idle instance looks whether another one has left something to do. */
+const POLL_MILLIS = 1000;
+const HEARTBEAT_MILLIS = 2500;
+
+/**
+ * Takes up runs, one at a time among all instances (a lease in the database), in the order of their arrival. What a
+ * killed instance has left is taken up by whoever comes first, as soon as its lease has run out.
+ */
+@Injectable()
+export class ImportWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly id = uuidv7();
+  private timer: NodeJS.Timeout | undefined;
+  private busy: Promise<void> | undefined;
+  private stopping = false;
+
+  constructor(
+    private readonly runs: ImportRunsRepository,
+    private readonly leases: LeaseRepository,
+    private readonly process: RunProcess,
+    private readonly transactions: TransactionRunner,
+    private readonly log: Log,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.wake();
+  }
+
+  /** Ends at the next checkpoint; the run goes on where the service starts again. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    clearTimeout(this.timer);
+    await this.busy;
+  }
+
+  /** There may be something to do. */
+  wake(): void {
+    if (this.busy || this.stopping) return;
+    clearTimeout(this.timer);
+    this.busy = this.drain()
+      .catch((error: unknown) => {
+        this.log.fault('imports', toProblemError(error).code, error);
+      })
+      .finally(() => {
+        this.busy = undefined;
+        if (!this.stopping)
+          this.timer = setTimeout(() => {
+            this.wake();
+          }, POLL_MILLIS).unref();
+      });
+  }
+
+  private async drain(): Promise<void> {
+    for (let id = await this.runs.next(); id !== undefined && !this.stopping; id = await this.runs.next()) {
+      if (!(await this.leases.take(IMPORT_LEASE, this.id, LEASE_SECONDS))) return;
+      const heartbeat = setInterval(() => void this.beat(), HEARTBEAT_MILLIS);
+      try {
+        const work = new Work(id, this.id, () => this.stopping, this.transactions, this.leases, this.runs);
+        await this.process.run(work);
+      } catch (error) {
+        if (!(error instanceof LeaseLost) && !(error instanceof Stopping)) throw error;
+      } finally {
+        clearInterval(heartbeat);
+        await this.leases.give(IMPORT_LEASE, this.id);
+      }
+    }
+  }
+
+  /** A beat that fails shows in the next commit. */
+  private async beat(): Promise<void> {
+    await this.leases.renew(IMPORT_LEASE, this.id, LEASE_SECONDS).catch(() => undefined);
+  }
+}

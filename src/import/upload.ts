@@ -1,0 +1,130 @@
+import busboy from 'busboy';
+import type { Request } from 'express';
+import { ProblemError } from '../common/errors.js';
+import { isMultipart } from '../common/file-body.js';
+import { readInput } from '../common/input.js';
+import { ImportOptions } from './import.options.js';
+import { type ImportStore, MAX_FILE_BYTES, type StoredFile } from './file/import-store.js';
+import type { ImportsService } from './imports.service.js';
+
+const MAX_FIELDS = 30;
+const MAX_FIELD_BYTES = 4096;
+
+/** A file and the options that came with it, in the query or as form fields. */
+export interface Upload {
+  file: StoredFile;
+  options: ImportOptions;
+}
+
+/**
+ * Stores the file of a request while it arrives.
+ * @param query the options that stand in the query, read already.
+ * @throws ProblemError `invalid_parameter`, `too_large`; nothing of the file stays then.
+ */
+export async function receiveUpload(
+  request: Request,
+  query: ImportOptions,
+  imports: ImportsService,
+  store: ImportStore,
+): Promise<Upload> {
+  if (!isMultipart(request)) {
+    imports.assertOptions(query);
+    const name =
+      typeof request.headers['x-file-name'] === 'string' ? request.headers['x-file-name'] : 'upload.csv';
+    return { file: await store.store(name, request), options: query };
+  }
+  const { fields, file } = await receiveForm(request, store);
+  try {
+    const options = mergeOptions(request.query, fields);
+    imports.assertOptions(options);
+    return { file, options };
+  } catch (error) {
+    await store.discard(file);
+    throw error;
+  }
+}
+
+/** @throws ProblemError `invalid_parameter` naming the field. */
+function mergeOptions(query: Request['query'], fields: ReadonlyMap<string, string>): ImportOptions {
+  const twice = [...fields.keys()].find((name) => name in query);
+  if (twice !== undefined) {
+    throw new ProblemError(
+      'invalid_parameter',
+      `${twice} stands in the query and in the form; give it once.`,
+    );
+  }
+  const { value, errors } = readInput(ImportOptions, { ...query, ...Object.fromEntries(fields) });
+  if (errors.length === 0) return value;
+  const detail = errors.map(({ field, code, message }) =>
+    code === 'unknown_field' ? `${field} is not an option of an import` : `${field} ${message}`,
+  );
+  throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
+}
+
+async function receiveForm(
+  request: Request,
+  store: ImportStore,
+): Promise<{ fields: Map<string, string>; file: StoredFile }> {
+  const fields = new Map<string, string>();
+  const stored: Promise<StoredFile>[] = [];
+  const failures: ProblemError[] = [];
+  const refuse = (detail: string): void => {
+    failures.push(new ProblemError('invalid_parameter', detail));
+  };
+  const form = openForm(request);
+  form.on('field', (name, value, { valueTruncated }) => {
+    if (valueTruncated) refuse(`${name.slice(0, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
+    if (fields.has(name)) refuse(`${name.slice(0, 100)} is given twice.`);
+    fields.set(name, value);
+  });
+  form.on('file', (_field, stream, { filename }) => {
+    const storing = store.store(filename || 'upload.csv', stream);
+    storing.catch(() => stream.resume()); // what is left of it must flow past for the form to end
+    stored.push(storing);
+  });
+  form.on('filesLimit', () => {
+    refuse('The form has more than one file.');
+  });
+  form.on('fieldsLimit', () => {
+    refuse(`The form has more than ${MAX_FIELDS} fields.`);
+  });
+  const ended = new Promise<void>((resolve, reject) => {
+    form.on('close', resolve);
+    form.on('error', () => {
+      reject(brokenForm());
+    });
+    request.on('aborted', () => {
+      reject(brokenForm());
+    });
+  });
+  request.pipe(form);
+  const results = await Promise.allSettled([ended]).then(async ([end]) => {
+    if (end.status === 'rejected') form.destroy();
+    return [end, ...(await Promise.allSettled(stored))] as const;
+  });
+  const files = results
+    .slice(1)
+    .flatMap((result) => (result.status === 'fulfilled' ? [result.value as StoredFile] : []));
+  const failed = results.find((result) => result.status === 'rejected');
+  const [file] = files;
+  if (failed || failures.length > 0 || !file) {
+    for (const one of files) await store.discard(one);
+    throw failed?.reason ?? failures[0] ?? new ProblemError('invalid_parameter', 'The form has no file.');
+  }
+  return { fields, file };
+}
+
+function openForm(request: Request): busboy.Busboy {
+  try {
+    return busboy({
+      headers: request.headers,
+      defParamCharset: 'utf8',
+      limits: { files: 1, fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, fileSize: MAX_FILE_BYTES + 1 },
+    });
+  } catch {
+    throw brokenForm();
+  }
+}
+
+const brokenForm = () =>
+  new ProblemError('invalid_parameter', 'The form broke off or is not multipart/form-data.');

@@ -1,0 +1,26 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Requires } from '../access/decorators.js';
+import { Accepts, CheckedQuery } from '../common/input.guard.js';
+import { streamText } from '../common/stream.js';
+import { ExportQuery } from './import.query.js';
+import { DocExport } from './imports.docs.js';
+import { UsersExport } from './report/users-export.js';
+
+/** Stands with the imports, whose columns it writes. */
+@ApiTags('users')
+@Controller('users/export.csv')
+export class UsersExportController {
+  constructor(private readonly users: UsersExport) {}
+
+  @Get()
+  @DocExport()
+  @Requires('users.export')
+  @Accepts({ query: ExportQuery })
+  async export(@CheckedQuery() { all }: ExportQuery, @Res() response: Response): Promise<void> {
+    response.setHeader('Content-Type', 'text/csv; charset=utf-8');
+    response.setHeader('Content-Disposition', 'attachment; filename="users.csv"');
+    await streamText(response, this.users.lines(all));
+  }
+}
