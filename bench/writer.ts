@@ -59,6 +59,7 @@ function counted(sql: Sql): { sql: Sql; count: () => number } {
       dialect: sql.dialect,
       query: (text, params) => (count++, sql.query(text, params)),
       execute: (text, params) => (count++, sql.execute(text, params)),
+      insert: (statement, rows) => (count++, sql.insert(statement, rows)),
     },
   };
 }

@@ -1,10 +1,8 @@
 import { getMetadataArgsStorage } from 'typeorm';
 import { type Sql, type SqlValue, placeholders } from './sql.js';
 
-/** SQLite binds 32,766 values a statement, MySQL 65,535. */
+/** Values named in one statement: SQLite binds 32,766 of them, MySQL 65,535. */
 const MAX_PARAMS = 30_000;
-/** Well under the smallest `max_allowed_packet` in use (16 MiB). */
-const MAX_CHARACTERS = 2_000_000;
 
 type Entity = new () => object;
 type Record_ = Readonly<Record<string, SqlValue>>;
@@ -22,7 +20,7 @@ function tableOf(entity: Entity): string {
   return table.name;
 }
 
-/** One multi-row INSERT for all rows (more only where an engine's limits ask for it). */
+/** Inserts all rows at once. */
 export async function insertRows<E extends object>(
   sql: Sql,
   entity: new () => E,
@@ -39,11 +37,11 @@ export async function upsertRows<E extends object>(
   rows: readonly E[],
 ): Promise<void> {
   const others = columnsOf(entity).filter((column) => column !== key);
-  const suffix =
+  const tail =
     sql.dialect === 'sqlite'
       ? ` ON CONFLICT (${key}) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`
       : ` ON DUPLICATE KEY UPDATE ${others.map((name) => `${name} = VALUES(${name})`).join(', ')}`;
-  await writeRows(sql, entity, rows, suffix);
+  await writeRows(sql, entity, rows, tail);
 }
 
 /** `DELETE … WHERE column IN (…)` */
@@ -62,33 +60,11 @@ export async function deleteRows(
   }
 }
 
-async function writeRows(sql: Sql, entity: Entity, rows: readonly object[], suffix: string): Promise<void> {
+async function writeRows(sql: Sql, entity: Entity, rows: readonly object[], tail: string): Promise<void> {
+  if (rows.length === 0) return;
   const columns = columnsOf(entity);
-  const head = `INSERT INTO ${tableOf(entity)} (${columns.join(', ')}) VALUES `;
-  const row = `(${placeholders(columns.length)})`;
-  for (const part of parts(rows as readonly Record_[], columns)) {
-    const values = Array.from({ length: part.length / columns.length }, () => row).join(', ');
-    await sql.execute(`${head}${values}${suffix}`, part);
-  }
-}
-
-/** Parameters of the rows, cut where a statement would outgrow the engines' limits. */
-function* parts(rows: readonly Record_[], columns: readonly string[]): Generator<SqlValue[]> {
-  let part: SqlValue[] = [];
-  let length = 0;
-  for (const row of rows) {
-    const values = columns.map((column) => row[column] ?? null);
-    const size = values.reduce<number>(
-      (sum, value) => sum + (typeof value === 'string' ? value.length : 8),
-      0,
-    );
-    if (part.length > 0 && (part.length + columns.length > MAX_PARAMS || length + size > MAX_CHARACTERS)) {
-      yield part;
-      part = [];
-      length = 0;
-    }
-    part.push(...values);
-    length += size;
-  }
-  if (part.length > 0) yield part;
+  await sql.insert(
+    { head: `INSERT INTO ${tableOf(entity)} (${columns.join(', ')}) VALUES `, columns: columns.length, tail },
+    rows.map((row) => columns.map((column) => (row as Record_)[column] ?? null)),
+  );
 }

@@ -1,6 +1,14 @@
 import type { Pool, PoolConnection, QueryError } from 'mysql2';
 import type { DataSource } from 'typeorm';
-import { type Engine, type OpenTransaction, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
+import { multiRow } from './multi-row.js';
+import {
+  type Engine,
+  type InsertStatement,
+  type OpenTransaction,
+  PREPARED_LENGTH,
+  type SqlValue,
+  assertBindable,
+} from './sql.js';
 
 /** What every connection promises before its first use: no silent truncation, UTC, and reads of committed rows. */
 const SESSION = [
@@ -39,6 +47,10 @@ export class MysqlEngine implements Engine {
     return this.borrow(async (connection) => affected(connection, sql, params));
   }
 
+  async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
+    await this.borrow((connection) => insertAll(connection, statement, rows));
+  }
+
   async begin(): Promise<OpenTransaction> {
     const connection = await this.acquire();
     const end = async (statement: string): Promise<void> => {
@@ -59,6 +71,7 @@ export class MysqlEngine implements Engine {
       dialect: this.dialect,
       query: (sql, params = []) => send(connection, sql, params),
       execute: (sql, params = []) => affected(connection, sql, params),
+      insert: (statement, rows) => insertAll(connection, statement, rows),
       commit: () => {
         ended = true;
         return end('COMMIT');
@@ -108,6 +121,14 @@ function send<T>(connection: PoolConnection, sql: string, params: readonly SqlVa
     if (prepare) connection.execute(options, settle as never);
     else connection.query(options, settle as never);
   });
+}
+
+async function insertAll(
+  connection: PoolConnection,
+  statement: InsertStatement,
+  rows: readonly SqlValue[][],
+): Promise<void> {
+  for (const { sql, params } of multiRow(statement, rows)) await send(connection, sql, params);
 }
 
 async function affected(

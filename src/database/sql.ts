@@ -13,6 +13,15 @@ export interface Sql {
   query<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
   /** Number of rows that an INSERT, UPDATE or DELETE met. */
   execute(sql: string, params?: readonly SqlValue[]): Promise<number>;
+  /** `INSERT INTO … VALUES (…), (…)` of any number of rows, each engine in the way that is fast there. */
+  insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void>;
+}
+
+/** `<head> VALUES <rows> <tail>` */
+export interface InsertStatement {
+  head: string;
+  columns: number;
+  tail: string;
 }
 
 /** An open transaction: ends with exactly one of `commit` and `rollback`. */

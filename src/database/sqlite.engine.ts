@@ -1,5 +1,13 @@
 import type { DataSource } from 'typeorm';
-import { type Engine, type OpenTransaction, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
+import {
+  type Engine,
+  type InsertStatement,
+  type OpenTransaction,
+  PREPARED_LENGTH,
+  type SqlValue,
+  assertBindable,
+  placeholders,
+} from './sql.js';
 
 interface Statement {
   all(params: readonly SqlValue[]): object[];
@@ -38,6 +46,17 @@ export class SqliteEngine implements Engine {
     return this.run(sql, params);
   }
 
+  /** Outside of a transaction: all rows or none. */
+  async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
+    const tx = await this.begin();
+    try {
+      this.insertAll(statement, rows);
+      await tx.commit();
+    } finally {
+      await tx.rollback();
+    }
+  }
+
   async begin(): Promise<OpenTransaction> {
     while (this.open) await this.open;
     this.connection.exec('BEGIN IMMEDIATE');
@@ -60,6 +79,9 @@ export class SqliteEngine implements Engine {
       query: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
         this.all<T>(sql, params),
       execute: async (sql, params = []) => this.run(sql, params),
+      insert: async (statement, rows) => {
+        this.insertAll(statement, rows);
+      },
       commit: async () => {
         ended = true;
         end('COMMIT');
@@ -87,6 +109,15 @@ export class SqliteEngine implements Engine {
   private run(sql: string, params: readonly SqlValue[]): number {
     assertBindable(params);
     return this.statement(sql).run(params).changes;
+  }
+
+  /** Row by row with one prepared statement: twice as fast here as a multi-row statement, which is parsed each time. */
+  private insertAll({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
+    const statement = this.statement(`${head}(${placeholders(columns)})${tail}`);
+    for (const row of rows) {
+      assertBindable(row);
+      statement.run(row);
+    }
   }
 
   private statement(sql: string): Statement {

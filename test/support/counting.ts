@@ -10,6 +10,7 @@ export function counting(sql: Sql): { sql: Sql; statements: string[] } {
       dialect: sql.dialect,
       query: (text, params) => (note(text), sql.query(text, params)),
       execute: (text, params) => (note(text), sql.execute(text, params)),
+      insert: (statement, rows) => (note(statement.head), sql.insert(statement, rows)),
     },
   };
 }

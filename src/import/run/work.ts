@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Sql } from '../../database/sql.js';
 import type { TransactionRunner } from '../../database/transaction-runner.js';
 import type { ImportRunsRepository } from './import-runs.repository.js';
@@ -48,6 +49,8 @@ export class Work {
       await this.runs.update(tx, this.runId, progress);
     });
     this.reported = Date.now();
+    // SQLite works in this thread and never waits: other requests get their turn between two batches.
+    await setImmediate();
   }
 
   /** Moves the progress on, where it is not fresh enough. */
