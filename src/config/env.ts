@@ -14,7 +14,16 @@ import {
 } from 'class-validator';
 import { join } from 'node:path';
 import { fieldsOf } from '../common/input.js';
-import { Count, Flag, Integer, List, Percent, isDatabaseUrl } from './setting.kinds.js';
+import {
+  Count,
+  CronExpression,
+  Flag,
+  Integer,
+  List,
+  Percent,
+  TimeZone,
+  isDatabaseUrl,
+} from './setting.kinds.js';
 
 /**
  * The settings: an environment variable each, with its default and its rule. `.env.example` lists the same
@@ -168,6 +177,32 @@ export class Env {
   /** … where they are also over this share of the rows. */
   @Percent()
   IMPORT_MAX_ERRORS_PERCENT: number = 10;
+
+  /** Folder that files are dropped into for scheduled imports; unset: no schedule. */
+  @IsOptional()
+  @Length(1, 4096)
+  IMPORT_FOLDER?: string;
+
+  /** Names of the files to take; `*` and `?` are wildcards. */
+  @Length(1, 255)
+  IMPORT_PATTERN: string = '*.csv';
+
+  /** When the folder is looked at: minute, hour, day of month, month, day of week. */
+  @CronExpression()
+  IMPORT_CRON: string = '0 2 * * *';
+
+  /** Time zone of IMPORT_CRON (IANA). */
+  @TimeZone()
+  IMPORT_TIME_ZONE: string = 'UTC';
+
+  /** Options of scheduled imports, as in the query of `POST /imports`: `mode=upsert&missing=report`. */
+  @Length(0, 1000)
+  IMPORT_OPTIONS: string = '';
+
+  /** Without a completed import for so many hours, `/status` says that imports are overdue; unset: never. */
+  @IsOptional()
+  @Count()
+  IMPORT_OVERDUE_HOURS?: number;
 
   /** Finished imports are kept for so many days, with their rows. */
   @Count()

@@ -1,5 +1,6 @@
 import { Transform } from 'class-transformer';
-import { IsInt, Max, Min } from 'class-validator';
+import { IsInt, Max, Min, ValidateBy } from 'class-validator';
+import { Cron } from 'croner';
 
 /** Kinds of settings: how a variable's text is read, and the rules that come with it. */
 
@@ -43,4 +44,28 @@ export function isDatabaseUrl(value: unknown): boolean {
   } catch {
     return false;
   }
+}
+
+/** Five fields, as in a crontab. */
+export const CronExpression = () =>
+  checked('must be a cron expression of five fields', (text) => {
+    return text.trim().split(/\s+/).length === 5 && new Cron(text, { paused: true }).nextRun() !== null;
+  });
+
+export const TimeZone = () =>
+  checked('must be an IANA time zone such as Europe/London', (text) => {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).format() !== '';
+  });
+
+/** A rule that a text obeys when `test` is true; one that throws says no. */
+function checked(rule: string, test: (text: string) => boolean): PropertyDecorator {
+  const validate = (value: unknown): boolean => {
+    try {
+      return typeof value === 'string' && test(value);
+    } catch {
+      return false;
+    }
+  };
+  const defaultMessage = (args?: { property: string }) => `${args?.property ?? 'it'} ${rule}`;
+  return ValidateBy({ name: 'checked', validator: { validate, defaultMessage } });
 }

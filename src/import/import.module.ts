@@ -22,6 +22,7 @@ import { ImportRunsRepository } from './run/import-runs.repository.js';
 import { ImportWorker } from './run/import.worker.js';
 import { LeaseRepository } from './run/lease.repository.js';
 import { RunProcess } from './run/run-process.js';
+import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
 @Module({
@@ -39,6 +40,7 @@ import { UsersExportController } from './users-export.controller.js';
     OwnerCheck,
     GuardSettings,
     Applier,
+    ScheduleService,
     FailedCells,
     FailedCsv,
     RunEvents,

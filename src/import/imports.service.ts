@@ -138,6 +138,14 @@ export class ImportsService {
     return run;
   }
 
+  /** Whether no import has been completed for longer than the settings allow; undefined where they do not care. */
+  async isOverdue(): Promise<boolean | undefined> {
+    const hours = this.env.IMPORT_OVERDUE_HOURS;
+    if (hours === undefined) return undefined;
+    const last = await this.runs.lastFinished(['completed', 'completed_with_errors']);
+    return last === null || last < secondsFrom(now(), -hours * 60 * 60);
+  }
+
   /** Takes away finished runs that are older than the settings say, and what broken uploads have left. */
   async purge(): Promise<void> {
     const oldest = secondsFrom(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);

@@ -1,20 +1,28 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Public } from '../access/decorators.js';
 import { Problems } from '../common/docs.js';
+import { ImportsService } from '../import/imports.service.js';
 import { StatusService } from './status.service.js';
 
 class StatusDto {
   @ApiProperty({ enum: ['OK'] }) status!: string;
   @ApiProperty({ type: 'integer', description: 'Seconds since 1970 (UTC).', example: 1769847330 })
   timestamp!: number;
+  @ApiPropertyOptional({
+    description: 'With IMPORT_OVERDUE_HOURS: no import has been completed for that long.',
+  })
+  import_overdue?: boolean;
   @ApiProperty({ format: 'date-time', example: '2026-01-31T08:15:30.123Z' }) datetime!: string;
 }
 
 @ApiTags('status')
 @Controller('status')
 export class StatusController {
-  constructor(private readonly service: StatusService) {}
+  constructor(
+    private readonly service: StatusService,
+    private readonly imports: ImportsService,
+  ) {}
 
   @Get()
   @ApiOperation({ summary: 'Is the service up?', description: '503 when its database does not answer.' })
@@ -24,6 +32,12 @@ export class StatusController {
   async status(): Promise<StatusDto> {
     await this.service.assertDatabase();
     const now = new Date();
-    return { status: 'OK', timestamp: Math.floor(now.getTime() / 1000), datetime: now.toISOString() };
+    const overdue = await this.imports.isOverdue();
+    return {
+      status: 'OK',
+      timestamp: Math.floor(now.getTime() / 1000),
+      datetime: now.toISOString(),
+      ...(overdue !== undefined && { import_overdue: overdue }),
+    };
   }
 }

@@ -1,7 +1,12 @@
 import { Module } from '@nestjs/common';
+import { ImportModule } from '../import/import.module.js';
 import { ProblemsController } from './problems.controller.js';
 import { StatusController } from './status.controller.js';
 import { StatusService } from './status.service.js';
 
-@Module({ controllers: [StatusController, ProblemsController], providers: [StatusService] })
+@Module({
+  imports: [ImportModule],
+  controllers: [StatusController, ProblemsController],
+  providers: [StatusService],
+})
 export class StatusModule {}

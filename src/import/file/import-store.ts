@@ -21,10 +21,11 @@ export class ImportStore {
 
   /**
    * Stores a file part by part, in the memory of a part.
+   * @param runId of the run to be; what an earlier attempt has left under it is replaced.
    * @throws ProblemError `too_large` beyond 100 MiB; whatever the stream throws. Nothing of the file stays then.
    */
-  async store(name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
-    const runId = uuidv7();
+  async store(name: string, bytes: AsyncIterable<Uint8Array>, runId = uuidv7()): Promise<StoredFile> {
+    await this.files.delete(runId);
     const hash = createHash('sha256');
     let size = 0;
     let parts = 0;

@@ -16,7 +16,8 @@ import { newUuid } from './new-uuid.js';
 import { OwnerCheck } from './owner-check.js';
 import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
 import { repeatedError } from './plan-state.js';
-import { type JudgedRow, judgeRow } from './row-judge.js';
+import { type JudgedRow, judgeRow, unchanged } from './row-judge.js';
+import { isSame } from './same-row.js';
 
 /** How a cell names a manager that has no external id: what the export writes. */
 const BY_UUID = /^uuid:(.*)$/i;
@@ -74,23 +75,27 @@ export class FilePlanner {
     );
     await this.adopt(run, rows, users);
     const managers = await this.managers(rows);
+    const idOf = (externalId: string): string =>
+      newUuid({ id: run.id, created: toMillis(run.created) }, exactKey(externalId));
     const judged = rows.map((row, index): JudgedRow => {
-      const seen =
-        row.externalId === ''
-          ? undefined
-          : builder.state.claimExternalId(row.line, row.externalId, records[index]?.cells ?? []);
+      const cells = records[index]?.cells ?? [];
       const key = exactKey(row.externalId);
-      const idOf = (externalId: string) =>
-        newUuid({ id: run.id, created: toMillis(run.created) }, exactKey(externalId));
+      const before = users.get(key);
+      const seen = key === '' ? undefined : builder.state.claimExternalId(row.line, key, cells);
       const manager = row.manager && (managers.get(row.manager) ?? idOf(row.manager));
-      const result = judgeRow(row, {
+      const usual = before && seen === undefined && run.options.mode !== 'create_only';
+      if (usual && isSame(cells, header, before, manager, run.options.blank_cells))
+        return unchanged(row, before);
+      const uuid = before?.uuid ?? idOf(key);
+      const context = {
         options: run.options,
         settings: this.settings,
         initiator: run.caller.actor,
-        before: users.get(key),
-        uuid: idOf(row.externalId),
+        before,
+        uuid,
         manager,
-      });
+      };
+      const result = judgeRow(row, context);
       if (seen !== undefined) return repeat(result, seen, builder.state.externalIds.get(key));
       const awaited = row.manager && !managers.has(row.manager) ? row.manager : undefined;
       builder.state.addManager(result, awaited);

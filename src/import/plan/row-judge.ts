@@ -68,6 +68,22 @@ export function judgeRow(file: FileRow, context: RowContext): JudgedRow {
   });
 }
 
+/** A row that says what is so already. */
+export function unchanged({ line, externalId }: FileRow, user: User): JudgedRow {
+  const { uuid: userUuid, version } = user;
+  const row: StagedRow = {
+    line,
+    outcome: 'unchanged',
+    externalId,
+    userUuid,
+    version,
+    batch: 0,
+    changes: [],
+    errors: [],
+  };
+  return { row, before: user, after: user };
+}
+
 /** What a change of a user is called. */
 export function outcomeOf(before: User, after: User): RowOutcome {
   if (before.status === after.status) return 'updated';

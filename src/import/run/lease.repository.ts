@@ -41,6 +41,22 @@ export class LeaseRepository {
     );
   }
 
+  /** Until when a lease was last held; undefined when it never was. */
+  async until(name: string): Promise<string | undefined> {
+    const [row] = await this.database.query<LeaseEntity>('SELECT until FROM leases WHERE name = ?', [name]);
+    return row?.until;
+  }
+
+  /** Sets the end of a lease, whoever holds it. */
+  async put(name: string, owner: string, until: string): Promise<void> {
+    await this.take(name, owner, 0);
+    await this.database.execute('UPDATE leases SET owner = ?, until = ? WHERE name = ?', [
+      owner,
+      until,
+      name,
+    ]);
+  }
+
   async give(name: string, owner: string): Promise<void> {
     await this.database.execute('UPDATE leases SET until = ?, owner = ? WHERE name = ? AND owner = ?', [
       NEVER,
