@@ -43,6 +43,12 @@ module.exports = {
       to: { path: '^src/auth/' },
     },
     {
+      name: 'the-command-line-is-a-root',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/cli/', '^src/cli\\.ts$'] },
+      to: { path: '^src/cli/' },
+    },
+    {
       name: 'no-unlisted-package',
       severity: 'error',
       from: {},

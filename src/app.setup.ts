@@ -8,6 +8,8 @@ import { Log } from './common/log.js';
 import { closePromptly } from './common/prompt-close.js';
 import { requestId } from './common/request-id.js';
 import type { Env } from './config/env.js';
+import { ImportWorker } from './import/run/import.worker.js';
+import { ScheduleService } from './import/schedule/schedule.service.js';
 import { serveDocs } from './openapi.js';
 import { DEFAULT_AVATAR_PATH } from './users/user.settings.js';
 
@@ -35,6 +37,8 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   serveDocs(app);
   await app.init();
+  app.get(ImportWorker).wake();
+  app.get(ScheduleService).start();
   // Nest answers for unknown paths below the prefix alone.
   const errors = app.get(ErrorFilter);
   app.use((request: Request, response: Response) => {

@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const SECRET = 'topsecret';
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
-const SCRIPTS: Script[] = ['dist/main.js', 'dist/database/migrate.js'];
+const SCRIPTS: Script[] = ['dist/main.js', 'dist/cli.js migrate'];
 const ended = async (script: Script, settings: Record<string, string>) => {
   const run = new Process(script, { ...newcomer(database), ...settings });
   return { exit: await run.exit, out: run.out, err: run.err };
@@ -85,10 +85,10 @@ onMariadb(
     expect(refused.out).toBe('');
     expectPlain(refused.err);
 
-    const migrated = await ended('dist/database/migrate.js', settings);
+    const migrated = await ended('dist/cli.js migrate', settings);
     expect([migrated.exit.code, migrated.err]).toEqual([0, '']);
     expect(migrated.out).toMatch(/^migrated \w+\nmigrated \w+\n/);
-    expect(await ended('dist/database/migrate.js', settings)).toMatchObject({ out: 'nothing to migrate\n' });
+    expect(await ended('dist/cli.js migrate', settings)).toMatchObject({ out: 'nothing to migrate\n' });
 
     const service = await Process.running({ ...newcomer(database), ...settings });
     expect(service.out).toContain('Password');
@@ -100,7 +100,7 @@ test('the settings in .env hold for the service and for its migrations alike', a
   const url = ENGINE === 'mariadb' ? database.url : `sqlite:${join(folder, 'elsewhere', 'users.sqlite')}`;
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, '.env'), `DATABASE_URL=${url}\nMIGRATE_ON_START=false\nPORT=0\n`);
-  const migrated = new Process('dist/database/migrate.js', {}, folder);
+  const migrated = new Process('dist/cli.js migrate', {}, folder);
   expect(await migrated.exit).toEqual({ code: 0, signal: null });
   expect(migrated.out).toMatch(/^migrated /);
   const service = await Process.running({}, folder);

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { insertRows } from '../database/bulk.js';
 import { DATABASE, type Database } from '../database/database.js';
-import type { Sql } from '../database/sql.js';
+import { type Sql, forUpdate } from '../database/sql.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
 @Injectable()
@@ -18,6 +18,25 @@ export class ApiKeyRepository {
 
   async insert(tx: Sql, key: ApiKeyEntity): Promise<void> {
     await insertRows(tx, ApiKeyEntity, [key]);
+  }
+
+  /** Newest first. */
+  async list(): Promise<ApiKeyEntity[]> {
+    return this.database.query<ApiKeyEntity>(
+      'SELECT id, key_hash, name, created, expires, revoked, last_used FROM api_keys ORDER BY id DESC',
+    );
+  }
+
+  async lock(tx: Sql, id: string): Promise<ApiKeyEntity | undefined> {
+    const [key] = await tx.query<ApiKeyEntity>(
+      `SELECT id, key_hash, name, created, expires, revoked, last_used FROM api_keys WHERE id = ?${forUpdate(tx)}`,
+      [id],
+    );
+    return key;
+  }
+
+  async revoke(tx: Sql, id: string, time: string): Promise<void> {
+    await tx.execute('UPDATE api_keys SET revoked = ? WHERE id = ?', [time, id]);
   }
 
   async touch(id: string, time: string): Promise<void> {

@@ -3,19 +3,27 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller, KeyActor } from '../access/actor.js';
 import { AuditService } from '../audit/audit.service.js';
 import { sha256 } from '../common/secret.js';
-import { now, secondsFrom } from '../common/time.js';
+import { type DbTime, now, secondsFrom } from '../common/time.js';
 import type { Sql } from '../database/sql.js';
-import { isMistyped } from './api-key.format.js';
+import { TransactionRunner } from '../database/transaction-runner.js';
+import type { ApiKeyEntity } from './api-key.entity.js';
+import { isMistyped, makeApiKey } from './api-key.format.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 
 /** `last_used` is true to this many seconds, so that a busy key does not write with every request. */
 const LAST_USED_SECONDS = 60;
+
+export type KeyState = 'active' | 'expired' | 'revoked';
+
+/** A key as it is shown: everything but the key. */
+export type ApiKey = Omit<ApiKeyEntity, 'key_hash'> & { state: KeyState };
 
 @Injectable()
 export class ApiKeysService {
   constructor(
     private readonly repository: ApiKeyRepository,
     private readonly audit: AuditService,
+    private readonly transactions: TransactionRunner,
   ) {}
 
   /** The actor of a key; undefined for a key that is mistyped, unknown, expired or revoked. */
@@ -23,27 +31,68 @@ export class ApiKeysService {
     if (isMistyped(key)) return undefined;
     const found = await this.repository.findByHash(sha256(key));
     const time = now();
-    if (!found || found.revoked !== null || (found.expires !== null && found.expires <= time))
-      return undefined;
+    if (!found || stateOf(found, time) !== 'active') return undefined;
     if (found.last_used === null || found.last_used < secondsFrom(time, -LAST_USED_SECONDS)) {
       await this.repository.touch(found.id, time);
     }
     return { kind: 'key', id: found.id };
   }
 
-  /** Stores the hash of a key. */
-  async add(tx: Sql, name: string, key: string, caller: Caller): Promise<void> {
+  /**
+   * Makes a key. @param expires when it ends, if ever.
+   * @returns its id, and the key itself, which nobody can read again.
+   */
+  async create(name: string, expires: DbTime | null, caller: Caller): Promise<{ id: string; key: string }> {
+    const key = makeApiKey();
+    const id = await this.transactions.run((tx) => this.add(tx, name, key, caller, expires));
+    return { id, key };
+  }
+
+  /** All keys, newest first. */
+  async list(): Promise<ApiKey[]> {
+    const time = now();
+    const keys = await this.repository.list();
+    return keys.map(({ key_hash: _, ...key }) => ({ ...key, state: stateOf(key, time) }));
+  }
+
+  /** Final, and true for the very next request. @returns what the key was before; undefined for no key. */
+  async revoke(id: string, caller: Caller): Promise<KeyState | undefined> {
+    return this.transactions.run(async (tx) => {
+      const key = await this.repository.lock(tx, id);
+      if (!key) return undefined;
+      const state = stateOf(key, now());
+      if (state === 'revoked') return state;
+      await this.repository.revoke(tx, id, now());
+      await this.audit.record(tx, caller, [{ action: 'api_key.revoked', target: { kind: 'api_key', id } }]);
+      return state;
+    });
+  }
+
+  /** Stores the hash of a key. @returns its id. */
+  async add(
+    tx: Sql,
+    name: string,
+    key: string,
+    caller: Caller,
+    expires: DbTime | null = null,
+  ): Promise<string> {
     const id = uuidv7();
     const row = {
       id,
       key_hash: sha256(key),
       name,
       created: now(),
-      expires: null,
+      expires,
       revoked: null,
       last_used: null,
     };
     await this.repository.insert(tx, row);
     await this.audit.record(tx, caller, [{ action: 'api_key.created', target: { kind: 'api_key', id } }]);
+    return id;
   }
+}
+
+function stateOf({ revoked, expires }: Pick<ApiKeyEntity, 'revoked' | 'expires'>, time: DbTime): KeyState {
+  if (revoked !== null) return 'revoked';
+  return expires !== null && expires <= time ? 'expired' : 'active';
 }

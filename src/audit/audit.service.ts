@@ -13,6 +13,7 @@ export type AuditAction =
   | 'session.created'
   | 'session.ended'
   | 'api_key.created'
+  | 'api_key.revoked'
   | 'import.approved'
   | 'import.rejected'
   | 'import.cancelled'

@@ -28,11 +28,16 @@ export async function migrateAtStart(dataSource: DataSource, env: Env): Promise<
   const wanted = env.MIGRATE_ON_START === 'auto' ? isEmbedded(dataSource) : env.MIGRATE_ON_START === 'true';
   if (wanted) {
     await migrate(dataSource);
-  } else if (await dataSource.showMigrations()) {
+  } else if (await pendingMigrations(dataSource)) {
     throw new Error(
       'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.',
     );
   }
+}
+
+/** Whether the schema is older than this program. */
+export async function pendingMigrations(dataSource: DataSource): Promise<boolean> {
+  return dataSource.showMigrations();
 }
 
 /**

@@ -3,7 +3,7 @@ import { BooleanParam, ChoicesParam, IntegerParam, PatternParam } from '../commo
 import { ROW_OUTCOMES, RUN_STATES } from './run/import.run.js';
 
 const MAX_LIMIT = 100;
-export const LISTED_OUTCOMES = [...ROW_OUTCOMES.filter((outcome) => outcome !== 'unchanged'), 'missing'];
+const LISTED_OUTCOMES = [...ROW_OUTCOMES.filter((outcome) => outcome !== 'unchanged'), 'missing'];
 
 class Page {
   @ApiPropertyOptional({ type: 'integer', minimum: 0, default: 0 })

@@ -5,7 +5,9 @@ export const csv = (...lines: string[]): string => lines.map((line) => `${line}\
 
 /** Uploads a file as it is. @param query such as `dry_run=true&mode=upsert`. */
 export async function upload(client: Client, file: string | Uint8Array, query = ''): Promise<Answer> {
-  return client.send('POST', `/imports${query === '' ? '' : `?${query}`}`, file, { 'content-type': 'text/csv' });
+  return client.send('POST', `/imports${query === '' ? '' : `?${query}`}`, file, {
+    'content-type': 'text/csv',
+  });
 }
 
 /** The run when it has ended or waits for an operator: its events end then. */

@@ -8,7 +8,7 @@ import { ENGINE, type TestDatabase } from './database.js';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A program of the built service; `npm test` builds it first. */
-export type Script = 'dist/main.js' | 'dist/database/migrate.js';
+export type Script = 'dist/main.js' | 'dist/cli.js' | 'dist/cli.js migrate';
 export interface Exit {
   code: number | null;
   signal: string | null;
@@ -24,8 +24,8 @@ export class Process {
   readonly exit: Promise<Exit>;
 
   /** @param settings its whole environment beside PATH: what is not set here is empty, whatever `.env` says. */
-  constructor(script: Script, settings: Record<string, string>, folder = ROOT) {
-    this.child = spawn(process.execPath, [`${ROOT}${script}`], {
+  constructor(script: Script, settings: Record<string, string>, folder = ROOT, args: readonly string[] = []) {
+    this.child = spawn(process.execPath, [...`${ROOT}${script}`.split(' '), ...args], {
       cwd: folder,
       env: { PATH: process.env['PATH'], ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -34,6 +34,11 @@ export class Process {
     this.child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
     this.exit = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
     Process.all.push(this);
+  }
+
+  /** A command of the command line. */
+  static command(args: readonly string[], settings: Record<string, string>, folder?: string): Process {
+    return new Process('dist/cli.js', settings, folder, args);
   }
 
   /** The service, once it says that it runs. */
@@ -78,7 +83,7 @@ export class Process {
     ended.catch(() => undefined);
   }
 
-  signal(name: 'SIGTERM' | 'SIGINT'): void {
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void {
     this.child.kill(name);
   }
 

@@ -2,7 +2,7 @@ import type { User } from '../../users/user.model.js';
 import { joinList } from './list-cell.js';
 
 /** How a cell is read. */
-export type CellKind = 'text' | 'flag' | 'roles' | 'saml' | 'manager' | 'network';
+type CellKind = 'text' | 'flag' | 'roles' | 'saml' | 'manager' | 'network';
 
 export interface Column {
   /** As the template and the export spell it. */

@@ -15,7 +15,7 @@ export interface CsvOptions {
   knownColumn: (header: string) => boolean;
 }
 
-export const MAX_ROWS = 1_000_000;
+const MAX_ROWS = 1_000_000;
 const MAX_COLUMNS = 200;
 /** Far more than a row of valid cells can have. */
 const MAX_ROW_CHARACTERS = 512 * 1024;

@@ -121,7 +121,7 @@ export class PlanState {
   }
 }
 
-export function changes(list: readonly FieldChange[], field: string): boolean {
+function changes(list: readonly FieldChange[], field: string): boolean {
   return list.some((change) => change.field === field);
 }
 

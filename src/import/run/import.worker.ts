@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { toProblemError } from '../../common/problem.js';
 import { Log } from '../../common/log.js';
@@ -17,7 +17,7 @@ const HEARTBEAT_MILLIS = 2500;
  * killed instance has left is taken up by whoever comes first, as soon as its lease has run out.
  */
 @Injectable()
-export class ImportWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class ImportWorker implements BeforeApplicationShutdown {
   private readonly id = uuidv7();
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
@@ -31,10 +31,6 @@ export class ImportWorker implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly log: Log,
   ) {}
 
-  onApplicationBootstrap(): void {
-    this.wake();
-  }
-
   /** Ends at the next checkpoint; the run goes on where the service starts again. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
@@ -42,7 +38,7 @@ export class ImportWorker implements OnApplicationBootstrap, BeforeApplicationSh
     await this.busy;
   }
 
-  /** There may be something to do. */
+  /** There may be something to do, now and from now on. */
   wake(): void {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);

@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Cron } from 'croner';
 import { createReadStream } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,7 +28,7 @@ const CALLER: Caller = { actor: { kind: 'system' }, requestId: 'schedule', ip: '
 
 /** Imports what lies in `IMPORT_FOLDER` at the times of `IMPORT_CRON`: one instance of several, a missed tick once. */
 @Injectable()
-export class ScheduleService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class ScheduleService implements BeforeApplicationShutdown {
   private readonly id = uuidv7();
   private readonly folder: DropFolder | undefined;
   private readonly stopping = new AbortController();
@@ -48,7 +48,7 @@ export class ScheduleService implements OnApplicationBootstrap, BeforeApplicatio
     if (env.IMPORT_FOLDER !== undefined) this.folder = new DropFolder(env.IMPORT_FOLDER, env.IMPORT_PATTERN);
   }
 
-  onApplicationBootstrap(): void {
+  start(): void {
     const { folder } = this;
     if (!folder) return;
     this.cron = new Cron(this.env.IMPORT_CRON, { timezone: this.env.IMPORT_TIME_ZONE, unref: true }, () => {

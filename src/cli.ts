@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+import 'reflect-metadata';
+import { Command } from 'commander';
+import { doctorCommand } from './cli/doctor.command.js';
+import { importCommand } from './cli/import.command.js';
+import { keysCommand } from './cli/keys.command.js';
+import { migrateCommand } from './cli/migrate.command.js';
+import { usersCommand } from './cli/users.command.js';
+import { runProgram } from './config/settings.js';
+
+const USAGE = 2;
+
+const program = new Command('rollcall')
+  .description(
+    'Users of an intranet, kept in step with an identity source. Settings: environment variables or .env.',
+  )
+  .showHelpAfterError('(--help tells more)')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE));
+for (const command of [importCommand(), usersCommand(), keysCommand(), migrateCommand(), doctorCommand()]) {
+  program.addCommand(command.copyInheritedSettings(program));
+}
+
+runProgram('rollcall cannot do this.', async () => {
+  await program.parseAsync();
+});

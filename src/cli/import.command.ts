@@ -1,0 +1,126 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { Command } from 'commander';
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import { readInput } from '../common/input.js';
+import { ImportStore } from '../import/file/import-store.js';
+import { ImportOptions } from '../import/import.options.js';
+import { presentRun } from '../import/import.view.js';
+import { ImportsService } from '../import/imports.service.js';
+import { RunEvents } from '../import/report/run-events.js';
+import type { ImportRun } from '../import/run/import.run.js';
+import { summary } from './import.summary.js';
+import { Progress } from './progress.js';
+import { CLI_CALLER, withService } from './service.js';
+
+const ALL_APPLIED = 0;
+const SOME_FAILED = 1;
+const NOTHING_APPLIED = 2;
+
+const EXIT_CODES = `
+Exit codes: 0 all applied (or, with --dry-run, planned without an error), 1 some rows failed,
+2 nothing applied: refused, parked until somebody approves it, or cancelled.`;
+
+interface Flags extends Record<string, string | boolean | undefined> {
+  approve?: boolean;
+  json?: boolean;
+}
+
+export const importCommand = () =>
+  new Command('import')
+    .description('import a CSV file of users ("-" is standard input)')
+    .argument('<file>')
+    .option('--dry-run', 'plan only: nothing is written')
+    .option('--mode <mode>', 'upsert, create_only or update_only')
+    .option('--missing <what>', 'users that the file lacks: keep, report or block')
+    .option('--dataset <name>', 'name of the source')
+    .option('--blank-cells <what>', 'clear or keep')
+    .option('--adopt <field>', 'take over users without external id by email or username')
+    .option('--default-roles <roles>', 'roles of new users whose row names none, separated by ;')
+    .option('--delimiter <character>', 'one of , ; | tab')
+    .option('--encoding <name>', 'such as windows-1252')
+    .option('--ignore-unknown-columns', 'instead of refusing the file')
+    .option('--allow-privileged', "grant Webmaster, change a Webmaster's status or roles")
+    .option('--expected-rows <number>', 'refuse a file with another number of rows')
+    .option('--approve', 'approve the import where it is parked')
+    .option('--json', 'print the run as JSON')
+    .addHelpText('after', EXIT_CODES)
+    .action(async (file: string, { approve, json, ...flags }: Flags, command: Command) => {
+      const options = readOptions(flags, command);
+      process.exitCode = await withService(async (service) => {
+        const run = await importFile(service, file, options, approve === true);
+        const failed = await service.get(ImportsService).firstProblems(run.id);
+        const shown = presentRun(run, failed);
+        process.stdout.write(json ? `${JSON.stringify(shown, null, 2)}\n` : summary(shown));
+        return exitCode(run);
+      });
+    });
+
+/** The flags as the options that they stand for, by the rules of `POST /imports`. */
+function readOptions(flags: Record<string, unknown>, command: Command): ImportOptions {
+  const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const { value, errors } = readInput(
+    ImportOptions,
+    Object.fromEntries(given.map(([name, flag]) => [snake(name), String(flag)])),
+  );
+  const [fault] = errors;
+  if (fault) command.error(`error: option '--${fault.field.replaceAll('_', '-')}' ${fault.message}`);
+  return value;
+}
+
+async function importFile(
+  service: INestApplicationContext,
+  file: string,
+  options: ImportOptions,
+  approve: boolean,
+): Promise<ImportRun> {
+  const imports = service.get(ImportsService);
+  imports.assertOptions(options);
+  const bytes = file === '-' ? process.stdin : createReadStream(file);
+  const stored = await service.get(ImportStore).store(file === '-' ? 'stdin.csv' : basename(file), bytes);
+  const { id } = await imports.start(stored, options, CLI_CALLER);
+  const stop = cancelOnInterrupt(imports, id);
+  try {
+    const run = await follow(service, id);
+    if (run.state !== 'needs_approval' || !approve) return run;
+    process.stderr.write(summary(presentRun(run, [])));
+    await imports.apply(id, CLI_CALLER);
+    return await follow(service, id);
+  } finally {
+    stop();
+  }
+}
+
+/** Whoever works on the run: this process, or a service that is running beside it. */
+async function follow(service: INestApplicationContext, id: string): Promise<ImportRun> {
+  const progress = new Progress();
+  let last: ImportRun | undefined;
+  for await (const run of service.get(RunEvents).watch(id)) {
+    progress.show(run);
+    last = run;
+  }
+  progress.end();
+  if (!last) throw new Error(`There is no import ${id} any more.`);
+  return last;
+}
+
+/** Ctrl-C once stops the run at its next batch, twice ends the program; the run goes on where a service is running. */
+function cancelOnInterrupt(imports: ImportsService, id: string): () => void {
+  const interrupt = (): void => {
+    process.stderr.write('\nStopping at the next batch; press Ctrl-C again to leave.\n');
+    process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
+    // One that has ended in this moment cannot be stopped any more, and says so by its state.
+    imports.cancel(id, CLI_CALLER).catch(() => undefined);
+  };
+  process.once('SIGINT', interrupt);
+  return () => process.off('SIGINT', interrupt);
+}
+
+function exitCode({ state, counts }: ImportRun): number {
+  const errors = counts?.error ?? 0;
+  if (state === 'completed' || state === 'completed_with_errors' || state === 'planned') {
+    return errors > 0 ? SOME_FAILED : ALL_APPLIED;
+  }
+  return NOTHING_APPLIED;
+}

@@ -1,0 +1,39 @@
+import type { PresentedRun } from '../import/import.view.js';
+import { table } from './table.js';
+
+const MAX_PROBLEMS = 20;
+
+/** What an operator wants to know of a run, and what to do next. */
+export function summary(run: PresentedRun): string {
+  const parts = [`\nImport ${run.id}: ${run.state}${run.dry_run ? ' (dry run)' : ''}\n`];
+  const counts = Object.entries(run.counts).filter(([, rows]) => rows > 0);
+  if (counts.length > 0) parts.push(table([['Outcome', 'Rows'], ...counts]));
+  const { reported, blocked } = run.missing;
+  if (reported > 0) parts.push(`Missing in the file: ${reported} users, of them blocked: ${blocked}\n`);
+  const hits = run.guards.filter(({ hit }) => hit);
+  if (hits.length > 0) {
+    const rows = hits.map(({ name, value, limit }) => [name, value, limit]);
+    parts.push('Guards that were hit:\n', table([['Guard', 'Value', 'Limit'], ...rows]));
+  }
+  const problems = run.problems.slice(0, MAX_PROBLEMS);
+  if (problems.length > 0) {
+    const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
+    parts.push('Problems:\n', table([['Line', 'Field', 'Code', 'What is wrong'], ...rows]));
+  }
+  parts.push(...next(run, problems.length));
+  return parts.join('\n');
+}
+
+function next({ id, state, counts, problems }: PresentedRun, shown: number): string[] {
+  const hints: string[] = [];
+  if (counts.error > 0 && (problems.length > shown || counts.error > shown)) {
+    hints.push(`All failed rows: GET /api/0.3/imports/${id}/failed.csv\n`);
+  }
+  if (state === 'needs_approval') {
+    hints.push(
+      `Nothing is written. Look at the plan (GET /api/0.3/imports/${id}/rows), then approve or reject it: ` +
+        `POST /api/0.3/imports/${id}/apply or …/reject; or import again with --approve.\n`,
+    );
+  }
+  return hints;
+}

@@ -1,0 +1,14 @@
+import { Command } from 'commander';
+import { readSettings } from '../config/settings.js';
+import { migrate, openDataSource } from '../database/data-source.js';
+
+export const migrateCommand = () =>
+  new Command('migrate').description('run pending migrations of the database').action(async () => {
+    const dataSource = await openDataSource(readSettings());
+    try {
+      const done = await migrate(dataSource);
+      process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');
+    } finally {
+      await dataSource.destroy();
+    }
+  });
