@@ -8,18 +8,23 @@ import { migrateCommand } from './cli/migrate.command.js';
 import { usersCommand } from './cli/users.command.js';
 import { runProgram } from './config/settings.js';
 
-const USAGE = 2;
+/** Exit code of a command that did nothing: a wrong usage, a file that is not there, no database. */
+const NOTHING_DONE = 2;
 
 const program = new Command('rollcall')
   .description(
     'Users of an intranet, kept in step with an identity source. Settings: environment variables or .env.',
   )
   .showHelpAfterError('(--help tells more)')
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE));
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : NOTHING_DONE));
 for (const command of [importCommand(), usersCommand(), keysCommand(), migrateCommand(), doctorCommand()]) {
   program.addCommand(command.copyInheritedSettings(program));
 }
 
-runProgram('rollcall cannot do this.', async () => {
-  await program.parseAsync();
-});
+runProgram(
+  'rollcall cannot do this.',
+  async () => {
+    await program.parseAsync();
+  },
+  NOTHING_DONE,
+);

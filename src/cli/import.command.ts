@@ -9,6 +9,8 @@ import { presentRun } from '../import/import.view.js';
 import { ImportsService } from '../import/imports.service.js';
 import { RunEvents } from '../import/report/run-events.js';
 import type { ImportRun } from '../import/run/import.run.js';
+import { FirstStart } from '../setup/first-start.service.js';
+import { credentials } from '../setup/welcome.js';
 import { summary } from './import.summary.js';
 import { Progress } from './progress.js';
 import { CLI_CALLER, withService } from './service.js';
@@ -48,6 +50,7 @@ export const importCommand = () =>
     .action(async (file: string, { approve, json, ...flags }: Flags, command: Command) => {
       const options = readOptions(flags, command);
       process.exitCode = await withService(async (service) => {
+        await firstStart(service);
         const run = await importFile(service, file, options, approve === true);
         const failed = await service.get(ImportsService).firstProblems(run.id);
         const shown = presentRun(run, failed);
@@ -55,6 +58,12 @@ export const importCommand = () =>
         return exitCode(run);
       });
     });
+
+/** On an empty database: a file of users must not lock out whoever starts the service later. */
+async function firstStart(service: INestApplicationContext): Promise<void> {
+  const first = await service.get(FirstStart).run();
+  if (first) process.stderr.write(`${credentials(first).join('\n')}\n`);
+}
 
 /** The flags as the options that they stand for, by the rules of `POST /imports`. */
 function readOptions(flags: Record<string, unknown>, command: Command): ImportOptions {

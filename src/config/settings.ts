@@ -7,10 +7,10 @@ export function readSettings(): Env {
   return loadEnv();
 }
 
-/** Runs a program; a failure is told in a line without a stack, and ends it with 1. */
-export function runProgram(refusal: string, program: () => Promise<void>): void {
+/** Runs a program; a failure is told in a line without a stack, and ends it with `code`. */
+export function runProgram(refusal: string, program: () => Promise<void>, code = 1): void {
   program().catch((error: unknown) => {
     process.stderr.write(`${refusal} ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
+    process.exit(code);
   });
 }
