@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { REQUEST_BODY } from './common/docs.js';
 import { SessionCookie } from './sessions/session.cookie.js';
 
 /** The OpenAPI file: made from the decorators, committed as `docs/openapi.json`, served at `/docs/openapi.json`. */
@@ -30,6 +31,10 @@ function openApi(app: INestApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, config);
   for (const item of Object.values(document.paths)) {
     for (const operation of Object.values(item as Record<string, Operation>)) {
+      if (operation[REQUEST_BODY]) {
+        operation.requestBody = operation[REQUEST_BODY];
+        delete operation[REQUEST_BODY];
+      }
       for (const [status, response] of Object.entries(operation.responses)) {
         if (Number(status) >= 400) asProblem(response);
       }
@@ -39,11 +44,14 @@ function openApi(app: INestApplication): OpenAPIObject {
 }
 
 interface Operation {
+  requestBody?: unknown;
+  [REQUEST_BODY]?: unknown;
   responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
 function asProblem(response: { content?: Record<string, unknown> }): void {
-  const content = response.content?.['application/json'];
+  // A route that produces something else than JSON still answers its errors in JSON.
+  const [content] = Object.values(response.content ?? {});
   if (content) response.content = { 'application/problem+json': content };
 }
 

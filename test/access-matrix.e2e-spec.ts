@@ -49,6 +49,27 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
   ],
   ['PUT /users/{user_id}', 'their own', (c, t) => c.put(`/users/${t.own}`, { phone: '1' }), OWN],
 ];
+/** Imports are for Webmasters and keys; those who may are told that this one does not exist. */
+const MANAGERS = (status: number) => [401, 401, 401, 403, 403, status, status];
+const NO_IMPORT = '/imports/00000000-0000-4000-8000-00000000dead';
+const CSV = { 'content-type': 'text/csv' };
+TABLE.push(
+  ['GET /users/export.csv', '', (c) => c.get('/users/export.csv'), MANAGERS(200)],
+  ['POST /imports', '', (c) => c.send('POST', '/imports?dry_run=true', 'ExternalId\n', CSV), MANAGERS(202)],
+  ['GET /imports', '', (c) => c.get('/imports'), MANAGERS(200)],
+  ['GET /imports/template.csv', '', (c) => c.get('/imports/template.csv'), MANAGERS(200)],
+  ['GET /imports/{import_id}', '', (c) => c.get(NO_IMPORT), MANAGERS(404)],
+  ['GET /imports/{import_id}/rows', '', (c) => c.get(`${NO_IMPORT}/rows`), MANAGERS(404)],
+  ['GET /imports/{import_id}/failed.csv', '', (c) => c.get(`${NO_IMPORT}/failed.csv`), MANAGERS(404)],
+  ['GET /imports/{import_id}/events', '', (c) => c.get(`${NO_IMPORT}/events`), MANAGERS(404)],
+  ...['apply', 'cancel', 'reject', 'revert'].map((word): (typeof TABLE)[number] => [
+    `POST /imports/{import_id}/${word}`,
+    '',
+    (c) => c.post(`${NO_IMPORT}/${word}`),
+    MANAGERS(404),
+  ]),
+);
+
 /** Pages outside of the API, open to everybody. */
 const FOR_PEOPLE = /^\S+ \/(problems\/\{code\}|assets\/default-avatar\.svg|docs\b.*)$/;
 const CODES = new Map([
@@ -94,7 +115,7 @@ const cells = TABLE.flatMap(([route, whose, send, statuses]) =>
 test.each(cells)('$route ($whose) by $who: $status', async ({ who, status, send }) => {
   const answer = await send(await clientOf(who), { own: people.get(who)?.uuid ?? '', other: other.uuid });
   expect(answer.status).toBe(status);
-  expect(answer.body.code).toBe(CODES.get(status));
+  expect(answer.body?.code).toBe(CODES.get(status));
   expect(answer.headers['www-authenticate'] !== undefined).toBe(status === 401);
 });
 

@@ -3,7 +3,7 @@ import { TestApp } from './support/app.js';
 import type { Client } from './support/client.js';
 import { create } from './support/factories.js';
 import { sendBytes } from './support/raw.js';
-import { METHODS, ROUTES } from './support/routes.js';
+import { METHODS, ROUTES, type Route } from './support/routes.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 let app: TestApp;
@@ -22,7 +22,10 @@ afterEach(async () => {
 afterAll(() => app.end());
 
 const filled = (path: string, id = uuid): string => path.replace(/\{[a-z_]+_id\}/, id);
-const bodyOf = ({ hasBody }: { hasBody: boolean }) => (hasBody ? '{}' : undefined);
+const bodyOf = ({ hasBody, file }: Route): [string?, Record<string, string>?] => {
+  if (file !== undefined) return ['ExternalId\n', { 'content-type': file }];
+  return hasBody ? ['{}'] : [];
+};
 
 describe.each(ROUTES)('$method $path', (route) => {
   test.each([
@@ -37,7 +40,7 @@ describe.each(ROUTES)('$method $path', (route) => {
     'api_key=1',
   ])('names the unknown query parameter of ?%s', async (query) => {
     const path = `${filled(route.path)}?${query}`;
-    const { status, body } = await webmaster.send(route.method, path, bodyOf(route));
+    const { status, body } = await webmaster.send(route.method, path, ...bodyOf(route));
     expect([status, body.code]).toEqual([400, 'invalid_parameter']);
     expect(body.detail).toContain(decodeURIComponent(query.split('=')[0] ?? ''));
     expect(body.instance).toBe(`/api/0.3${filled(route.path)}`);
@@ -47,7 +50,7 @@ describe.each(ROUTES)('$method $path', (route) => {
     'is not found under version %j',
     async (version) => {
       const path = `/api/${version}${filled(route.path)}`;
-      const { status, body } = await webmaster.raw(route.method, path, bodyOf(route));
+      const { status, body } = await webmaster.raw(route.method, path, ...bodyOf(route));
       expect([status, body?.code]).toEqual([404, 'not_found']);
     },
   );
@@ -74,27 +77,18 @@ describe.each(ROUTES.filter(({ path }) => path.includes('_id}')))('$method $path
     "'%20OR%201=1--",
     'x'.repeat(8000),
   ])('refuses the identifier %s', async (id) => {
-    const { status, body } = await app.key.send(route.method, filled(route.path, id), bodyOf(route));
+    const { status, body } = await app.key.send(route.method, filled(route.path, id), ...bodyOf(route));
     expect([status, body.code]).toEqual([400, 'malformed_uuid']);
   });
 
   test('does not find an unknown one', async () => {
-    const { status, body } = await app.key.send(route.method, filled(route.path, UNKNOWN), bodyOf(route));
+    const { status, body } = await app.key.send(route.method, filled(route.path, UNKNOWN), ...bodyOf(route));
     expect([status, body.code]).toEqual([404, 'not_found']);
     expect(body.detail).toContain(UNKNOWN);
   });
 
-  test('finds one in capitals and answers with it in small letters', async () => {
-    const { status, body } = await app.key.send(
-      route.method,
-      filled(route.path, uuid.toUpperCase()),
-      bodyOf(route),
-    );
-    expect([status, body.uuid]).toEqual([200, uuid]);
-  });
-
   test('asks for credentials before it looks at the identifier', async () => {
-    const { status } = await app.nobody.send(route.method, filled(route.path, '1'), bodyOf(route));
+    const { status } = await app.nobody.send(route.method, filled(route.path, '1'), ...bodyOf(route));
     expect(status).toBe(401);
   });
 });
@@ -212,4 +206,15 @@ test.each([
   ['a bare path', 'GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
 ])('%s is answered with %d', async (_, bytes, status) => {
   expect(await sendBytes(app.url, bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+});
+
+describe.each(ROUTES.filter(({ path }) => path.includes('{user_id}')))('$method $path', (route) => {
+  test('finds one in capitals and answers with it in small letters', async () => {
+    const { status, body } = await app.key.send(
+      route.method,
+      filled(route.path, uuid.toUpperCase()),
+      ...bodyOf(route),
+    );
+    expect([status, body.uuid]).toEqual([200, uuid]);
+  });
 });

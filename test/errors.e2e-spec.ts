@@ -5,6 +5,7 @@ import { DATABASE, type Database } from '../src/database/database.js';
 import { TestApp } from './support/app.js';
 import type { Answer, Client } from './support/client.js';
 import { aUser, create } from './support/factories.js';
+import { imported } from './support/imports.js';
 
 const PASSWORD = 'a good password';
 let app: TestApp;
@@ -73,6 +74,10 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   external_id_taken: () => taken({ external_id: 'T' }),
   authname_taken: () => taken({ authname: { saml: ['t'] } }),
   last_webmaster: () => app.key.put(`/users/${ids.admin}`, { status: 'Blocked' }),
+  wrong_state: async () => {
+    const { id } = await imported(app.key, 'ExternalId\n');
+    return app.key.post(`/imports/${id as string}/cancel`);
+  },
   precondition_failed: () =>
     app.key.put(`/users/${ids.other}`, { surname: 'x' }, { 'if-match': '"0.0.webmaster"' }),
   too_large: () => app.key.send('POST', '/users', `{"about_me":"${'x'.repeat(1024 * 1024)}"}`),

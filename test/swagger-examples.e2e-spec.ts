@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from './support/app.js';
 import { create } from './support/factories.js';
+import { csv, imported } from './support/imports.js';
 import { NO_BROWSER, SwaggerPage, launch } from './support/swagger-page.js';
 
 interface Operation {
@@ -35,6 +37,14 @@ const withPassword = (prefilled: string) =>
   JSON.stringify({ ...(JSON.parse(prefilled) as object), password: ADMIN_PASSWORD });
 const OF_SESSIONS = /^(UsersController_me|SessionsController_logout)$/;
 
+/** One that has been applied can be undone; one that is planned, everything else. */
+async function anImport({ key }: TestApp, operationId: string): Promise<string> {
+  const unique = randomUUID();
+  const file = csv('ExternalId,Username,Email', `${unique},${unique},${unique}@example.org`);
+  const dryRun = String(!operationId.endsWith('revert'));
+  return (await imported(key, file, `dry_run=${dryRun}`)).id;
+}
+
 jest.setTimeout(60_000);
 if (NO_BROWSER) process.stderr.write(`Swagger UI is not tested in a browser: ${NO_BROWSER}.\n`);
 const suite = NO_BROWSER ? describe.skip : describe;
@@ -62,10 +72,11 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
     const { operationId: id, security, parameters = [], responses } = operation;
     const page = security && !OF_SESSIONS.test(id) ? withKey : withoutKey;
     if (OF_SESSIONS.test(id)) await page.execute('SessionsController_login', { body: withPassword });
+    const run = id.startsWith('ImportsController') ? await anImport(app, id) : '';
     const ids = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
     const shown = await page.execute(id, {
       ...(example !== undefined && { example }),
-      fill: Object.fromEntries(ids.map((name) => [name, String(user.uuid)])),
+      fill: Object.fromEntries(ids.map((name) => [name, name === 'import_id' ? run : String(user.uuid)])),
       ...(id === 'SessionsController_login' && { body: withPassword }),
     });
     expect(shown.status).toBe(Object.keys(responses)[0]);

@@ -28,6 +28,9 @@ class ProblemDto {
   conflicts?: ConflictDto[];
 }
 
+/** Extension of an operation that holds a whole request body, where several media types have a form each. */
+export const REQUEST_BODY = 'x-request-body';
+
 /** Codes that the three global guards may answer on any route. */
 const SYNTAX: ErrorCode[] = ['invalid_parameter'];
 const BODY: ErrorCode[] = ['malformed_json', 'too_large', 'unsupported_media_type', 'validation_failed'];

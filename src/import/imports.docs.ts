@@ -1,14 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiConsumes,
-  ApiOperation,
-  ApiParam,
-  ApiProduces,
-  ApiQuery,
-  ApiResponse,
-} from '@nestjs/swagger';
-import { Problems, Secured } from '../common/docs.js';
+import { ApiExtension, ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { Problems, REQUEST_BODY, Secured } from '../common/docs.js';
 import type { ErrorCode } from '../common/errors.js';
 import { ImportOptions } from './import.options.js';
 import { ExportQuery, RowsQuery, RunsQuery } from './import.query.js';
@@ -28,11 +20,23 @@ const Csv = (description: string) =>
     ApiResponse({ status: 200, description, content: { 'text/csv': { schema: { type: 'string' } } } }),
   );
 
-const UPLOAD_LIMITS = 'At most 100 MiB and 1,000,000 rows.';
-const UPLOAD_FORM = {
-  type: 'object',
-  properties: { file: { type: 'string', format: 'binary' } },
-  required: ['file'],
+/** A file is the body itself, or a part of a form beside its options. */
+const UPLOAD = {
+  required: true,
+  description: 'At most 100 MiB and 1,000,000 rows.',
+  content: {
+    'text/csv': {
+      schema: { type: 'string' },
+      example: 'ExternalId,Username,Email,ForeName\nHR-20001,ada.king,ada.king@example.org,Ada\n',
+    },
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        properties: { file: { type: 'string', format: 'binary' } },
+        required: ['file'],
+      },
+    },
+  },
 };
 
 export const DocUpload = () =>
@@ -44,8 +48,7 @@ export const DocUpload = () =>
         'Begin with `dry_run=true`. As `multipart/form-data` the options may be form fields.',
     }),
     ApiQuery({ type: ImportOptions }),
-    ApiConsumes('text/csv', 'multipart/form-data'),
-    ApiBody({ description: UPLOAD_LIMITS, schema: UPLOAD_FORM }),
+    ApiExtension(REQUEST_BODY, UPLOAD),
     ApiResponse({ status: 202, description: 'Accepted; the run.', type: ImportRunDto, headers: LOCATION }),
     Guarded('unsupported_media_type', 'too_large', 'cross_site'),
   );

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { ImportOptions } from './import.options.js';
 import { ROW_OUTCOMES, RUN_STATES } from './run/import.run.js';
 
@@ -62,12 +62,16 @@ class FieldChangeDto {
   @ApiProperty({ oneOf: [{}], description: 'Any JSON value.', example: '+44 20 7946 0958' }) new!: unknown;
 }
 
+class ImportOptionsDto extends OmitType(ImportOptions, ['default_roles']) {
+  @ApiPropertyOptional({ type: [String] }) default_roles?: string[];
+}
+
 /** The answer for a run, for the OpenAPI file; `import.view.ts` makes it. */
 export class ImportRunDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ enum: RUN_STATES }) state!: string;
   @ApiProperty() dry_run!: boolean;
-  @ApiProperty({ type: ImportOptions }) options!: ImportOptions;
+  @ApiProperty({ type: ImportOptionsDto }) options!: ImportOptionsDto;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'The run that this one undoes.' })
   reverts!: string | null;
   @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;

@@ -5,12 +5,14 @@ export interface Route {
   /** Below the prefix, with `{user_id}` and the like in it. */
   path: string;
   hasBody: boolean;
+  /** Media type of a body that is no JSON. */
+  file: string | undefined;
   /** Names of the query parameters. */
   query: string[];
 }
 
 interface Operation {
-  requestBody?: object;
+  requestBody?: { content: Record<string, object> };
   parameters?: { in: string; name: string }[];
 }
 
@@ -24,7 +26,8 @@ export const ROUTES: Route[] = Object.entries(document.paths).flatMap(([path, op
   Object.entries(operations).map(([method, { requestBody, parameters = [] }]) => ({
     method: method.toUpperCase(),
     path: path.slice(PREFIX.length),
-    hasBody: requestBody !== undefined,
+    hasBody: requestBody !== undefined && 'application/json' in requestBody.content,
+    file: Object.keys(requestBody?.content ?? {}).find((type) => type !== 'application/json'),
     query: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
   })),
 );

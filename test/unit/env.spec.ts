@@ -29,6 +29,10 @@ test('without any variable every setting has its default', () => {
     LOGIN_FAILURES_PER_IP: 50,
     EMAIL_REQUIRE_TLD: true,
     EXTRA_ROLES: [],
+    IMPORT_MAX_DEACTIVATIONS: 5,
+    IMPORT_MAX_ERRORS_PERCENT: 10,
+    IMPORT_PATTERN: '*.csv',
+    IMPORT_CRON: '0 2 * * *',
     LOG_LEVEL: 'info',
   });
 });
@@ -57,6 +61,10 @@ test.each<[keyof Env, string, unknown]>([
   ['EMAIL_REQUIRE_TLD', 'false', false],
   ['EMAIL_REQUIRE_TLD', 'true', true],
   ['EXTRA_ROLES', ' Chef , Night watch,,', ['Chef', 'Night watch']],
+  ['IMPORT_MAX_DEACTIVATIONS', '1', 1],
+  ['IMPORT_MAX_ERRORS_PERCENT', '100', 100],
+  ['IMPORT_CRON', '*/5 6-20 * * MON-FRI', '*/5 6-20 * * MON-FRI'],
+  ['IMPORT_TIME_ZONE', 'Europe/London', 'Europe/London'],
   ['LOG_LEVEL', 'silent', 'silent'],
 ])('%s=%s is taken', (name, value, setting) => {
   expect(read({ [name]: value }, name)).toEqual(setting);
@@ -64,6 +72,7 @@ test.each<[keyof Env, string, unknown]>([
 
 const INTEGERS = ['x9e9', '-1', '1.5', '1e3', '0x10', ' 5 5', '9'.repeat(10), 'NaN', 'Infinity'];
 const AT_LEAST_1 = [...INTEGERS, '0'];
+const PERCENT = [...INTEGERS, '101'];
 const REFUSED: Record<string, string[]> = {
   HOST: ['h'.repeat(256)],
   PORT: [...INTEGERS, '65536'],
@@ -91,6 +100,24 @@ const REFUSED: Record<string, string[]> = {
   HASH_QUEUE_LIMIT: AT_LEAST_1,
   EMAIL_REQUIRE_TLD: ['no', '0', 'False'],
   EXTRA_ROLES: ['r'.repeat(65), `Chef,${'r'.repeat(65)}`],
+  IMPORT_MAX_DEACTIVATIONS: AT_LEAST_1,
+  IMPORT_MAX_DEACTIVATIONS_PERCENT: PERCENT,
+  IMPORT_MAX_REACTIVATIONS: AT_LEAST_1,
+  IMPORT_MAX_REACTIVATIONS_PERCENT: PERCENT,
+  IMPORT_MAX_NEW_KEYS: AT_LEAST_1,
+  IMPORT_MAX_NEW_KEYS_PERCENT: PERCENT,
+  IMPORT_MAX_COLUMN: AT_LEAST_1,
+  IMPORT_MAX_COLUMN_PERCENT: PERCENT,
+  IMPORT_MAX_ERRORS: AT_LEAST_1,
+  IMPORT_MAX_ERRORS_PERCENT: PERCENT,
+  IMPORT_MIN_SIZE_PERCENT: PERCENT,
+  IMPORT_FOLDER: ['f'.repeat(4097)],
+  IMPORT_PATTERN: ['p'.repeat(256)],
+  IMPORT_CRON: ['* * * *', '* * * * * *', '61 * * * *', 'daily'],
+  IMPORT_TIME_ZONE: ['Mars/Olympus', 'UTC+25:00'],
+  IMPORT_OPTIONS: ['o'.repeat(1001)],
+  IMPORT_OVERDUE_HOURS: AT_LEAST_1,
+  IMPORT_RETENTION_DAYS: AT_LEAST_1,
   LOG_LEVEL: ['loud', 'INFO'],
 };
 

@@ -74,11 +74,14 @@ export class PlanState {
     if (!after) return;
     for (const { field, identifier } of identifiersOf(after)) {
       if (field === 'external_id') continue;
-      const other = this.identifiers.claim(identifier, row.line);
-      if (other !== 0 && other !== row.line) {
-        this.fail(row.line, repeatedError(field, other));
-        this.fail(other, repeatedError(field, row.line));
-      }
+      // A username of one row may be the e-mail of another: the lowest bit says which it was.
+      const place = row.line * 2 + Number(field === 'email');
+      const other = this.identifiers.claim(identifier, place);
+      const otherLine = other >> 1;
+      if (other === 0 || otherLine === row.line) continue;
+      const otherField = field === 'authname' ? field : other % 2 === 1 ? 'email' : 'username';
+      this.fail(row.line, repeatedError(field, otherLine));
+      this.fail(otherLine, repeatedError(otherField, row.line));
     }
     if (!before || row.outcome === 'unchanged') return;
     for (const { identifier } of moved({ before, after, ifVersions: undefined, error: undefined }).given) {
