@@ -144,6 +144,8 @@ const REQUIRED_BY_NOBODY = {
   DATABASE_URL: 'sqlite:x',
   BOOTSTRAP_API_KEY: 'k'.repeat(32),
   BOOTSTRAP_WEBMASTER_PASSWORD: 'p'.repeat(8),
+  IMPORT_FOLDER: 'in',
+  IMPORT_OVERDUE_HOURS: '30',
 };
 
 test('all settings that are wrong are told at once', () => {

@@ -20,10 +20,10 @@ export class ManagerGraph {
     this.append();
   }
 
-  /** A row gives its user a manager. `before` is the one it had; undefined for a new user. */
-  set(line: number, user: string, manager: string, before: string | null | undefined): void {
+  /** A row gives its user a manager, or takes it away. `before` is the one it had; undefined for a new user. */
+  set(line: number, user: string, manager: string | null, before: string | null | undefined): void {
     const node = this.node(user);
-    this.manager.set(node, this.node(manager));
+    this.manager.set(node, manager === null ? 0 : this.node(manager));
     this.line.set(node, line);
     this.fallback.set(node, before ? this.node(before) : 0);
     if (before !== undefined) this.moves.push(node);

@@ -91,13 +91,13 @@ export class PlanState {
 
   /** Takes note of a new manager. @param awaited external id of a manager that only this file may bring. */
   addManager({ row, before, after }: JudgedRow, awaited: string | undefined): void {
-    const manager = after?.manager_uuid;
-    if (!after || !manager || !changes(row.changes, 'manager_uuid')) return;
+    if (!after || !changes(row.changes, 'manager_uuid')) return;
+    const manager = after.manager_uuid;
     this.managers.set(row.line, after.uuid, manager, before ? before.manager_uuid : undefined);
     if (awaited !== undefined) {
       this.awaited.lines.push(row.line);
       this.awaited.managers.push(exactKey(awaited));
-    } else {
+    } else if (manager !== null) {
       this.above.add(manager);
     }
     if (before?.manager_uuid) this.above.add(before.manager_uuid);
