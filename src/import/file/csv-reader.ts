@@ -1,4 +1,5 @@
-import { CsvError, type Parser, parse } from 'csv-parse';
+import { CsvError, type Options, type Parser, parse } from 'csv-parse';
+import { parse as parseSync } from 'csv-parse/sync';
 import { Readable } from 'node:stream';
 import { FileError } from './file-error.js';
 import { decodeText } from './text-decoder.js';
@@ -44,39 +45,35 @@ export class CsvReader {
     return this.bytes;
   }
 
+  /** The first record, read before any row, so that a fault of the header is told before one of a row. */
   async header(): Promise<string[]> {
     const text = decodeText(this.counted(), this.options.encoding || undefined);
-    const { first, rest } = await firstLine(text);
-    if (first.trim() === '')
-      throw new FileError('empty_file', 'The file is empty; it needs a header row and rows.');
-    this.parser = parse({
-      delimiter: this.options.delimiter || delimiterOf(first, this.options.knownColumn),
-      info: true,
+    const { begin, all } = await beginning(text);
+    const line = begin.trimStart().split(/[\r\n]/, 1)[0] ?? '';
+    if (line === '') throw new FileError('empty_file', 'The file is empty; it needs a header row and rows.');
+    const options = {
+      delimiter: this.options.delimiter || delimiterOf(line, this.options.knownColumn),
       skip_empty_lines: true,
       max_record_size: MAX_ROW_CHARACTERS,
-    });
-    const parser = this.parser;
-    const input = Readable.from(rest, { objectMode: true });
-    input.on('error', (error) => parser.destroy(error));
-    input.pipe(parser);
-    this.source = parser[Symbol.asyncIterator]() as AsyncIterator<Parsed>;
-    const header = await this.next();
-    if (!header) throw new FileError('empty_file', 'The file is empty; it needs a header row and rows.');
-    const width = header.record.length;
-    if (width > MAX_COLUMNS) {
+    };
+    const names = this.firstRecord(begin, options);
+    if (names.length > MAX_COLUMNS) {
       throw new FileError(
         'too_many_columns',
-        `The header has ${width} columns; at most ${MAX_COLUMNS} are read.`,
+        `The header has ${names.length} columns; at most ${MAX_COLUMNS} are read.`,
         1,
       );
     }
-    return header.record;
+    this.parser = parse({ ...options, info: true });
+    this.parse(this.parser, all);
+    return names;
   }
 
   /** The rows below the header, up to `size` at a time. */
   async *records(size: number): AsyncGenerator<CsvRecord[]> {
     let count = 0;
     let batch: CsvRecord[] = [];
+    await this.next(); // the header
     for (let parsed = await this.next(); parsed; parsed = await this.next()) {
       if (++count > MAX_ROWS)
         throw new FileError('too_many_rows', `The file has more than ${MAX_ROWS} rows.`, lineOf(parsed));
@@ -88,6 +85,22 @@ export class CsvReader {
     }
     if (count === 0) throw new FileError('empty_file', 'The file has a header and no rows.', 1);
     if (batch.length > 0) yield batch;
+  }
+
+  private parse(parser: Parser, text: AsyncGenerator<string>): void {
+    const input = Readable.from(text, { objectMode: true });
+    input.on('error', (error) => parser.destroy(error));
+    input.pipe(parser);
+    this.source = parser[Symbol.asyncIterator]() as AsyncIterator<Parsed>;
+  }
+
+  private firstRecord(text: string, options: Options): string[] {
+    try {
+      const [names] = parseSync<string[]>(text, { ...options, to: 1 });
+      return names ?? [];
+    } catch (error) {
+      throw this.toFileError(error);
+    }
   }
 
   private async next(): Promise<Parsed | undefined> {
@@ -148,20 +161,20 @@ export class CsvReader {
 
 const lineOf = ({ info }: Parsed): number => info.records + info.empty_lines;
 
-/** The text up to the end of the first line that is not empty, and the whole text again. */
-async function firstLine(
+/** The text up to the end of the first line that is not empty, or somewhat beyond, and the whole text again. */
+async function beginning(
   text: AsyncGenerator<string>,
-): Promise<{ first: string; rest: AsyncGenerator<string> }> {
-  let seen = '';
+): Promise<{ begin: string; all: AsyncGenerator<string> }> {
+  let begin = '';
   for (let piece = await text.next(); !piece.done; piece = await text.next()) {
-    seen += piece.value;
-    if (seen.length > MAX_ROW_CHARACTERS || /\S[^\r\n]*[\r\n]/.test(seen)) break;
+    begin += piece.value;
+    if (begin.length > MAX_ROW_CHARACTERS || /\S[^\r\n]*[\r\n]/.test(begin)) break;
   }
   async function* again(): AsyncGenerator<string> {
-    if (seen !== '') yield seen;
+    if (begin !== '') yield begin;
     yield* text;
   }
-  return { first: seen.trimStart().split(/[\r\n]/, 1)[0] ?? '', rest: again() };
+  return { begin, all: again() };
 }
 
 /** The delimiter under which most header names are known. */

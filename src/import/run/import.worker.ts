@@ -10,7 +10,7 @@ import { IMPORT_LEASE, LEASE_SECONDS, LeaseLost, Stopping, Work } from './work.j
 
 /** How often an idle instance looks whether another one has left something to do. */
 const POLL_MILLIS = 1000;
-const HEARTBEAT_MILLIS = 2500;
+const HEARTBEAT_MILLIS = 1000;
 
 /**
  * Takes up runs, one at a time among all instances (a lease in the database), in the order of their arrival. What a

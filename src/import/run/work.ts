@@ -7,7 +7,7 @@ import type { LeaseRepository } from './lease.repository.js';
 
 export const IMPORT_LEASE = 'imports';
 /** After a crash another worker goes on when this has passed. */
-export const LEASE_SECONDS = 10;
+export const LEASE_SECONDS = 5;
 /** Progress is never older. */
 const REPORT_MILLIS = 500;
 
