@@ -96,7 +96,7 @@ export class CsvReader {
 
   private firstRecord(text: string, options: Options): string[] {
     try {
-      const [names] = parseSync<string[]>(text, { ...options, to: 1 });
+      const [names]: string[][] = parseSync(text, { ...options, columns: false, to: 1 });
       return names ?? [];
     } catch (error) {
       throw this.toFileError(error);

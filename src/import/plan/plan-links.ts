@@ -50,6 +50,7 @@ function awaitManagers(state: PlanState, links: RowLinks): void {
 
 function awaitIdentifiers(state: PlanState, links: RowLinks): void {
   for (const [index, { line, identifier }] of state.needs.entries()) {
+    if (state.failed.has(line)) continue; // one reason is enough
     const giver = state.given.get(identifier);
     if (giver === 0) failNeed(state, index);
     else links.add(line, giver, index);
