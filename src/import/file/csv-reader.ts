@@ -1,117 +1,83 @@
-import { CsvError, type Options, type Parser, parse } from 'csv-parse';
-import { parse as parseSync } from 'csv-parse/sync';
-import { Readable } from 'node:stream';
+import { delimiterOf, headOf } from './delimiter.js';
 import { FileError } from './file-error.js';
+import { type CsvRecord, RecordParser } from './record-parser.js';
 import { decodeText } from './text-decoder.js';
 
-export interface CsvRecord {
-  /** As a spreadsheet shows it: the header is 1, a record is one line whatever line ends it holds, an empty line counts. */
-  line: number;
-  cells: string[];
-}
+export { type CsvRecord, MAX_ROWS } from './record-parser.js';
 
 export interface CsvOptions {
   encoding?: string | undefined;
+  /** Found from the header when not given. */
   delimiter?: string | undefined;
   knownColumn: (header: string) => boolean;
 }
 
-const MAX_ROWS = 1_000_000;
-const MAX_COLUMNS = 200;
-/** Far more than a row of valid cells can have. */
-const MAX_ROW_CHARACTERS = 512 * 1024;
-const DELIMITERS = [',', ';', '\t', '|'];
-
-interface Parsed {
-  record: string[];
-  info: { records: number; empty_lines: number };
-}
-
 /**
- * The records of a CSV file (RFC 4180), strictly read, in the memory of a batch.
+ * The records of a CSV file (RFC 4180; LF, CRLF or CR), strictly read, in the memory of a batch. The file is read no
+ * faster than its records are taken, and closed at its end, at a fault, and when `records` is left early.
  * @throws FileError from `header` and `records`, with the line, for whatever makes the file doubtful as a whole.
  */
 export class CsvReader {
   private bytes = 0;
-  private parser: Parser | undefined;
-  private source: AsyncIterator<Parsed> | undefined;
+  private readonly pieces: AsyncGenerator<CsvRecord[]>;
+  /** Rows that were read along with the header. */
+  private ahead: CsvRecord[] = [];
 
   constructor(
     private readonly file: AsyncIterable<Uint8Array>,
     private readonly options: CsvOptions,
-  ) {}
+  ) {
+    this.pieces = this.read();
+  }
 
   get bytesRead(): number {
     return this.bytes;
   }
 
-  /** The first record, read before any row, so that a fault of the header is told before one of a row. */
+  /** The names of the columns, as they stand in the file; to be asked for once, before `records`. */
   async header(): Promise<string[]> {
-    const text = decodeText(this.counted(), this.options.encoding || undefined);
-    const { begin, all } = await beginning(text);
-    const line = begin.trimStart().split(/[\r\n]/, 1)[0] ?? '';
-    if (line === '') throw new FileError('empty_file', 'The file is empty; it needs a header row and rows.');
-    const options = {
-      delimiter: this.options.delimiter || delimiterOf(line, this.options.knownColumn),
-      skip_empty_lines: true,
-      max_record_size: MAX_ROW_CHARACTERS,
-    };
-    const names = this.firstRecord(begin, options);
-    if (names.length > MAX_COLUMNS) {
-      throw new FileError(
-        'too_many_columns',
-        `The header has ${names.length} columns; at most ${MAX_COLUMNS} are read.`,
-        1,
-      );
+    const piece = await this.pieces.next();
+    const [header, ...rows] = piece.done ? [] : piece.value;
+    if (!header)
+      throw new FileError('empty_file', 'The file is empty; it needs a header row and a row for each user.');
+    if (header.cells.every((name) => name.trim() === '')) {
+      await this.pieces.return(undefined);
+      const message = 'The first row of the file is blank; it has to hold the names of the columns.';
+      throw new FileError('empty_file', message, header.line);
     }
-    this.parser = parse({ ...options, info: true });
-    this.parse(this.parser, all);
-    return names;
+    this.ahead = rows;
+    return header.cells;
   }
 
-  /** The rows below the header, up to `size` at a time. */
-  async *records(size: number): AsyncGenerator<CsvRecord[]> {
-    let count = 0;
-    let batch: CsvRecord[] = [];
-    await this.next(); // the header
-    for (let parsed = await this.next(); parsed; parsed = await this.next()) {
-      if (++count > MAX_ROWS)
-        throw new FileError('too_many_rows', `The file has more than ${MAX_ROWS} rows.`, lineOf(parsed));
-      batch.push({ line: lineOf(parsed), cells: parsed.record });
-      if (batch.length === size) {
-        yield batch;
-        batch = [];
-      }
+  /** The rows below the header, `batchSize` at a time. */
+  async *records(batchSize: number): AsyncGenerator<CsvRecord[]> {
+    let waiting = this.ahead;
+    let rows = waiting.length;
+    for await (const piece of this.pieces) {
+      waiting = waiting.concat(piece);
+      rows += piece.length;
+      let at = 0;
+      for (; waiting.length - at >= batchSize; at += batchSize) yield waiting.slice(at, at + batchSize);
+      waiting = waiting.slice(at);
     }
-    if (count === 0) throw new FileError('empty_file', 'The file has a header and no rows.', 1);
-    if (batch.length > 0) yield batch;
+    if (rows === 0)
+      throw new FileError('empty_file', 'The file has a header and no rows; add a row for each user.', 1);
+    for (let at = 0; at < waiting.length; at += batchSize) yield waiting.slice(at, at + batchSize);
   }
 
-  private parse(parser: Parser, text: AsyncGenerator<string>): void {
-    const input = Readable.from(text, { objectMode: true });
-    input.on('error', (error) => parser.destroy(error));
-    input.pipe(parser);
-    this.source = parser[Symbol.asyncIterator]() as AsyncIterator<Parsed>;
-  }
-
-  private firstRecord(text: string, options: Options): string[] {
+  private async *read(): AsyncGenerator<CsvRecord[]> {
+    const { encoding, delimiter, knownColumn } = this.options;
+    const text = decodeText(this.counted(), encoding);
+    let parser: RecordParser | undefined;
     try {
-      const [names]: string[][] = parseSync(text, { ...options, columns: false, to: 1 });
-      return names ?? [];
-    } catch (error) {
-      throw this.toFileError(error);
-    }
-  }
-
-  private async next(): Promise<Parsed | undefined> {
-    // What has been parsed already is taken without a wait.
-    const ready = this.parser?.read() as Parsed | null | undefined;
-    if (ready) return ready;
-    try {
-      const result = await this.source?.next();
-      return result?.done ? undefined : result?.value;
-    } catch (error) {
-      throw this.toFileError(error);
+      const head = delimiter === undefined ? await headOf(text) : '';
+      parser = new RecordParser(delimiter ?? delimiterOf(head, knownColumn));
+      yield* parser.read(head);
+      for await (const piece of text) yield* parser.read(piece);
+      yield* parser.finish();
+    } finally {
+      parser?.destroy();
+      await text.return(undefined);
     }
   }
 
@@ -121,65 +87,4 @@ export class CsvReader {
       yield chunk;
     }
   }
-
-  private toFileError(error: unknown): unknown {
-    if (!(error instanceof CsvError)) return error;
-    const place = error as unknown as { records?: number; empty_lines?: number; record?: unknown[] };
-    const line = (place.records ?? 0) + (place.empty_lines ?? 0) + 1;
-    switch (error.code) {
-      case 'CSV_QUOTE_NOT_CLOSED':
-        return new FileError(
-          'unclosed_quote',
-          `The quote that opens on line ${line} is never closed; the file may have been cut short.`,
-          line,
-        );
-      case 'CSV_MAX_RECORD_SIZE':
-        return new FileError(
-          'row_too_long',
-          `Line ${line} has more than ${MAX_ROW_CHARACTERS} characters; a quote that opens on it may never be closed.`,
-          line,
-        );
-      case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH':
-        return new FileError(
-          'wrong_cell_count',
-          `Line ${line} has not as many cells as the header (${place.record?.length ?? 0}); ` +
-            'a delimiter inside a cell needs quotes around the cell, or the file was cut short.',
-          line,
-        );
-      case 'CSV_INVALID_CLOSING_QUOTE':
-      case 'INVALID_OPENING_QUOTE':
-        return new FileError(
-          'bad_quote',
-          `A cell on line ${line} has a quote in its midst; a cell with a quote is put into quotes and the quote doubled.`,
-          line,
-        );
-      default:
-        return error;
-    }
-  }
-}
-
-const lineOf = ({ info }: Parsed): number => info.records + info.empty_lines;
-
-/** The text up to the end of the first line that is not empty, or somewhat beyond, and the whole text again. */
-async function beginning(
-  text: AsyncGenerator<string>,
-): Promise<{ begin: string; all: AsyncGenerator<string> }> {
-  let begin = '';
-  for (let piece = await text.next(); !piece.done; piece = await text.next()) {
-    begin += piece.value;
-    if (begin.length > MAX_ROW_CHARACTERS || /\S[^\r\n]*[\r\n]/.test(begin)) break;
-  }
-  async function* again(): AsyncGenerator<string> {
-    if (begin !== '') yield begin;
-    yield* text;
-  }
-  return { begin, all: again() };
-}
-
-/** The delimiter under which most header names are known. */
-function delimiterOf(header: string, known: (name: string) => boolean): string {
-  const score = (delimiter: string): number =>
-    header.split(delimiter).filter((name) => known(name.replace(/^\s*"|"\s*$/g, ''))).length;
-  return DELIMITERS.reduce((best, delimiter) => (score(delimiter) > score(best) ? delimiter : best));
 }

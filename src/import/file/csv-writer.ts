@@ -3,6 +3,7 @@ export const BOM = '\ufeff';
 
 /** What a spreadsheet would take for a formula, and what looks as if it had been disarmed already. */
 const FORMULA = /^'*[=+\-@\t\r]/;
+/** Outer white space needs none in RFC 4180, but some programs trim what is not quoted. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /**
@@ -10,7 +11,8 @@ const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
  * injection). Own lines instead of a library, because that rule is ours and the rest is a quote.
  */
 export function csvLine(cells: readonly string[]): string {
-  return `${cells.map(toCell).join(',')}\r\n`;
+  // A line with nothing on it would be no row.
+  return cells.length === 1 && cells[0] === '' ? '""\r\n' : `${cells.map(toCell).join(',')}\r\n`;
 }
 
 function toCell(value: string): string {
@@ -18,7 +20,7 @@ function toCell(value: string): string {
   return NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/** Takes off the `'` that `csvLine`, or a person, has put before a formula. */
+/** Takes off the `'` that `csvLine`, or a person, has put before a formula: what `csvLine` wrote comes back as it was. */
 export function armed(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }

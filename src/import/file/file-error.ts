@@ -12,7 +12,9 @@ export type FileErrorCode =
   | 'unknown_column'
   | 'duplicate_column'
   | 'password_column'
-  | 'unexpected_rows';
+  | 'unknown_encoding'
+  | 'unexpected_rows'
+  | 'file_lost';
 
 /** A file that is refused whole, before anything is written. The message says what to do and quotes no cell. */
 export class FileError extends Error {
