@@ -26,20 +26,19 @@ export async function* decodeText(
   bytes: AsyncIterable<Uint8Array>,
   encoding: string | undefined,
 ): AsyncGenerator<string> {
-  const named = encoding === undefined ? undefined : StrictDecoder.labelOf(encoding);
   let decoder: StrictDecoder | undefined;
   let head: Uint8Array = new Uint8Array();
   for await (const chunk of bytes) {
     // The first bytes are held back until they tell the encoding.
     const next: Uint8Array = decoder ? chunk : (head = Buffer.concat([head, chunk]));
     if (!decoder && head.length < HEAD_BYTES) continue;
-    decoder ??= new StrictDecoder(encodingOf(head, named));
+    decoder ??= new StrictDecoder(encodingOf(head, encoding));
     for (let at = 0; at < next.length; at += PIECE_BYTES) {
       yield* decoder.decode(next.subarray(at, at + PIECE_BYTES));
     }
   }
   if (!decoder) {
-    decoder = new StrictDecoder(encodingOf(head, named));
+    decoder = new StrictDecoder(encodingOf(head, encoding));
     yield* decoder.decode(head);
   }
   yield* decoder.end();
@@ -48,7 +47,8 @@ export async function* decodeText(
 const begins = (head: Uint8Array, bytes: readonly number[]): boolean =>
   bytes.every((byte, index) => head[index] === byte);
 
-function encodingOf(head: Uint8Array, named: string | undefined): string {
+function encodingOf(head: Uint8Array, encoding: string | undefined): string {
+  const named = encoding === undefined ? undefined : StrictDecoder.labelOf(encoding);
   const other = NOT_CSV.find(([, bytes]) => begins(head, bytes))?.[0];
   if (other !== undefined) {
     const message = `The file is ${other}, not a CSV file; unpack it, or save the sheet as CSV.`;

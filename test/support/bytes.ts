@@ -1,0 +1,42 @@
+/** A file as it comes over the wire: in chunks of `size` bytes, or in one. Knows how much was taken, and whether it was closed. */
+export class ByteSource implements AsyncIterable<Uint8Array> {
+  taken = 0;
+  closed = false;
+
+  constructor(
+    private readonly bytes: Uint8Array | Iterable<Uint8Array>,
+    private readonly size = Infinity,
+  ) {}
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for (const chunk of this.chunks()) {
+        this.taken += chunk.length;
+        yield chunk;
+      }
+    } finally {
+      this.closed = true;
+    }
+  }
+
+  private *chunks(): Generator<Uint8Array> {
+    if (!(this.bytes instanceof Uint8Array)) return yield* this.bytes;
+    const size = Math.min(this.size, Math.max(1, this.bytes.length));
+    for (let at = 0; at < this.bytes.length; at += size) yield this.bytes.subarray(at, at + size);
+  }
+}
+
+/** Ways in which the same bytes arrive: what comes out must not depend on them. */
+export const CHUNKINGS: readonly (readonly [name: string, size: number])[] = [
+  ['byte by byte', 1],
+  ['by sevens', 7],
+  ['as one chunk', Infinity],
+];
+
+/** `head`, then `chunk` again and again until there are `total` bytes. */
+export function* endless(head: string, chunk: string, total: number): Generator<Uint8Array> {
+  let length = head.length;
+  yield Buffer.from(head);
+  const bytes = Buffer.from(chunk);
+  for (; length < total; length += bytes.length) yield bytes;
+}

@@ -1,0 +1,65 @@
+import { expect, test } from '@jest/globals';
+import { MAX_ROWS } from '../../src/import/file/csv-reader.js';
+import { ByteSource, endless } from '../support/bytes.js';
+import { openCsv, readCsv } from '../support/csv.js';
+
+const MIB = 1024 * 1024;
+const TOO_LONG = (line: number) =>
+  `Line ${line} has more than 524288 characters; shorten its cells, or correct the line ends of the file.`;
+const ENDLESS_QUOTE = (line: number) =>
+  `A quote that opens on line ${line} is probably never closed: the row has more than 524288 characters; ` +
+  'close the quote, or double it if it belongs to the text.';
+
+test.each([
+  [1024 * 512 - 1, undefined],
+  [1024 * 512, 'row_too_long'],
+])('a row may have 512 Ki characters: one and %d', async (length, code) => {
+  for (const filling of ['x'.repeat(length), `"${'é'.repeat(length)}"`, `"${'""'.repeat(length)}"`]) {
+    const source = new ByteSource(Buffer.from(`a,b\n1,${filling}\n3,4\n`), 64 * 1024);
+    const { error, rows } = await readCsv(source);
+    expect([error?.code, error?.line, rows.length]).toEqual(code ? [code, 2, 0] : [undefined, undefined, 2]);
+  }
+});
+
+test.each<[string, string, string, number, string]>([
+  ['an open quote over many lines', 'a,b\n1,2\n3,"', 'x,y\n'.repeat(16_000), 100 * MIB, ENDLESS_QUOTE(3)],
+  ['an open quote at the start', '"', 'ExternalId,Username\n'.repeat(3_000), 100 * MIB, ENDLESS_QUOTE(1)],
+  ['an open quote on one line', 'a,b\n1,2\n3,"', 'x'.repeat(64_000), 100 * MIB, ENDLESS_QUOTE(3)],
+  ['an open quote over doubled quotes', 'a,b\n1,2\n3,"', '"'.repeat(64_000), 100 * MIB, ENDLESS_QUOTE(3)],
+  ['a single line', '', 'x'.repeat(64_000), 1000 * MIB, TOO_LONG(1)],
+  ['a line of empty cells', 'a,b\n1,2\n', ','.repeat(64_000), 1000 * MIB, TOO_LONG(3)],
+  ['a line of empty quoted cells', 'a,b\n1,2\n', '"",'.repeat(21_000), 1000 * MIB, TOO_LONG(3)],
+  ['a header without end', '', 'c,'.repeat(32_000), 1000 * MIB, TOO_LONG(1)],
+])('a file without bounds is refused early: %s', async (_name, head, chunk, total, message) => {
+  const source = new ByteSource(endless(head, chunk, total));
+  const { error } = await readCsv(source);
+  expect([error?.code, error?.message]).toEqual(['row_too_long', message]);
+  expect(source.taken).toBeLessThan(3 * MIB);
+});
+
+test('megabytes of empty lines are lines', async () => {
+  const source = new ByteSource(endless('a,b\n', '\n'.repeat(64_000), 2.5 * MIB));
+  expect((await readCsv(source)).error?.code).toBe('empty_file');
+});
+
+test('a file may have 1,000,000 rows', async () => {
+  function* rows(count: number): Generator<Uint8Array> {
+    yield Buffer.from('a\n');
+    const some = Buffer.from('1\n'.repeat(10_000));
+    for (let row = 0; row < MAX_ROWS; row += 10_000) yield some;
+    for (let row = MAX_ROWS; row < count; row++) yield Buffer.from('1\n');
+  }
+  const count = async (source: ByteSource) => {
+    const reader = openCsv(source);
+    await reader.header();
+    let last = 0;
+    for await (const batch of reader.records(5_000)) last = batch.at(-1)?.line ?? 0;
+    return last;
+  };
+  expect(await count(new ByteSource(rows(MAX_ROWS)))).toBe(MAX_ROWS + 1);
+  await expect(count(new ByteSource(rows(MAX_ROWS + 1)))).rejects.toMatchObject({
+    code: 'too_many_rows',
+    line: MAX_ROWS + 2,
+    message: 'The file has more than 1000000 rows; split it into several files.',
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import { CsvReader } from '../../src/import/file/csv-reader.js';
+import { BOM, armed, csvLine } from '../../src/import/file/csv-writer.js';
+import { ByteSource, CHUNKINGS } from '../support/bytes.js';
+
+test('the mark of UTF-8', () => {
+  expect(Buffer.from(BOM)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
+});
+
+test.each<[string[], string]>([
+  [['a', 'b'], 'a,b\r\n'],
+  [['', ''], ',\r\n'],
+  [[''], '""\r\n'],
+  [['a b', "it's", 'x;y|z', 'é東😀'], "a b,it's,x;y|z,é東😀\r\n"],
+  [['a,b'], '"a,b"\r\n'],
+  [['a"b', '"'], '"a""b",""""\r\n'],
+  [['a\nb', 'a\rb', 'a\r\nb'], '"a\nb","a\rb","a\r\nb"\r\n'],
+  [[' a', 'a '], '" a","a "\r\n'],
+  [['a=b', '1-2', 'a@b', '1+2'], 'a=b,1-2,a@b,1+2\r\n'],
+])('a line of %j', (cells, line) => {
+  expect(csvLine(cells)).toBe(line);
+});
+
+test.each<[string, string]>([
+  ['=1+1', "'=1+1"],
+  ['+44 20', "'+44 20"],
+  ['-1', "'-1"],
+  ['@sum', "'@sum"],
+  ['\tx', "'\tx"],
+  ['\rx', `"'\rx"`],
+  ['=a,b', `"'=a,b"`],
+  ["'=x", "''=x"],
+  ["''+x", "'''+x"],
+  ["'", "'"],
+  ["'tis", "'tis"],
+  ["''", "''"],
+])('a formula is disarmed: %j', (cell, written) => {
+  expect(csvLine([cell])).toBe(`${written}\r\n`);
+});
+
+test.each<[string, string]>([
+  ["'=x", '=x'],
+  ["'+44", '+44'],
+  ["'-1", '-1'],
+  ["'@x", '@x'],
+  ["'\tx", '\tx'],
+  ["'\rx", '\rx'],
+  ["''=x", "'=x"],
+  ["'''=x", "''=x"],
+  ['=x', '=x'],
+  ["'", "'"],
+  ["''", "''"],
+  ["'tis", "'tis"],
+  ["''tis", "''tis"],
+  ["x'=", "x'="],
+  ['', ''],
+])('what stands in a cell is armed again: %j becomes %j', (cell, value) => {
+  expect(armed(cell)).toBe(value);
+});
+
+/** A small generator of numbers (mulberry32), so that every run sees the same strings. */
+function randoms(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+const ALPHABET = [
+  "'",
+  "'",
+  '=',
+  '+',
+  '-',
+  '@',
+  '\t',
+  '\r',
+  '\n',
+  '"',
+  '"',
+  ',',
+  ';',
+  '|',
+  ' ',
+  'x',
+  'é',
+  '😀',
+  '\ufeff',
+  '\u2028',
+];
+
+describe.each(CHUNKINGS)('%s', (_, size) => {
+  test.each([1, 3])('whatever is written is read back: rows of %d cells', async (width) => {
+    const random = randoms(20_250_101 + width);
+    const cell = () => Array.from({ length: random(6) }, () => ALPHABET[random(ALPHABET.length)]).join('');
+    const rows = Array.from({ length: 3_000 }, () => Array.from({ length: width }, cell));
+    const names = Array.from({ length: width }, (__, index) => `c${index}`);
+    const file = BOM + csvLine(names) + rows.map(csvLine).join('');
+    const reader = new CsvReader(new ByteSource(Buffer.from(file), size), { knownColumn: () => false });
+    expect(await reader.header()).toEqual(names);
+    const read: string[][] = [];
+    const lines: number[] = [];
+    for await (const batch of reader.records(100)) {
+      read.push(...batch.map(({ cells }) => cells.map(armed)));
+      lines.push(...batch.map(({ line }) => line));
+    }
+    expect(read).toEqual(rows);
+    expect(lines).toEqual(rows.map((__, index) => index + 2));
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import { decodeText } from '../../src/import/file/text-decoder.js';
+import { ByteSource, CHUNKINGS, endless } from '../support/bytes.js';
+import { BE_BOM, decode, joined, LE_BOM, swapped, utf16, UTF8_BOM } from '../support/decode.js';
+
+describe.each(CHUNKINGS)('%s', (_, size) => {
+  test.each<[string, Buffer, string | undefined, string]>([
+    ['nothing', joined(), undefined, ''],
+    ['a mark alone', joined(UTF8_BOM), undefined, ''],
+    ['one character', joined('a'), undefined, 'a'],
+    ['UTF-8', Buffer.from('aé東😀\r\n'), undefined, 'aé東😀\r\n'],
+    ['UTF-8 with a mark', joined(UTF8_BOM, Buffer.from('é,b')), undefined, 'é,b'],
+    ['UTF-8 with a mark, named', joined(UTF8_BOM, Buffer.from('é')), 'utf-8', 'é'],
+    ['a second mark, which is a character', joined(UTF8_BOM, UTF8_BOM, 'a'), undefined, '\ufeffa'],
+    ['UTF-16LE with a mark', joined(LE_BOM, utf16('é東😀,b\n')), undefined, 'é東😀,b\n'],
+    ['UTF-16BE with a mark', joined(BE_BOM, swapped('é東😀,b\n')), undefined, 'é東😀,b\n'],
+    ['UTF-16LE without a mark, named', utf16('é😀,b'), 'utf-16le', 'é😀,b'],
+    ['UTF-16BE without a mark, named', swapped('é😀,b'), 'UTF-16BE', 'é😀,b'],
+    ['UTF-16LE with a mark, named', joined(LE_BOM, utf16('é')), 'utf-16', 'é'],
+    ['windows-1252', joined([0x80, 0xe9, 0x99]), 'windows-1252', '€é™'],
+    ['latin1, which is windows-1252', joined([0x80]), ' ISO-8859-1 ', '€'],
+    ['iso-8859-15', joined([0xa4, 0xe9]), 'iso-8859-15', '€é'],
+    ['shift_jis', joined([0x83, 0x65, 0x41]), 'shift_jis', 'テA'],
+    ['gb18030 of four bytes', joined([0x94, 0x39, 0xfc, 0x36]), 'gb18030', '😀'],
+  ])('text: %s', async (_name, bytes, encoding, text) => {
+    expect(await decode(new ByteSource(bytes, size), encoding)).toEqual({ text });
+  });
+});
+
+test.each(['klingon', '', 'x-user-defined', 'x'.repeat(300)])(
+  'an unknown encoding is refused: %s',
+  async (label) => {
+    const { error } = await decode(new ByteSource(joined('a')), label);
+    expect(error).toEqual({
+      code: 'unknown_encoding',
+      line: undefined,
+      message: `The encoding "${label.slice(0, 100)}" is not known; name one such as utf-8, utf-16le or windows-1252.`,
+    });
+  },
+);
+
+test.each([0, 1, 2, 3, 65_533, 65_534, 65_535, 65_536, 131_071])(
+  'a character or a fault across the borders of pieces: after %d bytes',
+  async (before) => {
+    const good = Buffer.concat([Buffer.alloc(before, 'a'), Buffer.from('é😀b')]);
+    expect((await decode(new ByteSource(good))).text).toBe(`${'a'.repeat(before)}é😀b`);
+    const bad = Buffer.concat([Buffer.alloc(before, 'a'), Buffer.from([0xf0, 0x9f, 0x98, 0x41, 0x41])]);
+    const { text, error } = await decode(new ByteSource(bad));
+    expect([text.length, error?.message]).toEqual([
+      before,
+      expect.stringContaining(`Byte ${before} of the file`),
+    ]);
+  },
+);
+
+test('a large chunk comes in small pieces', async () => {
+  const sizes: number[] = [];
+  for await (const piece of decodeText(new ByteSource(Buffer.alloc(1_000_000, 'a')), undefined))
+    sizes.push(piece.length);
+  expect([Math.max(...sizes), sizes.reduce((sum, size) => sum + size)]).toEqual([65_536, 1_000_000]);
+});
+
+test('who stops early closes the file, and nothing more is read', async () => {
+  const source = new ByteSource(endless('abcd', 'x'.repeat(1000), 1e9));
+  for await (const _ of decodeText(source, undefined)) break;
+  expect([source.closed, source.taken]).toEqual([true, 4]);
+});
+
+test('what fails in the file fails as it is', async () => {
+  const fault = new Error('disk');
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('abcdef');
+    throw fault;
+  }
+  const read = async () => {
+    for await (const _ of decodeText(broken(), undefined));
+  };
+  await expect(read()).rejects.toBe(fault);
+});
