@@ -195,6 +195,12 @@ test.each([
   }
 });
 
+test('a refusal while most of the file is unread closes it', async () => {
+  const source = new ByteSource(endless(' , \n', '1,2\n'.repeat(1_000), 100 * MIB));
+  expect((await readCsv(source)).error?.code).toBe('empty_file');
+  expect(source.taken).toBeLessThan(100_000);
+});
+
 test('what fails in the file fails as it is', async () => {
   const fault = new Error('disk');
   function* broken(): Generator<Uint8Array> {

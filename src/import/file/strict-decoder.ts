@@ -24,7 +24,7 @@ export class StrictDecoder {
   /** The standard name of an encoding. @throws FileError `unknown_encoding`. */
   static labelOf(encoding: string): string {
     try {
-      return new TextDecoder(encoding.trim()).encoding;
+      return new TextDecoder(encoding).encoding;
     } catch {
       throw new FileError(
         'unknown_encoding',
