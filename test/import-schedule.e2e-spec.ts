@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY, TestApp } from './support/app.js';
 import { Client, type Json } from './support/client.js';
@@ -17,7 +16,7 @@ jest.setTimeout(60_000);
 beforeEach(async () => {
   database = await freshDatabase();
   folder = join(database.folder, 'drop');
-  mkdirSync(folder);
+  for (const part of ['', 'processing', 'done', 'failed']) mkdirSync(join(folder, part));
   apps = [];
 });
 afterEach(async () => {
@@ -38,8 +37,7 @@ const mark = (name: string) => {
   writeFileSync(join(folder, `${name}.done`), '');
 };
 const person = (id: string) => `${id},${id},${id}@example.org`;
-const names = (part: string) =>
-  existsSync(join(folder, part)) ? readdirSync(join(folder, part)).sort() : [];
+const names = (part: string) => readdirSync(join(folder, part)).sort();
 
 /** As if the last tick had been long ago: one is missed. */
 async function missTick(app: TestApp): Promise<void> {
@@ -47,27 +45,26 @@ async function missTick(app: TestApp): Promise<void> {
     inSeconds(-400 * 24 * 3600),
   ]);
 }
-/** Waits until the folder looks as it should: by its events, and a look whenever one comes. */
+/** Waits until the folder looks as it should: a look at the beginning, and after each of its events. */
 async function until(done: () => boolean): Promise<void> {
-  const watcher = watch(folder, { recursive: true });
-  try {
-    while (!done())
-      await Promise.race([once(watcher, 'change'), new Promise((resolve) => setImmediate(resolve))]);
-  } finally {
-    watcher.close();
-  }
+  await new Promise<void>((resolve) => {
+    const look = () => {
+      if (!done()) return;
+      for (const watcher of watchers) watcher.close();
+      resolve();
+    };
+    const watchers = ['done', 'failed'].map((part) => watch(join(folder, part), look));
+    look();
+  });
 }
+/** The first start of a schedule makes up for nothing; afterwards a tick is missed. */
 async function firstStart(): Promise<void> {
   const app = await start();
-  await until(() => true);
-  await app.key.get('/status');
-  for (;;) {
-    const ticks = await databaseOf(app).query("SELECT name FROM leases WHERE name = 'schedule.tick'");
-    if (ticks.length > 0) break;
-  }
-  await missTick(app);
-  await app.stop();
+  await app.stop(); // waits for the turn that every start begins with
   apps = [];
+  const later = await TestApp.on(database);
+  await missTick(later);
+  await later.stop();
 }
 
 test('a missed tick is made up once: good files end in done, bad ones in failed, with the id of their run', async () => {
@@ -107,7 +104,6 @@ test('a file without a marker is taken when it has been still for ten seconds', 
 
 test('what a killed instance had claimed is taken up', async () => {
   await firstStart();
-  mkdirSync(join(folder, 'processing'));
   const id = '01a1fc00-0000-7000-8000-00000000dead';
   drop(join('processing', `${id}~late.csv`), person('late'));
   const app = await start();
