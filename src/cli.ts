@@ -18,7 +18,14 @@ const program = new Command('rollcall')
   .showHelpAfterError('(--help tells more)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : NOTHING_DONE));
 for (const command of [importCommand(), usersCommand(), keysCommand(), migrateCommand(), doctorCommand()]) {
-  program.addCommand(command.copyInheritedSettings(program));
+  program.addCommand(inherit(command, program));
+}
+
+/** Commander hands settings down to commands that it makes itself, and not to those that are added. */
+function inherit(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const below of command.commands) inherit(below, command);
+  return command;
 }
 
 runProgram(

@@ -33,7 +33,7 @@ function openApi(app: INestApplication): OpenAPIObject {
     for (const operation of Object.values(item as Record<string, Operation>)) {
       if (operation[REQUEST_BODY]) {
         operation.requestBody = operation[REQUEST_BODY];
-        delete operation[REQUEST_BODY];
+        Reflect.deleteProperty(operation, REQUEST_BODY);
       }
       for (const [status, response] of Object.entries(operation.responses)) {
         if (Number(status) >= 400) asProblem(response);

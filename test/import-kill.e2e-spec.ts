@@ -81,7 +81,7 @@ async function importBoth(settings: Record<string, string>, kills: number) {
 /** Waits until a run has come so far, by its events; it may end before. */
 async function progress(client: Client, id: string, share: number): Promise<void> {
   for (;;) {
-    const { state, progress: at } = (await client.get(`/imports/${id}`)).body as Json;
+    const { state, progress: at } = (await client.get(`/imports/${id}`)).body;
     const done = state === 'applying' ? 0.3 + 0.7 * (at.percent / 100) : 0.3 * (at.percent / 100);
     if (done >= share || !['queued', 'validating', 'applying'].includes(state)) return;
   }

@@ -128,7 +128,7 @@ describe('blank cells', () => {
 
 describe('modes', () => {
   const file = (phone: string) => csv(`${HEAD},Phone`, person('old', phone), person('new', phone));
-  beforeEach(async () => void (await imported(app.key, csv(HEAD, person('old')))));
+  beforeEach(() => imported(app.key, csv(HEAD, person('old'))));
   test.each([
     ['upsert', { updated: 1, created: 1 }],
     ['create_only', { skipped: 1, created: 1 }],
@@ -217,36 +217,4 @@ test.each([
 ])('a number that a spreadsheet made of %s is refused', async (_, row, field) => {
   const run = await imported(app.key, csv(`${HEAD},Phone`, row('1.23457E+12')));
   expect(run.problems).toMatchObject([{ line: 2, field, code: 'spreadsheet_number', value: '1.23457E+12' }]);
-});
-
-describe('privileges', () => {
-  const roles = (cell: string, status = 'Active') => csv(`${HEAD},Roles,Status`, person('a', cell, status));
-  test('no row grants Webmaster or changes one, unless it is allowed', async () => {
-    const grant = await imported(app.key, roles('Webmaster'));
-    expect(grant.problems).toMatchObject([{ field: 'roles', code: 'privileged_user' }]);
-    expect(counted(await imported(app.key, roles('Webmaster'), 'allow_privileged=true'))).toEqual({
-      created: 1,
-    });
-    const demoted = await imported(app.key, roles('Editor'));
-    expect(demoted.problems).toMatchObject([{ field: 'roles', code: 'privileged_user' }]);
-    const blocked = await imported(app.key, roles('Webmaster', 'Blocked'));
-    expect(blocked.problems).toMatchObject([{ field: 'status', code: 'privileged_user' }]);
-    expect(counted(await imported(app.key, roles('Editor'), 'allow_privileged=true'))).toEqual({
-      updated: 1,
-    });
-  });
-  test('other fields of a Webmaster may change', async () => {
-    await imported(app.key, roles('Webmaster'), 'allow_privileged=true');
-    expect(counted(await imported(app.key, csv(`${HEAD},Phone`, person('a', '9'))))).toEqual({ updated: 1 });
-  });
-});
-
-test('default_roles are for new users whose row names none', async () => {
-  await imported(
-    app.key,
-    csv(`${HEAD},Roles`, person('a', ''), person('b', 'Editor')),
-    'default_roles=author;Blogger',
-  );
-  expect((await linked(app.key, id('a'))).roles).toEqual(['Author', 'Blogger']);
-  expect((await linked(app.key, id('b'))).roles).toEqual(['Editor']);
 });

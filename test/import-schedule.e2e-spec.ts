@@ -121,13 +121,14 @@ test('several instances import each file once', async () => {
   });
   const settings = {
     ...newcomer(database),
+    DATABASE_URL: database.url,
     BOOTSTRAP_API_KEY: API_KEY,
     IMPORT_FOLDER: folder,
     IMPORT_CRON: '0 0 1 1 *',
   };
-  const services = await Promise.all([Process.running(settings), Process.running(settings)]);
+  const [service] = await Promise.all([Process.running(settings), Process.running(settings)]);
   await until(() => names('done').length === files.length);
-  const client = new Client(services[0]?.url ?? '', { 'x-api-key': API_KEY });
+  const client = new Client(service.url, { 'x-api-key': API_KEY });
   const { Count, Results } = (await client.get('/imports?limit=100')).body;
   expect([Count, Results.map((run: Json) => run.file.name).sort()]).toEqual([files.length, files]);
   expect(Results.every((run: Json) => run.counts.created === 1)).toBe(true);

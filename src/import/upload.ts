@@ -79,6 +79,7 @@ async function receiveForm(
   });
   form.on('file', (_field, stream, { filename }) => {
     const storing = store.store(filename || 'upload.csv', stream);
+    stream.on('error', () => undefined); // told by `storing`, also where it has stopped listening
     storing.catch(() => stream.resume()); // what is left of it must flow past for the form to end
     stored.push(storing);
   });
