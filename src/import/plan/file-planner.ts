@@ -53,6 +53,9 @@ export class FilePlanner {
       const percent = Math.floor((reader.bytesRead / Math.max(1, run.file.size)) * 100);
       await builder.add(judged, new Set(claims), Math.min(99, percent));
     }
+    if (reader.bytesRead !== run.file.size) {
+      throw new FileError('file_lost', 'The stored file is not whole any more; send it again.');
+    }
     const { expected_rows: expected } = run.options;
     const { rows } = builder.tally;
     if (expected !== undefined && rows !== expected) {

@@ -15,7 +15,12 @@ export class KeyTable {
   private count = 0;
 
   get(text: string): number {
-    return this.values[this.slot(this.values, this.hashes, ...this.hash(text))] ?? 0;
+    return this.at(this.hash(text));
+  }
+
+  /** As `get`, by what `hash` has made of the text. */
+  at([high, low]: readonly [number, number]): number {
+    return this.values[this.slot(this.values, this.hashes, high, low)] ?? 0;
   }
 
   set(text: string, value: number): void {
@@ -61,7 +66,8 @@ export class KeyTable {
     this.hashes = hashes;
   }
 
-  private hash(text: string): [number, number] {
+  /** What this table keeps of a text. */
+  hash(text: string): [number, number] {
     return hash64(text, this.seed);
   }
 }

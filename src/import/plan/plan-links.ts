@@ -1,5 +1,6 @@
 import type { UserDirectory } from '../../users/user-directory.js';
 import { applyOrder } from './apply-order.js';
+import { LineSet } from './line-set.js';
 import type { PlanState } from './plan-state.js';
 import { RowLinks } from './row-links.js';
 
@@ -28,7 +29,33 @@ export async function resolveLinks(state: PlanState, directory: UserDirectory): 
     circles = state.managers.circles();
     for (const line of circles) state.fail(line, CIRCLE);
   }
-  return applyOrder([...links.standing(state.failed), ...state.managers.order()]);
+  const all = function* () {
+    yield* links.standing(state.failed);
+    yield* state.managers.order();
+  };
+  const late = lateRows(all);
+  return applyOrder(only(all(), late));
+}
+
+/** Rows that cannot keep their place in the file: what they need comes behind them, or is itself such a row. */
+function lateRows(links: () => Iterable<readonly [number, number]>): LineSet {
+  const late = new LineSet();
+  for (let found = true; found;) {
+    found = false;
+    for (const [line, needed] of links()) {
+      if (late.has(line) || (needed < line && !late.has(needed))) continue;
+      late.add(line);
+      found = true;
+    }
+  }
+  return late;
+}
+
+function* only(
+  links: Iterable<readonly [number, number]>,
+  lines: LineSet,
+): Generator<readonly [number, number]> {
+  for (const link of links) if (lines.has(link[0])) yield link;
 }
 
 const UNKNOWN_MANAGER = {
@@ -39,10 +66,10 @@ const UNKNOWN_MANAGER = {
 const CIRCLE = { field: 'manager_uuid', code: 'cycle', message: 'may not stand below the user' };
 
 function awaitManagers(state: PlanState, links: RowLinks): void {
-  const { lines, managers } = state.awaited;
-  for (const [index, manager] of managers.entries()) {
+  const { lines, high, low } = state.awaited;
+  for (let index = 0; index < lines.length; index++) {
     const line = lines.at(index);
-    const creator = state.externalIds.get(manager);
+    const creator = state.externalIds.at([high.at(index) >>> 0, low.at(index) >>> 0]);
     if (creator === 0) state.fail(line, UNKNOWN_MANAGER);
     else links.add(line, creator, MANAGER);
   }

@@ -34,8 +34,8 @@ export class PlanState {
   readonly given = new KeyTable();
   readonly managers = new ManagerGraph();
   readonly needs: Need[] = [];
-  /** Managers that the database does not know: rows, and the managers' rows once all are read. */
-  readonly awaited = { lines: new IntList(), managers: [] as string[] };
+  /** Managers that the database does not know: rows, and the hashes of the managers' external ids. */
+  readonly awaited = { lines: new IntList(), high: new IntList(), low: new IntList() };
   /** Managers in the database whose own managers matter for circles. */
   readonly above = new Set<string>();
   /** Rows of which nothing stands: they fail, or are skipped. */
@@ -96,7 +96,9 @@ export class PlanState {
     this.managers.set(row.line, after.uuid, manager, before ? before.manager_uuid : undefined);
     if (awaited !== undefined) {
       this.awaited.lines.push(row.line);
-      this.awaited.managers.push(exactKey(awaited));
+      const [high, low] = this.externalIds.hash(exactKey(awaited));
+      this.awaited.high.push(high | 0);
+      this.awaited.low.push(low | 0);
     } else if (manager !== null) {
       this.above.add(manager);
     }

@@ -16,6 +16,7 @@ export class RowLinks {
 
   /** Fails every row that depends on a failed one, directly or not, and tells each once by the link that broke. */
   spread(failed: LineSet, tell: (line: number, tag: number) => void): void {
+    if (!this.isBroken(failed)) return;
     const byProvider = this.byProvider();
     const wave = [...byProvider.keys()].filter((line) => failed.has(line));
     for (let line = wave.pop(); line !== undefined; line = wave.pop()) {
@@ -35,6 +36,14 @@ export class RowLinks {
       const dependent = this.dependents.at(link);
       if (!failed.has(dependent)) yield [dependent, this.providers.at(link)];
     }
+  }
+
+  /** Whether there is anything to spread: in most files there is not. */
+  private isBroken(failed: LineSet): boolean {
+    for (let link = 0; link < this.providers.length; link++) {
+      if (failed.has(this.providers.at(link))) return true;
+    }
+    return false;
   }
 
   private byProvider(): Map<number, number[]> {
