@@ -45,7 +45,7 @@ export class ManagerGraph {
     }
   }
 
-  /** The rows that stand on a circle. */
+  /** The rows that stand on a circle. A circle that no row makes is cut. */
   circles(): number[] {
     const state = new Uint8Array(this.line.length); // 0 not seen, 1 on the present walk, 2 done
     const found: number[] = [];
@@ -58,8 +58,11 @@ export class ManagerGraph {
         node = this.manager.at(node);
       }
       if (node !== 0 && state[node] === 1) {
-        const circle = walk.slice(walk.indexOf(node));
-        found.push(...circle.map((on) => this.line.at(on)).filter((line) => line !== 0));
+        const lines = walk.slice(walk.indexOf(node)).map((on) => this.line.at(on));
+        const made = lines.filter((line) => line !== 0);
+        // Managers that change while they are read can seem to stand in a circle; `order` must come to an end.
+        if (made.length === 0) this.manager.set(node, 0);
+        for (const line of made) found.push(line);
       }
       for (const done of walk) state[done] = 2;
     }

@@ -97,7 +97,7 @@ export class PlanBuilder {
     };
     for (const group of groups) {
       if (lines.length + group.length > BATCH_ROWS) await flush();
-      lines.push(...group);
+      lines = lines.concat(group);
     }
     await flush();
   }
