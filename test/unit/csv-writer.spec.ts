@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { CsvReader } from '../../src/import/file/csv-reader.js';
 import { BOM, armed, csvLine } from '../../src/import/file/csv-writer.js';
 import { ByteSource, CHUNKINGS } from '../support/bytes.js';
+import { randoms } from '../support/random.js';
 
 test('the mark of UTF-8', () => {
   expect(Buffer.from(BOM)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
@@ -57,17 +58,6 @@ test.each<[string, string]>([
 ])('what stands in a cell is armed again: %j becomes %j', (cell, value) => {
   expect(armed(cell)).toBe(value);
 });
-
-/** A small generator of numbers (mulberry32), so that every run sees the same strings. */
-function randoms(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 const ALPHABET = [
   "'",

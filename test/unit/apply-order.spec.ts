@@ -1,0 +1,73 @@
+import { expect, test } from '@jest/globals';
+import { applyOrder } from '../../src/import/plan/apply-order.js';
+import { randoms } from '../support/random.js';
+
+type Link = readonly [line: number, needed: number];
+
+test.each<[string, Link[], number[][]]>([
+  ['nothing', [], []],
+  ['one waits for another, which keeps its place', [[2, 3]], [[2]]],
+  ['a chain', [[2, 3], [3, 4], [4, 5]], [[4], [3], [2]]], // prettier-ignore
+  ['a chain told from its end', [[4, 5], [3, 4], [2, 3]], [[4], [3], [2]]], // prettier-ignore
+  ['a swap', [[2, 3], [3, 2]], [[2, 3]]], // prettier-ignore
+  ['a swap that a third waits for', [[4, 3], [2, 3], [3, 2]], [[2, 3], [4]]], // prettier-ignore
+  ['a swap that waits for a third', [[2, 3], [3, 2], [3, 4]], [[2, 3]]], // prettier-ignore
+  ['itself', [[2, 2]], [[2]]],
+  ['the same link twice', [[2, 3], [2, 3], [3, 4]], [[3], [2]]], // prettier-ignore
+])('%s', (_, links, groups) => {
+  expect(applyOrder(links).map((group) => group.toSorted((a, b) => a - b))).toEqual(groups);
+});
+
+/** Which rows a row needs, directly or not; itself only where it stands on a circle. */
+function reachable(links: readonly Link[], size: number): boolean[][] {
+  const reach = Array.from({ length: size }, () => Array.from({ length: size }, () => false));
+  const row = (line: number): boolean[] => reach[line] ?? [];
+  for (const [line, needed] of links) row(line)[needed] = true;
+  for (let via = 0; via < size; via++) {
+    for (let from = 0; from < size; from++) {
+      if (row(from)[via]) for (let to = 0; to < size; to++) if (row(via)[to]) row(from)[to] = true;
+    }
+  }
+  return reach;
+}
+
+test('on any graph: groups are the components, and no row comes before what it needs', () => {
+  const random = randoms(20_250_103);
+  for (let round = 0; round < 500; round++) {
+    const size = 2 + random(12);
+    const links = Array.from({ length: random(2 * size) }, (): Link => [random(size), random(size)]);
+    const reach = reachable(links, size);
+    const groups = applyOrder(links);
+    const place = new Map(groups.flatMap((group, index) => group.map((line) => [line, index] as const)));
+
+    const waiting = [...new Set(links.map(([line]) => line))].sort((a, b) => a - b);
+    expect(groups.flat().sort((a, b) => a - b)).toEqual(waiting);
+    for (const [line, needed] of links) {
+      expect(place.get(needed) ?? -1).toBeLessThanOrEqual(place.get(line) ?? -1);
+    }
+    for (const a of waiting) {
+      for (const b of waiting) {
+        const together = a === b || Boolean(reach[a]?.[b] && reach[b]?.[a]);
+        expect(place.get(a) === place.get(b)).toBe(together);
+      }
+    }
+  }
+});
+
+const LENGTH = 100_000;
+
+test.each<[string, (line: number) => Link]>([
+  ['downwards', (line) => [line, line + 1]],
+  ['upwards', (line) => [LENGTH - line, LENGTH - line + 1]],
+])('a chain of 100,000 rows told %s needs no stack', (_, link) => {
+  const groups = applyOrder(Array.from({ length: LENGTH }, (__, line) => link(line)));
+  const first = Math.max(...groups.flat().slice(0, 1));
+  expect(groups).toEqual(Array.from({ length: LENGTH }, (__, index) => [first - index]));
+});
+
+test('a circle of 100,000 rows is one group', () => {
+  const [group, ...others] = applyOrder(
+    Array.from({ length: LENGTH }, (_, line): Link => [line, (line + 1) % LENGTH]),
+  );
+  expect([new Set(group).size, others]).toEqual([LENGTH, []]);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { joinList, splitList } from '../../src/import/file/list-cell.js';
+import { randoms } from '../support/random.js';
+
+test.each<[string[], string]>([
+  [[], ''],
+  [['a'], 'a'],
+  [['a', 'b'], 'a|b'],
+  [['CORP\\ann'], 'CORP\\ann'],
+  [['CORP\\ann', 'b'], 'CORP\\ann|b'],
+  [['a|b'], 'a\\|b'],
+  [['a\\|b'], 'a\\\\\\|b'],
+  [['a\\', 'b'], 'a\\\\|b'],
+  [['a', 'b\\'], 'a|b\\'],
+  [['|', '|'], '\\||\\|'],
+  [['\\', '\\'], '\\\\|\\'],
+  [['a b', "it's", 'x;y,z"', 'é😀'], 'a b|it\'s|x;y,z"|é😀'],
+])('%j is written as %j and read back', (values, cell) => {
+  expect(joinList(values)).toBe(cell);
+  expect(splitList(cell)).toEqual(values);
+});
+
+test.each<[string, string[]]>([
+  ['', []],
+  [' ', []],
+  ['|', []],
+  ['a||b|', ['a', 'b']],
+  [' a | b ', ['a', 'b']],
+  ['a\\b|c', ['a\\b', 'c']],
+  ['a\\\\b', ['a\\\\b']],
+  ['a\\ |b', ['a\\', 'b']],
+  ['a;b', ['a;b']],
+])('what a person types: %j becomes %j', (cell, values) => {
+  expect(splitList(cell)).toEqual(values);
+});
+
+test('whatever is joined is split into the same values', () => {
+  const random = randoms(20_250_102);
+  const alphabet = ['\\', '\\', '|', '|', "'", '"', '=', '+', '-', '@', '\n', ';', ',', 'x', 'é', '😀'];
+  for (let round = 0; round < 5_000; round++) {
+    const values = Array.from({ length: random(5) }, () =>
+      Array.from({ length: 1 + random(6) }, () => alphabet[random(alphabet.length)])
+        .join('')
+        .trim(),
+    ).filter((value) => value !== '');
+    expect(splitList(joinList(values))).toEqual(values);
+  }
+});
