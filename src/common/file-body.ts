@@ -9,7 +9,7 @@ export interface FileRules {
 }
 
 /** Boundaries and part headers of a multipart body. */
-const MULTIPART_EXTRA = 64 * 1024;
+export const MULTIPART_EXTRA = 64 * 1024;
 
 /**
  * The part of a file's rules that its headers tell.

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import { type AuditAction, AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../common/errors.js';
+import { truncated } from '../common/text.js';
 import { now, secondsFrom, toMillis } from '../common/time.js';
 import { Env } from '../config/env.js';
 import type { Sql } from '../database/sql.js';
@@ -53,7 +54,7 @@ export class ImportsService {
     if (unknown !== undefined) {
       throw new ProblemError(
         'invalid_parameter',
-        `default_roles names "${unknown.slice(0, 64)}", which is no role here.`,
+        `default_roles names "${truncated(unknown, 64)}", which is no role here.`,
       );
     }
   }

@@ -1,8 +1,9 @@
 import busboy from 'busboy';
 import type { Request } from 'express';
 import { ProblemError } from '../common/errors.js';
-import { isMultipart } from '../common/file-body.js';
+import { MULTIPART_EXTRA, isMultipart } from '../common/file-body.js';
 import { readInput } from '../common/input.js';
+import { truncated } from '../common/text.js';
 import { ImportOptions } from './import.options.js';
 import { type ImportStore, MAX_FILE_BYTES, type StoredFile } from './file/import-store.js';
 import type { ImportsService } from './imports.service.js';
@@ -73,8 +74,8 @@ async function receiveForm(
   };
   const form = openForm(request);
   form.on('field', (name, value, { valueTruncated }) => {
-    if (valueTruncated) refuse(`${name.slice(0, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
-    if (fields.has(name)) refuse(`${name.slice(0, 100)} is given twice.`);
+    if (valueTruncated) refuse(`${truncated(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
+    if (fields.has(name)) refuse(`${truncated(name, 100)} is given twice.`);
     fields.set(name, value);
   });
   form.on('file', (_field, stream, { filename }) => {
@@ -96,6 +97,13 @@ async function receiveForm(
     });
     request.on('aborted', () => {
       reject(brokenForm());
+    });
+    let received = 0;
+    request.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (received > MAX_FILE_BYTES + MULTIPART_EXTRA) {
+        reject(new ProblemError('too_large', 'The form has more than 100 MiB.'));
+      }
     });
   });
   request.pipe(form);

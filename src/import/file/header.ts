@@ -1,3 +1,4 @@
+import { truncated } from '../../common/text.js';
 import { type Column, columnOf, headerKey } from './columns.js';
 import { FileError } from './file-error.js';
 
@@ -5,7 +6,7 @@ import { FileError } from './file-error.js';
 export type Header = readonly (Column | undefined)[];
 
 const PASSWORDS = new Set(['password', 'passwd', 'pwd', 'passwordhash']);
-const quoted = (name: string): string => `"${name.slice(0, 100)}"`;
+const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 
 /**
  * The columns of a header row. Columns whose name begins with `_` are ours (`failed.csv`) and ignored.

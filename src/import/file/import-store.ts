@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { ProblemError } from '../../common/errors.js';
+import { truncated } from '../../common/text.js';
 import { ImportFilesRepository, PART_BYTES } from './import-files.repository.js';
 
 export const MAX_FILE_BYTES = 100 * 1024 * 1024;
@@ -50,7 +51,7 @@ export class ImportStore {
       await this.files.delete(runId);
       throw error;
     }
-    return { runId, name: name.slice(0, 255), size, sha256: hash.digest('hex') };
+    return { runId, name: truncated(name, 255), size, sha256: hash.digest('hex') };
   }
 
   async discard(file: StoredFile): Promise<void> {

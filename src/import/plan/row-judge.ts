@@ -3,6 +3,7 @@ import type { Actor } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
 import type { FieldError } from '../../common/errors.js';
 import { readInput } from '../../common/input.js';
+import { truncated } from '../../common/text.js';
 import { differences } from '../../users/user.changes.js';
 import { brokenRules } from '../../users/user.check.js';
 import { NewUserInput, UserInput } from '../../users/user.input.js';
@@ -119,7 +120,7 @@ function spoilt(file: FileRow, before: User | undefined): RowError[] {
 
 function toRowError({ field, code, message }: FieldError, file: FileRow): RowError {
   const value = file.cells.get(field.split('.')[0] ?? field);
-  return { field, code, message, ...(value !== undefined && { value: value.slice(0, MAX_VALUE) }) };
+  return { field, code, message, ...(value !== undefined && { value: truncated(value, MAX_VALUE) }) };
 }
 
 function forbidden(before: User | undefined, after: User, context: RowContext): RowError | undefined {
@@ -151,7 +152,7 @@ function judged(
   const row: StagedRow = {
     line: file.line,
     outcome,
-    externalId: file.externalId.slice(0, 255),
+    externalId: truncated(file.externalId, 255),
     userUuid: before?.uuid ?? (outcome === 'created' ? uuid : null),
     version: before?.version ?? 0,
     batch: 0,

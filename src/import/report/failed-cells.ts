@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { truncated } from '../../common/text.js';
 import { armed } from '../file/csv-writer.js';
 import { FilePlanner } from '../plan/file-planner.js';
 import { ImportReportRepository } from './import-report.repository.js';
@@ -37,9 +38,7 @@ export class FailedCells {
             return [
               line,
               {
-                externalId: armed(cells[key] ?? '')
-                  .trim()
-                  .slice(0, 255),
+                externalId: truncated(armed(cells[key] ?? '').trim(), 255),
                 cells: kept,
               },
             ];
