@@ -11,10 +11,15 @@ import { runProgram } from './config/settings.js';
 /** Exit code of a command that did nothing: a wrong usage, a file that is not there, no database. */
 const NOTHING_DONE = 2;
 
+const EXIT_CODES = `
+Exit codes: 0 done; 2 nothing done (wrong usage, broken setting, no database, unknown id).
+Those of import and doctor: see their --help.`;
+
 const program = new Command('rollcall')
   .description(
     'Users of an intranet, kept in step with an identity source. Settings: environment variables or .env.',
   )
+  .addHelpText('after', EXIT_CODES)
   .showHelpAfterError('(--help tells more)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : NOTHING_DONE));
 for (const command of [importCommand(), usersCommand(), keysCommand(), migrateCommand(), doctorCommand()]) {

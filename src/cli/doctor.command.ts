@@ -1,44 +1,60 @@
 import { Command } from 'commander';
-import type { Env } from '../config/env.js';
+import { type Env, EnvError } from '../config/env.js';
 import { readSettings } from '../config/settings.js';
 import { databaseChecks } from './doctor.database.js';
-import type { Finding } from './doctor.finding.js';
+import { type Finding, codeOf, fail, ok } from './doctor.finding.js';
 import { baseUrlCheck, dataDirCheck, diskCheck, importFolderCheck, nodeCheck } from './doctor.machine.js';
 
+type Check = (env: Env) => Finding[] | Promise<Finding[]>;
+
 /** In the order in which somebody would look. */
-const CHECKS: readonly ((env: Env) => Finding[] | Promise<Finding[]>)[] = [
-  dataDirCheck,
-  diskCheck,
-  baseUrlCheck,
-  databaseChecks,
-  importFolderCheck,
+const CHECKS: readonly [what: string, check: Check][] = [
+  ['data folder', dataDirCheck],
+  ['disk', diskCheck],
+  ['address', baseUrlCheck],
+  ['database', databaseChecks],
+  ['imports', importFolderCheck],
 ];
 
 export const doctorCommand = () =>
   new Command('doctor')
     .description('check settings, database, migrations and folders, and say what to do')
-    .addHelpText('after', '\nExit codes: 0 nothing failed, 1 something did.')
+    .addHelpText('after', '\nExit codes: 0 nothing failed, 1 something did, 2 wrong usage.')
     .action(async () => {
-      const findings = await examine();
-      for (const { level, what, say } of findings) {
+      process.exitCode = 0;
+      for await (const { level, what, say } of examine()) {
         process.stdout.write(`${level.padEnd(4)}  ${what.padEnd(14)}  ${say}\n`);
+        if (level === 'fail') process.exitCode = 1;
       }
-      process.exitCode = findings.some(({ level }) => level === 'fail') ? 1 : 0;
     });
 
-async function examine(): Promise<Finding[]> {
-  const findings = nodeCheck();
+/** One finding after another, as soon as it is known: a server that does not answer takes its time. */
+async function* examine(): AsyncGenerator<Finding> {
+  yield* nodeCheck(process.versions.node);
   let env: Env;
   try {
     env = readSettings();
   } catch (error) {
-    // The message names variables and rules, never values.
-    return [
-      ...findings,
-      { level: 'fail', what: 'settings', say: error instanceof Error ? error.message : '' },
-    ];
+    return yield* settingsFault(error);
   }
-  findings.push({ level: 'ok', what: 'settings', say: 'every setting obeys its rule' });
-  for (const check of CHECKS) findings.push(...(await check(env)));
-  return findings;
+  yield* ok('settings', 'every setting obeys its rule');
+  for (const [what, check] of CHECKS) yield* await survive(what, check, env);
+}
+
+/** The messages of broken rules name variables and rules, never values. */
+function settingsFault(error: unknown): Finding[] {
+  if (!(error instanceof EnvError)) return fail('settings', `.env cannot be read (${codeOf(error)})`);
+  return error.message
+    .split('\n')
+    .filter((line) => line.startsWith('- '))
+    .flatMap((line) => fail('settings', `${line.slice(2)}; correct it in the environment or in .env`));
+}
+
+/** A check that breaks is a finding, and the next one runs. Its message may quote values, so it stays out. */
+async function survive(what: string, check: Check, env: Env): Promise<Finding[]> {
+  try {
+    return await check(env);
+  } catch (error) {
+    return fail(what, `cannot be examined (${codeOf(error)})`);
+  }
 }

@@ -1,12 +1,9 @@
+import { now } from '../common/time.js';
 import type { Env } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
 import { engineOf } from '../database/database.js';
 import type { Sql } from '../database/sql.js';
-import { now } from '../common/time.js';
-import type { Finding } from './doctor.finding.js';
-
-type Level = Finding['level'];
-const finding = (level: Level, what: string, say: string): Finding => ({ level, what, say });
+import { type Finding, codeOf, fail, ok, warn } from './doctor.finding.js';
 
 /** Whether the database is there, up to date, and holds somebody who can get in. */
 export async function databaseChecks(env: Env): Promise<Finding[]> {
@@ -14,45 +11,53 @@ export async function databaseChecks(env: Env): Promise<Finding[]> {
   try {
     dataSource = await openDataSource(env);
   } catch (error) {
-    const { code = 'unknown' } = error as { code?: string };
-    return [
-      finding('fail', 'database', `does not answer (${code}); check DATABASE_URL, and that the server runs`),
-    ];
+    return fail('database', `does not answer (${codeOf(error)}); ${remedy(env)}`);
   }
+  const findings: Finding[] = [];
   try {
     const sql = engineOf(dataSource);
-    const server = await serverChecks(sql, env);
+    findings.push(...(await serverChecks(sql, env)));
     const pending = await pendingMigrations(dataSource);
-    if (pending) {
-      const say = 'some are pending; run "rollcall migrate", or start the service with MIGRATE_ON_START=true';
-      return [...server, finding('warn', 'migrations', say)];
-    }
-    return [...server, finding('ok', 'migrations', 'none is pending'), ...(await accessChecks(sql))];
+    findings.push(...migrationsCheck(pending));
+    if (!pending) findings.push(...(await accessChecks(sql)));
+  } catch (error) {
+    // What was found before stays true.
+    const say = `answers, but not as this program expects (${codeOf(error)}); check its tables and the user's rights`;
+    findings.push(...fail('database', say));
   } finally {
     await dataSource.destroy();
   }
+  return findings;
 }
 
-async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
+const remedy = ({ databaseUrl }: Env): string =>
+  databaseUrl.startsWith('sqlite:')
+    ? 'check the file of DATABASE_URL (or of DATA_DIR), who owns it and its folder'
+    : 'check DATABASE_URL, and that the server runs and knows this user';
+
+async function serverChecks(sql: Sql, { DATABASE_POOL_SIZE }: Env): Promise<Finding[]> {
   if (sql.dialect === 'sqlite') {
     const [row] = await sql.query<{ version: string }>('SELECT sqlite_version() AS version');
-    return [finding('ok', 'database', `SQLite ${row?.version ?? ''}`)];
+    return ok('database', `SQLite ${row?.version ?? ''}`);
   }
   const [row] = await sql.query<{ version: string; most: number }>(
     'SELECT VERSION() AS version, @@max_connections AS most',
   );
-  const { version = '', most = 0 } = row ?? {};
-  const pool = `DATABASE_POOL_SIZE=${env.DATABASE_POOL_SIZE} of ${most} connections`;
-  const tight = env.DATABASE_POOL_SIZE > most;
-  return [
-    finding('ok', 'database', version),
-    finding(
-      tight ? 'warn' : 'ok',
-      'connections',
-      tight ? `${pool}: lower it, or raise max_connections` : pool,
-    ),
-  ];
+  return [...ok('database', row?.version ?? ''), ...poolCheck(DATABASE_POOL_SIZE, row?.most ?? 0)];
 }
+
+/** @param most connections that the server takes, from everybody together. */
+export function poolCheck(size: number, most: number): Finding[] {
+  const say = `DATABASE_POOL_SIZE=${size} of ${most} connections`;
+  return size > most
+    ? warn('connections', `${say}: lower it, or raise max_connections`)
+    : ok('connections', say);
+}
+
+const PENDING = 'some are pending; run "rollcall migrate", or start the service with MIGRATE_ON_START=true';
+
+const migrationsCheck = (pending: boolean): Finding[] =>
+  pending ? warn('migrations', PENDING) : ok('migrations', 'none is pending');
 
 async function accessChecks(sql: Sql): Promise<Finding[]> {
   const [webmasters] = await sql.query<{ value: number }>(
@@ -62,18 +67,14 @@ async function accessChecks(sql: Sql): Promise<Finding[]> {
     'SELECT COUNT(*) AS count FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)',
     [now()],
   );
-  const nobody = (webmasters?.value ?? 0) === 0;
-  const keyless = (keys?.count ?? 0) === 0;
+  const people = webmasters?.value ?? 0;
+  const usable = keys?.count ?? 0;
+  const nobody =
+    'nobody is an active Webmaster; where there are no users yet, start the service, else grant the role with an API key';
   return [
-    nobody
-      ? finding(
-          'warn',
-          'webmasters',
-          'nobody is an active Webmaster; the first start of the service makes one',
-        )
-      : finding('ok', 'webmasters', `${webmasters?.value ?? 0} active`),
-    keyless
-      ? finding('warn', 'api keys', 'none is usable; make one with "rollcall keys create NAME"')
-      : finding('ok', 'api keys', `${keys?.count ?? 0} usable`),
+    ...(people === 0 ? warn('webmasters', nobody) : ok('webmasters', `${people} active`)),
+    ...(usable === 0
+      ? warn('api keys', 'none is usable; make one with "rollcall keys create NAME"')
+      : ok('api keys', `${usable} usable`)),
   ];
 }

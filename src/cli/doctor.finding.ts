@@ -4,3 +4,10 @@ export interface Finding {
   what: string;
   say: string;
 }
+
+export const ok = (what: string, say: string): Finding[] => [{ level: 'ok', what, say }];
+export const warn = (what: string, say: string): Finding[] => [{ level: 'warn', what, say }];
+export const fail = (what: string, say: string): Finding[] => [{ level: 'fail', what, say }];
+
+/** The code of an error of the machine or of a driver: its message may quote settings. */
+export const codeOf = (error: unknown): string => (error as { code?: string } | null)?.code ?? 'unknown';

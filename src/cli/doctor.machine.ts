@@ -2,21 +2,18 @@ import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import type { Env } from '../config/env.js';
 import { scheduleOptions } from '../import/schedule/schedule.options.js';
-import type { Finding } from './doctor.finding.js';
+import { type Finding, codeOf, fail, ok, warn } from './doctor.finding.js';
 
+/** `engines` of package.json. */
 const NEEDED_NODE = [20, 19] as const;
 const LOW_BYTES = 1024 ** 3;
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
-const ok = (what: string, say: string): Finding[] => [{ level: 'ok', what, say }];
-const warn = (what: string, say: string): Finding[] => [{ level: 'warn', what, say }];
-const fail = (what: string, say: string): Finding[] => [{ level: 'fail', what, say }];
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
-
-export function nodeCheck(): Finding[] {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+/** @param running such as `20.19.0`. */
+export function nodeCheck(running: string): Finding[] {
+  const [major = 0, minor = 0] = running.split('.').map(Number);
   const fits = major > NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor >= NEEDED_NODE[1]);
-  const say = `version ${process.versions.node}`;
+  const say = `version ${running}`;
   return fits ? ok('node', say) : fail('node', `${say}; install ${NEEDED_NODE.join('.')} or later`);
 }
 
@@ -49,10 +46,12 @@ export async function diskCheck({ DATA_DIR }: Env): Promise<Finding[]> {
 }
 
 export function baseUrlCheck({ HOST, baseUrl }: Env): Finding[] {
-  if (LOOPBACK.test(HOST) || baseUrl.startsWith('https:')) return ok('address', baseUrl);
+  const { protocol, host, pathname } = new URL(baseUrl); // without a password that stands in it
+  const address = `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+  if (LOOPBACK.test(HOST) || protocol === 'https:') return ok('address', address);
   return warn(
     'address',
-    `${baseUrl} is not https, and HOST=${HOST} is reachable from outside: passwords and keys travel in the clear; ` +
+    `${address} is not https, and HOST=${HOST} is reachable from outside: passwords and keys travel in the clear; ` +
       'put a proxy with TLS in front and set BASE_URL to its address',
   );
 }

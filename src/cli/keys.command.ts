@@ -1,20 +1,30 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { presentApiKey } from '../api-keys/api-key.view.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
-import { isCleanText } from '../common/text.js';
-import { type DbTime, now, secondsFrom, toDbTime } from '../common/time.js';
+import type { DbTime } from '../common/time.js';
+import { parseExpiry, parseName } from './keys.arguments.js';
 import { CLI_CALLER, withService } from './service.js';
 import { table } from './table.js';
 
-const DAY_SECONDS = 24 * 60 * 60;
+const EXIT_CODES = '\nExit codes: 0 done, 2 nothing done (wrong usage, no database, unknown id).';
 
 export const keysCommand = () =>
-  new Command('keys').description('API keys').addCommand(create()).addCommand(list()).addCommand(revoke());
+  new Command('keys')
+    .description('API keys')
+    .addHelpText('afterAll', EXIT_CODES)
+    .addCommand(create())
+    .addCommand(list())
+    .addCommand(revoke());
 
 const create = () =>
   new Command('create')
     .description('make a key; it is printed this once')
     .argument('<name>', 'what it is for, 1 to 255 characters', parseName)
-    .option('--expires <when>', 'a date (2027-01-31) or days from now (90d)', parseExpiry)
+    .option(
+      '--expires <when>',
+      'a date (2027-01-31: ends as that day begins, UTC) or days from now (90d)',
+      parseExpiry,
+    )
     .action(async (name: string, { expires }: { expires?: DbTime }) => {
       await withService(async (service) => {
         const { id, key } = await service.get(ApiKeysService).create(name, expires ?? null, CLI_CALLER);
@@ -39,7 +49,9 @@ const list = () =>
           name,
         ]);
         const head = ['ID', 'STATE', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'NAME'];
-        process.stdout.write(json ? `${JSON.stringify(keys, null, 2)}\n` : table([head, ...rows]));
+        process.stdout.write(
+          json ? `${JSON.stringify(keys.map(presentApiKey), null, 2)}\n` : table([head, ...rows]),
+        );
       });
     });
 
@@ -56,23 +68,3 @@ const revoke = () =>
         );
       });
     });
-
-function parseName(text: string): string {
-  const name = text.normalize('NFC').trim();
-  if (name === '' || name.length > 255 || !isCleanText(name)) {
-    throw new InvalidArgumentError('must have 1 to 255 characters and no control characters');
-  }
-  return name;
-}
-
-function parseExpiry(text: string): DbTime {
-  const days = /^(\d{1,5})d$/.exec(text)?.[1];
-  if (days !== undefined) return secondsFrom(now(), Number(days) * DAY_SECONDS);
-  const date = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  if (Number.isNaN(date) || date <= Date.now()) {
-    throw new InvalidArgumentError(
-      'must be a date to come, such as 2027-01-31, or a number of days, such as 90d',
-    );
-  }
-  return toDbTime(new Date(date));
-}

@@ -3,12 +3,15 @@ import { readSettings } from '../config/settings.js';
 import { migrate, openDataSource } from '../database/data-source.js';
 
 export const migrateCommand = () =>
-  new Command('migrate').description('run pending migrations of the database').action(async () => {
-    const dataSource = await openDataSource(readSettings());
-    try {
-      const done = await migrate(dataSource);
-      process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');
-    } finally {
-      await dataSource.destroy();
-    }
-  });
+  new Command('migrate')
+    .description('run pending migrations of the database')
+    .addHelpText('after', '\nExit codes: 0 done or nothing to do, 2 not migrated (wrong usage, no database).')
+    .action(async () => {
+      const dataSource = await openDataSource(readSettings());
+      try {
+        const done = await migrate(dataSource);
+        process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');
+      } finally {
+        await dataSource.destroy();
+      }
+    });

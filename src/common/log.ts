@@ -2,13 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { type Logger, pino } from 'pino';
 import { Env } from '../config/env.js';
 
-/** One JSON line an event on standard output. Bodies, headers and query strings never go in: they hold secrets. */
+/** One JSON line an event, on standard output unless a command line needs that for itself. Bodies, headers and query strings never go in: they hold secrets. */
 @Injectable()
 export class Log {
-  private readonly pino: Logger;
+  private pino: Logger;
 
-  constructor(env: Env) {
-    this.pino = pino({ level: env.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  constructor(private readonly env: Env) {
+    this.pino = this.writeTo(process.stdout.fd);
+  }
+
+  /** From now on lines go to standard error: a command keeps standard output for its result. */
+  useStderr(): void {
+    this.pino = this.writeTo(process.stderr.fd);
   }
 
   request(fields: { request_id: string; method: string; path: string; status: number; ms: number }): void {
@@ -25,5 +30,10 @@ export class Log {
 
   event(message: string, fields: Record<string, string | number> = {}): void {
     this.pino.info(fields, message);
+  }
+
+  private writeTo(fd: number): Logger {
+    const options = { level: this.env.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+    return pino(options, pino.destination(fd));
   }
 }
