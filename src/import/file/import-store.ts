@@ -26,18 +26,19 @@ export class ImportStore {
    * @throws ProblemError `too_large` beyond 100 MiB; whatever the stream throws. Nothing of the file stays then.
    */
   async store(name: string, bytes: AsyncIterable<Uint8Array>, runId = uuidv7()): Promise<StoredFile> {
-    await this.files.delete(runId);
     const hash = createHash('sha256');
     let size = 0;
     let parts = 0;
     let pending: Uint8Array[] = [];
     let length = 0;
     const flush = async (): Promise<void> => {
+      if (parts === 0) await this.files.delete(runId);
       await this.files.append(runId, parts++, Buffer.concat(pending));
       pending = [];
       length = 0;
     };
     try {
+      // Nothing is awaited before it: a stream that fails while nobody listens ends the process.
       for await (const chunk of bytes) {
         size += chunk.length;
         if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', 'The file has more than 100 MiB.');

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import type { ImportFilesRepository } from '../../src/import/file/import-files.repository.js';
+import { ImportStore } from '../../src/import/file/import-store.js';
+
+/** A database that answers late, as one over a network does. */
+const slow = () => {
+  const parts: string[] = ['of an earlier attempt'];
+  const files = {
+    delete: async () => {
+      await setImmediate();
+      parts.length = 0;
+    },
+    append: async (_run: string, part: number, bytes: Buffer) => {
+      await setImmediate();
+      parts[part] = bytes.toString();
+    },
+  };
+  return { parts, store: new ImportStore(files as unknown as ImportFilesRepository) };
+};
+
+test('a file replaces what an earlier attempt has left', async () => {
+  const { parts, store } = slow();
+  const file = await store.store('a.csv', Readable.from([Buffer.from('Extern'), Buffer.from('alId')]), 'run');
+  expect(file).toMatchObject({ runId: 'run', name: 'a.csv', size: 10 });
+  expect(parts).toEqual(['ExternalId']);
+});
+
+test('a file that fails before its first byte is told to whoever stores it, and leaves nothing', async () => {
+  const { parts, store } = slow();
+  const file = createReadStream('no-such-file.csv');
+  const failed = once(file, 'close');
+  await expect(store.store('no-such-file.csv', file)).rejects.toThrow('ENOENT');
+  await failed;
+  expect(parts).toEqual([]);
+});
