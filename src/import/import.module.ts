@@ -5,6 +5,8 @@ import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportStore } from './file/import-store.js';
 import { ImportsController } from './imports.controller.js';
 import { ImportsService } from './imports.service.js';
+import { RunFiles } from './file/run-files.js';
+import { Adoption } from './plan/adoption.js';
 import { FilePlanner } from './plan/file-planner.js';
 import { GuardSettings } from './plan/guard.settings.js';
 import { MissingUsers } from './plan/missing.js';
@@ -34,6 +36,8 @@ import { UsersExportController } from './users-export.controller.js';
     ImportWorker,
     RunProcess,
     Planner,
+    RunFiles,
+    Adoption,
     FilePlanner,
     RevertPlanner,
     MissingUsers,

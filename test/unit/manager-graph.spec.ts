@@ -10,7 +10,18 @@ type Row = [line: number, user: string, manager: string | null, before: string |
 
 function graphOf(rows: readonly Row[], known: readonly (readonly [string, string | null])[] = []) {
   const graph = new ManagerGraph();
-  for (const row of rows) graph.set(...row);
+  const lines = new Map(
+    rows.flatMap(([line, user, , before]) => (before === undefined ? [[user, line] as const] : [])),
+  );
+  const existing = (user: string | null) => (user !== null && lines.has(user) ? null : user);
+  for (const [line, user, manager, before] of rows) {
+    if (before === undefined) graph.create(line, existing(manager));
+    else graph.move(line, user, existing(manager), before);
+  }
+  for (const [line, , manager] of rows) {
+    const creator = lines.get(manager ?? '');
+    if (creator !== undefined) graph.point(line, creator);
+  }
   for (const [user, manager] of known) graph.know(user, manager);
   return graph;
 }
@@ -29,6 +40,8 @@ test.each<[string, Row[], [string, string | null][], number[]]>([
   ['a row that resolves a circle of another', [[2, 'a', 'b', null], [3, 'b', null, 'a']], [['b', 'a']], []], // prettier-ignore
   ['only those on the circle', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'x', 'a', null]], [], [2, 3]], // prettier-ignore
   ['new users', [[2, 'a', 'b', undefined], [3, 'b', 'a', undefined]], [], [2, 3]], // prettier-ignore
+  ['a new user between two who exist', [[2, 'a', 'n', null], [3, 'n', 'b', undefined]], [['b', 'a']], [2, 3]], // prettier-ignore
+  ['below a new user without a manager', [[2, 'a', 'n', null], [3, 'm', 'a', undefined], [4, 'n', null, undefined]], [], []], // prettier-ignore
   ['two circles', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'c', 'd', null], [5, 'd', 'c', null]], [], [2, 3, 4, 5]], // prettier-ignore
   ['themselves', [[2, 'a', 'a', null]], [], [2]],
 ])('circles: %s', (_, rows, known, lines) => {
@@ -52,8 +65,8 @@ test('a row has the say before the database, whichever is told first', () => {
   for (const rowFirst of [true, false]) {
     const graph = new ManagerGraph();
     if (!rowFirst) graph.know('b', 'a');
-    graph.set(2, 'a', 'b', null);
-    graph.set(3, 'b', null, 'a');
+    graph.move(2, 'a', 'b', null);
+    graph.move(3, 'b', null, 'a');
     if (rowFirst) graph.know('b', 'a');
     expect(graph.circles()).toEqual([]);
   }
@@ -138,6 +151,6 @@ test('a tower of 100,000 users needs no stack', () => {
 
 test('a circle of 300,000 users needs no stack', () => {
   const graph = new ManagerGraph();
-  for (let i = 0; i < 300_000; i++) graph.set(i + 2, `u${i}`, `u${(i + 1) % 300_000}`, null);
+  for (let i = 0; i < 300_000; i++) graph.move(i + 2, `u${i}`, `u${(i + 1) % 300_000}`, null);
   expect(graph.circles().length).toBe(300_000);
 });

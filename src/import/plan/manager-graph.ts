@@ -1,13 +1,15 @@
 import { IntList } from './int-list.js';
-import { KeyTable } from './key-table.js';
 import type { LineSet } from './line-set.js';
+import { TextNumbers } from './text-numbers.js';
 
 /**
- * Who stands above whom at the end of a file: the managers that rows set, laid over those of the database. Users are
- * numbered; 0 is nobody.
+ * Who stands above whom at the end of a file: the managers that rows set, laid over those of the database. Users who
+ * exist are known by their uuid, those whom the file creates by their line. Users are numbered; 0 is nobody.
  */
 export class ManagerGraph {
-  private readonly nodes = new KeyTable();
+  private readonly uuids = new TextNumbers();
+  private readonly nodeOfUuid = new IntList();
+  private readonly nodeOfLine = new IntList();
   private readonly manager = new IntList();
   /** The manager if the row that sets it fails. */
   private readonly fallback = new IntList();
@@ -17,16 +19,29 @@ export class ManagerGraph {
   private readonly moves = new IntList();
 
   constructor() {
-    this.append();
+    this.append(); // 0 is nobody
   }
 
-  /** A row gives its user a manager, or takes it away. `before` is the one it had; undefined for a new user. */
-  set(line: number, user: string, manager: string | null, before: string | null | undefined): void {
+  /**
+   * A row gives a user another manager, or takes it away.
+   * @param before the manager that the user has had.
+   */
+  move(line: number, user: string, manager: string | null, before: string | null): void {
     const node = this.node(user);
-    this.manager.set(node, manager === null ? 0 : this.node(manager));
-    this.line.set(node, line);
-    this.fallback.set(node, before ? this.node(before) : 0);
-    if (before !== undefined) this.moves.push(node);
+    this.moves.push(node);
+    this.fallback.set(node, before === null ? 0 : this.node(before));
+    this.place(line, node, manager);
+  }
+
+  /** A row creates a user. */
+  create(line: number, manager: string | null): void {
+    this.place(line, this.append(), manager);
+  }
+
+  /** The manager of a row's user is the user of another row. One without a node has nobody above. */
+  point(line: number, other: number): void {
+    const manager = this.nodeOfLine.at(other);
+    if (manager !== 0) this.manager.set(this.nodeOfLine.at(line), manager);
   }
 
   /** A user's manager in the database, where no row sets another one. */
@@ -83,14 +98,24 @@ export class ManagerGraph {
     }
   }
 
-  private node(user: string): number {
-    return this.nodes.get(user) || this.append(user);
+  private place(line: number, node: number, manager: string | null): void {
+    this.line.set(node, line);
+    this.nodeOfLine.set(line, node);
+    this.manager.set(node, manager === null ? 0 : this.node(manager));
   }
 
-  private append(user?: string): number {
+  private node(user: string): number {
+    const number = this.uuids.number(user);
+    const known = this.nodeOfUuid.at(number);
+    if (known !== 0) return known;
+    const node = this.append();
+    this.nodeOfUuid.set(number, node);
+    return node;
+  }
+
+  private append(): number {
     const node = this.line.length;
     for (const list of [this.manager, this.fallback, this.line]) list.push(0);
-    if (user !== undefined) this.nodes.set(user, node);
     return node;
   }
 }

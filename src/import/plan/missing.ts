@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../../access/roles.js';
 import { type Managed, UserDirectory } from '../../users/user-directory.js';
-import { exactKey } from '../../users/user.keys.js';
 import type { ImportRun } from '../run/import.run.js';
 import type { StagedRow } from '../run/import.row.js';
 import type { PlanBuilder } from './plan-builder.js';
@@ -38,7 +37,7 @@ export class MissingUsers {
 
 function isMissing(user: Managed, { state }: PlanBuilder): boolean {
   const webmaster = (JSON.parse(user.roles) as string[]).includes(WEBMASTER);
-  return !webmaster && state.externalIds.get(exactKey(user.external_id)) === 0;
+  return !webmaster && state.lineOf(user.external_id) === 0;
 }
 
 /** A blocked user is let go, so that another data set may take it up. */

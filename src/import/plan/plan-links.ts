@@ -66,19 +66,20 @@ const UNKNOWN_MANAGER = {
 const CIRCLE = { field: 'manager_uuid', code: 'cycle', message: 'may not stand below the user' };
 
 function awaitManagers(state: PlanState, links: RowLinks): void {
-  const { lines, high, low } = state.awaited;
-  for (let index = 0; index < lines.length; index++) {
-    const line = lines.at(index);
-    const creator = state.externalIds.at([high.at(index) >>> 0, low.at(index) >>> 0]);
-    if (creator === 0) state.fail(line, UNKNOWN_MANAGER);
-    else links.add(line, creator, MANAGER);
+  for (const [line, manager] of state.awaited()) {
+    if (manager === 0) {
+      state.fail(line, UNKNOWN_MANAGER);
+      continue;
+    }
+    links.add(line, manager, MANAGER);
+    state.managers.point(line, manager);
   }
 }
 
 function awaitIdentifiers(state: PlanState, links: RowLinks): void {
   for (const [index, { line, identifier }] of state.needs.entries()) {
     if (state.failed.has(line)) continue; // one reason is enough
-    const giver = state.given.get(identifier);
+    const giver = state.giverOf(identifier);
     if (giver === 0) failNeed(state, index);
     else links.add(line, giver, index);
   }

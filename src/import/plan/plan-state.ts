@@ -3,10 +3,10 @@ import { moved } from '../../users/user.conflicts.js';
 import { exactKey, identifiersOf } from '../../users/user.keys.js';
 import type { RowError } from '../run/import.row.js';
 import { IntList } from './int-list.js';
-import { KeyTable, hash64 } from './key-table.js';
 import { LineSet } from './line-set.js';
 import { ManagerGraph } from './manager-graph.js';
 import type { JudgedRow } from './row-judge.js';
+import { TextNumbers, hash64 } from './text-numbers.js';
 
 /** A row that takes what belongs to somebody else, who must give it up in this file. */
 export interface Need {
@@ -27,15 +27,18 @@ interface Repeated {
  * details only of what is in conflict.
  */
 export class PlanState {
-  readonly externalIds = new KeyTable();
-  private readonly contents = new KeyTable();
-  private readonly identifiers = new KeyTable();
-  /** Identifier → the row that gives it up. */
-  readonly given = new KeyTable();
+  private readonly externalIds = new TextNumbers();
+  /** By the number of the ExternalId: the first row with it, and a hash of its cells. */
+  private readonly lines = new IntList();
+  private readonly contents = new IntList();
+  /** Names, addresses and logins, and by their number: the row that takes it, and the row that gives it up. */
+  private readonly identifiers = new TextNumbers();
+  private readonly takers = new IntList();
+  private readonly givers = new IntList();
   readonly managers = new ManagerGraph();
   readonly needs: Need[] = [];
-  /** Managers that the database does not know: rows, and the hashes of the managers' external ids. */
-  readonly awaited = { lines: new IntList(), high: new IntList(), low: new IntList() };
+  /** Managers whom only this file may bring: rows, and the hashes of the managers' external ids. */
+  private readonly awaiting = { lines: new IntList(), high: new IntList(), low: new IntList() };
   /** Managers in the database whose own managers matter for circles. */
   readonly above = new Set<string>();
   /** Rows of which nothing stands: they fail, or are skipped. */
@@ -53,19 +56,39 @@ export class PlanState {
     externalId: string,
     cells: readonly string[],
   ): 'same' | 'differs' | undefined {
-    const key = exactKey(externalId);
-    const content = hash64(JSON.stringify(cells))[0] >> 1 || 1;
-    const first = this.externalIds.claim(key, line);
+    const number = this.externalIds.number(exactKey(externalId));
+    const [content] = hash64(JSON.stringify(cells));
+    const first = this.lines.at(number);
     if (first === 0) {
-      this.contents.set(key, content);
+      this.lines.set(number, line);
+      this.contents.set(number, content);
       return undefined;
     }
     const group = this.repeated.get(first) ?? { lines: [first], differ: false };
     this.repeated.set(first, group);
     group.lines.push(line);
-    const same = this.contents.get(key) === content;
+    const same = this.contents.at(number) === content;
     if (!same) group.differ = true;
     return same ? 'same' : 'differs';
+  }
+
+  /** The first row with this ExternalId; 0 for none. */
+  lineOf(externalId: string): number {
+    return this.lines.at(this.externalIds.find(exactKey(externalId)));
+  }
+
+  /** The first row that gives up a name, an address or a login; 0 for none. */
+  giverOf(identifier: string): number {
+    return this.givers.at(this.identifiers.find(identifier));
+  }
+
+  /** Rows, and the first row with the ExternalId of their manager; 0 for none. */
+  *awaited(): Generator<[line: number, manager: number]> {
+    const { lines, high, low } = this.awaiting;
+    for (let index = 0; index < lines.length; index++) {
+      const number = this.externalIds.findHash([high.at(index), low.at(index)]);
+      yield [lines.at(index), this.lines.at(number)];
+    }
   }
 
   /** Takes note of what a row, good so far, takes and gives up. */
@@ -75,8 +98,9 @@ export class PlanState {
     for (const { field, identifier } of identifiersOf(after)) {
       if (field === 'external_id') continue;
       // A username of one row may be the e-mail of another: the lowest bit says which it was.
-      const place = row.line * 2 + Number(field === 'email');
-      const other = this.identifiers.claim(identifier, place);
+      const number = this.identifiers.number(identifier);
+      const other = this.takers.at(number);
+      if (other === 0) this.takers.set(number, row.line * 2 + Number(field === 'email'));
       const otherLine = other >> 1;
       if (other === 0 || otherLine === row.line) continue;
       const otherField = field === 'authname' ? field : other % 2 === 1 ? 'email' : 'username';
@@ -85,24 +109,29 @@ export class PlanState {
     }
     if (!before || row.outcome === 'unchanged') return;
     for (const { identifier } of moved({ before, after, ifVersions: undefined, error: undefined }).given) {
-      this.given.set(identifier, row.line);
+      this.givers.set(this.identifiers.number(identifier), row.line);
     }
   }
 
-  /** Takes note of a new manager. @param awaited external id of a manager that only this file may bring. */
-  addManager({ row, before, after }: JudgedRow, awaited: string | undefined): void {
+  /**
+   * Takes note of a new manager.
+   * @param exists whether the manager is a user already.
+   * @param awaited external id of a manager whom only this file links to a user.
+   */
+  addManager(
+    { row, before, after }: JudgedRow,
+    { exists, awaited }: { exists: boolean; awaited: string | undefined },
+  ): void {
     if (!after || !changes(row.changes, 'manager_uuid')) return;
-    const manager = after.manager_uuid;
-    this.managers.set(row.line, after.uuid, manager, before ? before.manager_uuid : undefined);
-    if (awaited !== undefined) {
-      this.awaited.lines.push(row.line);
-      const [high, low] = this.externalIds.hash(exactKey(awaited));
-      this.awaited.high.push(high | 0);
-      this.awaited.low.push(low | 0);
-    } else if (manager !== null) {
-      this.above.add(manager);
-    }
-    if (before?.manager_uuid) this.above.add(before.manager_uuid);
+    const manager = exists ? after.manager_uuid : null;
+    if (before) this.managers.move(row.line, before.uuid, manager, before.manager_uuid);
+    else this.managers.create(row.line, manager);
+    for (const user of [manager, before?.manager_uuid]) if (user) this.above.add(user);
+    if (awaited === undefined) return;
+    const [high, low] = this.externalIds.hash(exactKey(awaited));
+    this.awaiting.lines.push(row.line);
+    this.awaiting.high.push(high);
+    this.awaiting.low.push(low);
   }
 
   /** A row that looked good fails. */

@@ -42,7 +42,7 @@ export class RevertPlanner {
         undo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.userUuid ?? '')),
       );
       await this.owners.meet(judged, builder);
-      for (const row of judged) builder.state.addManager(row, undefined);
+      for (const row of judged) builder.state.addManager(row, { exists: true, awaited: undefined });
       const percent = Math.min(
         99,
         Math.floor(((builder.tally.rows + judged.length) / Math.max(1, total)) * 100),

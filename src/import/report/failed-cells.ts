@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { truncated } from '../../common/text.js';
 import { armed } from '../file/csv-writer.js';
-import { FilePlanner } from '../plan/file-planner.js';
+import { RunFiles } from '../file/run-files.js';
 import { ImportReportRepository } from './import-report.repository.js';
 import type { ImportRun } from '../run/import.run.js';
 import type { Work } from '../run/work.js';
@@ -17,7 +17,7 @@ const BATCH = 500;
 export class FailedCells {
   constructor(
     private readonly rows: ImportReportRepository,
-    private readonly files: FilePlanner,
+    private readonly files: RunFiles,
   ) {}
 
   async keep(run: ImportRun, work: Work): Promise<void> {

@@ -1,26 +1,23 @@
 import { expect, test } from '@jest/globals';
-import { KeyTable, hash64 } from '../../src/import/plan/key-table.js';
+import { TextNumbers, hash64 } from '../../src/import/plan/text-numbers.js';
 
-test('what is set is found, what is not is 0', () => {
-  const table = new KeyTable();
-  expect(table.get('a')).toBe(0);
-  table.set('a', 2);
-  table.set('b', 3);
-  expect([table.get('a'), table.get('b'), table.get('c'), table.get('')]).toEqual([2, 3, 0, 0]);
-  table.set('a', 4);
-  table.set('', 5);
-  expect([table.get('a'), table.get('b'), table.get('')]).toEqual([4, 3, 5]);
-});
-
-test('who claims first keeps the place', () => {
-  const table = new KeyTable();
-  expect([table.claim('a', 2), table.claim('a', 3), table.claim('b', 3), table.get('a')]).toEqual([
-    0, 2, 0, 2,
+test('texts are numbered in the order of their first mention, and others have none', () => {
+  const texts = new TextNumbers();
+  expect([texts.last, texts.find('a'), texts.find('')]).toEqual([0, 0, 0]);
+  expect(['a', 'b', 'a', '', 'b'].map((text) => texts.number(text))).toEqual([1, 2, 1, 3, 2]);
+  expect([texts.find('a'), texts.find('b'), texts.find(''), texts.find('c'), texts.last]).toEqual([
+    1, 2, 3, 0, 3,
   ]);
 });
 
+test('a text is found by its hash alone', () => {
+  const texts = new TextNumbers();
+  texts.number('a');
+  expect([texts.findHash(texts.hash('a')), texts.findHash(texts.hash('b'))]).toEqual([1, 0]);
+});
+
 test('keys are told apart byte by byte', () => {
-  const table = new KeyTable();
+  const texts = new TextNumbers();
   const keys = [
     'a',
     'A',
@@ -38,8 +35,9 @@ test('keys are told apart byte by byte', () => {
     '丁',
     '\ud83d',
   ];
-  for (const [index, key] of keys.entries()) expect(table.claim(key, index + 1)).toBe(0);
-  expect(keys.map((key) => table.get(key))).toEqual(keys.map((_, index) => index + 1));
+  const numbers = keys.map((_, index) => index + 1);
+  expect(keys.map((key) => texts.number(key))).toEqual(numbers);
+  expect(keys.map((key) => texts.find(key))).toEqual(numbers);
 });
 
 /** Shapes of real keys: numbers with leading zeros, addresses, uuids in a row, letters beyond Latin. */
@@ -59,19 +57,12 @@ test.each<[string, (n: number) => string]>([
         .map((d) => String.fromCharCode(0x4100 + 256 * Number(d)))
         .join(''),
   ],
-])('50,000 keys do not meet and keep their values while the table grows: %s', (_, key) => {
-  const table = new KeyTable();
-  let met = 0;
-  for (let n = 1; n <= 50_000; n++) if (table.claim(key(n), n) !== 0) met++;
+])('50,000 texts do not meet and keep their numbers while the table grows: %s', (_, text) => {
+  const texts = new TextNumbers();
   let wrong = 0;
-  for (let n = 1; n <= 50_000; n++) if (table.get(key(n)) !== n) wrong++;
-  expect([met, wrong]).toEqual([0, 0]);
-});
-
-test('the greatest value of a file of a million rows is kept', () => {
-  const table = new KeyTable();
-  table.set('a', 1_000_001 * 2 + 1);
-  expect(table.get('a')).toBe(2_000_003);
+  for (let n = 1; n <= 50_000; n++) if (texts.number(text(n)) !== n) wrong++;
+  for (let n = 1; n <= 50_000; n++) if (texts.find(text(n)) !== n) wrong++;
+  expect(wrong).toBe(0);
 });
 
 test('both halves of a hash depend on the seed and on every character', () => {

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import type { ImportOptions } from '../import.options.js';
+import { columnOf } from './columns.js';
+import { CsvReader } from './csv-reader.js';
+import { type Header, readHeader } from './header.js';
+import { ImportFilesRepository } from './import-files.repository.js';
+
+/** A stored file, open behind its header row. */
+export interface OpenFile {
+  reader: CsvReader;
+  /** The cells of the header row. */
+  names: string[];
+  header: Header;
+}
+
+/** Opens the files of runs, as often as somebody has to read them. */
+@Injectable()
+export class RunFiles {
+  constructor(private readonly files: ImportFilesRepository) {}
+
+  /** @throws FileError where the header is refused. */
+  async open({ id, options }: { id: string; options: ImportOptions }): Promise<OpenFile> {
+    const { encoding, delimiter } = options;
+    const reader = new CsvReader(this.files.read(id), {
+      encoding,
+      delimiter,
+      knownColumn: (name) => columnOf(name) !== undefined,
+    });
+    const names = await reader.header();
+    return { reader, names, header: readHeader(names, options) };
+  }
+}

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { parse, stringify } from 'uuid';
+import { UserDirectory } from '../../users/user-directory.js';
+import { exactKey, loginIdentifier, loginKey } from '../../users/user.keys.js';
+import type { User } from '../../users/user.model.js';
+import { type FileRow, readRow } from '../file/file-row.js';
+import { RunFiles } from '../file/run-files.js';
+import type { ImportRun } from '../run/import.run.js';
+import { IntList } from './int-list.js';
+import { BATCH_ROWS } from './plan-builder.js';
+import { TextNumbers } from './text-numbers.js';
+
+const WORDS = 4;
+
+/** Users whom rows of a file take over: uuids by the rows' ExternalIds, in some forty bytes each. */
+export class Adopted {
+  private readonly externalIds = new TextNumbers();
+  private readonly words = new IntList();
+
+  get(externalId: string): string | undefined {
+    const number = this.externalIds.find(exactKey(externalId));
+    if (number === 0) return undefined;
+    const bytes = Buffer.alloc(4 * WORDS);
+    for (let word = 0; word < WORDS; word++)
+      bytes.writeInt32BE(this.words.at(number * WORDS + word), 4 * word);
+    return stringify(bytes);
+  }
+
+  /** The first row with an ExternalId has the say. */
+  add(externalId: string, uuid: string): void {
+    const known = this.externalIds.last;
+    const number = this.externalIds.number(exactKey(externalId));
+    if (number <= known) return;
+    const bytes = Buffer.from(parse(uuid));
+    for (let word = 0; word < WORDS; word++)
+      this.words.set(number * WORDS + word, bytes.readInt32BE(4 * word));
+  }
+}
+
+/**
+ * Finds the users without external id whom a file takes over (`adopt`), before its rows are judged: a row's manager may
+ * be such a user of any other row, and must be known by uuid.
+ */
+@Injectable()
+export class Adoption {
+  constructor(
+    private readonly files: RunFiles,
+    private readonly directory: UserDirectory,
+  ) {}
+
+  /** @param report takes how many bytes have been read. @throws FileError where the file is refused as a whole. */
+  async of(run: ImportRun, report: (bytes: number) => Promise<void>): Promise<Adopted> {
+    const adopted = new Adopted();
+    const { adopt: field, blank_cells: blankCells } = run.options;
+    if (field === 'none') return adopted;
+    const { reader, header } = await this.files.open(run);
+    for await (const records of reader.records(BATCH_ROWS)) {
+      const rows = records.map((record) => readRow(record, header, blankCells));
+      for (const [row, user] of await this.matches(rows, field)) adopted.add(row.externalId, user.uuid);
+      await report(reader.bytesRead);
+    }
+    return adopted;
+  }
+
+  private async matches(rows: readonly FileRow[], field: 'email' | 'username'): Promise<[FileRow, User][]> {
+    const named = rows.filter(({ externalId }) => externalId !== '');
+    const linked = await this.directory.uuidsByExternalIds(named.map(({ externalId }) => externalId));
+    const strangers = named.filter(({ externalId }) => !linked.has(exactKey(externalId)));
+    const nameOf = (row: FileRow): string => (typeof row.raw[field] === 'string' ? row.raw[field] : '');
+    const owners = await this.directory.owners(strangers.map((row) => loginIdentifier(nameOf(row))));
+    const unlinked = [...owners.values()].filter(({ external_id }) => external_id === '');
+    const users = await this.directory.byUuids(unlinked.map(({ uuid }) => uuid));
+    return strangers.flatMap((row): [FileRow, User][] => {
+      const user = users.get(owners.get(loginIdentifier(nameOf(row)))?.uuid ?? '');
+      // The name may be another one's e-mail address, and the other way round.
+      return user && loginKey(user[field]) === loginKey(nameOf(row)) ? [[row, user]] : [];
+    });
+  }
+}
