@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { TestApp } from './support/app.js';
+import { create } from './support/factories.js';
 import { counted, csv, imported, linked } from './support/imports.js';
 
 /** Roles, and what an import may not do to Webmasters. */
@@ -32,6 +33,18 @@ describe('privileges', () => {
     expect(counted(await imported(app.key, roles('Editor'), 'allow_privileged=true'))).toEqual({
       updated: 1,
     });
+  });
+  test('nobody is blocked by an import of their own', async () => {
+    const { username, email } = await create(app.key, {
+      roles: ['Webmaster'],
+      external_id: id('a'),
+      password: 'a long password',
+    });
+    const self = await app.login(username, 'a long password');
+    const file = csv(`${HEAD},Status`, `${id('a')},${username as string},${email as string},Blocked`);
+    const own = await imported(self, file, 'allow_privileged=true');
+    expect(own.problems).toMatchObject([{ line: 2, field: 'status', code: 'self_block' }]);
+    expect(counted(await imported(app.key, file, 'allow_privileged=true'))).toEqual({ blocked: 1 });
   });
   test('other fields of a Webmaster may change', async () => {
     await imported(app.key, roles('Webmaster'), 'allow_privileged=true');

@@ -119,6 +119,14 @@ describe('blank cells', () => {
     const run = await imported(app.key, csv(FULL, blank()), 'blank_cells=keep');
     expect(counted(run)).toEqual({ unchanged: 1 });
   });
+  test('leave the other fields alone where one changes, too', async () => {
+    const before = await linked(app.key, id('a'));
+    const run = await imported(app.key, csv(FULL, blank().replace(/,$/, ',new')), 'blank_cells=keep');
+    expect(counted(run)).toEqual({ updated: 1 });
+    const { about_me, updated: _, version: _v, ...rest } = await linked(app.key, id('a'));
+    expect([about_me, rest]).toEqual(['new', expect.objectContaining({ ...kept(), phone: '1' })]);
+    expect(before).toMatchObject(rest);
+  });
   test('a column that is not there leaves its field alone', async () => {
     const run = await imported(app.key, csv('ExternalId,ForeName', `${id('a')},Anne`));
     expect(counted(run)).toEqual({ updated: 1 });
@@ -208,6 +216,12 @@ describe('a user without external id', () => {
     const run = await imported(app.key, csv(HEAD, row), `adopt=${field}`);
     expect([counted(run), run.problems]).toEqual([{ updated: 1 }, []]);
     expect((await linked(app.key, id('a'))).uuid).toBe(user.uuid);
+  });
+  test('is not taken over by a name that is the address of somebody else', async () => {
+    const name = `${id('u')}@example.org`;
+    const user = await create(app.key, { username: name, email: `${id('u')}@example.com` });
+    const run = await imported(app.key, csv(HEAD, `${id('a')},${id('a')},${name}`), 'adopt=email');
+    expect(run.problems).toMatchObject([{ field: 'email', code: 'unlinked_conflict', uuid: user.uuid }]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from './support/app.js';
+import { auditRows } from './support/audit-rows.js';
 import { counted, csv, imported, linked, rowsOf } from './support/imports.js';
 
 let app: TestApp;
@@ -20,6 +21,9 @@ const FILE = csv(
 test('a file creates users, with managers that stand further down', async () => {
   const run = await imported(app.key, FILE);
   expect([run.state, counted(run), run.problems]).toEqual(['completed', { created: 3 }, []]);
+  const [audited, ...more] = await auditRows(app, run.id);
+  expect([audited?.action, more]).toEqual(['import.completed', []]);
+  expect(JSON.parse(audited?.changes ?? '')).toContainEqual({ field: 'counts', new: run.counts });
   const ann = await linked(app.key, 'E1');
   const bob = await linked(app.key, 'E2');
   const cid = await linked(app.key, 'E3');
@@ -31,6 +35,7 @@ test('the same file again changes nothing', async () => {
   const run = await imported(app.key, FILE);
   expect([run.state, counted(run)]).toEqual(['completed', { unchanged: 3 }]);
   expect(await rowsOf(app.key, run.id)).toEqual([]);
+  expect(await auditRows(app, run.id)).toEqual([]);
 });
 
 test('a swap of usernames works', async () => {

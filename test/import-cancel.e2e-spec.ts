@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from './support/app.js';
+import { counted, csv, rowsOf, settled, upload } from './support/imports.js';
+import type { Json } from './support/client.js';
+
+/** An operator stops a run that is under way. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+
+const ROWS = 4000;
+const BATCH = 500;
+const file = (prefix: string) =>
+  csv(
+    'ExternalId,Username,Email',
+    ...Array.from({ length: ROWS }, (_, i) => `${prefix}${i},${prefix}${i},${prefix}${i}@example.org`),
+  );
+/** The run as soon as `is` holds. */
+const seen = async (id: string, is: (run: Json) => boolean): Promise<Json> => {
+  for (;;) {
+    const run = (await app.key.get(`/imports/${id}`)).body;
+    if (is(run)) return run;
+    if (!['queued', 'validating', 'applying'].includes(run.state))
+      throw new Error(`too late: ${run.state as string}`);
+  }
+};
+const users = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
+
+test('a run that writes stops at its next batch: what is written stays, the rest is skipped', async () => {
+  const before = await users();
+  const { id } = (await upload(app.key, file('w'))).body;
+  await seen(id, ({ state, progress }) => state === 'applying' && progress.rows_done > 0);
+  expect((await app.key.post(`/imports/${id as string}/cancel`)).status).toBe(202);
+  const run = await settled(app.key, id);
+  const { created = 0, skipped = 0 } = counted(run);
+  expect([run.state, created + skipped, created % BATCH]).toEqual(['cancelled', ROWS, 0]);
+  expect(created).toBeGreaterThan(0);
+  expect(skipped).toBeGreaterThan(0);
+  expect(await users()).toBe(before + created);
+  const [first] = await rowsOf(app.key, id, 'outcome=skipped&limit=1');
+  expect(first).toMatchObject({ line: created + 2, changes: [] });
+});
+
+test('a run that plans stops and has written nothing', async () => {
+  const before = await users();
+  const { id } = (await upload(app.key, file('p'))).body;
+  await seen(id, ({ state, progress }) => state === 'validating' && progress.rows_done > 0);
+  expect((await app.key.post(`/imports/${id as string}/cancel`)).status).toBe(202);
+  const run = await settled(app.key, id);
+  expect([run.state, counted(run), await users()]).toEqual(['cancelled', {}, before]);
+  expect(await rowsOf(app.key, id)).toEqual([]);
+});
+
+test('the import that waited behind it takes its turn', async () => {
+  const first = (await upload(app.key, file('a'))).body;
+  const second = (await upload(app.key, csv('ExternalId,Username,Email', 'z,z,z@example.org'))).body;
+  expect((await app.key.get(`/imports/${second.id as string}`)).body.state).toBe('queued');
+  await app.key.post(`/imports/${first.id as string}/cancel`);
+  expect((await settled(app.key, second.id)).state).toBe('completed');
+  expect((await settled(app.key, first.id)).state).toBe('cancelled');
+});
