@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from './support/app.js';
-import { counted, csv, rowsOf, settled, upload } from './support/imports.js';
+import { counted, csv, imported, linked, rowsOf, settled, upload } from './support/imports.js';
 import type { Json } from './support/client.js';
 
-/** An operator stops a run that is under way. */
+/** What happens beside a run that is under way: an operator stops it, somebody else changes a user. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
@@ -49,6 +49,23 @@ test('a run that plans stops and has written nothing', async () => {
   const run = await settled(app.key, id);
   expect([run.state, counted(run), await users()]).toEqual(['cancelled', {}, before]);
   expect(await rowsOf(app.key, id)).toEqual([]);
+});
+
+test('a user whom somebody changes between plan and batch stays as they left it', async () => {
+  const last = `w${ROWS - 1}`;
+  await imported(app.key, file('w'));
+  const user = await linked(app.key, last);
+  const again = file('w').replaceAll('@example.org', '@example.com');
+  const { id } = (await upload(app.key, again, 'dataset=other')).body;
+  const parked = await settled(app.key, id);
+  expect(parked.state).toBe('needs_approval');
+  await app.key.post(`/imports/${id as string}/apply`);
+  await seen(id, ({ state }) => state === 'applying');
+  expect((await app.key.put(`/users/${user.uuid as string}`, { phone: '7' })).status).toBe(200);
+  const run = await settled(app.key, id);
+  expect([run.state, counted(run)]).toEqual(['completed_with_errors', { updated: ROWS - 1, error: 1 }]);
+  expect(run.problems).toMatchObject([{ line: ROWS + 1, code: 'precondition_failed' }]);
+  expect(await linked(app.key, last)).toMatchObject({ phone: '7', email: user.email });
 });
 
 test('the import that waited behind it takes its turn', async () => {
