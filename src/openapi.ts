@@ -26,6 +26,8 @@ function openApi(app: INestApplication): OpenAPIObject {
     .addTag('users')
     .addTag('imports')
     .addTag('sessions')
+    .addTag('api keys')
+    .addTag('audit')
     .addTag('status')
     .build();
   const document = SwaggerModule.createDocument(app, config);

@@ -51,7 +51,8 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
 ];
 /** Imports are for Webmasters and keys; those who may are told that this one does not exist. */
 const MANAGERS = (status: number) => [401, 401, 401, 403, 403, status, status];
-const NO_IMPORT = '/imports/00000000-0000-4000-8000-00000000dead';
+const NOBODY = '00000000-0000-4000-8000-00000000dead';
+const NO_IMPORT = `/imports/${NOBODY}`;
 const CSV = { 'content-type': 'text/csv' };
 TABLE.push(
   ['GET /users/export.csv', '', (c) => c.get('/users/export.csv'), MANAGERS(200)],
@@ -68,6 +69,37 @@ TABLE.push(
     (c) => c.post(`${NO_IMPORT}/${word}`),
     MANAGERS(404),
   ]),
+);
+
+TABLE.push(
+  ['GET /api_keys', '', (c) => c.get('/api_keys'), MANAGERS(200)],
+  ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x' }), MANAGERS(201)],
+  ['DELETE /api_keys/{key_id}', '', (c) => c.delete(`/api_keys/${NOBODY}`), MANAGERS(404)],
+  ['GET /sessions', '', (c) => c.get('/sessions'), [401, 401, 401, 200, 200, 200, 200]],
+  [
+    'GET /sessions',
+    'of another',
+    (c, t) => c.get(`/sessions?user_uuid=${t.other}`),
+    [401, 401, 401, 403, 403, 200, 200],
+  ],
+  [
+    'DELETE /sessions/{session_id}',
+    '',
+    (c) => c.delete(`/sessions/${NOBODY}`),
+    [401, 401, 401, 404, 404, 404, 404],
+  ],
+  [
+    'DELETE /users/{user_id}/sessions',
+    'another',
+    (c, t) => c.delete(`/users/${t.other}/sessions`),
+    [401, 401, 401, 403, 403, 204, 204],
+  ],
+  [
+    'DELETE /users/{user_id}/sessions',
+    'their own',
+    (c, t) => c.delete(`/users/${t.own}/sessions`),
+    [...Array<undefined>(3), 204, 204, 204, undefined],
+  ],
 );
 
 /** Pages outside of the API, open to everybody. */

@@ -45,6 +45,17 @@ async function anImport({ key }: TestApp, operationId: string): Promise<string> 
   return (await imported(key, file, `dry_run=${dryRun}`)).id;
 }
 
+/** A record for a path to name, by the name of its parameter. */
+async function idFor(app: TestApp, parameter: string, operationId: string): Promise<string> {
+  if (parameter === 'import_id') return anImport(app, operationId);
+  if (parameter === 'key_id') return (await app.key.post('/api_keys', { name: 'to be revoked' })).body.id;
+  if (parameter === 'session_id') {
+    await app.login();
+    return (await app.key.get('/sessions?limit=1')).body.Results[0].id;
+  }
+  return (await create(app.key)).uuid;
+}
+
 jest.setTimeout(60_000);
 if (NO_BROWSER) process.stderr.write(`Swagger UI is not tested in a browser: ${NO_BROWSER}.\n`);
 const suite = NO_BROWSER ? describe.skip : describe;
@@ -68,15 +79,14 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
   });
 
   test.each(EXAMPLES)('%s works as prefilled', async (_what, operation, example) => {
-    const user = await create(app.key);
     const { operationId: id, security, parameters = [], responses } = operation;
     const page = security && !OF_SESSIONS.test(id) ? withKey : withoutKey;
     if (OF_SESSIONS.test(id)) await page.execute('SessionsController_login', { body: withPassword });
-    const run = id.startsWith('ImportsController') ? await anImport(app, id) : '';
     const ids = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+    const fill = await Promise.all(ids.map(async (name) => [name, await idFor(app, name, id)] as const));
     const shown = await page.execute(id, {
       ...(example !== undefined && { example }),
-      fill: Object.fromEntries(ids.map((name) => [name, name === 'import_id' ? run : String(user.uuid)])),
+      fill: Object.fromEntries(fill),
       ...(id === 'SessionsController_login' && { body: withPassword }),
     });
     expect(shown.status).toBe(Object.keys(responses)[0]);

@@ -40,19 +40,19 @@ export class ApiKeysService {
 
   /**
    * Makes a key. @param expires when it ends, if ever.
-   * @returns its id, and the key itself, which nobody can read again.
+   * @returns it, and the key itself, which nobody can read again.
    */
-  async create(name: string, expires: DbTime | null, caller: Caller): Promise<{ id: string; key: string }> {
-    const key = makeApiKey();
-    const id = await this.transactions.run((tx) => this.add(tx, name, key, caller, expires));
-    return { id, key };
+  async create(name: string, expires: DbTime | null, caller: Caller): Promise<ApiKey & { key: string }> {
+    const id = uuidv7();
+    const key = makeApiKey(id);
+    const row = await this.transactions.run((tx) => this.add(tx, { id, name, key, expires }, caller));
+    return { ...shown(row, now()), key };
   }
 
   /** All keys, newest first. */
   async list(): Promise<ApiKey[]> {
     const time = now();
-    const keys = await this.repository.list();
-    return keys.map(({ key_hash: _, ...key }) => ({ ...key, state: stateOf(key, time) }));
+    return (await this.repository.list()).map((key) => shown(key, time));
   }
 
   /** Final, and true for the very next request. @returns what the key was before; undefined for no key. */
@@ -68,29 +68,29 @@ export class ApiKeysService {
     });
   }
 
-  /** Stores the hash of a key. @returns its id. */
+  /** Stores the hash of a key. */
   async add(
     tx: Sql,
-    name: string,
-    key: string,
+    { id, name, key, expires }: { id: string; name: string; key: string; expires: DbTime | null },
     caller: Caller,
-    expires: DbTime | null = null,
-  ): Promise<string> {
-    const id = uuidv7();
-    const row = {
-      id,
-      key_hash: sha256(key),
-      name,
-      created: now(),
-      expires,
-      revoked: null,
-      last_used: null,
-    };
+  ): Promise<ApiKeyEntity> {
+    const row = { id, key_hash: sha256(key), name, created: now(), expires, revoked: null, last_used: null };
     await this.repository.insert(tx, row);
-    await this.audit.record(tx, caller, [{ action: 'api_key.created', target: { kind: 'api_key', id } }]);
-    return id;
+    const changes = [
+      { field: 'name', new: name },
+      { field: 'expires', new: expires },
+    ];
+    await this.audit.record(tx, caller, [
+      { action: 'api_key.created', target: { kind: 'api_key', id }, changes },
+    ]);
+    return row;
   }
 }
+
+const shown = ({ key_hash: _, ...key }: ApiKeyEntity, time: DbTime): ApiKey => ({
+  ...key,
+  state: stateOf(key, time),
+});
 
 function stateOf({ revoked, expires }: Pick<ApiKeyEntity, 'revoked' | 'expires'>, time: DbTime): KeyState {
   if (revoked !== null) return 'revoked';

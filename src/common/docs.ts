@@ -28,6 +28,11 @@ class ProblemDto {
   conflicts?: ConflictDto[];
 }
 
+/** Of an answer that names what it made. */
+export const LOCATION = {
+  Location: { description: 'Path of the record.', schema: { type: 'string' } },
+} as const;
+
 /** Extension of an operation that holds a whole request body, where several media types have a form each. */
 export const REQUEST_BODY = 'x-request-body';
 

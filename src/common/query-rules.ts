@@ -2,7 +2,7 @@ import type { FieldCode } from './errors.js';
 import { Normalise } from './normalise.js';
 import { Rule, all } from './rules.js';
 import { characters, isCleanText, normalise } from './text.js';
-import { type DbTime, toDbTime } from './time.js';
+import { type DbTime, isDbTime, toDbTime } from './time.js';
 
 /**
  * Rules of query parameters, which arrive as text or, when repeated, as a list of texts. A value that cannot be
@@ -80,18 +80,18 @@ const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\
 export const TimeParam = () =>
   all(
     Normalise(read(parseTime)),
-    Rule(code, 'must be a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31', (value) =>
-      isDbTime(value),
+    Rule(
+      code,
+      'must be a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31',
+      (value) => typeof value === 'string' && isDbTime(value),
     ),
   );
 
-function parseTime(text: string): DbTime | undefined {
+/** @returns undefined for what is no time, or no day of the calendar. */
+export function parseTime(text: string): DbTime | undefined {
   const millis = TIME.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(millis) || !isDay(text.slice(0, 10)) ? undefined : toDbTime(new Date(millis));
 }
-
-const isDbTime = (value: unknown): boolean =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/.test(value);
 
 /** `Date.parse` rolls days over: it takes 30 February for 2 March. */
 function isDay(text: string): boolean {

@@ -12,6 +12,10 @@ export function now(): DbTime {
   return toDbTime(new Date());
 }
 
+export function isDbTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/.test(text);
+}
+
 /** `seconds` may be negative. */
 export function secondsFrom(time: DbTime, seconds: number): DbTime {
   return toDbTime(new Date(toMillis(time) + seconds * 1000));

@@ -1,27 +1,9 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { BooleanParam, ChoicesParam, IntegerParam, PatternParam } from '../common/query-rules.js';
+import { Page } from '../common/page.js';
+import { BooleanParam, ChoicesParam, PatternParam } from '../common/query-rules.js';
 import { ROW_OUTCOMES, RUN_STATES } from './run/import.run.js';
 
-const MAX_LIMIT = 100;
 const LISTED_OUTCOMES = [...ROW_OUTCOMES.filter((outcome) => outcome !== 'unchanged'), 'missing'];
-
-class Page {
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, default: 0 })
-  @IntegerParam(0)
-  offset: number = 0;
-
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    default: 25,
-    description: 'Above 100 it is taken as 100.',
-  })
-  @IntegerParam(1)
-  limit: number = 25;
-}
-
-/** `limit` as it is used. */
-export const page = ({ offset, limit }: Page) => ({ offset, limit: Math.min(limit, MAX_LIMIT) });
 
 export class RunsQuery extends Page {
   @ApiPropertyOptional({ enum: RUN_STATES, isArray: true, description: 'May be repeated.' })

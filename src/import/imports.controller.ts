@@ -4,9 +4,10 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts, CheckedQuery } from '../common/input.guard.js';
+import { page } from '../common/page.js';
 import { streamText } from '../common/stream.js';
 import { ImportOptions } from './import.options.js';
-import { RowsQuery, RunsQuery, page } from './import.query.js';
+import { RowsQuery, RunsQuery } from './import.query.js';
 import { presentRow, presentRun } from './import.view.js';
 import {
   DocDecide,

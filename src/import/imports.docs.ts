@@ -1,14 +1,12 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { Problems, REQUEST_BODY, Secured } from '../common/docs.js';
+import { LOCATION, Problems, REQUEST_BODY, Secured } from '../common/docs.js';
 import type { ErrorCode } from '../common/errors.js';
 import { ImportOptions } from './import.options.js';
 import { ExportQuery, RowsQuery, RunsQuery } from './import.query.js';
 import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 
 /** What Swagger UI shows of the routes of imports. */
-
-const LOCATION = { Location: { description: 'Path of the run.', schema: { type: 'string' } } } as const;
 
 const Guarded = (...codes: ErrorCode[]) =>
   applyDecorators(Secured(), Problems('unauthenticated', 'forbidden', ...codes));

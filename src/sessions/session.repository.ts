@@ -1,8 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { insertRows } from '../database/bulk.js';
 import { DATABASE, type Database } from '../database/database.js';
-import { type Sql, placeholders } from '../database/sql.js';
+import { type Sql, forUpdate, placeholders } from '../database/sql.js';
 import { SessionEntity } from './session.entity.js';
+
+/** Everything but the hash of the cookie. */
+const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip';
 
 @Injectable()
 export class SessionRepository {
@@ -29,8 +32,40 @@ export class SessionRepository {
     ]);
   }
 
-  async delete(tx: Sql, id: string): Promise<number> {
-    return tx.execute('DELETE FROM sessions WHERE id = ?', [id]);
+  async list(
+    time: string,
+    userUuid: string | undefined,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<{ count: number; sessions: Omit<SessionEntity, 'token_hash'>[] }> {
+    const where = `expires > ?${userUuid === undefined ? '' : ' AND user_uuid = ?'}`;
+    const params = userUuid === undefined ? [time] : [time, userUuid];
+    const [total] = await this.database.query<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM sessions WHERE ${where}`,
+      params,
+    );
+    const sessions = await this.database.query<SessionEntity>(
+      `SELECT ${SHOWN} FROM sessions WHERE ${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
+      [...params, limit, offset],
+    );
+    return { count: total?.count ?? 0, sessions };
+  }
+
+  async lock(tx: Sql, id: string): Promise<Omit<SessionEntity, 'token_hash'> | undefined> {
+    const [session] = await tx.query<SessionEntity>(
+      `SELECT ${SHOWN} FROM sessions WHERE id = ?${forUpdate(tx)}`,
+      [id],
+    );
+    return session;
+  }
+
+  async lockOfUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
+    return tx.query<SessionEntity>(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ?${forUpdate(tx)}`, [
+      userUuid,
+    ]);
+  }
+
+  async delete(tx: Sql, id: string): Promise<void> {
+    await tx.execute('DELETE FROM sessions WHERE id = ?', [id]);
   }
 
   async deleteOfUsers(tx: Sql, userUuids: readonly string[], except: string): Promise<void> {

@@ -1,13 +1,17 @@
-import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Public, Requires } from '../access/decorators.js';
-import { unauthenticated } from '../common/errors.js';
-import { Accepts } from '../common/input.guard.js';
+import { isWebmaster } from '../access/policy.js';
+import { ProblemError, unauthenticated } from '../common/errors.js';
+import { Accepts, CheckedQuery } from '../common/input.guard.js';
+import { page } from '../common/page.js';
 import { LoginGuard, type LoggedIn } from './login.guard.js';
 import { SessionCookie } from './session.cookie.js';
-import { DocLogin, DocLogout } from './sessions.docs.js';
+import { SessionsQuery } from './session.query.js';
+import { presentSession } from './session.view.js';
+import { DocEndSession, DocListSessions, DocLogin, DocLogout } from './sessions.docs.js';
 import { SessionsService } from './sessions.service.js';
 
 @ApiTags('sessions')
@@ -44,5 +48,31 @@ export class SessionsController {
     await this.sessions.end(caller.actor.sessionId, caller);
     this.cookie.clear(response);
     return {};
+  }
+
+  @Get()
+  @DocListSessions()
+  @Requires('sessions.own')
+  @Accepts({ query: SessionsQuery })
+  async list(@CheckedQuery() query: SessionsQuery, @CurrentCaller() { actor }: Caller) {
+    const own = actor.kind === 'user' && !isWebmaster(actor) ? actor.uuid : undefined;
+    const wanted = query.user_uuid?.toLowerCase();
+    if (own !== undefined && wanted !== undefined && wanted !== own) {
+      throw new ProblemError('forbidden', 'Your role shows you your own sessions alone.');
+    }
+    const { count, sessions } = await this.sessions.list(own ?? wanted, page(query));
+    return { Count: count, Results: sessions.map((session) => presentSession(session, actor)) };
+  }
+
+  @Delete(':session_id')
+  @DocEndSession()
+  @HttpCode(204)
+  @Requires('sessions.own')
+  async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
+    const { actor } = caller;
+    const own = actor.kind === 'user' && !isWebmaster(actor) ? actor.uuid : undefined;
+    // Somebody else's session looks like none.
+    if (!(await this.sessions.end(id, caller, own)))
+      throw new ProblemError('not_found', `There is no session ${id}.`);
   }
 }

@@ -1,11 +1,34 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiCookieAuth, ApiOperation, ApiProperty, ApiResponse } from '@nestjs/swagger';
-import { BodyProblems, Problems } from '../common/docs.js';
+import {
+  ApiBody,
+  ApiCookieAuth,
+  ApiOperation,
+  ApiParam,
+  ApiProperty,
+  ApiQuery,
+  ApiResponse,
+} from '@nestjs/swagger';
+import { BodyProblems, Problems, Secured } from '../common/docs.js';
 import { LoginInput } from './login.input.js';
+import { SessionsQuery } from './session.query.js';
 
 class LoggedInDto {
   @ApiProperty({ format: 'uuid' }) uuid!: string;
   @ApiProperty({ example: 'admin' }) username!: string;
+}
+
+class SessionDto {
+  @ApiProperty({ format: 'uuid' }) id!: string;
+  @ApiProperty({ format: 'uuid' }) user_uuid!: string;
+  @ApiProperty({ format: 'date-time' }) created!: string;
+  @ApiProperty({ format: 'date-time', description: 'Moves on while the session is used.' }) expires!: string;
+  @ApiProperty({ example: '203.0.113.7', description: 'Where the login came from.' }) ip!: string;
+  @ApiProperty({ description: 'The session of this very request.' }) current!: boolean;
+}
+
+class SessionPageDto {
+  @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
+  @ApiProperty({ type: [SessionDto] }) Results!: SessionDto[];
 }
 
 export const DocLogin = () =>
@@ -35,4 +58,40 @@ export const DocLogout = () =>
     ApiCookieAuth('session'),
     ApiResponse({ status: 200, description: 'Logged out.', schema: { type: 'object', example: {} } }),
     Problems('unauthenticated', 'forbidden', 'cross_site'),
+  );
+
+export const DocListSessions = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Sessions that are good now, newest first',
+      description: "One's own; a Webmaster and an API key see everybody's.",
+    }),
+    ApiQuery({ type: SessionsQuery }),
+    ApiResponse({ status: 200, description: 'A page of sessions.', type: SessionPageDto }),
+    Secured(),
+    Problems('unauthenticated', 'forbidden'),
+  );
+
+export const DocEndSession = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'End a session',
+      description: "One's own; a Webmaster and an API key end anybody's. True for the very next request.",
+    }),
+    ApiParam({ name: 'session_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
+    ApiResponse({ status: 204, description: 'It has ended.' }),
+    Secured(),
+    Problems('unauthenticated', 'forbidden', 'malformed_uuid', 'not_found', 'cross_site'),
+  );
+
+export const DocEndSessionsOfUser = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'End all sessions of a user',
+      description: 'Also the one of this very request, where users do it to themselves.',
+    }),
+    ApiParam({ name: 'user_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
+    ApiResponse({ status: 204, description: 'The user has none any more.' }),
+    Secured(),
+    Problems('unauthenticated', 'forbidden', 'malformed_uuid', 'not_found', 'cross_site'),
   );

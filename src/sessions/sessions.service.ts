@@ -17,6 +17,9 @@ export interface LiveSession {
   renewed: boolean;
 }
 
+/** A session as operators may see it: everything but the cookie. */
+export type Session = Omit<SessionEntity, 'token_hash'>;
+
 /** Sessions in the database, so that every instance agrees and an end is effective with the next request. */
 @Injectable()
 export class SessionsService {
@@ -47,7 +50,11 @@ export class SessionsService {
     };
     await this.repository.insert(tx, session);
     await this.audit.record(tx, caller, [
-      { action: 'session.created', target: { kind: 'session', id: session.id } },
+      {
+        action: 'session.created',
+        target: { kind: 'session', id: session.id },
+        changes: [{ field: 'user_uuid', new: userUuid }],
+      },
     ]);
     return token;
   }
@@ -63,11 +70,28 @@ export class SessionsService {
     return { id: session.id, userUuid: session.user_uuid, renewed };
   }
 
-  async end(id: string, caller: Caller): Promise<void> {
+  /** Sessions that are good now, newest first: of a user, or of everybody. */
+  async list(
+    userUuid: string | undefined,
+    page: { offset: number; limit: number },
+  ): Promise<{ count: number; sessions: Session[] }> {
+    return this.repository.list(now(), userUuid, page);
+  }
+
+  /** @param userUuid whose session it must be; undefined for anybody's. @returns false where there is none. */
+  async end(id: string, caller: Caller, userUuid?: string): Promise<boolean> {
+    return this.transactions.run(async (tx) => {
+      const session = await this.repository.lock(tx, id);
+      if (!session || (userUuid !== undefined && session.user_uuid !== userUuid)) return false;
+      await this.remove(tx, [session], caller);
+      return true;
+    });
+  }
+
+  /** Ends all sessions of a user because somebody asks for it. */
+  async endAll(userUuid: string, caller: Caller): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const ended = await this.repository.delete(tx, id);
-      if (ended === 0) return;
-      await this.audit.record(tx, caller, [{ action: 'session.ended', target: { kind: 'session', id } }]);
+      await this.remove(tx, await this.repository.lockOfUser(tx, userUuid), caller);
     });
   }
 
@@ -78,6 +102,16 @@ export class SessionsService {
 
   async purge(): Promise<void> {
     await this.repository.deleteExpired(now());
+  }
+
+  private async remove(tx: Sql, sessions: readonly Session[], caller: Caller): Promise<void> {
+    for (const { id } of sessions) await this.repository.delete(tx, id);
+    const events = sessions.map(({ id, user_uuid }) => ({
+      action: 'session.ended' as const,
+      target: { kind: 'session' as const, id },
+      changes: [{ field: 'user_uuid', old: user_uuid }],
+    }));
+    await this.audit.record(tx, caller, events);
   }
 
   private ends(from: string, absolute: string): Pick<SessionEntity, 'expires' | 'absolute_expires'> {

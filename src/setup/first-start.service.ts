@@ -39,13 +39,14 @@ export class FirstStart {
   async run(): Promise<FirstCredentials | undefined> {
     if (!(await this.users.isEmpty())) return undefined;
     const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? randomToken().slice(0, 20);
-    const apiKey = this.env.BOOTSTRAP_API_KEY ?? makeApiKey();
+    const keyId = uuidv7();
+    const apiKey = this.env.BOOTSTRAP_API_KEY ?? makeApiKey(keyId);
     const password_hash = await this.passwords.hash(password.normalize('NFC'));
     const patch = { username: USERNAME, email: EMAIL, roles: [WEBMASTER], password_hash };
     const first = await this.transactions.run(async (tx) => {
       const [outcome] = await this.writer.apply(tx, [{ kind: 'create', uuid: uuidv7(), patch }], SYSTEM);
       if (outcome?.outcome !== 'created') return false;
-      await this.keys.add(tx, 'first key', apiKey, SYSTEM);
+      await this.keys.add(tx, { id: keyId, name: 'first key', key: apiKey, expires: null }, SYSTEM);
       return true;
     });
     if (!first) return undefined;

@@ -6,6 +6,7 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { ProblemError } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../common/input.guard.js';
 import type { JsonObject } from '../common/json.js';
+import { nextPage } from '../common/page.js';
 import { etagOf, isNotModified, versionsIn } from './user.etag.js';
 import type { User } from './user.model.js';
 import { UserQuery } from './user.query.js';
@@ -108,12 +109,4 @@ export class UsersController {
     response.status(304);
     return undefined;
   }
-}
-
-/** The same search behind the last user of this page. */
-function nextPage(request: Request, after: string): string {
-  const { searchParams: query } = new URL(request.originalUrl, 'http://localhost');
-  query.delete('offset');
-  query.set('after', after);
-  return `${request.path}?${query.toString()}`;
 }

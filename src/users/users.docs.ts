@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { BodyProblems, Problems, Secured } from '../common/docs.js';
+import { BodyProblems, LOCATION, Problems, Secured } from '../common/docs.js';
 import { ChangedUserInput, NewUserInput } from './user.input.js';
 import { UserQuery } from './user.query.js';
 import { UserDto, UserPageDto, UserUuidDto } from './users.dto.js';
@@ -55,7 +55,7 @@ export const DocCreate = () =>
       status: 201,
       description: 'Created.',
       type: UserUuidDto,
-      headers: { Location: { description: 'Path of the user.', schema: { type: 'string' } } },
+      headers: LOCATION,
     }),
     Secured(),
     BodyProblems('unauthenticated', 'forbidden', 'cross_site', ...TAKEN),

@@ -14,13 +14,14 @@ import { UserSearch } from './user.search.js';
 import { UserSettings } from './user.settings.js';
 import { UserStore } from './user.store.js';
 import { UserWriter } from './user.writer.js';
+import { UserSessionsController } from './user-sessions.controller.js';
 import { UsersController } from './users.controller.js';
 import { UsersRepository } from './users.repository.js';
 import { UsersService } from './users.service.js';
 
 @Module({
   imports: [AuditModule, SessionsModule],
-  controllers: [UsersController, AvatarController],
+  controllers: [UsersController, UserSessionsController, AvatarController],
   providers: [
     UsersService,
     UserSearch,

@@ -36,6 +36,10 @@ export class Client {
     return this.send('POST', path, body && JSON.stringify(body), headers);
   }
 
+  delete(path: string): Promise<Answer> {
+    return this.send('DELETE', path);
+  }
+
   put(path: string, body: object, headers?: Headers): Promise<Answer> {
     return this.send('PUT', path, JSON.stringify(body), headers);
   }

@@ -1,0 +1,57 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import type { Caller } from '../access/actor.js';
+import { CurrentCaller, Requires } from '../access/decorators.js';
+import { ProblemError, validationFailed } from '../common/errors.js';
+import { Accepts, CheckedQuery } from '../common/input.guard.js';
+import { readInput } from '../common/input.js';
+import type { JsonObject } from '../common/json.js';
+import { Page, page } from '../common/page.js';
+import { ApiKeyInput } from './api-key.input.js';
+import { presentApiKey } from './api-key.view.js';
+import { DocCreateKey, DocListKeys, DocRevokeKey } from './api-keys.docs.js';
+import { ApiKeysService } from './api-keys.service.js';
+
+@ApiTags('api keys')
+@Controller('api_keys')
+export class ApiKeysController {
+  constructor(private readonly keys: ApiKeysService) {}
+
+  @Get()
+  @DocListKeys()
+  @Requires('api_keys.manage')
+  @Accepts({ query: Page })
+  async list(@CheckedQuery() query: Page) {
+    const { offset, limit } = page(query);
+    const keys = await this.keys.list();
+    return { Count: keys.length, Results: keys.slice(offset, offset + limit).map(presentApiKey) };
+  }
+
+  @Post()
+  @DocCreateKey()
+  @Requires('api_keys.manage')
+  @Accepts({ body: true })
+  async create(
+    @Body() body: JsonObject,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { value, errors } = readInput(ApiKeyInput, body);
+    if (errors.length > 0) throw validationFailed(errors);
+    const { key, ...made } = await this.keys.create(value.name, value.expires ?? null, caller);
+    response.location(`${request.path.replace(/\/$/, '')}/${made.id}`);
+    response.setHeader('Cache-Control', 'no-store');
+    return { ...presentApiKey(made), key };
+  }
+
+  @Delete(':key_id')
+  @DocRevokeKey()
+  @HttpCode(204)
+  @Requires('api_keys.manage')
+  async revoke(@Param('key_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
+    const before = await this.keys.revoke(id, caller);
+    if (before === undefined) throw new ProblemError('not_found', `There is no API key ${id}.`);
+  }
+}

@@ -1,0 +1,63 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { BodyProblems, LOCATION, Problems, Secured } from '../common/docs.js';
+import { Page } from '../common/page.js';
+import { ApiKeyInput } from './api-key.input.js';
+
+const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
+
+class ApiKeyDto {
+  @ApiProperty({ format: 'uuid', description: 'Its last 12 digits are the public id in the key itself.' })
+  id!: string;
+  @ApiProperty({ example: 'HR connector', maxLength: 255 }) name!: string;
+  @ApiProperty({ enum: ['active', 'expired', 'revoked'] }) state!: string;
+  @ApiProperty({ format: 'date-time' }) created!: string;
+  @ApiProperty(NULLABLE_TIME) expires!: string | null;
+  @ApiProperty(NULLABLE_TIME) revoked!: string | null;
+  @ApiProperty({ ...NULLABLE_TIME, description: 'To the minute.' }) last_used!: string | null;
+}
+
+class NewApiKeyDto extends ApiKeyDto {
+  @ApiProperty({ description: 'The key itself, in this answer and never again.' }) key!: string;
+}
+
+class ApiKeyPageDto {
+  @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
+  @ApiProperty({ type: [ApiKeyDto] }) Results!: ApiKeyDto[];
+}
+
+export const DocListKeys = () =>
+  applyDecorators(
+    ApiOperation({ summary: 'API keys, newest first', description: 'Without the keys themselves.' }),
+    ApiQuery({ type: Page }),
+    ApiResponse({ status: 200, description: 'A page of keys.', type: ApiKeyPageDto }),
+    Secured(),
+    Problems('unauthenticated', 'forbidden'),
+  );
+
+export const DocCreateKey = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Make an API key',
+      description:
+        'The answer alone holds the key: only its SHA-256 is stored. Several keys may be active, so that one can be ' +
+        'rotated: make the new one, give it to the connector, revoke the old one.',
+    }),
+    ApiBody({ type: ApiKeyInput }),
+    ApiResponse({ status: 201, description: 'The key.', type: NewApiKeyDto, headers: LOCATION }),
+    Secured(),
+    BodyProblems('unauthenticated', 'forbidden', 'cross_site'),
+  );
+
+export const DocRevokeKey = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Revoke an API key',
+      description:
+        'Final, and true for the very next request. Repeating it is no error. A key may revoke itself.',
+    }),
+    ApiParam({ name: 'key_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
+    ApiResponse({ status: 204, description: 'It is revoked.' }),
+    Secured(),
+    Problems('unauthenticated', 'forbidden', 'malformed_uuid', 'not_found', 'cross_site'),
+  );

@@ -1,0 +1,10 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Page } from '../common/page.js';
+import { PatternParam } from '../common/query-rules.js';
+import { UUID } from '../common/uuid.js';
+
+export class SessionsQuery extends Page {
+  @ApiPropertyOptional({ format: 'uuid', description: 'Of this user alone.' })
+  @PatternParam(UUID, 'must be a UUID')
+  user_uuid?: string;
+}
