@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { unavailable } from '../src/common/errors.js';
+import { ImportRunsRepository } from '../src/import/run/import-runs.repository.js';
 import { TestApp } from './support/app.js';
 import { counted, csv, imported, linked, rowsOf, settled, upload } from './support/imports.js';
 import type { Json } from './support/client.js';
@@ -68,11 +70,32 @@ test('a user whom somebody changes between plan and batch stays as they left it'
   expect(await linked(app.key, last)).toMatchObject({ phone: '7', email: user.email });
 });
 
-test('the import that waited behind it takes its turn', async () => {
-  const first = (await upload(app.key, file('a'))).body;
-  const second = (await upload(app.key, csv('ExternalId,Username,Email', 'z,z,z@example.org'))).body;
-  expect((await app.key.get(`/imports/${second.id as string}`)).body.state).toBe('queued');
-  await app.key.post(`/imports/${first.id as string}/cancel`);
-  expect((await settled(app.key, second.id)).state).toBe('completed');
-  expect((await settled(app.key, first.id)).state).toBe('cancelled');
+test('a batch and its checkpoint stand or fall together', async () => {
+  const runs = app.app.get(ImportRunsRepository);
+  const update = runs.update.bind(runs);
+  let failures = 0;
+  const spy = jest.spyOn(runs, 'update').mockImplementation(async (sql, id, change) => {
+    // The database goes away between the rows of the second batch and the checkpoint.
+    if (change.appliedBatches === 2 && failures++ === 0) throw unavailable('It is away.');
+    return update(sql, id, change);
+  });
+  const { id } = (await upload(app.key, file('t'), 'dataset=together')).body;
+  const run = await settled(app.key, id);
+  spy.mockRestore();
+  expect(failures).toBe(2);
+  expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
+});
+
+test('imports that wait take their turns in the order of their arrival', async () => {
+  const send = async (body: string): Promise<string> => (await upload(app.key, body)).body.id;
+  const first = await send(file('a'));
+  const second = await send(csv('ExternalId,Username,Email', 'y,y,y@example.org'));
+  const third = await send(csv('ExternalId,Username,Email', 'z,z,z@example.org'));
+  const states = [second, third].map(async (id) => (await app.key.get(`/imports/${id}`)).body.state);
+  expect(await Promise.all(states)).toEqual(['queued', 'queued']);
+  await app.key.post(`/imports/${first}/cancel`);
+  const [before, after] = [await settled(app.key, second), await settled(app.key, third)];
+  expect([before.state, after.state]).toEqual(['completed', 'completed']);
+  expect(before.finished <= after.started).toBe(true);
+  expect((await settled(app.key, first)).state).toBe('cancelled');
 });
