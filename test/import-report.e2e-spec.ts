@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { PurgeService } from '../src/setup/purge.service.js';
 import { TestApp } from './support/app.js';
+import type { Json } from './support/client.js';
 import { create } from './support/factories.js';
 import { counted, csv, imported, linked, rowsOf, upload } from './support/imports.js';
-import { databaseOf } from './support/people.js';
+import { databaseOf, inSeconds } from './support/people.js';
 
 /** What an operator reads of an import, and the files that come out of the service. */
 let app: TestApp;
@@ -174,4 +176,34 @@ test('the same file twice writes nothing but its run', async () => {
   const before = await all();
   expect(counted(await imported(app.key, file, 'dataset=twice'))).toEqual({ unchanged: 600 });
   expect(await all()).toEqual(before);
+});
+
+test('a run shows its first 50 problems, and lists them all', async () => {
+  const rows = Array.from({ length: 60 }, (_, i) => `many${i},many${i},no address`);
+  const run = await imported(app.key, csv('ExternalId,Username,Email', ...rows), 'dataset=many');
+  expect(run.problems.map(({ line }: Json) => line)).toEqual(Array.from({ length: 50 }, (_, i) => i + 2));
+  expect((await app.key.get(`/imports/${run.id as string}/rows?outcome=error`)).body.Count).toBe(60);
+});
+
+test('old runs are taken away with all that belongs to them, those that wait or are younger stay', async () => {
+  const file = (name: string) => csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
+  const [old, waiting, young] = [
+    await imported(app.key, file('purge1')),
+    await imported(app.key, file('purge2'), 'dry_run=true'),
+    await imported(app.key, file('purge3')),
+  ];
+  const database = databaseOf(app);
+  const age = 'UPDATE import_runs SET finished = ? WHERE id = ?';
+  await database.execute(age, [inSeconds(-91 * 24 * 3600), old.id]);
+  await database.execute(age, [inSeconds(-89 * 24 * 3600), young.id]);
+  await app.app.get(PurgeService).run();
+  const statuses = [old, waiting, young].map(
+    async ({ id }) => (await app.key.get(`/imports/${id as string}`)).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([404, 200, 200]);
+  const left = 'SELECT COUNT(*) AS count FROM import_rows WHERE run_id = ?';
+  const counts = [old, young].map(
+    async ({ id }) => (await database.query<{ count: number }>(left, [id]))[0]?.count,
+  );
+  expect(await Promise.all(counts)).toEqual([0, 1]);
 });

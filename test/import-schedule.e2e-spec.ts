@@ -102,6 +102,27 @@ test('a file without a marker is taken when it has been still for ten seconds', 
   expect(Date.now() - began).toBeGreaterThan(9_000);
 });
 
+test('a marker beside a file tells that it is complete, whatever its times say', async () => {
+  await firstStart();
+  drop('a.csv', person('a'));
+  mark('a.csv');
+  const ahead = Date.now() / 1000 + 3600;
+  utimesSync(join(folder, 'a.csv'), ahead, ahead); // never still for ten seconds
+  await start();
+  await until(() => names('done').length === 1);
+  expect(names('')).not.toContain('a.csv.done');
+});
+
+test('between two ticks nothing is taken', async () => {
+  await start();
+  drop('a.csv', person('a'));
+  mark('a.csv');
+  const next = await start();
+  await next.stop(); // waits for the turn that every start begins with
+  apps.pop();
+  expect(names('')).toContain('a.csv');
+});
+
 test('what a killed instance had claimed is taken up', async () => {
   await firstStart();
   const id = '01a1fc00-0000-7000-8000-00000000dead';
