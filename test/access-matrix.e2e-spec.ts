@@ -72,6 +72,9 @@ TABLE.push(
 );
 
 TABLE.push(
+  ['GET /audit', '', (c) => c.get('/audit'), MANAGERS(200)],
+  ['GET /audit.csv', '', (c) => c.get('/audit.csv'), MANAGERS(200)],
+  ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), MANAGERS(200)],
   ['GET /api_keys', '', (c) => c.get('/api_keys'), MANAGERS(200)],
   ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x' }), MANAGERS(201)],
   ['DELETE /api_keys/{key_id}', '', (c) => c.delete(`/api_keys/${NOBODY}`), MANAGERS(404)],

@@ -1,11 +1,126 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { type DbTime, toMillis } from '../common/time.js';
 import { insertRows } from '../database/bulk.js';
-import type { Sql } from '../database/sql.js';
+import { DATABASE, type Database } from '../database/database.js';
+import { type Sql, type SqlValue, placeholders } from '../database/sql.js';
 import { AuditEventEntity } from './audit.entity.js';
+import type { AuditAction, AuditChange, AuditRecord } from './audit.event.js';
+import type { AuditFilter } from './audit.query.js';
+
+/** Rows that one statement looks at, at most: what a filter without an index costs is bounded by it. */
+const SCAN = 10_000;
+const COLUMNS = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
+/** A row's id is made after its time, in the same moment; a clock may step between the two. */
+const SLACK_MILLIS = 60_000;
+
+/** What one look found. `last` is the oldest row that was looked at, where more may stand behind it. */
+export interface AuditPage {
+  records: AuditRecord[];
+  last: string | undefined;
+}
 
 @Injectable()
 export class AuditRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
   async append(tx: Sql, events: readonly AuditEventEntity[]): Promise<void> {
     await insertRows(tx, AuditEventEntity, events);
   }
+
+  /** Newest first, below the id `after`. May find fewer than `limit` though there are more: `last` tells. */
+  async page(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
+    const rest = unindexed(filter);
+    const { sql, params } = candidates(filter, after, COLUMNS, rest ? SCAN : limit);
+    const rows = await this.database.query<AuditEventEntity>(
+      rest ? `SELECT * FROM (${sql}) AS candidates WHERE ${rest.sql} LIMIT ?` : sql,
+      rest ? [...params, ...rest.params, limit] : params,
+    );
+    const records = rows.map(toRecord);
+    if (records.length === limit) return { records, last: records.at(-1)?.id };
+    return { records, last: rest ? await this.lastLookedAt(filter, after) : undefined };
+  }
+
+  /** How many match among the newest `SCAN` rows that the indexed filters leave. */
+  async count(filter: AuditFilter): Promise<number> {
+    const rest = unindexed(filter);
+    const { sql, params } = candidates(filter, undefined, rest ? 'actor_kind, changes' : 'id', SCAN);
+    const [row] = await this.database.query<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM (${sql}) AS candidates${rest ? ` WHERE ${rest.sql}` : ''}`,
+      [...params, ...(rest?.params ?? [])],
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Takes away the oldest rows before a time. @returns how many, at most `limit`. */
+  async deleteBefore(time: DbTime, limit: number): Promise<number> {
+    return this.database.execute(
+      `DELETE FROM audit_events WHERE id IN (
+         SELECT id FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest)`,
+      [firstId(toMillis(time)), limit],
+    );
+  }
+
+  /** undefined where all rows have been looked at. */
+  private async lastLookedAt(filter: AuditFilter, after: string | undefined): Promise<string | undefined> {
+    const { sql, params } = candidates(filter, after, 'id', SCAN);
+    const [row] = await this.database.query<{ looked: number; last: string | null }>(
+      `SELECT COUNT(*) AS looked, MIN(id) AS last FROM (${sql}) AS candidates`,
+      params,
+    );
+    return row?.looked === SCAN ? (row.last ?? undefined) : undefined;
+  }
+}
+
+/** The newest rows that the filters leave for which there is an index. */
+function candidates(
+  { actor, action, target, since, until }: AuditFilter,
+  after: string | undefined,
+  columns: string,
+  limit: number,
+): { sql: string; params: SqlValue[] } {
+  const parts: string[] = [];
+  const params: SqlValue[] = [];
+  const where = (part: string, ...values: SqlValue[]): void => {
+    parts.push(part);
+    params.push(...values);
+  };
+  if (target !== undefined) where('target_id = ?', target.toLowerCase());
+  if (actor !== undefined) where('actor_id = ?', actor.toLowerCase());
+  if (action) where(`action IN (${placeholders(action.length)})`, ...action);
+  if (since !== undefined) where('id >= ? AND time >= ?', firstId(toMillis(since)), since);
+  if (until !== undefined) where('id < ? AND time < ?', firstId(toMillis(until) + SLACK_MILLIS), until);
+  if (after !== undefined) where('id < ?', after.toLowerCase());
+  const condition = parts.length > 0 ? ` WHERE ${parts.join(' AND ')}` : '';
+  return {
+    sql: `SELECT ${columns} FROM audit_events${condition} ORDER BY id DESC LIMIT ?`,
+    params: [...params, limit],
+  };
+}
+
+/** The filters for which there is no index. `changes` is written by `JSON.stringify`, with the field first. */
+function unindexed({ actor_kind, field }: AuditFilter): { sql: string; params: SqlValue[] } | undefined {
+  const parts = [
+    ...(actor_kind === undefined ? [] : [['actor_kind = ?', actor_kind] as const]),
+    ...(field === undefined ? [] : [['changes LIKE ?', `%{"field":"${field}"%`] as const]),
+  ];
+  if (parts.length === 0) return undefined;
+  return { sql: parts.map(([sql]) => sql).join(' AND '), params: parts.map(([, value]) => value) };
+}
+
+/** The smallest id of a moment. */
+const firstId = (millis: number): string =>
+  uuidv7({ msecs: Math.max(0, millis), random: new Uint8Array(16), seq: 0 });
+
+function toRecord(row: AuditEventEntity): AuditRecord {
+  return {
+    id: row.id,
+    time: row.time,
+    actor: { kind: row.actor_kind, id: row.actor_id },
+    action: row.action as AuditAction,
+    target: { kind: row.target_kind, id: row.target_id },
+    changes: JSON.parse(row.changes) as AuditChange[],
+    request_id: row.request_id,
+    ip: row.ip,
+  };
 }

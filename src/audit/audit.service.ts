@@ -1,36 +1,31 @@
 import { Injectable } from '@nestjs/common';
+import { setImmediate } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, actorId } from '../access/actor.js';
-import { now } from '../common/time.js';
+import { now, secondsFrom } from '../common/time.js';
+import { Env } from '../config/env.js';
 import type { Sql } from '../database/sql.js';
-import { AuditRepository } from './audit.repository.js';
-
-export type AuditAction =
-  | 'user.created'
-  | 'user.updated'
-  | 'user.blocked'
-  | 'user.reactivated'
-  | 'session.created'
-  | 'session.ended'
-  | 'api_key.created'
-  | 'api_key.revoked'
-  | 'import.approved'
-  | 'import.rejected'
-  | 'import.cancelled'
-  | 'import.reverted'
-  | 'import.completed';
+import type { AuditAction, AuditChange, AuditRecord, TARGET_KINDS } from './audit.event.js';
+import type { AuditFilter } from './audit.query.js';
+import { type AuditPage, AuditRepository } from './audit.repository.js';
 
 export interface AuditEvent {
   action: AuditAction;
-  target: { kind: 'user' | 'session' | 'api_key' | 'import'; id: string };
-  /** `{field, old, new}`; a secret is named without values. */
-  changes?: readonly object[];
+  target: { kind: (typeof TARGET_KINDS)[number]; id: string };
+  changes?: readonly AuditChange[];
 }
+
+const PAGE = 500;
+const PURGE_ROWS = 500;
+const DAY_SECONDS = 24 * 60 * 60;
 
 /** Who did what to whom: written in the transaction of the change, so that neither exists without the other. */
 @Injectable()
 export class AuditService {
-  constructor(private readonly repository: AuditRepository) {}
+  constructor(
+    private readonly repository: AuditRepository,
+    private readonly env: Env,
+  ) {}
 
   async record(tx: Sql, caller: Caller, events: readonly AuditEvent[]): Promise<void> {
     const time = now();
@@ -47,5 +42,33 @@ export class AuditService {
       ip: caller.ip,
     }));
     await this.repository.append(tx, rows);
+  }
+
+  /** Events, newest first, behind the one with the id `after`. */
+  async page(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
+    return this.repository.page(filter, after, limit);
+  }
+
+  /** How many there are; beyond 10,000 it says 10,000. */
+  async count(filter: AuditFilter): Promise<number> {
+    return this.repository.count(filter);
+  }
+
+  /** All events, newest first. */
+  async *all(filter: AuditFilter): AsyncGenerator<AuditRecord[]> {
+    for (let after: string | undefined; ;) {
+      const { records, last } = await this.repository.page(filter, after, PAGE);
+      yield records;
+      if (last === undefined) return;
+      after = last;
+    }
+  }
+
+  /** Takes away what is older than the settings say, in short transactions, so that nobody waits long. */
+  async purge(): Promise<void> {
+    const days = this.env.AUDIT_RETENTION_DAYS;
+    if (days === undefined) return;
+    const oldest = secondsFrom(now(), -days * DAY_SECONDS);
+    while ((await this.repository.deleteBefore(oldest, PURGE_ROWS)) === PURGE_ROWS) await setImmediate();
   }
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
-import { type AuditAction, AuditService } from '../audit/audit.service.js';
+import type { AuditAction } from '../audit/audit.event.js';
+import { AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../common/errors.js';
 import { truncated } from '../common/text.js';
 import { now, secondsFrom, toMillis } from '../common/time.js';

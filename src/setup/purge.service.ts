@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { AuditService } from '../audit/audit.service.js';
 import { Log } from '../common/log.js';
 import { ImportsService } from '../import/imports.service.js';
 import { LoginThrottle } from '../sessions/login-throttle.service.js';
@@ -17,6 +18,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
     private readonly throttle: LoginThrottle,
     private readonly idempotency: IdempotencyService,
     private readonly imports: ImportsService,
+    private readonly audit: AuditService,
     private readonly log: Log,
   ) {}
 
@@ -37,5 +39,6 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
     await this.throttle.purge();
     await this.idempotency.purge();
     await this.imports.purge();
+    await this.audit.purge();
   }
 }

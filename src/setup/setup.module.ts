@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
+import { AuditModule } from '../audit/audit.module.js';
 import { ImportModule } from '../import/import.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
@@ -7,7 +8,7 @@ import { FirstStart } from './first-start.service.js';
 import { PurgeService } from './purge.service.js';
 
 @Module({
-  imports: [ApiKeysModule, ImportModule, SessionsModule, UsersModule],
+  imports: [AuditModule, ApiKeysModule, ImportModule, SessionsModule, UsersModule],
   providers: [FirstStart, PurgeService],
 })
 export class SetupModule {}

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
-import { type AuditAction, AuditService } from '../audit/audit.service.js';
+import type { AuditAction } from '../audit/audit.event.js';
+import { AuditService } from '../audit/audit.service.js';
 import type { Sql } from '../database/sql.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { moved } from './user.conflicts.js';

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AvatarController } from './avatar.controller.js';
@@ -14,19 +15,22 @@ import { UserSearch } from './user.search.js';
 import { UserSettings } from './user.settings.js';
 import { UserStore } from './user.store.js';
 import { UserWriter } from './user.writer.js';
+import { UserHistoryController } from './user-history.controller.js';
+import { UserHistory } from './user.history.js';
 import { UserSessionsController } from './user-sessions.controller.js';
 import { UsersController } from './users.controller.js';
 import { UsersRepository } from './users.repository.js';
 import { UsersService } from './users.service.js';
 
 @Module({
-  imports: [AuditModule, SessionsModule],
-  controllers: [UsersController, UserSessionsController, AvatarController],
+  imports: [AuditModule, SessionsModule, ApiKeysModule],
+  controllers: [UsersController, UserSessionsController, UserHistoryController, AvatarController],
   providers: [
     UsersService,
     UserSearch,
     UserWriter,
     UserDirectory,
+    UserHistory,
     UserStore,
     UserSettings,
     PasswordService,

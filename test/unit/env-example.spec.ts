@@ -31,7 +31,9 @@ test('.env.example explains every setting in the line above it', () => {
 });
 
 test('every field of the settings is known to be set or unset', () => {
-  const source = readFileSync(new URL('../../src/config/env.ts', import.meta.url), 'utf8');
+  const source = ['env', 'env.import', 'env.operation']
+    .map((name) => readFileSync(new URL(`../../src/config/${name}.ts`, import.meta.url), 'utf8'))
+    .join('');
   const fields = [...source.matchAll(/^ {2}([A-Z][A-Z_]+)(\?)?:/gm)];
   expect(fields.map(([, name]) => name).sort()).toEqual([...Object.keys(set), ...unset].sort());
   expect(

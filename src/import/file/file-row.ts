@@ -2,7 +2,7 @@ import type { JsonObject } from '../../common/json.js';
 import type { RowError } from '../run/import.row.js';
 import type { Column } from './columns.js';
 import type { CsvRecord } from './csv-reader.js';
-import { armed } from './csv-writer.js';
+import { armed } from '../../common/csv.js';
 import type { Header } from './header.js';
 import { splitList } from './list-cell.js';
 

@@ -1,5 +1,5 @@
 import type { User } from '../../users/user.model.js';
-import { armed } from '../file/csv-writer.js';
+import { armed } from '../../common/csv.js';
 import type { Header } from '../file/header.js';
 
 /**

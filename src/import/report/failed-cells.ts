@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { truncated } from '../../common/text.js';
-import { armed } from '../file/csv-writer.js';
+import { armed } from '../../common/csv.js';
 import { RunFiles } from '../file/run-files.js';
 import { ImportReportRepository } from './import-report.repository.js';
 import type { ImportRun } from '../run/import.run.js';

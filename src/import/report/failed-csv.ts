@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BOM, csvLine } from '../file/csv-writer.js';
+import { BOM, csvLine } from '../../common/csv.js';
 import { ImportReportRepository } from './import-report.repository.js';
 import type { ImportRun } from '../run/import.run.js';
 

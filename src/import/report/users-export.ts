@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UserDirectory } from '../../users/user-directory.js';
 import type { User } from '../../users/user.model.js';
 import { COLUMNS, cellsOf } from '../file/columns.js';
-import { BOM, csvLine } from '../file/csv-writer.js';
+import { BOM, csvLine } from '../../common/csv.js';
 
 const PAGE = 500;
 

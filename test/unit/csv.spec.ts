@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { CsvReader } from '../../src/import/file/csv-reader.js';
-import { BOM, armed, csvLine } from '../../src/import/file/csv-writer.js';
+import { BOM, armed, csvLine } from '../../src/common/csv.js';
 import { ByteSource, CHUNKINGS } from '../support/bytes.js';
 import { randoms } from '../support/random.js';
 

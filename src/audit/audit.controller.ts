@@ -1,0 +1,49 @@
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { Requires } from '../access/decorators.js';
+import { BOM, csvLine } from '../common/csv.js';
+import { Accepts, CheckedQuery } from '../common/input.guard.js';
+import { limitOf, nextPage } from '../common/page.js';
+import { streamText } from '../common/stream.js';
+import { DocAudit, DocAuditCsv } from './audit.docs.js';
+import { AuditFilter, AuditQuery } from './audit.query.js';
+import { AuditService } from './audit.service.js';
+import { CSV_COLUMNS, csvCells, presentEvent } from './audit.view.js';
+
+@ApiTags('audit')
+@Controller()
+export class AuditController {
+  constructor(private readonly audit: AuditService) {}
+
+  @Get('audit')
+  @DocAudit()
+  @Requires('audit.read')
+  @Accepts({ query: AuditQuery })
+  async list(
+    @CheckedQuery() query: AuditQuery,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { records, last } = await this.audit.page(query, query.after, limitOf(query));
+    if (last !== undefined) response.links({ next: nextPage(request, last) });
+    return { Count: await this.audit.count(query), Results: records.map(presentEvent) };
+  }
+
+  @Get('audit.csv')
+  @DocAuditCsv()
+  @Requires('audit.read')
+  @Accepts({ query: AuditFilter })
+  async file(@CheckedQuery() filter: AuditFilter, @Res() response: Response): Promise<void> {
+    response.setHeader('Content-Type', 'text/csv; charset=utf-8');
+    response.setHeader('Content-Disposition', 'attachment; filename="audit.csv"');
+    await streamText(response, this.lines(filter));
+  }
+
+  private async *lines(filter: AuditFilter): AsyncGenerator<string> {
+    yield BOM + csvLine(CSV_COLUMNS);
+    for await (const records of this.audit.all(filter)) {
+      yield records.map((record) => csvLine(csvCells(record))).join('');
+    }
+  }
+}

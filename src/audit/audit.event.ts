@@ -1,0 +1,41 @@
+import type { DbTime } from '../common/time.js';
+
+/** Everything that is ever audited. */
+export const ACTIONS = [
+  'user.created',
+  'user.updated',
+  'user.blocked',
+  'user.reactivated',
+  'session.created',
+  'session.ended',
+  'api_key.created',
+  'api_key.revoked',
+  'import.approved',
+  'import.rejected',
+  'import.cancelled',
+  'import.reverted',
+  'import.completed',
+] as const;
+export type AuditAction = (typeof ACTIONS)[number];
+
+export const ACTOR_KINDS = ['key', 'user', 'import', 'system'] as const;
+export const TARGET_KINDS = ['user', 'session', 'api_key', 'import'] as const;
+
+/** One difference; a secret has neither old nor new. */
+export interface AuditChange {
+  field: string;
+  old?: unknown;
+  new?: unknown;
+}
+
+/** An audit row as it is read. */
+export interface AuditRecord {
+  id: string;
+  time: DbTime;
+  actor: { kind: string; id: string | null };
+  action: AuditAction;
+  target: { kind: string; id: string };
+  changes: AuditChange[];
+  request_id: string;
+  ip: string;
+}
