@@ -5,8 +5,10 @@ import type { NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import { ErrorFilter } from './common/error.filter.js';
 import { Log } from './common/log.js';
-import { closePromptly } from './common/prompt-close.js';
+import { Metrics } from './common/metrics.js';
 import { requestId } from './common/request-id.js';
+import { securityHeaders } from './common/security-headers.js';
+import { boundSlowClients, closePromptly, tlsOptions } from './common/server.js';
 import type { Env } from './config/env.js';
 import { ImportWorker } from './import/run/import.worker.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
@@ -15,24 +17,32 @@ import { DEFAULT_AVATAR_PATH } from './users/user.settings.js';
 
 const API_PREFIX = 'api/0.3';
 
-/** Pages for people: everything for clients stands under the prefix. */
+/** Pages for people, and what a machine room asks for: everything for clients stands under the prefix. */
 const UNPREFIXED = [
+  { path: 'health/live', method: RequestMethod.GET },
+  { path: 'health/ready', method: RequestMethod.GET },
+  { path: 'metrics', method: RequestMethod.GET },
   { path: 'problems/:code', method: RequestMethod.GET },
   { path: DEFAULT_AVATAR_PATH, method: RequestMethod.GET },
 ];
 
 /** The whole application, not yet listening: what `main.ts` starts and what the tests test. */
 export async function createApp(env: Env): Promise<NestExpressApplication> {
+  const httpsOptions = tlsOptions(env);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env), {
     bodyParser: false, // `InputGuard` reads bodies, after the credentials are known
     logger: false, // a failed start is told by `main.ts` in a line; Nest's own report prints stacks and settings
     abortOnError: false,
+    ...(httpsOptions && { httpsOptions }),
   });
   closePromptly(app.getHttpServer());
+  boundSlowClients(app.getHttpServer());
   app.set('trust proxy', env.trustProxy);
   app.disable('x-powered-by');
   app.disable('etag'); // representations have their own (`user.etag.ts`)
   app.use(requestId(app.get(Log)));
+  app.use(app.get(Metrics).middleware());
+  app.use(securityHeaders(env.baseUrl.startsWith('https:')));
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   serveDocs(app);

@@ -23,6 +23,7 @@ function openApi(app: INestApplication): OpenAPIObject {
       },
       'session',
     )
+    .addBearerAuth({ type: 'http', description: '`METRICS_TOKEN`, where it is set.' }, 'metrics')
     .addTag('users')
     .addTag('imports')
     .addTag('sessions')

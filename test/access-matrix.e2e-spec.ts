@@ -105,8 +105,9 @@ TABLE.push(
   ],
 );
 
-/** Pages outside of the API, open to everybody. */
-const FOR_PEOPLE = /^\S+ \/(problems\/\{code\}|assets\/default-avatar\.svg|docs\b.*)$/;
+/** Outside of the API, open to everybody. */
+const FOR_PEOPLE =
+  /^\S+ \/(health\/live|health\/ready|metrics|problems\/\{code\}|assets\/default-avatar\.svg|docs\b.*)$/;
 const CODES = new Map([
   [401, 'unauthenticated'],
   [403, 'forbidden'],
@@ -159,7 +160,8 @@ describe('the table', () => {
     const { paths } = JSON.parse(readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8')) as {
       paths: Record<string, object>;
     };
-    return Object.entries(paths).flatMap(([path, operations]) =>
+    const below = Object.entries(paths).filter(([path]) => path.startsWith('/api/'));
+    return below.flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace('/api/0.3', '')}`),
     );
   };

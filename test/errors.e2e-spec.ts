@@ -7,6 +7,7 @@ import type { Answer, Client } from './support/client.js';
 import { aUser, create } from './support/factories.js';
 import { imported } from './support/imports.js';
 
+const RATE = 300;
 const PASSWORD = 'a good password';
 let app: TestApp;
 let webmaster: Client;
@@ -15,7 +16,11 @@ let ids: { admin: string; member: string; other: string };
 const faults = jest.fn<Log['fault']>();
 
 beforeAll(async () => {
-  app = await TestApp.start({ HASH_QUEUE_LIMIT: '1' });
+  app = await TestApp.start({
+    HASH_QUEUE_LIMIT: '1',
+    REQUEST_TIMEOUT_SECONDS: '1',
+    RATE_LIMIT_PER_MINUTE: String(RATE),
+  });
   webmaster = await app.login();
   const { uuid, username } = await create(app.key, { password: PASSWORD });
   member = await app.login(username as string, PASSWORD);
@@ -83,6 +88,12 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   too_large: () => app.key.send('POST', '/users', `{"about_me":"${'x'.repeat(1024 * 1024)}"}`),
   unsupported_media_type: () => app.key.send('POST', '/users', '{}', { 'content-type': 'text/plain' }),
   validation_failed: () => app.key.post('/users', {}),
+  request_timeout: () => app.key.send('POST', '/users', '{"username":', { 'content-length': '100' }),
+  rate_limited: async () => {
+    let answer = await member.get('/users/me');
+    for (let sent = 1; sent < RATE && answer.status === 200; sent++) answer = await member.get('/users/me');
+    return answer.status === 200 ? member.get('/users/me') : answer;
+  },
   login_throttled: async () => {
     for (let i = 0; i < 5; i++) await login('guessed');
     return login('guessed');
@@ -100,6 +111,14 @@ const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegE
   external_id_taken: { members: ['conflicts'] },
   authname_taken: { members: ['conflicts'] },
   validation_failed: { members: ['errors'] },
+  request_timeout: { headers: { connection: /^close$/ } },
+  rate_limited: {
+    headers: {
+      'retry-after': /^([1-9]|[1-5]\d|60)$/,
+      ratelimit: /;r=0;t=\d+$/,
+      'ratelimit-policy': /;q=300;w=60$/,
+    },
+  },
   login_throttled: { headers: { 'retry-after': /^([1-9]|[1-9]\d|[1-8]\d\d|900)$/ } },
   unavailable: { headers: { 'retry-after': /^[1-9]\d*$/ } },
 };

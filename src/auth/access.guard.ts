@@ -1,10 +1,11 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
-import type { Request } from 'express';
-import type { Actor } from '../access/actor.js';
+import type { Request, Response } from 'express';
+import { type Actor, actorId } from '../access/actor.js';
 import { PUBLIC } from '../access/decorators.js';
 import { unauthenticated } from '../common/errors.js';
+import { RateLimit } from './rate-limit.js';
 
 /** Credentials to actor, by one strategy. */
 function guardOf(strategy: string): IAuthGuard {
@@ -27,14 +28,24 @@ export class AccessGuard implements CanActivate {
   private readonly byKey = guardOf('api-key');
   private readonly byCookie = guardOf('session-cookie');
 
-  constructor(private readonly reflector: Reflector) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly rates: RateLimit,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (this.reflector.get<boolean | undefined>(PUBLIC, context.getHandler())) return true;
     const request = context.switchToHttp().getRequest<Request>();
+    const response = context.switchToHttp().getResponse<Response>();
     const guard = request.headers['x-api-key'] === undefined ? this.byCookie : this.byKey;
-    await guard.canActivate(context);
+    try {
+      await guard.canActivate(context);
+    } catch (error) {
+      await this.rates.count(request.ip ?? '', response); // made-up credentials are no way around the limit
+      throw error;
+    }
     request.actor = request.user as Actor;
+    await this.rates.count(actorId(request.actor) ?? '', response);
     return true;
   }
 }

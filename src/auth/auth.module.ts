@@ -6,6 +6,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AccessGuard } from './access.guard.js';
 import { ApiKeyStrategy } from './api-key.strategy.js';
+import { RateLimit } from './rate-limit.js';
 import { CrossSite } from './cross-site.js';
 import { LocalStrategy } from './local.strategy.js';
 import { LoginService } from './login.service.js';
@@ -24,6 +25,7 @@ import { SessionStrategy } from './session.strategy.js';
     SessionStrategy,
     LoginService,
     CrossSite,
+    RateLimit,
   ],
 })
 export class AuthModule {}

@@ -2,18 +2,30 @@ import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy } from 'passport-local';
+import { ProblemError } from '../common/errors.js';
+import { Metrics } from '../common/metrics.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { LoginService } from './login.service.js';
 
 /** Username and password of a login. */
 @Injectable()
 export class LocalStrategy extends PassportStrategy(Strategy) {
-  constructor(private readonly logins: LoginService) {
+  constructor(
+    private readonly logins: LoginService,
+    private readonly metrics: Metrics,
+  ) {
     super({ passReqToCallback: true });
   }
 
   async validate(request: Request, username: string, password: string): Promise<LoggedIn | false> {
     const { ip = '', requestId } = request;
-    return (await this.logins.login(username, password, { ip, requestId })) ?? false;
+    try {
+      const user = await this.logins.login(username, password, { ip, requestId });
+      this.metrics.login(user ? 'success' : 'failed');
+      return user ?? false;
+    } catch (error) {
+      if (error instanceof ProblemError && error.code === 'login_throttled') this.metrics.login('throttled');
+      throw error;
+    }
   }
 }

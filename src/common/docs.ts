@@ -38,8 +38,14 @@ export const REQUEST_BODY = 'x-request-body';
 
 /** Codes that the three global guards may answer on any route. */
 const SYNTAX: ErrorCode[] = ['invalid_parameter'];
-const BODY: ErrorCode[] = ['malformed_json', 'too_large', 'unsupported_media_type', 'validation_failed'];
-const ALWAYS: ErrorCode[] = ['internal', 'unavailable'];
+const BODY: ErrorCode[] = [
+  'request_timeout',
+  'malformed_json',
+  'too_large',
+  'unsupported_media_type',
+  'validation_failed',
+];
+const ALWAYS: ErrorCode[] = ['rate_limited', 'internal', 'unavailable'];
 
 /** Error answers of a route by their codes; those that every route may give are added. */
 export const Problems = (...codes: ErrorCode[]) => {

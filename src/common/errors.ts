@@ -108,6 +108,16 @@ export const CATALOGUE = {
     title: 'One or more fields are not valid',
     remedy: '`errors` names the bad fields, each with its code (at most 100). Nothing was changed.',
   },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    remedy: 'Send the whole body at once; look at the line between you and the service.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    remedy: 'Wait for the seconds of the `Retry-After` header; the `RateLimit` header tells what is left.',
+  },
   login_throttled: {
     status: 429,
     title: 'Too many failed logins',

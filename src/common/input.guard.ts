@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { Env } from '../config/env.js';
 import { ProblemError } from './errors.js';
 import { type InputClass, readInput } from './input.js';
 import { type FileRules, assertFile } from './file-body.js';
@@ -49,13 +50,17 @@ export const CheckedQuery = createParamDecorator(
  */
 @Injectable()
 export class InputGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly env: Env,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const accepted = this.reflector.get<Accepted | undefined>(ACCEPTS, context.getHandler()) ?? {};
     if (accepted.body) {
-      request.body = await readJsonBody(request, context.switchToHttp().getResponse<Response>());
+      const response = context.switchToHttp().getResponse<Response>();
+      request.body = await readJsonBody(request, response, this.env.REQUEST_TIMEOUT_SECONDS);
     }
     if (accepted.file) assertFile(request, accepted.file);
     for (const [name, value] of Object.entries(request.params)) {

@@ -11,24 +11,35 @@ const readBytes = raw({ limit: MAX_BYTES, type: () => true });
 
 /**
  * The JSON object in a request's body.
- * @throws ProblemError `unsupported_media_type`, `too_large` (over 1 MiB), `malformed_json`.
+ * @throws ProblemError `unsupported_media_type`, `too_large` (over 1 MiB), `malformed_json`, `request_timeout`.
  */
-export async function readJsonBody(request: Request, response: Response): Promise<JsonObject> {
+export async function readJsonBody(
+  request: Request,
+  response: Response,
+  timeoutSeconds: number,
+): Promise<JsonObject> {
   const hasBody =
     'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
   if (!hasBody) throw new ProblemError('malformed_json', 'The request has no body; a JSON object is needed.');
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
     throw new ProblemError('unsupported_media_type', 'The body must be sent as application/json, in UTF-8.');
   }
-  return parse(decode(await bytes(request, response)));
+  return parse(decode(await bytes(request, response, timeoutSeconds)));
 }
 
-async function bytes(request: Request, response: Response): Promise<Uint8Array> {
+async function bytes(request: Request, response: Response, timeoutSeconds: number): Promise<Uint8Array> {
+  let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve, reject) => {
+    timer = setTimeout(() => {
+      response.setHeader('Connection', 'close'); // what still comes is no request
+      reject(new ProblemError('request_timeout', `The body did not arrive in ${timeoutSeconds} seconds.`));
+    }, timeoutSeconds * 1000);
     readBytes(request, response, (error?: unknown) => {
       if (error) reject(toProblemError(error));
       else resolve();
     });
+  }).finally(() => {
+    clearTimeout(timer);
   });
   return request.body as Uint8Array;
 }

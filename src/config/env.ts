@@ -138,7 +138,8 @@ export class Env extends OperationSettings {
 
   get baseUrl(): string {
     const host = this.HOST.includes(':') ? `[${this.HOST}]` : this.HOST;
-    return (this.BASE_URL ?? `http://${host}:${this.PORT}`).replace(/\/+$/, '');
+    const scheme = this.TLS_CERT_FILE === undefined ? 'http' : 'https';
+    return (this.BASE_URL ?? `${scheme}://${host}:${this.PORT}`).replace(/\/+$/, '');
   }
 
   get databaseUrl(): string {

@@ -4,6 +4,7 @@ import { multiRow } from './multi-row.js';
 import {
   type Engine,
   type InsertStatement,
+  type Load,
   type OpenTransaction,
   PREPARED_LENGTH,
   type SqlValue,
@@ -34,6 +35,8 @@ export class MysqlEngine implements Engine {
   readonly dialect = 'mysql';
   private readonly pool: Pool;
   private readonly ready = new WeakSet<PoolConnection>();
+  private inUse = 0;
+  private waiting = 0;
 
   constructor(dataSource: DataSource) {
     this.pool = (dataSource.driver as unknown as { pool: Pool }).pool;
@@ -51,9 +54,14 @@ export class MysqlEngine implements Engine {
     await this.borrow((connection) => insertAll(connection, statement, rows));
   }
 
+  get load(): Load {
+    return { inUse: this.inUse, waiting: this.waiting };
+  }
+
   async begin(): Promise<OpenTransaction> {
     const connection = await this.acquire();
     const end = async (statement: string): Promise<void> => {
+      this.inUse--;
       try {
         await send(connection, statement, []);
         connection.release();
@@ -64,6 +72,7 @@ export class MysqlEngine implements Engine {
     };
     let ended = false;
     await send(connection, 'START TRANSACTION', []).catch((error: unknown) => {
+      this.inUse--;
       connection.destroy();
       throw error;
     });
@@ -87,18 +96,22 @@ export class MysqlEngine implements Engine {
     try {
       return await use(connection);
     } finally {
+      this.inUse--;
       connection.release();
     }
   }
 
   private async acquire(): Promise<PoolConnection> {
+    this.waiting++;
     const connection = await promised<PoolConnection>((done) => {
       this.pool.getConnection(done as Parameters<Pool['getConnection']>[0]);
-    });
+    }).finally(() => this.waiting--);
+    this.inUse++;
     if (this.ready.has(connection)) return connection;
     try {
       for (const statement of SESSION) await send(connection, statement, []);
     } catch (error) {
+      this.inUse--;
       connection.destroy();
       throw error;
     }

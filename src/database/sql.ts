@@ -30,9 +30,16 @@ export interface OpenTransaction extends Sql {
   rollback(): Promise<void>;
 }
 
+/** Connections that work, and requests that wait for one. */
+export interface Load {
+  inUse: number;
+  waiting: number;
+}
+
 /** A database engine: statements on their own (each its own transaction), and transactions. */
 export interface Engine extends Sql {
   begin(): Promise<OpenTransaction>;
+  readonly load: Load;
 }
 
 /** Statements longer than this are not kept prepared: multi-row statements have too many forms. */

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import {
   type Engine,
   type InsertStatement,
+  type Load,
   type OpenTransaction,
   PREPARED_LENGTH,
   type SqlValue,
@@ -34,6 +35,11 @@ export class SqliteEngine implements Engine {
 
   constructor(dataSource: DataSource) {
     this.connection = (dataSource.driver as unknown as { databaseConnection: Connection }).databaseConnection;
+  }
+
+  /** One connection; whoever waits for it is in no queue of ours. */
+  get load(): Load {
+    return { inUse: Number(this.open !== undefined), waiting: 0 };
   }
 
   async query<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {

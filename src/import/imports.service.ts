@@ -5,7 +5,7 @@ import type { AuditAction } from '../audit/audit.event.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../common/errors.js';
 import { truncated } from '../common/text.js';
-import { now, secondsFrom, toMillis } from '../common/time.js';
+import { type DbTime, now, secondsFrom, toMillis } from '../common/time.js';
 import { Env } from '../config/env.js';
 import type { Sql } from '../database/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
@@ -144,8 +144,18 @@ export class ImportsService {
   async isOverdue(): Promise<boolean | undefined> {
     const hours = this.env.IMPORT_OVERDUE_HOURS;
     if (hours === undefined) return undefined;
-    const last = await this.runs.lastFinished(['completed', 'completed_with_errors']);
+    const last = await this.lastCompleted();
     return last === null || last < secondsFrom(now(), -hours * 60 * 60);
+  }
+
+  /** When the last import was completed. */
+  async lastCompleted(): Promise<DbTime | null> {
+    return this.runs.lastFinished(['completed', 'completed_with_errors']);
+  }
+
+  /** Imports that wait for an operator. */
+  async countParked(): Promise<number> {
+    return this.runs.countIn(['needs_approval']);
   }
 
   /** Takes away finished runs that are older than the settings say, and what broken uploads have left. */

@@ -1,12 +1,18 @@
 import { Module } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
 import { ImportModule } from '../import/import.module.js';
+import { UsersModule } from '../users/users.module.js';
+import { HealthController } from './health.controller.js';
+import { MetricsController } from './metrics.controller.js';
+import { Gauges } from './gauges.js';
+import { Readiness } from './readiness.js';
 import { ProblemsController } from './problems.controller.js';
 import { StatusController } from './status.controller.js';
 import { StatusService } from './status.service.js';
 
 @Module({
-  imports: [ImportModule],
-  controllers: [StatusController, ProblemsController],
-  providers: [StatusService],
+  imports: [ImportModule, UsersModule, TerminusModule.forRoot({ logger: false })],
+  controllers: [StatusController, HealthController, MetricsController, ProblemsController],
+  providers: [StatusService, Readiness, Gauges],
 })
 export class StatusModule {}

@@ -60,8 +60,13 @@ export class PasswordService implements OnModuleInit {
     return !stored.startsWith(CURRENT);
   }
 
+  /** Passwords that wait for a free core. */
+  get waiting(): number {
+    return this.limit.pendingCount;
+  }
+
   private async queued<T>(work: () => Promise<T>): Promise<T> {
-    if (this.limit.pendingCount >= this.env.HASH_QUEUE_LIMIT) {
+    if (this.waiting >= this.env.HASH_QUEUE_LIMIT) {
       throw unavailable('Too many passwords are being checked.', 1);
     }
     return this.limit(work);

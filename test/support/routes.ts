@@ -21,16 +21,18 @@ const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', impo
   paths: Record<string, Record<string, Operation>>;
 };
 
-/** Every route of the OpenAPI file. */
-export const ROUTES: Route[] = Object.entries(document.paths).flatMap(([path, operations]) =>
-  Object.entries(operations).map(([method, { requestBody, parameters = [] }]) => ({
-    method: method.toUpperCase(),
-    path: path.slice(PREFIX.length),
-    hasBody: requestBody !== undefined && 'application/json' in requestBody.content,
-    file: Object.keys(requestBody?.content ?? {}).find((type) => type !== 'application/json'),
-    query: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
-  })),
-);
+/** Every route of the OpenAPI file below the prefix. */
+export const ROUTES: Route[] = Object.entries(document.paths)
+  .filter(([path]) => path.startsWith(PREFIX))
+  .flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { requestBody, parameters = [] }]) => ({
+      method: method.toUpperCase(),
+      path: path.slice(PREFIX.length),
+      hasBody: requestBody !== undefined && 'application/json' in requestBody.content,
+      file: Object.keys(requestBody?.content ?? {}).find((type) => type !== 'application/json'),
+      query: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
+    })),
+  );
 
 /** The methods of each path of the OpenAPI file, as `Allow` lists them. */
 export const METHODS: [string, string[]][] = [...new Set(ROUTES.map(({ path }) => path))].map((path) => {

@@ -109,6 +109,15 @@ export class ImportRunsRepository {
     return row?.finished ?? null;
   }
 
+  /** How many runs stand in one of these states. */
+  async countIn(states: readonly RunState[]): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM import_runs WHERE state IN (${placeholders(states.length)})`,
+      states,
+    );
+    return row?.count ?? 0;
+  }
+
   async finishedBefore(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       'SELECT id FROM import_runs WHERE finished < ? ORDER BY id LIMIT ?',

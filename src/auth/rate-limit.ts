@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { ProblemError } from '../common/errors.js';
+import { Env } from '../config/env.js';
+
+const WINDOW_SECONDS = 60;
+
+/**
+ * At most so many requests a minute of one API key or user, and so many refused credentials of one address
+ * (`RATE_LIMIT_PER_MINUTE`); with the `RateLimit` headers of the IETF draft. Each process counts for itself.
+ */
+@Injectable()
+export class RateLimit {
+  private readonly limiter: RateLimiterMemory | undefined;
+
+  constructor({ RATE_LIMIT_PER_MINUTE: points }: Env) {
+    if (points !== undefined) this.limiter = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
+  }
+
+  /** @param who id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */
+  async count(who: string, response: Response): Promise<void> {
+    const { limiter } = this;
+    if (!limiter) return;
+    const result = await limiter.consume(who).catch((over: unknown) => {
+      if (over instanceof RateLimiterRes) return over;
+      throw over;
+    });
+    const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
+    response.setHeader('RateLimit-Policy', `"default";q=${limiter.points};w=${WINDOW_SECONDS}`);
+    response.setHeader('RateLimit', `"default";r=${result.remainingPoints};t=${seconds}`);
+    if (result.consumedPoints <= limiter.points) return;
+    throw new ProblemError(
+      'rate_limited',
+      `More than ${limiter.points} requests in a minute; wait ${seconds} seconds.`,
+      { headers: { 'Retry-After': String(seconds) } },
+    );
+  }
+}

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestHandler } from 'express';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/** What the service counts (Prometheus). No label ever holds what a client sent: routes, not paths. */
+@Injectable()
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Requests by method, route and status, and how long they took.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [this.registry],
+  });
+  private readonly logins = new Counter({
+    name: 'rollcall_logins_total',
+    help: 'Logins by result.',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  async text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  login(result: 'success' | 'failed' | 'throttled'): void {
+    this.logins.inc({ result });
+  }
+
+  /** A value that is asked for whenever somebody reads the metrics; NaN where that fails. */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void {
+    const collect = async (): Promise<void> => {
+      gauge.set(
+        await Promise.resolve()
+          .then(read)
+          .catch(() => Number.NaN),
+      );
+    };
+    const gauge = new Gauge({ name, help, registers: [this.registry], collect });
+  }
+
+  /** Measures every request. */
+  middleware(): RequestHandler {
+    return (request, response, next) => {
+      const started = performance.now();
+      response.once('close', () => {
+        const route = (request.route as { path?: unknown } | undefined)?.path;
+        const labels = {
+          method: request.method,
+          route: typeof route === 'string' ? route : 'none',
+          status: String(response.statusCode),
+        };
+        this.requests.observe(labels, (performance.now() - started) / 1000);
+      });
+      next();
+    };
+  }
+}

@@ -1,0 +1,39 @@
+import type { RequestHandler } from 'express';
+import helmet from 'helmet';
+
+const NOTHING = ["'none'"];
+const SELF = ["'self'"];
+
+/** What a browser may do with an answer: nothing but show it. */
+const OF_THE_API = {
+  'default-src': NOTHING,
+  'base-uri': NOTHING,
+  'form-action': NOTHING,
+  'frame-ancestors': NOTHING,
+};
+/** Swagger UI has its scripts in files, and styles its elements. */
+const OF_THE_DOCS = {
+  ...OF_THE_API,
+  'script-src': SELF,
+  'style-src': [...SELF, "'unsafe-inline'"],
+  'img-src': [...SELF, 'data:'],
+  'connect-src': SELF,
+};
+
+/** Security headers (OWASP HTTP Headers Cheat Sheet). @param https whether clients reach the service by HTTPS. */
+export function securityHeaders(https: boolean): RequestHandler {
+  const withPolicy = (directives: Record<string, string[]>) =>
+    helmet({
+      contentSecurityPolicy: { useDefaults: false, directives },
+      strictTransportSecurity: https,
+      // Other pages of an intranet show the avatars.
+      crossOriginResourcePolicy: { policy: 'cross-origin' },
+    });
+  const api = withPolicy(OF_THE_API);
+  const docs = withPolicy(OF_THE_DOCS);
+  return (request, response, next) => {
+    // Personal data: no shared cache keeps it, and a browser asks again each time.
+    if (request.path.startsWith('/api/')) response.setHeader('Cache-Control', 'private, no-cache');
+    (request.path.startsWith('/docs') ? docs : api)(request, response, next);
+  };
+}

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import type { Server, ServerResponse } from 'node:http';
+import { type Env, EnvError } from '../config/env.js';
+
+/** A connection that has not sent the headers of a request by then is closed. */
+const HEADERS_MILLIS = 15_000;
+/** The longest that any request may take to arrive: a file of 100 MiB over a slow line. */
+const FILE_MILLIS = 15 * 60 * 1000;
+
+/**
+ * What the service needs to speak HTTPS itself; undefined where it does not.
+ * @throws EnvError naming the setting whose file cannot be read.
+ */
+export function tlsOptions({ TLS_CERT_FILE, TLS_KEY_FILE }: Env) {
+  if (TLS_CERT_FILE === undefined && TLS_KEY_FILE === undefined) return undefined;
+  return {
+    cert: readPem('TLS_CERT_FILE', TLS_CERT_FILE),
+    key: readPem('TLS_KEY_FILE', TLS_KEY_FILE),
+    minVersion: 'TLSv1.2',
+  };
+}
+
+function readPem(name: string, file: string | undefined): Buffer {
+  if (file === undefined)
+    throw new EnvError(`${name} is missing: TLS_CERT_FILE and TLS_KEY_FILE go together.`);
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new EnvError(
+      `${name} names a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'}).`,
+    );
+  }
+}
+
+/** Clients that dawdle, by intent or not, hold no connection for long. */
+export function boundSlowClients(server: Server): void {
+  server.headersTimeout = HEADERS_MILLIS;
+  server.requestTimeout = FILE_MILLIS;
+}
+
+/**
+ * Lets a server that no longer listens end with its last answer. Without this a kept-alive connection whose request
+ * was in flight at that moment holds up the end until its time-out.
+ */
+export function closePromptly(server: Server): void {
+  server.on('request', (_request, response: ServerResponse) => {
+    response.once('close', () => {
+      if (!server.listening)
+        setImmediate(() => {
+          server.closeIdleConnections();
+        });
+    });
+  });
+}

@@ -1,0 +1,52 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Metrics } from '../common/metrics.js';
+import { toMillis } from '../common/time.js';
+import { DATABASE, type Database } from '../database/database.js';
+import { ImportsService } from '../import/imports.service.js';
+import { PasswordService } from '../users/password.service.js';
+
+/** What the metrics ask of the house when they are read. */
+@Injectable()
+export class Gauges implements OnModuleInit {
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly passwords: PasswordService,
+    private readonly imports: ImportsService,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  onModuleInit(): void {
+    const { metrics, passwords, imports, database } = this;
+    metrics.gauge(
+      'rollcall_database_connections_in_use',
+      'Connections of the pool that work.',
+      () => database.load.inUse,
+    );
+    metrics.gauge(
+      'rollcall_database_requests_waiting',
+      'Statements that wait for a connection.',
+      () => database.load.waiting,
+    );
+    metrics.gauge(
+      'rollcall_password_hashes_waiting',
+      'Passwords that wait for a free core.',
+      () => passwords.waiting,
+    );
+    metrics.gauge('rollcall_imports_parked', 'Imports that wait for an operator.', () =>
+      imports.countParked(),
+    );
+    metrics.gauge(
+      'rollcall_import_last_completed_timestamp_seconds',
+      'When the last import was completed; 0 for never.',
+      async () => {
+        const last = await imports.lastCompleted();
+        return last === null ? 0 : Math.floor(toMillis(last) / 1000);
+      },
+    );
+    metrics.gauge(
+      'rollcall_import_overdue',
+      '1 while no import has been completed for IMPORT_OVERDUE_HOURS.',
+      async () => Number((await imports.isOverdue()) ?? false),
+    );
+  }
+}

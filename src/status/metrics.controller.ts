@@ -1,0 +1,53 @@
+import { Controller, Get, Headers, Res } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { timingSafeEqual } from 'node:crypto';
+import { Public } from '../access/decorators.js';
+import { Problems } from '../common/docs.js';
+import { ProblemError } from '../common/errors.js';
+import { Metrics } from '../common/metrics.js';
+import { sha256 } from '../common/secret.js';
+import { Env } from '../config/env.js';
+
+/** For Prometheus, which has neither a key nor a session, but may have a token of its own. */
+@ApiTags('status')
+@Controller('metrics')
+export class MetricsController {
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly env: Env,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'Metrics in the Prometheus format',
+    description: 'With `METRICS_TOKEN` set, for whoever sends it as a bearer token. They name no user.',
+  })
+  @ApiBearerAuth('metrics')
+  @ApiProduces('text/plain')
+  @ApiResponse({
+    status: 200,
+    description: 'The metrics.',
+    content: { 'text/plain': { schema: { type: 'string' } } },
+  })
+  @Problems('unauthenticated')
+  @Public()
+  async read(
+    @Headers('authorization') authorization: string | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    this.assertToken(authorization);
+    response.setHeader('Content-Type', this.metrics.contentType);
+    response.send(await this.metrics.text());
+  }
+
+  private assertToken(authorization = ''): void {
+    const { METRICS_TOKEN } = this.env;
+    if (METRICS_TOKEN === undefined) return;
+    const given = Buffer.from(sha256(authorization.replace(/^Bearer /i, '')));
+    if (timingSafeEqual(given, Buffer.from(sha256(METRICS_TOKEN)))) return;
+    throw new ProblemError('unauthenticated', 'Send METRICS_TOKEN as a bearer token.', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="rollcall metrics"' },
+    });
+  }
+}
