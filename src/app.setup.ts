@@ -12,6 +12,7 @@ import { boundSlowClients, closePromptly, tlsOptions } from './common/server.js'
 import type { Env } from './config/env.js';
 import { ImportWorker } from './import/run/import.worker.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
+import { Readiness } from './status/readiness.js';
 import { serveDocs } from './openapi.js';
 import { DEFAULT_AVATAR_PATH } from './users/user.settings.js';
 
@@ -35,7 +36,8 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
     abortOnError: false,
     ...(httpsOptions && { httpsOptions }),
   });
-  closePromptly(app.getHttpServer());
+  const readiness = app.get(Readiness);
+  closePromptly(app.getHttpServer(), () => readiness.ending);
   boundSlowClients(app.getHttpServer());
   app.set('trust proxy', env.trustProxy);
   app.disable('x-powered-by');

@@ -80,6 +80,32 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
+test('under load behind a balancer no request is lost: each one that was sent is answered, each 201 is kept', async () => {
+  const service = await Process.running({
+    ...newcomer(database),
+    BOOTSTRAP_API_KEY: API_KEY,
+    SHUTDOWN_DELAY_SECONDS: '2',
+  });
+  const client = new Client(service.url, { 'x-api-key': API_KEY });
+  let open = true;
+  let created = 0;
+  const load = async (): Promise<void> => {
+    while (open) {
+      expect((await client.post('/users', aUser())).status).toBe(201);
+      if (++created === 100) service.signal('SIGTERM');
+    }
+  };
+  const balancer = async (): Promise<void> => {
+    while (open) open = (await client.raw('GET', '/health/ready')).status === 200;
+  };
+  await Promise.all([balancer(), ...Array.from({ length: 8 }, load)]);
+  expect(created).toBeGreaterThanOrEqual(100);
+  const draining = await client.raw('GET', '/health/ready');
+  expect([draining.status, draining.headers['connection']]).toEqual([503, 'close']);
+  expect((await client.get('/users/search')).body.Count).toBe(created + 1);
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+});
+
 test('SIGTERM without anything to do: exit 0', async () => {
   const service = await start();
   expect(await service.stop()).toEqual({ code: 0, signal: null });

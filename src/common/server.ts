@@ -39,11 +39,12 @@ export function boundSlowClients(server: Server): void {
 }
 
 /**
- * Lets a server that no longer listens end with its last answer. Without this a kept-alive connection whose request
- * was in flight at that moment holds up the end until its time-out.
+ * Lets a server end with its last answer: once it is `ending` no connection is kept alive, so that no client sends its
+ * next request into one that closes, and none holds up the end until its time-out.
  */
-export function closePromptly(server: Server): void {
-  server.on('request', (_request, response: ServerResponse) => {
+export function closePromptly(server: Server, ending: () => boolean): void {
+  server.prependListener('request', (_request, response: ServerResponse) => {
+    if (ending()) response.setHeader('Connection', 'close');
     response.once('close', () => {
       if (!server.listening)
         setImmediate(() => {

@@ -7,7 +7,7 @@ import { StatusService } from './status.service.js';
 /** Whether this instance takes requests: its database answers, and nobody has told it to end. */
 @Injectable()
 export class Readiness implements BeforeApplicationShutdown {
-  private ending = false;
+  private isEnding = false;
 
   constructor(
     private readonly status: StatusService,
@@ -15,9 +15,14 @@ export class Readiness implements BeforeApplicationShutdown {
     private readonly env: Env,
   ) {}
 
+  /** Whether somebody has told the process to end. */
+  get ending(): boolean {
+    return this.isEnding;
+  }
+
   /** For a while everything goes on but this: a balancer sees it and sends nothing more. */
   async beforeApplicationShutdown(): Promise<void> {
-    this.ending = true;
+    this.isEnding = true;
     await delay(this.env.SHUTDOWN_DELAY_SECONDS * 1000);
   }
 
@@ -31,6 +36,6 @@ export class Readiness implements BeforeApplicationShutdown {
 
   process(): HealthIndicatorResult {
     const indicator = this.indicators.check('process');
-    return this.ending ? indicator.down({ message: 'shutting down' }) : indicator.up();
+    return this.isEnding ? indicator.down({ message: 'shutting down' }) : indicator.up();
   }
 }
