@@ -19,6 +19,16 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**'],
+    ignores: ['src/common/text.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { property: 'normalize', message: 'Use normalForm: a client can make normalize() take minutes.' },
+      ],
+    },
+  },
+  {
     files: ['test/**'],
     rules: {
       // Answers are any JSON; a wrong path into one is an undefined that no expectation accepts.

@@ -158,3 +158,21 @@ describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ metho
     expect(unknown.map(({ field }: { field: string }) => field)).toEqual(['one', 'two']);
   });
 });
+
+/** Badly ordered marks on one letter: to bring them in order would take the square of their number, here minutes. */
+const OVERLOADED = `a${'\u0301'.repeat(200_000)}${'\u0316'.repeat(200_000)}`;
+
+test.each([
+  ['/sessions/login', { username: OVERLOADED, password: 'x' }, 'username'],
+  ['/sessions/login', { username: 'x', password: OVERLOADED }, 'password'],
+  ['/users', { username: 'marks', email: 'marks@example.org', about_me: OVERLOADED }, 'about_me'],
+  ['/users', { username: 'marks', email: 'marks@example.org', password: OVERLOADED }, 'password'],
+  ['/users', { username: 'marks', email: 'marks@example.org', external_id: OVERLOADED }, 'external_id'],
+  ['/api_keys', { name: OVERLOADED }, 'name'],
+])('%s refuses a text of more marks than any writing has at once (%#)', async (path, body, field) => {
+  const answer = await app.key.post(path, body);
+  expect(answer.status).toBe(422);
+  expect(answer.body.errors).toMatchObject([
+    { field, code: expect.stringMatching(/^(too_long|invalid_format)$/) },
+  ]);
+});

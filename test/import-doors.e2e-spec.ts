@@ -44,6 +44,14 @@ const newFile = () => {
 };
 
 describe('a form', () => {
+  test('a file may be called anything', async () => {
+    const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename*=utf-8''a%00b%0a.csv\r\n`;
+    const body = `${head}Content-Type: text/csv\r\n\r\nExternalId,Username,Email\r\nq,q,q@example.org\r\n--${BOUNDARY}--\r\n`;
+    const type = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+    const { status, body: run } = await app.key.send('POST', '/imports?dry_run=true', body, type);
+    expect([status, run.file.name]).toEqual([202, 'a\ufffdb\ufffd.csv']);
+  });
+
   test('holds a file, and options before and behind it', async () => {
     const answer = await form(
       field('mode', 'upsert') + filePart(newFile()) + field('dataset', 'form') + END,

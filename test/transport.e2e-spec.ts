@@ -36,7 +36,10 @@ describe('security headers', () => {
     expect(answer.headers['x-powered-by']).toBeUndefined();
   });
   test('personal data is for no cache', async () => {
-    expect((await app.key.get('/users/search')).headers['cache-control']).toBe('private, no-cache');
+    for (const prefix of ['/api', '/API']) {
+      const { status, headers } = await app.key.raw('GET', `${prefix}/0.3/users/search`);
+      expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    }
   });
   test('Swagger UI runs its own scripts and no others', async () => {
     const { headers } = await app.nobody.raw('GET', '/docs');
@@ -100,6 +103,8 @@ describe('HTTPS of its own', () => {
     answer.resume();
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['strict-transport-security']).toMatch(/^max-age=\d{8}/);
+    const weak = get(`${url}/status`, { ca, maxVersion: 'TLSv1.2', ciphers: 'AES256-SHA' });
+    await expect(once(weak, 'response')).rejects.toThrow(/handshake failure/);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
   });
 

@@ -1,4 +1,4 @@
-import { caseFold } from '../common/text.js';
+import { caseFold, normalForm } from '../common/text.js';
 
 export const WEBMASTER = 'Webmaster';
 export const EXTERNAL_USER = 'External user';
@@ -36,7 +36,7 @@ export class RoleCatalogue {
     // The first name of a key stays: `EXTRA_ROLES=webmaster` must not rename the role that permissions hang on.
     const byKey = new Map<string, string>();
     for (const name of [...PUBLISHED, ...extraRoles]) {
-      const key = caseFold(name.normalize('NFC').trim());
+      const key = caseFold(normalForm(name, 'NFC').trim());
       if (!byKey.has(key)) byKey.set(key, name);
     }
     this.byKey = byKey;
@@ -45,7 +45,7 @@ export class RoleCatalogue {
 
   /** The canonical name, or undefined for a name that is no role. */
   find(name: string): string | undefined {
-    return this.byKey.get(caseFold(name.normalize('NFC').trim()));
+    return this.byKey.get(caseFold(normalForm(name, 'NFC').trim()));
   }
 
   /** The same roles in the catalogue's order, so that a set of roles has one form. */

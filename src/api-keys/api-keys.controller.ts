@@ -42,7 +42,6 @@ export class ApiKeysController {
     if (errors.length > 0) throw validationFailed(errors);
     const { key, ...made } = await this.keys.create(value.name, value.expires ?? null, caller);
     response.location(`${request.path.replace(/\/$/, '')}/${made.id}`);
-    response.setHeader('Cache-Control', 'no-store');
     return { ...presentApiKey(made), key };
   }
 

@@ -5,6 +5,7 @@ import type { Request, Response } from 'express';
 import { type Actor, actorId } from '../access/actor.js';
 import { PUBLIC } from '../access/decorators.js';
 import { unauthenticated } from '../common/errors.js';
+import { networkOf } from '../common/network.js';
 import { RateLimit } from './rate-limit.js';
 
 /** Credentials to actor, by one strategy. */
@@ -34,14 +35,18 @@ export class AccessGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.reflector.get<boolean | undefined>(PUBLIC, context.getHandler())) return true;
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
+    if (this.reflector.get<boolean | undefined>(PUBLIC, context.getHandler())) {
+      // A login costs something; probes and pages for people are not counted.
+      if (request.method === 'POST') await this.rates.count(networkOf(request.ip ?? ''), response);
+      return true;
+    }
     const guard = request.headers['x-api-key'] === undefined ? this.byCookie : this.byKey;
     try {
       await guard.canActivate(context);
     } catch (error) {
-      await this.rates.count(request.ip ?? '', response); // made-up credentials are no way around the limit
+      await this.rates.count(networkOf(request.ip ?? ''), response); // made-up credentials are no way around the limit
       throw error;
     }
     request.actor = request.user as Actor;

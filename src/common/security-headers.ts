@@ -32,8 +32,9 @@ export function securityHeaders(https: boolean): RequestHandler {
   const api = withPolicy(OF_THE_API);
   const docs = withPolicy(OF_THE_DOCS);
   return (request, response, next) => {
-    // Personal data: no shared cache keeps it, and a browser asks again each time.
-    if (request.path.startsWith('/api/')) response.setHeader('Cache-Control', 'private, no-cache');
-    (request.path.startsWith('/docs') ? docs : api)(request, response, next);
+    const path = request.path.toLowerCase(); // routes are found in any case
+    // Personal data: nobody keeps it. Clients that know ETags keep what they like, and ask with If-None-Match.
+    if (path.startsWith('/api/')) response.setHeader('Cache-Control', 'no-store');
+    (path.startsWith('/docs') ? docs : api)(request, response, next);
   };
 }

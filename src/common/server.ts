@@ -4,6 +4,18 @@ import { type Env, EnvError } from '../config/env.js';
 
 /** A connection that has not sent the headers of a request by then is closed. */
 const HEADERS_MILLIS = 15_000;
+/** Those of TLS 1.3, and of 1.2 those with forward secrecy and authenticated encryption (Mozilla, "intermediate"). */
+const FORWARD_SECRECY = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
 /** The longest that any request may take to arrive: a file of 100 MiB over a slow line. */
 const FILE_MILLIS = 15 * 60 * 1000;
 
@@ -16,7 +28,9 @@ export function tlsOptions({ TLS_CERT_FILE, TLS_KEY_FILE }: Env) {
   return {
     cert: readPem('TLS_CERT_FILE', TLS_CERT_FILE),
     key: readPem('TLS_KEY_FILE', TLS_KEY_FILE),
-    minVersion: 'TLSv1.2',
+    minVersion: 'TLSv1.2' as const,
+    ciphers: FORWARD_SECRECY,
+    honorCipherOrder: true,
   };
 }
 

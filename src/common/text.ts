@@ -2,6 +2,8 @@
 
 const CONTROL = /\p{Cc}/u;
 const CONTROL_EXCEPT_NEWLINE = /[^\P{Cc}\n]/u;
+/** Beyond the Stream-Safe Text Format (UAX #15, section 13). */
+const OVERLOADED = /\p{M}{31}/u;
 
 /** Number of Unicode code points: what the interface and the databases call a character. */
 export function characters(text: string): number {
@@ -15,20 +17,31 @@ export function truncated(text: string, max: number): string {
   return text.length <= max ? text : Array.from(text).slice(0, max).join('');
 }
 
-/** True when the text holds neither control characters nor lone surrogates (which no database can store). */
+/**
+ * True when the text holds neither control characters nor lone surrogates (which no database can store), nor more marks
+ * on one letter than any writing has.
+ */
 export function isCleanText(text: string, options: { newlines?: boolean } = {}): boolean {
-  return text.isWellFormed() && !(options.newlines ? CONTROL_EXCEPT_NEWLINE : CONTROL).test(text);
+  const control = options.newlines ? CONTROL_EXCEPT_NEWLINE : CONTROL;
+  return text.isWellFormed() && !control.test(text) && !OVERLOADED.test(text);
+}
+
+/**
+ * A Unicode normal form. Text that is not stream-safe stays as it is, for a rule to refuse: to put its marks in order
+ * takes the square of their number, minutes for a megabyte.
+ */
+export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
+  return OVERLOADED.test(text) ? text : text.normalize(form);
 }
 
 /** NFC, trimmed; line ends become `\n`. The form in which every text is stored. */
 export function normalise(text: string): string {
-  return text.normalize('NFC').replace(/\r\n?/g, '\n').trim();
+  return normalForm(text, 'NFC').replace(/\r\n?/g, '\n').trim();
 }
 
 /** As `normalise`, and every run of spaces becomes one space. Control characters stay, to be refused by name. */
 export function normaliseLine(text: string): string {
-  return text
-    .normalize('NFC')
+  return normalForm(text, 'NFC')
     .trim()
     .replace(/\p{Zs}+/gu, ' ');
 }
@@ -53,14 +66,12 @@ const INSEPARABLE: Readonly<Record<string, string>> = {
 /** Case and accents folded: the form in which names are sorted and words are searched. */
 export function fold(text: string): string {
   // Lower-cased first, because the capital `ẞ` becomes `ss` by way of `ß` only.
-  return caseFold(
-    text
-      .normalize('NFKD')
+  const folded = caseFold(
+    normalForm(text, 'NFKD')
       .replace(/\p{M}+/gu, '')
       .toLowerCase(),
-  )
-    .replace(/[øđðħıłŧæœþ]/g, (letter) => INSEPARABLE[letter] ?? letter)
-    .normalize('NFKC');
+  ).replace(/[øđðħıłŧæœþ]/g, (letter) => INSEPARABLE[letter] ?? letter);
+  return normalForm(folded, 'NFKC');
 }
 
 /** Upper- then lower-cased, which makes `ß`/`SS` and the two Greek sigmas equal. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../common/errors.js';
 import { sha256 } from '../common/secret.js';
+import { networkOf } from '../common/network.js';
 import { now, secondsFrom, toMillis } from '../common/time.js';
 import { Env } from '../config/env.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
@@ -60,5 +61,5 @@ export class LoginThrottle {
   }
 }
 
-const nameScope = (name: string, ip: string): string => sha256(JSON.stringify([name, ip]));
-const ipScope = (ip: string): string => sha256(ip);
+const nameScope = (name: string, ip: string): string => sha256(JSON.stringify([name, networkOf(ip)]));
+const ipScope = (ip: string): string => sha256(networkOf(ip));

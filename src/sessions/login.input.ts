@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Normalise } from '../common/normalise.js';
 import { Clean, MaxCharacters, NotBlank, OfType, Required, line } from '../common/rules.js';
+import { normalForm } from '../common/text.js';
 
 /** `POST /sessions/login`. The rules only keep nonsense away: whether the values are right is the login's matter. */
 export class LoginInput {
@@ -16,7 +17,7 @@ export class LoginInput {
   @ApiProperty({ example: 'correct horse battery staple', format: 'password' })
   @Required()
   @NotBlank()
-  @Normalise((raw) => (typeof raw === 'string' ? raw.normalize('NFC') || null : raw))
+  @Normalise((raw) => (typeof raw === 'string' ? normalForm(raw, 'NFC') || null : raw))
   @OfType('string')
   @MaxCharacters(1024)
   password!: string;

@@ -5,6 +5,7 @@ import { WEBMASTER } from '../access/roles.js';
 import { makeApiKey } from '../api-keys/api-key.format.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { randomToken } from '../common/secret.js';
+import { normalForm } from '../common/text.js';
 import { Env } from '../config/env.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import { PasswordService } from '../users/password.service.js';
@@ -41,7 +42,7 @@ export class FirstStart {
     const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? randomToken().slice(0, 20);
     const keyId = uuidv7();
     const apiKey = this.env.BOOTSTRAP_API_KEY ?? makeApiKey(keyId);
-    const password_hash = await this.passwords.hash(password.normalize('NFC'));
+    const password_hash = await this.passwords.hash(normalForm(password, 'NFC'));
     const patch = { username: USERNAME, email: EMAIL, roles: [WEBMASTER], password_hash };
     const first = await this.transactions.run(async (tx) => {
       const [outcome] = await this.writer.apply(tx, [{ kind: 'create', uuid: uuidv7(), patch }], SYSTEM);

@@ -1,6 +1,6 @@
 import { Normalise } from '../common/normalise.js';
 import { Clean, MaxCharacters, NotBlank, OfType, TextRule, all, line, trimmed } from '../common/rules.js';
-import { characters } from '../common/text.js';
+import { characters, normalForm } from '../common/text.js';
 import { isEmailAddress, isHttpUrl, localPart } from './user.formats.js';
 
 /** Rules of one kind of field each, for the input classes. */
@@ -13,7 +13,9 @@ export const Url = () =>
 /** A password: any characters, never trimmed. */
 export const Secret = () =>
   all(
-    Normalise((raw) => (typeof raw === 'string' && raw.isWellFormed() ? raw.normalize('NFC') || null : raw)),
+    Normalise((raw) =>
+      typeof raw === 'string' && raw.isWellFormed() ? normalForm(raw, 'NFC') || null : raw,
+    ),
     OfType('string'),
     TextRule('invalid_format', 'may not hold broken Unicode', (text) => text.isWellFormed()),
     MaxCharacters(128),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { caseFold, fold, truncated } from '../common/text.js';
+import { caseFold, fold, normalForm, truncated } from '../common/text.js';
 import type { User } from './user.model.js';
 
 /** Longest text that a key column holds. */
@@ -10,13 +10,13 @@ const MAX_KEY = 255;
  * folded. Accents count: `José` and `Jose` are two people.
  */
 export function loginKey(text: string): string {
-  const collapsed = text.normalize('NFKC').trim().replace(/\s+/gu, ' ');
-  return bounded(caseFold(collapsed).normalize('NFKC'));
+  const collapsed = normalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
+  return bounded(normalForm(caseFold(collapsed), 'NFKC'));
 }
 
 /** What makes two external ids or authnames equal: NFC and trimmed, case-sensitive. */
 export function exactKey(text: string): string {
-  return bounded(text.normalize('NFC').trim());
+  return bounded(normalForm(text, 'NFC').trim());
 }
 
 /** Order of names: case and accents folded. */

@@ -1,3 +1,4 @@
+import { normalForm } from '../../common/text.js';
 import type { User } from '../../users/user.model.js';
 import { joinList } from './list-cell.js';
 
@@ -106,8 +107,7 @@ export const COLUMNS: readonly Column[] = [
 
 /** Header names are compared in any case, without regard to spaces, `_` and `-`. */
 export function headerKey(name: string): string {
-  return name
-    .normalize('NFKC')
+  return normalForm(name, 'NFKC')
     .toLowerCase()
     .replace(/[\s_-]+/gu, '');
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../common/json.js';
+import { normalForm } from '../../common/text.js';
 import type { RowError } from '../run/import.row.js';
 import type { Column } from './columns.js';
 import type { CsvRecord } from './csv-reader.js';
@@ -37,10 +38,11 @@ export function readRow(record: CsvRecord, header: Header, blankCells: 'clear' |
     if (blank && (column.keepsBlank || blankCells === 'keep')) continue;
     if (column.looksNumeric && SPOILT.test(cell.trim())) spoilt.push(spoiltError(column.field, cell));
     cells.set(column.field, cells.has(column.field) ? `${cells.get(column.field) ?? ''} ${cell}` : cell);
-    if (column.kind === 'manager') manager = blank ? null : cell.normalize('NFC').trim();
+    if (column.kind === 'manager') manager = blank ? null : normalForm(cell, 'NFC').trim();
     else fill(raw, column, cell, blank);
   }
-  const externalId = typeof raw['external_id'] === 'string' ? raw['external_id'].normalize('NFC').trim() : '';
+  const externalId =
+    typeof raw['external_id'] === 'string' ? normalForm(raw['external_id'], 'NFC').trim() : '';
   return { line: record.line, externalId, raw, manager, cells, spoilt };
 }
 

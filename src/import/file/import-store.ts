@@ -52,10 +52,15 @@ export class ImportStore {
       await this.files.delete(runId);
       throw error;
     }
-    return { runId, name: truncated(name, 255), size, sha256: hash.digest('hex') };
+    return { runId, name: cleaned(name), size, sha256: hash.digest('hex') };
   }
 
   async discard(file: StoredFile): Promise<void> {
     await this.files.delete(file.runId);
   }
+}
+
+/** A name as a record may hold it: whoever sends a file may call it anything. */
+function cleaned(name: string): string {
+  return truncated(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
 }

@@ -1,0 +1,180 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Load, countUsers, readsDuring, send } from './load.js';
+import { MariaDb, Service } from './servers.js';
+
+/**
+ * `npm run bench:faults`: makes faults under load on the built service, counts what was acknowledged and lost, and
+ * prints the tables of docs/reliability.md. Loopback alone, some two minutes.
+ */
+const WARM = 300;
+const SECONDS = 5;
+const table: string[][] = [];
+const floods: string[][] = [];
+
+/** Load before, through and after a fault. */
+async function fault(name: string, service: Service, make: () => Promise<void>): Promise<void> {
+  const load = new Load(service, await countUsers(service));
+  await load.until(WARM);
+  await make();
+  const recovery = await load.recovered();
+  await load.until(load.acknowledged.size + WARM);
+  const { lost, extra } = await load.verify();
+  const answers = [...load.statuses].map(([status, count]) => `${status}: ${count}`).join(', ');
+  table.push([
+    name,
+    String(load.sent),
+    String(load.acknowledged.size),
+    String(lost),
+    String(extra),
+    `${Math.round(recovery)} ms`,
+    answers,
+  ]);
+  process.stderr.write(`${table.at(-1)?.join(' | ') ?? ''}\n`);
+}
+
+async function flood(name: string, service: Service, make: () => Promise<unknown>): Promise<void> {
+  const calm = await readsDuring(service, delay(SECONDS * 1000));
+  const memory = service.memory();
+  const { count, failed, p50, p99 } = await readsDuring(service, make());
+  const row = [
+    name,
+    calm.p50.toFixed(1),
+    calm.p99.toFixed(1),
+    p50.toFixed(1),
+    p99.toFixed(1),
+    `${failed} of ${count}`,
+  ];
+  floods.push([...row, `${Math.round(memory)} → ${Math.round(service.memory())} MiB`]);
+  process.stderr.write(`${floods.at(-1)?.join(' | ') ?? ''}\n`);
+}
+
+const killAndStart =
+  (program: Service | MariaDb, pause = 0) =>
+  async (): Promise<void> => {
+    await program.end('SIGKILL');
+    await delay(pause);
+    await program.start();
+  };
+
+async function sqliteFaults(): Promise<void> {
+  const service = await Service.make();
+  await fault('SQLite: `kill -9` of the service, started again', service, killAndStart(service));
+  await floodAll(service);
+  await service.remove();
+}
+
+/** A file system of 24 MiB fills up, and grows again. */
+async function diskFull(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stdio: 'ignore' });
+  } catch {
+    table.push([
+      'SQLite: disk full',
+      'not made: mounting a small file system needs root',
+      '',
+      '',
+      '',
+      '',
+      '',
+    ]);
+    return;
+  }
+  try {
+    const service = await Service.make({}, join(folder, 'data'));
+    const filler = join(folder, 'filler');
+    await fault('SQLite: disk full for two seconds', service, async () => {
+      // Whatever is left, and a little that SQLite may still have in its files.
+      execFileSync('sh', ['-c', `dd if=/dev/zero of=${filler} bs=64k 2>/dev/null || true`]);
+      await delay(2000);
+      rmSync(filler);
+    });
+    await service.end('SIGTERM');
+    await service.remove();
+  } finally {
+    execFileSync('umount', ['-l', folder]);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function mariaDbFaults(): Promise<void> {
+  const database = await MariaDb.make();
+  const service = await Service.make({ DATABASE_URL: database.url });
+  await fault('MariaDB: `kill -9` of the service, started again', service, killAndStart(service));
+  await fault(
+    'MariaDB: `kill -9` of the database, started again after 2 s',
+    service,
+    killAndStart(database, 2000),
+  );
+  await fault('MariaDB: all connections killed', service, () => {
+    const ids = database.sql("SELECT id FROM information_schema.processlist WHERE db = 'rollcall'");
+    database.sql(ids.map((id) => `KILL ${id};`).join(' '));
+    return Promise.resolve();
+  });
+  await service.remove();
+  await database.remove();
+}
+
+async function floodAll(service: Service): Promise<void> {
+  const { port } = new URL(service.url);
+  const many = async (count: number, one: (index: number) => Promise<unknown>): Promise<void> => {
+    const end = performance.now() + SECONDS * 1000;
+    const worker = async (index: number): Promise<void> => {
+      while (performance.now() < end) await one(index).catch(() => delay(10));
+    };
+    await Promise.all(Array.from({ length: count }, (_, index) => worker(index)));
+  };
+  await flood('100 clients that log in with wrong passwords, without a pause', service, () =>
+    many(100, (index) =>
+      send(service.url, 'POST', '/api/0.3/sessions/login', {
+        username: `guess-${index}`,
+        password: 'a wrong password',
+      }),
+    ),
+  );
+  await flood('50 clients that send bodies of 8 MB', service, () =>
+    many(50, () => send(service.url, 'POST', '/api/0.3/users', { about_me: 'x'.repeat(8_000_000) })),
+  );
+  const open = async (count: number, first: string, more: string): Promise<void> => {
+    const sockets: Socket[] = [];
+    for (let made = 0; made < count; made++) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.on('error', () => undefined);
+      if (first !== '') socket.write(first);
+      sockets.push(socket);
+      if (made % 200 === 0) await delay(5);
+    }
+    for (let second = 0; second < SECONDS; second++) {
+      await delay(1000);
+      if (more !== '') for (const socket of sockets) if (socket.writable) socket.write(more);
+    }
+    for (const socket of sockets) socket.destroy();
+  };
+  await flood('1,000 clients that send a header line a second', service, () =>
+    open(1000, 'GET /api/0.3/status HTTP/1.1\r\nHost: x\r\n', 'X-Slow: 1\r\n'),
+  );
+  await flood('10,000 connections that send nothing', service, () => open(10_000, '', ''));
+}
+
+const print = (head: string[], rows: string[][]): void => {
+  const line = (cells: string[]): string => `| ${cells.join(' | ')} |\n`;
+  process.stdout.write(`\n${line(head)}${line(head.map(() => '---'))}${rows.map(line).join('')}`);
+};
+
+if (!existsSync('dist/main.js')) throw new Error('Build the service first: npm run build.');
+await sqliteFaults();
+await diskFull();
+await mariaDbFaults();
+print(
+  ['Fault', 'Sent', 'Acknowledged', 'Lost', 'Unacknowledged but kept', 'Until the next success', 'Answers'],
+  table,
+);
+print(
+  ['Flood', 'Read p50 before (ms)', 'p99 before', 'p50 during', 'p99 during', 'Reads failed', 'Memory'],
+  floods,
+);

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { KEY, type Service } from './servers.js';
+
+const WORKERS = 8;
+
+export interface Answer {
+  status: number;
+  text: string;
+}
+
+/** One request; whatever breaks on the way rejects. */
+export function send(
+  url: string,
+  method: string,
+  path: string,
+  body?: object,
+  options: { agent?: Agent; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const text = body && JSON.stringify(body);
+  const type = text === undefined ? {} : { 'content-type': 'application/json' };
+  const headers = { 'x-api-key': KEY, ...type, ...options.headers };
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      `${url}${path}`,
+      { method, headers, agent: options.agent, timeout: 20_000 },
+      (response: IncomingMessage) => {
+        let received = '';
+        response.on('data', (chunk: Buffer) => (received += chunk.toString()));
+        response.on('end', () => {
+          resolve({ status: response.statusCode ?? 0, text: received });
+        });
+        response.on('error', reject);
+      },
+    );
+    sent.on('timeout', () => sent.destroy(new Error('timeout')));
+    sent.on('error', reject);
+    sent.end(text);
+  });
+}
+
+export async function countUsers(service: Service): Promise<number> {
+  const { text } = await send(service.url, 'GET', '/api/0.3/users/search?limit=1');
+  return (JSON.parse(text) as { Count: number }).Count;
+}
+
+/**
+ * Connectors that create users without a pause and repeat what fails with the same `Idempotency-Key`, as the guide
+ * for connectors tells them to.
+ */
+export class Load {
+  sent = 0;
+  readonly acknowledged = new Map<string, string>();
+  readonly statuses = new Map<string, number>();
+  private readonly stop = new AbortController();
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: WORKERS });
+  private readonly workers: Promise<void>[];
+
+  constructor(
+    private readonly service: Service,
+    private readonly usersBefore: number,
+  ) {
+    this.workers = Array.from({ length: WORKERS }, () => this.work());
+  }
+
+  /** Resolves with the milliseconds until the next success. */
+  async recovered(): Promise<number> {
+    const from = performance.now();
+    const before = this.acknowledged.size;
+    while (this.acknowledged.size === before) await delay(5);
+    return performance.now() - from;
+  }
+
+  async until(acknowledged: number): Promise<void> {
+    while (this.acknowledged.size < acknowledged) await delay(5);
+  }
+
+  /** Ends the load and counts the acknowledged users that are not there, and those that are there twice. */
+  async verify(): Promise<{ lost: number; extra: number }> {
+    this.stop.abort();
+    await Promise.all(this.workers);
+    this.agent.destroy();
+    let lost = 0;
+    for (const [username, uuid] of this.acknowledged) {
+      const { status, text } = await send(this.service.url, 'GET', `/api/0.3/users/${uuid}`);
+      if (status !== 200 || (JSON.parse(text) as { username: string }).username !== username) lost++;
+    }
+    return { lost, extra: (await countUsers(this.service)) - this.usersBefore - this.acknowledged.size };
+  }
+
+  private async work(): Promise<void> {
+    while (!this.stop.signal.aborted) {
+      const username = `load-${randomUUID()}`;
+      const body = { username, email: `${username}@example.org` };
+      const headers = { 'idempotency-key': username };
+      for (let done = false; !done;) {
+        this.sent++;
+        const answer = await send(this.service.url, 'POST', '/api/0.3/users', body, {
+          agent: this.agent,
+          headers,
+        }).catch((error: unknown): Answer => ({
+          status: 0,
+          text: (error as NodeJS.ErrnoException).code ?? String(error),
+        }));
+        const key = answer.status === 0 ? answer.text : String(answer.status);
+        this.statuses.set(key, (this.statuses.get(key) ?? 0) + 1);
+        done = answer.status === 201;
+        if (done) this.acknowledged.set(username, (JSON.parse(answer.text) as { uuid: string }).uuid);
+        else await delay(50);
+      }
+    }
+  }
+}
+
+/** Reads of one user, one after the other, while something goes on; their median and 99th percentile in ms. */
+export async function readsDuring(
+  service: Service,
+  something: Promise<unknown>,
+): Promise<{ count: number; failed: number; p50: number; p99: number }> {
+  const millis: number[] = [];
+  let failed = 0;
+  let over = false;
+  void something.finally(() => (over = true));
+  const agent = new Agent({ keepAlive: true });
+  while (!over) {
+    const from = performance.now();
+    const answer = await send(service.url, 'GET', '/api/0.3/users/search?username=admin', undefined, {
+      agent,
+    }).catch(() => undefined);
+    millis.push(performance.now() - from);
+    if (answer?.status !== 200) failed++;
+  }
+  agent.destroy();
+  const sorted = millis.toSorted((a, b) => a - b);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { count: millis.length, failed, p50: at(0.5), p99: at(0.99) };
+}

@@ -1,0 +1,165 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export const KEY = 'fault-key-0123456789-0123456789-0123456789';
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+/** A program that can be killed and started again as it was. */
+abstract class Program {
+  private child: ChildProcess | undefined;
+
+  protected abstract command(): [string, string[], NodeJS.ProcessEnv];
+  abstract ready(): Promise<boolean>;
+
+  async start(): Promise<void> {
+    const [file, args, env] = this.command();
+    const child = spawn(file, args, { env, stdio: 'ignore' });
+    this.child = child;
+    while (!(await this.ready())) {
+      if (child.exitCode !== null) throw new Error(`${file} ended with ${child.exitCode}`);
+      await delay(20);
+    }
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    const { child } = this;
+    if (child?.exitCode !== null || child.signalCode !== null) return null;
+    child.kill(signal);
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return code;
+  }
+
+  protected get pid(): number | undefined {
+    return this.child?.pid;
+  }
+}
+
+/** A throwaway MariaDB on a free port, durable as in production. */
+export class MariaDb extends Program {
+  private constructor(
+    private readonly folder: string,
+    private readonly port: number,
+  ) {
+    super();
+  }
+
+  static async make(): Promise<MariaDb> {
+    const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-db-'));
+    const { username } = userInfo();
+    execFileSync(
+      'mariadb-install-db',
+      [
+        '--no-defaults',
+        `--user=${username}`,
+        `--datadir=${join(folder, 'data')}`,
+        '--auth-root-authentication-method=normal',
+      ],
+      { stdio: 'ignore' },
+    );
+    const server = new MariaDb(folder, await freePort());
+    await server.start();
+    server.sql('CREATE DATABASE rollcall CHARACTER SET utf8mb4');
+    return server;
+  }
+
+  get url(): string {
+    return `mysql://root@127.0.0.1:${this.port}/rollcall`;
+  }
+
+  /** Runs statements. @returns the first column of what they find. */
+  sql(statements: string): string[] {
+    const login = ['--no-defaults', '-h127.0.0.1', `-P${this.port}`, '-uroot', '-N', '-e', statements];
+    const found = execFileSync('mariadb', login, { stdio: ['ignore', 'pipe', 'pipe'] }).toString();
+    return found.split('\n').filter((line) => line !== '');
+  }
+
+  async ready(): Promise<boolean> {
+    await delay(50);
+    try {
+      this.sql('SELECT 1');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.end('SIGKILL');
+    rmSync(this.folder, { recursive: true });
+  }
+
+  protected command(): [string, string[], NodeJS.ProcessEnv] {
+    const { folder, port } = this;
+    const args = ['--no-defaults', `--user=${userInfo().username}`, `--datadir=${join(folder, 'data')}`];
+    const own = [`--socket=${join(folder, 's')}`, `--tmpdir=${folder}`, `--port=${port}`];
+    return ['mariadbd', [...args, ...own, '--bind-address=127.0.0.1', '--max-connections=500'], process.env];
+  }
+}
+
+/** The built service on a free port. */
+export class Service extends Program {
+  private constructor(
+    readonly folder: string,
+    private readonly port: number,
+    private readonly settings: Record<string, string>,
+  ) {
+    super();
+  }
+
+  /** @param settings beside those of a newcomer; with DATABASE_URL for MariaDB. */
+  static async make(settings: Record<string, string> = {}, folder?: string): Promise<Service> {
+    const own = folder ?? mkdtempSync(join(tmpdir(), 'rollcall-faults-'));
+    mkdirSync(own, { recursive: true });
+    const service = new Service(own, await freePort(), settings);
+    await service.start();
+    return service;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** With its first key made: that comes after the first request is taken. */
+  async ready(): Promise<boolean> {
+    const headers = { 'x-api-key': KEY };
+    const answer = await fetch(`${this.url}/api/0.3/users/search`, { headers }).catch(() => undefined);
+    return answer?.status === 200;
+  }
+
+  /** MiB of memory that the process has now. */
+  memory(): number {
+    return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(this.pid)]).toString()) / 1024;
+  }
+
+  async remove(): Promise<void> {
+    await this.end('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  protected command(): [string, string[], NodeJS.ProcessEnv] {
+    const env = {
+      PATH: process.env['PATH'],
+      PORT: String(this.port),
+      DATA_DIR: this.folder,
+      MIGRATE_ON_START: 'true',
+      BOOTSTRAP_API_KEY: KEY,
+      BOOTSTRAP_WEBMASTER_PASSWORD: 'admin password',
+      LOG_LEVEL: 'silent',
+      ...this.settings,
+    };
+    return [process.execPath, ['dist/main.js'], env];
+  }
+}
