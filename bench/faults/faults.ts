@@ -137,8 +137,9 @@ async function floodAll(service: Service): Promise<void> {
       }),
     ),
   );
+  const huge = JSON.stringify({ about_me: 'x'.repeat(8_000_000) });
   await flood('50 clients that send bodies of 8 MB', service, () =>
-    many(50, () => send(service.url, 'POST', '/api/0.3/users', { about_me: 'x'.repeat(8_000_000) })),
+    many(50, () => send(service.url, 'POST', '/api/0.3/users', huge)),
   );
   const open = async (count: number, first: string, more: string): Promise<void> => {
     const sockets: Socket[] = [];

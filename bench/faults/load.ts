@@ -15,10 +15,10 @@ export function send(
   url: string,
   method: string,
   path: string,
-  body?: object,
+  body?: object | string,
   options: { agent?: Agent; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
-  const text = body && JSON.stringify(body);
+  const text = typeof body === 'object' ? JSON.stringify(body) : body;
   const type = text === undefined ? {} : { 'content-type': 'application/json' };
   const headers = { 'x-api-key': KEY, ...type, ...options.headers };
   return new Promise((resolve, reject) => {
@@ -94,7 +94,7 @@ export class Load {
       const username = `load-${randomUUID()}`;
       const body = { username, email: `${username}@example.org` };
       const headers = { 'idempotency-key': username };
-      for (let done = false; !done;) {
+      for (let acknowledged = false; !acknowledged;) {
         this.sent++;
         const answer = await send(this.service.url, 'POST', '/api/0.3/users', body, {
           agent: this.agent,
@@ -105,8 +105,8 @@ export class Load {
         }));
         const key = answer.status === 0 ? answer.text : String(answer.status);
         this.statuses.set(key, (this.statuses.get(key) ?? 0) + 1);
-        done = answer.status === 201;
-        if (done) this.acknowledged.set(username, (JSON.parse(answer.text) as { uuid: string }).uuid);
+        acknowledged = answer.status === 201;
+        if (acknowledged) this.acknowledged.set(username, (JSON.parse(answer.text) as { uuid: string }).uuid);
         else await delay(50);
       }
     }
@@ -120,10 +120,12 @@ export async function readsDuring(
 ): Promise<{ count: number; failed: number; p50: number; p99: number }> {
   const millis: number[] = [];
   let failed = 0;
-  let over = false;
-  void something.finally(() => (over = true));
+  const over = new AbortController();
+  void something.finally(() => {
+    over.abort();
+  });
   const agent = new Agent({ keepAlive: true });
-  while (!over) {
+  while (!over.signal.aborted) {
     const from = performance.now();
     const answer = await send(service.url, 'GET', '/api/0.3/users/search?username=admin', undefined, {
       agent,
