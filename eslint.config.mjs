@@ -29,6 +29,20 @@ export default tseslint.config(
     },
   },
   {
+    // Plain Node, in no TypeScript project.
+    files: ['samples/*.mjs'],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: {
+      parserOptions: { projectService: false },
+      globals: Object.fromEntries(
+        ['AbortSignal', 'Response', 'URL', 'URLSearchParams', 'console', 'fetch', 'process'].map((name) => [
+          name,
+          'readonly',
+        ]),
+      ),
+    },
+  },
+  {
     files: ['test/**'],
     rules: {
       // Answers are any JSON; a wrong path into one is an undefined that no expectation accepts.
