@@ -204,3 +204,9 @@ test.each(['nothing', 'constructor', 'toString', '__proto__', 'hasOwnProperty', 
     expect([page.status, page.body?.code]).toEqual([404, 'not_found']);
   },
 );
+
+test('a detail that quotes the request stays short', async () => {
+  const unknown = Array.from({ length: 100 }, (_, number) => `${'p'.repeat(90)}${number}=1`);
+  const { status, body } = await app.key.get(`/users/search?${unknown.join('&')}`);
+  expect([status, body.detail.length]).toEqual([400, 2000]);
+});

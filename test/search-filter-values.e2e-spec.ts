@@ -50,3 +50,11 @@ test('after a change a filter finds the new value and not the old', async () => 
   }
   expect(await found(app.key, { manager_uuid: boss.uuid })).toEqual([]);
 });
+
+test.each(['status=Active', 'role=Editor'])('%s can be asked for a hundred times, not more', async (one) => {
+  const search = async (times: number) => {
+    const { status } = await app.key.get(`/users/search?${Array(times).fill(one).join('&')}`);
+    return status;
+  };
+  expect([await search(100), await search(101)]).toEqual([200, 400]);
+});

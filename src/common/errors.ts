@@ -192,7 +192,7 @@ export class ProblemError extends Error {
 }
 
 /** An answer stays readable, and small, whatever was sent. */
-const MAX_ERRORS = 100;
+export const MAX_ERRORS = 100;
 
 export function validationFailed(errors: FieldError[]): ProblemError {
   const told = errors.slice(0, MAX_ERRORS);

@@ -1,6 +1,10 @@
 import { HttpException } from '@nestjs/common';
 import { dbFault } from '../database/db-errors.js';
 import { CATALOGUE, ProblemError, unavailable } from './errors.js';
+import { truncated } from './text.js';
+
+/** Characters: what quotes a request may not grow with it. */
+export const MAX_DETAIL = 2000;
 
 /** The body of an error answer (RFC 9457). */
 export interface Problem {
@@ -37,7 +41,7 @@ export function toProblem(error: ProblemError, path: string, requestId: string):
     type: `/problems/${error.code}`,
     title: CATALOGUE[error.code].title,
     status: error.status,
-    detail: error.detail,
+    detail: truncated(error.detail, MAX_DETAIL),
     instance: path,
     code: error.code,
     request_id: requestId,

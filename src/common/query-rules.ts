@@ -16,7 +16,7 @@ const read =
     typeof raw === 'string' ? (parse(raw.trim()) ?? raw) : raw;
 
 /** Every engine takes it as an offset; a greater number means the same: past every end. */
-const MAX_INTEGER = 1e15;
+export const MAX_INTEGER = 1e15;
 
 /** Decimal digits only: no sign, no fraction, no exponent. */
 export const IntegerParam = (min: number) =>
@@ -24,6 +24,9 @@ export const IntegerParam = (min: number) =>
     Normalise(read((text) => (/^\d+$/.test(text) ? Math.min(Number(text), MAX_INTEGER) : undefined))),
     Rule(code, `must be an integer of at least ${min}`, (value) => typeof value === 'number' && value >= min),
   );
+
+/** Times that a parameter may be repeated: more than anybody lists, and few enough for one statement. */
+export const MAX_REPEATS = 100;
 
 export const BooleanParam = () =>
   all(
@@ -41,20 +44,23 @@ export const ChoiceParam = (choices: readonly string[]) =>
 export const ChoicesParam = (choices: readonly string[]) =>
   all(
     Normalise((raw) => (typeof raw === 'string' ? [raw] : raw)),
-    Rule(code, `must be one of ${choices.join(', ')}`, (value) =>
-      (value as unknown[]).every((item) => choices.includes(item as string)),
-    ),
+    Rule(code, `must be one of ${choices.join(', ')}, at most ${MAX_REPEATS} times`, (value) => {
+      const items = value as unknown[];
+      return items.length <= MAX_REPEATS && items.every((item) => choices.includes(item as string));
+    }),
   );
 
 /** Texts, one or repeated; what they may be is decided where the settings are known. */
 export const TextsParam = (max: number) =>
   all(
     Normalise((raw) => (typeof raw === 'string' ? [raw] : raw)),
-    Rule(code, `must have 1 to ${max} characters`, (value) =>
-      (value as unknown[]).every(
-        (item) => typeof item === 'string' && item.trim() !== '' && characters(item) <= max,
-      ),
-    ),
+    Rule(code, `must have 1 to ${max} characters, at most ${MAX_REPEATS} times`, (value) => {
+      const items = value as unknown[];
+      return (
+        items.length <= MAX_REPEATS &&
+        items.every((item) => typeof item === 'string' && item.trim() !== '' && characters(item) <= max)
+      );
+    }),
   );
 
 /** One text, not empty, at most `max` characters. */
