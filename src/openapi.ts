@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { REQUEST_BODY } from './common/docs.js';
+import { CHOICES, REQUEST_BODY } from './common/docs.js';
 import { SessionCookie } from './sessions/session.cookie.js';
 
 /** The OpenAPI file: made from the decorators, committed as `docs/openapi.json`, served at `/docs/openapi.json`. */
@@ -24,12 +24,13 @@ function openApi(app: INestApplication): OpenAPIObject {
       'session',
     )
     .addBearerAuth({ type: 'http', description: '`METRICS_TOKEN`, where it is set.' }, 'metrics')
-    .addTag('users')
-    .addTag('imports')
-    .addTag('sessions')
-    .addTag('api keys')
-    .addTag('audit')
-    .addTag('status')
+    .addServer('/', 'The installation that serves this file.')
+    .addTag('users', 'Profiles: made, read, found, changed.')
+    .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')
+    .addTag('sessions', 'Logins of people, and their ends.')
+    .addTag('api keys', 'Credentials of connectors.')
+    .addTag('audit', 'Who did what to whom.')
+    .addTag('status', 'Is the service up?')
     .build();
   const document = SwaggerModule.createDocument(app, config);
   for (const item of Object.values(document.paths)) {
@@ -43,6 +44,8 @@ function openApi(app: INestApplication): OpenAPIObject {
       }
     }
   }
+  restoreChoices(document);
+  limitFormats(document);
   return document;
 }
 
@@ -56,6 +59,32 @@ function asProblem(response: { content?: Record<string, unknown> }): void {
   // A route that produces something else than JSON still answers its errors in JSON.
   const [content] = Object.values(response.content ?? {});
   if (content) response.content = { 'application/problem+json': content };
+}
+
+/** Moves the values that `choices` names to where they belong. */
+function restoreChoices(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  for (const member of Object.values(node)) restoreChoices(member);
+  const { schema, [CHOICES]: values } = node as { schema?: object; [CHOICES]?: string[] };
+  if (schema && values) Object.assign(schema, { enum: values });
+  Reflect.deleteProperty(node, CHOICES);
+}
+
+/** The limits that come with a type or format, wherever it stands: no decorator has to repeat them. */
+const LIMITS: Readonly<Record<string, object>> = {
+  uuid: { minLength: 36, maxLength: 36 },
+  // The longest that is read: nanoseconds and an offset. What is written has 24 characters.
+  'date-time': { maxLength: 35 },
+  // What a number of JSON holds exactly.
+  integer: { format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+};
+
+function limitFormats(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  for (const member of Object.values(node)) limitFormats(member);
+  const { type, format } = node as { type?: unknown; format?: unknown };
+  const limits = LIMITS[String(type === 'string' ? format : type)];
+  if (limits) Object.assign(node, { ...limits, ...node });
 }
 
 /** Swagger UI at `/docs`. */

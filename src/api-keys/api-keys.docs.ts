@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import { BodyProblems, LOCATION, Problems, Secured } from '../common/docs.js';
-import { Page } from '../common/page.js';
+import { MAX_LIMIT, Page } from '../common/page.js';
 import { ApiKeyInput } from './api-key.input.js';
 
 const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
@@ -18,12 +18,13 @@ class ApiKeyDto {
 }
 
 class NewApiKeyDto extends ApiKeyDto {
-  @ApiProperty({ description: 'The key itself, in this answer and never again.' }) key!: string;
+  @ApiProperty({ maxLength: 128, description: 'The key itself, in this answer and never again.' })
+  key!: string;
 }
 
 class ApiKeyPageDto {
   @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
-  @ApiProperty({ type: [ApiKeyDto] }) Results!: ApiKeyDto[];
+  @ApiProperty({ type: [ApiKeyDto], maxItems: MAX_LIMIT }) Results!: ApiKeyDto[];
 }
 
 export const DocListKeys = () =>

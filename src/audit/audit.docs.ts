@@ -7,15 +7,18 @@ import {
   ApiQuery,
   ApiResponse,
 } from '@nestjs/swagger';
-import { Problems, Secured } from '../common/docs.js';
+import { FIELD_VALUE, NEXT, Problems, REQUEST_ID, STREAM, Secured } from '../common/docs.js';
+import { MAX_LIMIT } from '../common/page.js';
 import { ACTIONS, ACTOR_KINDS, TARGET_KINDS } from './audit.event.js';
 import { AuditFilter, AuditQuery } from './audit.query.js';
 
 const ANY = {
-  oneOf: [{}],
-  example: '',
-  description: 'Any JSON value: null where there was nothing; absent for a secret.',
+  ...FIELD_VALUE,
+  description: 'Null where there was nothing; absent for a secret.',
 };
+
+/** More than a user, the record with the most fields, has. */
+export const MAX_CHANGES = 100;
 
 class AuditActorDto {
   @ApiProperty({ enum: ACTOR_KINDS }) kind!: string;
@@ -28,7 +31,7 @@ class AuditTargetDto {
 }
 
 export class AuditChangeDto {
-  @ApiProperty({ example: 'email' }) field!: string;
+  @ApiProperty({ maxLength: 100, example: 'email' }) field!: string;
   @ApiPropertyOptional(ANY) old?: unknown;
   @ApiPropertyOptional(ANY) new?: unknown;
 }
@@ -39,21 +42,16 @@ class AuditEventDto {
   @ApiProperty() actor!: AuditActorDto;
   @ApiProperty({ enum: ACTIONS }) action!: string;
   @ApiProperty() target!: AuditTargetDto;
-  @ApiProperty({ type: [AuditChangeDto] }) changes!: AuditChangeDto[];
-  @ApiProperty() request_id!: string;
-  @ApiProperty({ description: 'Empty for what the service does by itself.' }) ip!: string;
+  @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
+  @ApiProperty(REQUEST_ID) request_id!: string;
+  @ApiProperty({ maxLength: 64, description: 'Empty for what the service does by itself.' }) ip!: string;
 }
 
 class AuditPageDto {
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, description: 'Above 10,000 it says 10,000.' })
   Count!: number;
-  @ApiProperty({ type: [AuditEventDto] }) Results!: AuditEventDto[];
+  @ApiProperty({ type: [AuditEventDto], maxItems: MAX_LIMIT }) Results!: AuditEventDto[];
 }
-
-/** Of a list that is walked by its links. */
-export const NEXT = {
-  Link: { description: '`rel="next"`: the page behind this one.', schema: { type: 'string' } },
-} as const;
 
 export const DocAudit = () =>
   applyDecorators(
@@ -80,7 +78,7 @@ export const DocAuditCsv = () =>
     ApiResponse({
       status: 200,
       description: 'The events.',
-      content: { 'text/csv': { schema: { type: 'string' } } },
+      content: { 'text/csv': { schema: STREAM } },
     }),
     Secured(),
     Problems('unauthenticated', 'forbidden'),

@@ -1,6 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
+import { choices } from '../common/docs.js';
 import { AfterParam, LimitParam } from '../common/page.js';
-import { ChoiceParam, ChoicesParam, PatternParam, TimeParam } from '../common/query-rules.js';
+import { ChoiceParam, ChoicesParam, MAX_REPEATS, PatternParam, TimeParam } from '../common/query-rules.js';
 import { UUID } from '../common/uuid.js';
 import { ACTIONS, ACTOR_KINDS, type AuditAction } from './audit.event.js';
 
@@ -10,11 +11,16 @@ export class AuditFilter {
   @PatternParam(UUID, 'must be a UUID')
   actor?: string;
 
-  @ApiPropertyOptional({ enum: ACTOR_KINDS })
+  @ApiPropertyOptional(choices(ACTOR_KINDS))
   @ChoiceParam(ACTOR_KINDS)
   actor_kind?: string;
 
-  @ApiPropertyOptional({ enum: ACTIONS, isArray: true, description: 'May be repeated (or).' })
+  @ApiPropertyOptional({
+    enum: ACTIONS,
+    isArray: true,
+    maxItems: MAX_REPEATS,
+    description: 'May be repeated (or).',
+  })
   @ChoicesParam(ACTIONS)
   action?: AuditAction[];
 
@@ -22,7 +28,12 @@ export class AuditFilter {
   @PatternParam(UUID, 'must be a UUID')
   target?: string;
 
-  @ApiPropertyOptional({ example: 'email', description: 'A field that was changed.' })
+  @ApiPropertyOptional({
+    example: 'email',
+    maxLength: 64,
+    pattern: '^[a-z_]{1,64}$',
+    description: 'A field that was changed.',
+  })
   @PatternParam(/^[a-z_]{1,64}$/, 'must be the name of a field')
   field?: string;
 

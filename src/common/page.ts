@@ -1,16 +1,17 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { IntegerParam, PatternParam } from './query-rules.js';
+import { IntegerParam, MAX_INTEGER, PatternParam } from './query-rules.js';
 import { all } from './rules.js';
 import { UUID } from './uuid.js';
 
-const MAX_LIMIT = 100;
+export const MAX_LIMIT = 100;
 
 export const LimitParam = () =>
   all(
     ApiPropertyOptional({
       type: 'integer',
       minimum: 1,
+      maximum: MAX_INTEGER,
       default: 25,
       description: `Above ${MAX_LIMIT} it is taken as ${MAX_LIMIT}.`,
     }),
@@ -29,7 +30,7 @@ export const AfterParam = () =>
 
 /** The part of a query that cuts a list into pages. */
 export class Page {
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, default: 0 })
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: MAX_INTEGER, default: 0 })
   @IntegerParam(0)
   offset: number = 0;
 

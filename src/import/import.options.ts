@@ -1,12 +1,16 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { TextDecoder } from 'node:util';
+import { choices } from '../common/docs.js';
 import { Normalise } from '../common/normalise.js';
-import { BooleanParam, ChoiceParam, IntegerParam, PatternParam } from '../common/query-rules.js';
+import { BooleanParam, ChoiceParam, IntegerParam, MAX_INTEGER, PatternParam } from '../common/query-rules.js';
 import { Rule, all } from '../common/rules.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;
 export const MISSING = ['keep', 'report', 'block'] as const;
 const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': '|', '\t': '\t', tab: '\t' };
+
+/** As long as a form field may be. */
+const MAX_ROLES_TEXT = 4096;
 
 const DelimiterParam = () =>
   all(
@@ -18,7 +22,7 @@ const DelimiterParam = () =>
 
 function isEncoding(label: unknown): boolean {
   try {
-    return typeof label === 'string' && new TextDecoder(label).encoding !== '';
+    return typeof label === 'string' && label.length <= 32 && new TextDecoder(label).encoding !== '';
   } catch {
     return false;
   }
@@ -40,12 +44,12 @@ export class ImportOptions {
   @BooleanParam()
   dry_run: boolean = false;
 
-  @ApiPropertyOptional({ enum: MODES, default: 'upsert' })
+  @ApiPropertyOptional({ ...choices(MODES), default: 'upsert' })
   @ChoiceParam(MODES)
   mode: (typeof MODES)[number] = 'upsert';
 
   @ApiPropertyOptional({
-    enum: MISSING,
+    ...choices(MISSING),
     default: 'keep',
     description: 'Active users of the data set that the file lacks: left alone, listed, or blocked.',
   })
@@ -54,6 +58,8 @@ export class ImportOptions {
 
   @ApiPropertyOptional({
     type: String,
+    maxLength: 64,
+    pattern: '^[A-Za-z0-9._-]{1,64}$',
     default: 'default',
     description: 'Name of the source: 1 to 64 of A-Z a-z 0-9 . _ -',
   })
@@ -61,7 +67,7 @@ export class ImportOptions {
   dataset: string = 'default';
 
   @ApiPropertyOptional({
-    enum: ['clear', 'keep'],
+    ...choices(['clear', 'keep']),
     default: 'clear',
     description: 'What an empty cell does to its field.',
   })
@@ -69,7 +75,7 @@ export class ImportOptions {
   blank_cells: 'clear' | 'keep' = 'clear';
 
   @ApiPropertyOptional({
-    enum: ['none', 'email', 'username'],
+    ...choices(['none', 'email', 'username']),
     default: 'none',
     description: 'Take over a user without external id that has the same e-mail address or username.',
   })
@@ -78,6 +84,7 @@ export class ImportOptions {
 
   @ApiPropertyOptional({
     type: String,
+    maxLength: MAX_ROLES_TEXT,
     description: 'Roles of new users whose row names none, separated by `;` or `|`.',
   })
   @RolesParam()
@@ -90,6 +97,7 @@ export class ImportOptions {
 
   @ApiPropertyOptional({
     type: String,
+    maxLength: 3,
     description: '`,` `;` `|` or `tab`; found from the header when not given.',
   })
   @DelimiterParam()
@@ -97,6 +105,7 @@ export class ImportOptions {
 
   @ApiPropertyOptional({
     type: String,
+    maxLength: 32,
     description: 'Such as windows-1252; UTF-8, or UTF-16 with a byte order mark, when not given.',
   })
   @Rule('invalid_value', 'must be the name of an encoding such as windows-1252', isEncoding)
@@ -117,6 +126,7 @@ export class ImportOptions {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 1,
+    maximum: MAX_INTEGER,
     description: 'The file is refused when it has another number of rows.',
   })
   @IntegerParam(1)

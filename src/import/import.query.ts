@@ -1,26 +1,41 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Page } from '../common/page.js';
-import { BooleanParam, ChoicesParam, PatternParam } from '../common/query-rules.js';
+import { BooleanParam, ChoicesParam, MAX_REPEATS, PatternParam } from '../common/query-rules.js';
 import { ROW_OUTCOMES, RUN_STATES } from './run/import.run.js';
 
 const LISTED_OUTCOMES = [...ROW_OUTCOMES.filter((outcome) => outcome !== 'unchanged'), 'missing'];
 
 export class RunsQuery extends Page {
-  @ApiPropertyOptional({ enum: RUN_STATES, isArray: true, description: 'May be repeated.' })
+  @ApiPropertyOptional({
+    enum: RUN_STATES,
+    isArray: true,
+    maxItems: MAX_REPEATS,
+    description: 'May be repeated.',
+  })
   @ChoicesParam(RUN_STATES)
   state?: string[];
 
-  @ApiPropertyOptional({ type: String })
+  @ApiPropertyOptional({ type: String, maxLength: 64, pattern: '^[A-Za-z0-9._-]{1,64}$' })
   @PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ -')
   dataset?: string;
 }
 
 export class RowsQuery extends Page {
-  @ApiPropertyOptional({ enum: LISTED_OUTCOMES, isArray: true, description: 'May be repeated.' })
+  @ApiPropertyOptional({
+    enum: LISTED_OUTCOMES,
+    isArray: true,
+    maxItems: MAX_REPEATS,
+    description: 'May be repeated.',
+  })
   @ChoicesParam(LISTED_OUTCOMES)
   outcome?: string[];
 
-  @ApiPropertyOptional({ type: String, description: 'Code of the first error.' })
+  @ApiPropertyOptional({
+    type: String,
+    maxLength: 32,
+    pattern: '^[a-z_]{1,32}$',
+    description: 'Code of the first error.',
+  })
   @PatternParam(/^[a-z_]{1,32}$/, 'must be an error code')
   code?: string;
 }

@@ -1,7 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { LOCATION, Problems, REQUEST_BODY, Secured } from '../common/docs.js';
+import { LOCATION, Problems, REQUEST_BODY, STREAM, Secured } from '../common/docs.js';
 import type { ErrorCode } from '../common/errors.js';
+import { MAX_FILE_BYTES } from './file/import-store.js';
 import { ImportOptions } from './import.options.js';
 import { ExportQuery, RowsQuery, RunsQuery } from './import.query.js';
 import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
@@ -15,7 +16,7 @@ const RunId = () =>
 const Csv = (description: string) =>
   applyDecorators(
     ApiProduces('text/csv'),
-    ApiResponse({ status: 200, description, content: { 'text/csv': { schema: { type: 'string' } } } }),
+    ApiResponse({ status: 200, description, content: { 'text/csv': { schema: STREAM } } }),
   );
 
 /** A file is the body itself, or a part of a form beside its options. */
@@ -24,13 +25,13 @@ const UPLOAD = {
   description: 'At most 100 MiB and 1,000,000 rows.',
   content: {
     'text/csv': {
-      schema: { type: 'string' },
+      schema: { type: 'string', maxLength: MAX_FILE_BYTES },
       example: 'ExternalId,Username,Email,ForeName\nHR-20001,ada.king,ada.king@example.org,Ada\n',
     },
     'multipart/form-data': {
       schema: {
         type: 'object',
-        properties: { file: { type: 'string', format: 'binary' } },
+        properties: { file: STREAM },
         required: ['file'],
       },
     },
@@ -53,7 +54,7 @@ export const DocUpload = () =>
 
 export const DocList = () =>
   applyDecorators(
-    ApiOperation({ summary: 'Imports, newest first' }),
+    ApiOperation({ summary: 'Imports, newest first', description: 'Each with its first problems.' }),
     ApiQuery({ type: RunsQuery }),
     ApiResponse({ status: 200, description: 'A page of runs.', type: ImportRunPageDto }),
     Guarded(),
@@ -61,7 +62,10 @@ export const DocList = () =>
 
 export const DocGet = () =>
   applyDecorators(
-    ApiOperation({ summary: 'One import: state, progress, counts, guards' }),
+    ApiOperation({
+      summary: 'One import: state, progress, counts, guards',
+      description: 'The same that a waiting client gets as events.',
+    }),
     RunId(),
     ApiResponse({ status: 200, description: 'The run.', type: ImportRunDto }),
     Guarded('malformed_uuid', 'not_found'),
@@ -104,13 +108,20 @@ export const DocEvents = () =>
     ApiResponse({
       status: 200,
       description: 'Events.',
-      content: { 'text/event-stream': { schema: { type: 'string' } } },
+      content: { 'text/event-stream': { schema: STREAM } },
     }),
     Guarded('malformed_uuid', 'not_found'),
   );
 
 export const DocTemplate = () =>
-  applyDecorators(ApiOperation({ summary: 'An empty file with all columns' }), Csv('The header.'), Guarded());
+  applyDecorators(
+    ApiOperation({
+      summary: 'An empty file with all columns',
+      description: 'The header alone, to be filled in.',
+    }),
+    Csv('The header.'),
+    Guarded(),
+  );
 
 export const DocDecide = (summary: string, description: string) =>
   applyDecorators(

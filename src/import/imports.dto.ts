@@ -1,4 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
+import { FIELD_VALUE } from '../common/docs.js';
+import { MAX_LIMIT } from '../common/page.js';
+import { MAX_FILE_BYTES } from './file/import-store.js';
 import { ImportOptions } from './import.options.js';
 import { ROW_OUTCOMES, RUN_STATES } from './run/import.run.js';
 
@@ -7,10 +10,17 @@ const COUNTS = Object.fromEntries(
   ROW_OUTCOMES.map((outcome) => [outcome, { type: 'integer', minimum: 0 }] as const),
 );
 
+/** One for each field at most, and a user has fewer. */
+const MAX_ROW_ERRORS = 100;
+/** All errors of the first 50 rows, and the reason of a refusal. */
+const MAX_PROBLEMS = 50 * MAX_ROW_ERRORS + 1;
+
 class ImportFileDto {
-  @ApiProperty({ example: 'users.csv' }) name!: string;
-  @ApiProperty({ type: 'integer', description: 'Bytes.', example: 18231 }) size!: number;
-  @ApiProperty({ description: 'SHA-256 in hexadecimal.' }) sha256!: string;
+  @ApiProperty({ maxLength: 255, example: 'users.csv' }) name!: string;
+  @ApiProperty({ type: 'integer', maximum: MAX_FILE_BYTES, description: 'Bytes.', example: 18231 })
+  size!: number;
+  @ApiProperty({ maxLength: 64, pattern: '^[0-9a-f]{64}$', description: 'SHA-256 in hexadecimal.' })
+  sha256!: string;
 }
 
 class ImportActorDto {
@@ -38,17 +48,18 @@ class ImportMissingDto {
 }
 
 class ImportGuardDto {
-  @ApiProperty({ example: 'deactivations' }) name!: string;
+  @ApiProperty({ maxLength: 64, example: 'deactivations' }) name!: string;
   @ApiProperty({ example: 12 }) value!: number;
   @ApiProperty({ example: 5 }) limit!: number;
   @ApiProperty() hit!: boolean;
 }
 
 class RowErrorDto {
-  @ApiProperty({ example: 'email' }) field!: string;
-  @ApiProperty({ example: 'invalid_format' }) code!: string;
-  @ApiProperty({ example: 'must be an e-mail address' }) message!: string;
-  @ApiPropertyOptional({ example: 'jane.doe', description: 'What stands in the cell, cut.' }) value?: string;
+  @ApiProperty({ maxLength: 100, example: 'email' }) field!: string;
+  @ApiProperty({ maxLength: 32, example: 'invalid_format' }) code!: string;
+  @ApiProperty({ maxLength: 2000, example: 'must be an e-mail address' }) message!: string;
+  @ApiPropertyOptional({ maxLength: 255, example: 'jane.doe', description: 'What stands in the cell, cut.' })
+  value?: string;
   @ApiPropertyOptional({ format: 'uuid', description: 'The other user of a conflict.' }) uuid?: string;
 }
 
@@ -57,13 +68,14 @@ class ImportProblemDto extends RowErrorDto {
 }
 
 class FieldChangeDto {
-  @ApiProperty({ example: 'phone' }) field!: string;
-  @ApiProperty({ oneOf: [{}], description: 'Any JSON value.', example: '' }) old!: unknown;
-  @ApiProperty({ oneOf: [{}], description: 'Any JSON value.', example: '+44 20 7946 0958' }) new!: unknown;
+  @ApiProperty({ maxLength: 100, example: 'phone' }) field!: string;
+  @ApiProperty(FIELD_VALUE) old!: unknown;
+  @ApiProperty(FIELD_VALUE) new!: unknown;
 }
 
 class ImportOptionsDto extends OmitType(ImportOptions, ['default_roles']) {
-  @ApiPropertyOptional({ type: [String] }) default_roles?: string[];
+  @ApiPropertyOptional({ type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: 32 })
+  default_roles?: string[];
 }
 
 /** The answer for a run, for the OpenAPI file; `import.view.ts` makes it. */
@@ -88,9 +100,10 @@ export class ImportRunDto {
   })
   counts!: Record<string, number>;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
-  @ApiProperty({ type: [ImportGuardDto] }) guards!: ImportGuardDto[];
+  @ApiProperty({ type: [ImportGuardDto], maxItems: 100 }) guards!: ImportGuardDto[];
   @ApiProperty({
     type: [ImportProblemDto],
+    maxItems: MAX_PROBLEMS,
     description: 'Why the file was refused, or the first 50 rows with an error.',
   })
   problems!: ImportProblemDto[];
@@ -98,20 +111,20 @@ export class ImportRunDto {
 
 export class ImportRunPageDto {
   @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
-  @ApiProperty({ type: [ImportRunDto] }) Results!: ImportRunDto[];
+  @ApiProperty({ type: [ImportRunDto], maxItems: MAX_LIMIT }) Results!: ImportRunDto[];
 }
 
 class ImportRowDto {
   @ApiProperty({ type: 'integer', nullable: true, description: 'null for a user that the file lacks.' })
   line!: number | null;
   @ApiProperty({ enum: [...ROW_OUTCOMES, 'missing'] }) outcome!: string;
-  @ApiProperty({ example: 'HR-10042' }) external_id!: string;
+  @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true }) uuid!: string | null;
-  @ApiProperty({ type: [RowErrorDto] }) errors!: RowErrorDto[];
-  @ApiProperty({ type: [FieldChangeDto] }) changes!: FieldChangeDto[];
+  @ApiProperty({ type: [RowErrorDto], maxItems: MAX_ROW_ERRORS }) errors!: RowErrorDto[];
+  @ApiProperty({ type: [FieldChangeDto], maxItems: 100 }) changes!: FieldChangeDto[];
 }
 
 export class ImportRowPageDto {
   @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
-  @ApiProperty({ type: [ImportRowDto] }) Results!: ImportRowDto[];
+  @ApiProperty({ type: [ImportRowDto], maxItems: MAX_LIMIT }) Results!: ImportRowDto[];
 }

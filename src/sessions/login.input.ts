@@ -5,7 +5,7 @@ import { normalForm } from '../common/text.js';
 
 /** `POST /sessions/login`. The rules only keep nonsense away: whether the values are right is the login's matter. */
 export class LoginInput {
-  @ApiProperty({ example: 'admin', description: 'Username or e-mail address, in any case.' })
+  @ApiProperty({ maxLength: 254, example: 'admin', description: 'Username or e-mail address, in any case.' })
   @Required()
   @NotBlank()
   @Normalise(line)
@@ -14,7 +14,7 @@ export class LoginInput {
   @MaxCharacters(254)
   username!: string;
 
-  @ApiProperty({ example: 'correct horse battery staple', format: 'password' })
+  @ApiProperty({ example: 'correct horse battery staple', format: 'password', maxLength: 1024 })
   @Required()
   @NotBlank()
   @Normalise((raw) => (typeof raw === 'string' ? normalForm(raw, 'NFC') || null : raw))

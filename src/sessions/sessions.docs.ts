@@ -8,13 +8,14 @@ import {
   ApiQuery,
   ApiResponse,
 } from '@nestjs/swagger';
-import { BodyProblems, Problems, Secured } from '../common/docs.js';
+import { BodyProblems, Open, Problems, Secured } from '../common/docs.js';
+import { MAX_LIMIT } from '../common/page.js';
 import { LoginInput } from './login.input.js';
 import { SessionsQuery } from './session.query.js';
 
 class LoggedInDto {
   @ApiProperty({ format: 'uuid' }) uuid!: string;
-  @ApiProperty({ example: 'admin' }) username!: string;
+  @ApiProperty({ maxLength: 254, example: 'admin' }) username!: string;
 }
 
 class SessionDto {
@@ -22,13 +23,14 @@ class SessionDto {
   @ApiProperty({ format: 'uuid' }) user_uuid!: string;
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty({ format: 'date-time', description: 'Moves on while the session is used.' }) expires!: string;
-  @ApiProperty({ example: '203.0.113.7', description: 'Where the login came from.' }) ip!: string;
+  @ApiProperty({ maxLength: 64, example: '203.0.113.7', description: 'Where the login came from.' })
+  ip!: string;
   @ApiProperty({ description: 'The session of this very request.' }) current!: boolean;
 }
 
 class SessionPageDto {
   @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
-  @ApiProperty({ type: [SessionDto] }) Results!: SessionDto[];
+  @ApiProperty({ type: [SessionDto], maxItems: MAX_LIMIT }) Results!: SessionDto[];
 }
 
 export const DocLogin = () =>
@@ -44,8 +46,11 @@ export const DocLogin = () =>
       status: 200,
       description: 'Logged in.',
       type: LoggedInDto,
-      headers: { 'Set-Cookie': { description: 'The session cookie.', schema: { type: 'string' } } },
+      headers: {
+        'Set-Cookie': { description: 'The session cookie.', schema: { type: 'string', maxLength: 4096 } },
+      },
     }),
+    Open(),
     BodyProblems('login_failed', 'cross_site', 'login_throttled'),
   );
 

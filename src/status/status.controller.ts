@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Public } from '../access/decorators.js';
-import { Problems } from '../common/docs.js';
+import { Open, Problems } from '../common/docs.js';
 import { ImportsService } from '../import/imports.service.js';
 import { StatusService } from './status.service.js';
 
@@ -27,6 +27,7 @@ export class StatusController {
   @Get()
   @ApiOperation({ summary: 'Is the service up?', description: '503 when its database does not answer.' })
   @ApiResponse({ status: 200, description: 'It is.', type: StatusDto })
+  @Open()
   @Problems()
   @Public()
   async status(): Promise<StatusDto> {

@@ -1,14 +1,17 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { AuditChangeDto, NEXT } from '../audit/audit.docs.js';
+import { AuditChangeDto, MAX_CHANGES } from '../audit/audit.docs.js';
 import { ACTIONS, ACTOR_KINDS } from '../audit/audit.event.js';
-import { Problems, Secured } from '../common/docs.js';
-import { Walk } from '../common/page.js';
+import { NEXT, Problems, REQUEST_ID, Secured } from '../common/docs.js';
+import { MAX_LIMIT, Walk } from '../common/page.js';
+
+/** Of a sentence that tells every field of a user, each value cut. */
+const MAX_SUMMARY = 10_000;
 
 class NamedActorDto {
   @ApiProperty({ enum: ACTOR_KINDS }) kind!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
-  @ApiProperty({ example: 'API key "HR connector"' }) name!: string;
+  @ApiProperty({ maxLength: 300, example: 'API key "HR connector"' }) name!: string;
 }
 
 class HistoryEventDto {
@@ -17,19 +20,20 @@ class HistoryEventDto {
   @ApiProperty() actor!: NamedActorDto;
   @ApiProperty({ enum: ACTIONS }) action!: string;
   @ApiProperty({
+    maxLength: MAX_SUMMARY,
     description: 'For people; its wording may change.',
     example: 'API key "HR connector" changed the user: phone from "1" to "2"',
   })
   summary!: string;
-  @ApiProperty({ type: [AuditChangeDto] }) changes!: AuditChangeDto[];
-  @ApiProperty() request_id!: string;
-  @ApiProperty() ip!: string;
+  @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
+  @ApiProperty(REQUEST_ID) request_id!: string;
+  @ApiProperty({ maxLength: 64 }) ip!: string;
 }
 
 class HistoryPageDto {
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, description: 'Above 10,000 it says 10,000.' })
   Count!: number;
-  @ApiProperty({ type: [HistoryEventDto] }) Results!: HistoryEventDto[];
+  @ApiProperty({ type: [HistoryEventDto], maxItems: MAX_LIMIT }) Results!: HistoryEventDto[];
 }
 
 export const DocHistory = () =>

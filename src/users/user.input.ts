@@ -61,7 +61,8 @@ export class UserInput {
   external_id?: string | null;
 
   @ApiPropertyOptional({
-    type: [String],
+    type: 'array',
+    items: { type: 'string', maxLength: 64 },
     maxItems: 32,
     nullable: true,
     example: ['Organisational user', 'Editor'],
@@ -105,6 +106,7 @@ export class UserInput {
   @ApiPropertyOptional({
     type: 'object',
     nullable: true,
+    maxProperties: 8,
     additionalProperties: { type: 'array', items: { type: 'string', maxLength: 255 }, maxItems: 20 },
     example: { saml: ['jane.doe@idp.example.org'] },
     description: 'Login names by method. The methods that are named are replaced, an empty list removes one.',
@@ -173,9 +175,9 @@ export class UserInput {
     type: 'object',
     nullable: true,
     properties: {
-      facebook: { type: 'string' },
-      linkedin: { type: 'string' },
-      twitter: { type: 'string' },
+      facebook: { type: 'string', maxLength: 2048 },
+      linkedin: { type: 'string', maxLength: 2048 },
+      twitter: { type: 'string', maxLength: 2048 },
     },
     example: { linkedin: 'https://www.linkedin.com/in/example' },
     description: 'http or https URLs; the networks that are named are replaced, an empty text removes one.',

@@ -1,9 +1,12 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
+import { choices } from '../common/docs.js';
 import {
   BooleanParam,
   ChoiceParam,
   ChoicesParam,
   IntegerParam,
+  MAX_INTEGER,
+  MAX_REPEATS,
   PatternParam,
   TextParam,
   TextsParam,
@@ -33,6 +36,7 @@ export class UserQuery {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 0,
+    maximum: MAX_INTEGER,
     default: 0,
     description: 'Users to skip. Not together with after.',
   })
@@ -42,6 +46,7 @@ export class UserQuery {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 1,
+    maximum: MAX_INTEGER,
     default: DEFAULT_LIMIT,
     description: 'Above 100 it is taken as 100.',
   })
@@ -49,49 +54,66 @@ export class UserQuery {
   limit?: number;
 
   @ApiPropertyOptional({
-    type: String,
+    ...choices(SORTS),
     default: 'relevance',
-    description: `One of ${SORTS.join(', ')}. Without a search term, relevance is updated.`,
+    description: 'Without a search term, relevance is updated.',
   })
   @ChoiceParam(SORTS)
   sort?: Sort;
 
-  @ApiPropertyOptional({ type: String, default: 'desc', description: 'asc or desc.' })
+  @ApiPropertyOptional({ ...choices(['asc', 'desc']), default: 'desc' })
   @ChoiceParam(['asc', 'desc'])
   order?: Order;
 
-  @ApiPropertyOptional({ description: 'Opaque; from the `Link: rel="next"` header of the page before.' })
+  @ApiPropertyOptional({
+    maxLength: 2000,
+    description: 'Opaque; from the `Link: rel="next"` header of the page before.',
+  })
   @TextParam(2000)
   after?: string;
 
   @ApiPropertyOptional({
+    maxLength: 255,
     description:
       'Every word must match a whole word of a name, username, e-mail or external id; a trailing * matches its beginnings (`jane do*`).',
   })
   @TextParam(255)
   fulltext_search?: string;
 
-  @ApiPropertyOptional({ description: 'Exact, case-sensitive.' })
+  @ApiPropertyOptional({ maxLength: 255, description: 'Exact, case-sensitive.' })
   @TextParam(255)
   external_id?: string;
 
-  @ApiPropertyOptional({ description: 'Exact, in any case.' })
+  @ApiPropertyOptional({ maxLength: 254, description: 'Exact, in any case.' })
   @TextParam(254)
   username?: string;
 
-  @ApiPropertyOptional({ description: 'Exact, in any case.' })
+  @ApiPropertyOptional({ maxLength: 254, description: 'Exact, in any case.' })
   @TextParam(254)
   email?: string;
 
-  @ApiPropertyOptional({ enum: ['Active', 'Blocked'], isArray: true, description: 'May be repeated (or).' })
+  @ApiPropertyOptional({
+    enum: ['Active', 'Blocked'],
+    isArray: true,
+    maxItems: MAX_REPEATS,
+    description: 'May be repeated (or).',
+  })
   @ChoicesParam(['Active', 'Blocked'])
   status?: string[];
 
-  @ApiPropertyOptional({ type: [String], description: 'Role name in any case; may be repeated (or).' })
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', maxLength: 64 },
+    maxItems: MAX_REPEATS,
+    description: 'Role name in any case; may be repeated (or).',
+  })
   @TextsParam(64)
   role?: string[];
 
-  @ApiPropertyOptional({ description: 'method:name, exact (`saml:jane.doe@idp.example.org`).' })
+  @ApiPropertyOptional({
+    maxLength: 288,
+    description: 'method:name, exact (`saml:jane.doe@idp.example.org`).',
+  })
   @PatternParam(/^[a-z0-9_-]{1,32}:[^\p{Cc}]{1,255}$/u, 'must be a method and a name, such as saml:jane')
   authname?: string;
 
@@ -107,7 +129,7 @@ export class UserQuery {
   @TimeParam()
   created_since?: string;
 
-  @ApiPropertyOptional({ description: 'Data set of the import that manages the user.' })
+  @ApiPropertyOptional({ maxLength: 64, description: 'Data set of the import that manages the user.' })
   @TextParam(64)
   managed_by?: string;
 

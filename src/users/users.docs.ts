@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { BodyProblems, LOCATION, Problems, Secured } from '../common/docs.js';
+import { BodyProblems, LOCATION, NEXT, Problems, Secured } from '../common/docs.js';
 import { ChangedUserInput, NewUserInput } from './user.input.js';
 import { UserQuery } from './user.query.js';
 import { UserDto, UserPageDto, UserUuidDto } from './users.dto.js';
@@ -9,8 +9,10 @@ import { UserDto, UserPageDto, UserUuidDto } from './users.dto.js';
 
 const TAKEN = ['username_taken', 'email_taken', 'external_id_taken', 'authname_taken'] as const;
 const ETAG = {
-  ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string' } },
+  ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string', maxLength: 64 } },
 } as const;
+/** One tag or a list of them, as long as a request's head may be. */
+const TAGS = { type: 'string', maxLength: 16_384 } as const;
 const UserId = () =>
   ApiParam({
     name: 'user_id',
@@ -19,7 +21,12 @@ const UserId = () =>
     example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10',
   });
 const IfNoneMatch = () =>
-  ApiHeader({ name: 'If-None-Match', required: false, description: 'The ETag of what the client has.' });
+  ApiHeader({
+    name: 'If-None-Match',
+    required: false,
+    description: 'The ETag of what the client has.',
+    schema: TAGS,
+  });
 
 export const DocCreate = () =>
   applyDecorators(
@@ -32,6 +39,7 @@ export const DocCreate = () =>
       name: 'Idempotency-Key',
       required: false,
       description: '1 to 255 printable ASCII characters.',
+      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
     }),
     ApiBody({
       type: NewUserInput,
@@ -73,7 +81,7 @@ export const DocMe = () =>
 
 export const DocGet = () =>
   applyDecorators(
-    ApiOperation({ summary: 'One user' }),
+    ApiOperation({ summary: 'One user', description: 'With as many fields as the reader may see.' }),
     UserId(),
     IfNoneMatch(),
     ApiResponse({
@@ -100,7 +108,7 @@ export const DocSearch = () =>
       status: 200,
       description: 'A page of users and the number of all that match.',
       type: UserPageDto,
-      headers: { Link: { description: 'rel="next": the next page.', schema: { type: 'string' } } },
+      headers: NEXT,
     }),
     Secured(),
     Problems('unauthenticated', 'forbidden'),
@@ -119,6 +127,7 @@ export const DocChange = () =>
       name: 'If-Match',
       required: false,
       description: 'The ETag of what was read; 412 when it changed since.',
+      schema: TAGS,
     }),
     ApiBody({
       type: ChangedUserInput,
