@@ -201,6 +201,7 @@ export class UserInput {
  */
 export class NewUserInput extends UserInput {
   @ApiProperty({
+    required: true,
     maxLength: 254,
     example: 'jane.doe',
     description: 'Unique in any case; also not the e-mail of another user.',
@@ -209,7 +210,12 @@ export class NewUserInput extends UserInput {
   @Username()
   override username!: string;
 
-  @ApiProperty({ maxLength: 254, example: 'jane.doe@example.org', description: 'Unique in any case.' })
+  @ApiProperty({
+    required: true,
+    maxLength: 254,
+    example: 'jane.doe@example.org',
+    description: 'Unique in any case.',
+  })
   @Required()
   @Email()
   override email!: string;
