@@ -23,7 +23,10 @@ function openApi(app: INestApplication): OpenAPIObject {
       },
       'session',
     )
-    .addBearerAuth({ type: 'http', description: '`METRICS_TOKEN`, where it is set.' }, 'metrics')
+    .addBearerAuth(
+      { type: 'http', bearerFormat: 'opaque', description: '`METRICS_TOKEN`, where it is set.' },
+      'metrics',
+    )
     .addServer('/', 'The installation that serves this file.')
     .addTag('users', 'Profiles: made, read, found, changed.')
     .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { API_KEY } from './support/app.js';
 import { Client } from './support/client.js';
-import { type TestDatabase, freshDatabase } from './support/database.js';
+import { ENGINE, type TestDatabase, freshDatabase } from './support/database.js';
 import { aUser } from './support/factories.js';
 import { Process, newcomer } from './support/process.js';
 
@@ -16,6 +18,7 @@ afterEach(async () => {
   await Process.killAll();
   await database.drop();
 });
+const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 const start = () => Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
 
 /** A `POST /users` that the server has begun to work on and whose body it still waits for. */
@@ -110,4 +113,15 @@ test('SIGTERM without anything to do: exit 0', async () => {
   const service = await start();
   expect(await service.stop()).toEqual({ code: 0, signal: null });
   expect(service.err).toBe('');
+});
+
+onSqlite('after a clean end the database is one file, which may be copied (SQLite only)', async () => {
+  const service = await start();
+  const client = new Client(service.url, { 'x-api-key': API_KEY });
+  for (let i = 0; i < 20; i++) expect((await client.post('/users', aUser())).status).toBe(201);
+  await service.stop();
+  const left = readdirSync(database.folder).filter((name) => name.endsWith('-wal'));
+  expect(left.map((name) => statSync(join(database.folder, name)).size).filter((size) => size > 0)).toEqual(
+    [],
+  );
 });

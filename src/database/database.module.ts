@@ -2,7 +2,7 @@ import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/comm
 import { DataSource } from 'typeorm';
 import { Env } from '../config/env.js';
 import { migrateAtStart, openDataSource } from './data-source.js';
-import { DATABASE, engineOf } from './database.js';
+import { DATABASE, type Database, engineOf } from './database.js';
 import { TransactionRunner } from './transaction-runner.js';
 
 @Global()
@@ -23,9 +23,14 @@ import { TransactionRunner } from './transaction-runner.js';
   exports: [DATABASE, TransactionRunner],
 })
 export class DatabaseModule implements OnApplicationShutdown {
-  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
 
   async onApplicationShutdown(): Promise<void> {
+    // Where the database is away there is nothing to settle.
+    await this.database.settle().catch(() => undefined);
     await this.dataSource.destroy();
   }
 }

@@ -54,6 +54,10 @@ export class MysqlEngine implements Engine {
     await this.borrow((connection) => insertAll(connection, statement, rows));
   }
 
+  async settle(): Promise<void> {
+    // The server keeps what it has.
+  }
+
   get load(): Load {
     return { inUse: this.inUse, waiting: this.waiting };
   }

@@ -40,6 +40,8 @@ export interface Load {
 export interface Engine extends Sql {
   begin(): Promise<OpenTransaction>;
   readonly load: Load;
+  /** The last word before the connection ends. */
+  settle(): Promise<void>;
 }
 
 /** Statements longer than this are not kept prepared: multi-row statements have too many forms. */

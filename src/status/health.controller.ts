@@ -2,7 +2,7 @@ import { Controller, Get, HttpException } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { HealthCheckService } from '@nestjs/terminus';
 import { Public } from '../access/decorators.js';
-import { Problems } from '../common/docs.js';
+import { Open, Problems } from '../common/docs.js';
 import { unavailable } from '../common/errors.js';
 import { Readiness } from './readiness.js';
 
@@ -25,6 +25,7 @@ export class HealthController {
   @Get('live')
   @ApiOperation({ summary: 'Is the process alive?', description: 'Restart it where this does not answer.' })
   @ApiResponse({ status: 200, description: 'It is.', schema: UP })
+  @Open()
   @Problems()
   @Public()
   live() {
@@ -37,6 +38,7 @@ export class HealthController {
     description: '503 while the database does not answer, and from SIGTERM on.',
   })
   @ApiResponse({ status: 200, description: 'It does.', schema: UP })
+  @Open()
   @Problems()
   @Public()
   async ready() {

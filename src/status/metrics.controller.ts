@@ -28,7 +28,7 @@ export class MetricsController {
   @ApiResponse({
     status: 200,
     description: 'The metrics.',
-    content: { 'text/plain': { schema: { type: 'string' } } },
+    content: { 'text/plain': { schema: { type: 'string', format: 'binary' } } },
   })
   @Problems('unauthenticated')
   @Public()
