@@ -3,7 +3,9 @@ import type { DataSource } from 'typeorm';
 import { loadEnv } from '../src/config/env.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { MIGRATIONS } from '../src/database/migrations/migrations.js';
+import { TestApp } from './support/app.js';
 import { type TestDatabase, freshDatabase } from './support/database.js';
+import { databaseOf } from './support/people.js';
 
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -54,4 +56,17 @@ test('a difference between entity and table is noticed', async () => {
   column.length = '65';
   expect(await drift()).not.toEqual([]);
   column.length = '64';
+});
+
+test('a program that is older than the schema does not start', async () => {
+  const database = await freshDatabase();
+  const app = await TestApp.on(database);
+  await databaseOf(app).execute(
+    "INSERT INTO migrations (timestamp, name) VALUES (4102444800000, 'Future4102444800000')",
+  );
+  await app.stop();
+  await expect(TestApp.on(database)).rejects.toThrow(
+    /newer program \(it has the migration Future4102444800000\)/,
+  );
+  await database.drop();
 });

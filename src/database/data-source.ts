@@ -22,9 +22,10 @@ function isEmbedded(dataSource: DataSource): boolean {
 
 /**
  * Brings the schema up to date where the settings say so.
- * @throws Error when migrations are pending and must not run by themselves.
+ * @throws Error when migrations are pending and must not run by themselves, and when the schema is that of a newer program.
  */
 export async function migrateAtStart(dataSource: DataSource, env: Env): Promise<void> {
+  await assertKnown(dataSource);
   const wanted = env.MIGRATE_ON_START === 'auto' ? isEmbedded(dataSource) : env.MIGRATE_ON_START === 'true';
   if (wanted) {
     await migrate(dataSource);
@@ -33,6 +34,20 @@ export async function migrateAtStart(dataSource: DataSource, env: Env): Promise<
       'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.',
     );
   }
+}
+
+/** An older program must not write into tables whose rules it does not know. */
+async function assertKnown(dataSource: DataSource): Promise<void> {
+  const known = new Set(dataSource.migrations.map(({ name, constructor }) => name ?? constructor.name));
+  const runner = dataSource.createQueryRunner();
+  const executed = await new MigrationExecutor(dataSource, runner)
+    .getExecutedMigrations()
+    .finally(() => runner.release());
+  const foreign = executed.find(({ name }) => !known.has(name));
+  if (!foreign) return;
+  throw new Error(
+    `The database is that of a newer program (it has the migration ${foreign.name}). Start that one, or restore a backup.`,
+  );
 }
 
 /** Whether the schema is older than this program. */
