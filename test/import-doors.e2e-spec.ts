@@ -79,6 +79,12 @@ describe('a form', () => {
       /mode is given twice/,
     ],
     [
+      'fields without a name',
+      () => field('', 'a') + field('', 'a') + filePart(newFile()) + END,
+      '',
+      /no name/,
+    ],
+    [
       'an option here and there',
       () => field('mode', 'upsert') + filePart(newFile()) + END,
       '?mode=upsert',

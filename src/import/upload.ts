@@ -73,7 +73,12 @@ async function receiveForm(
     failures.push(new ProblemError('invalid_parameter', detail));
   };
   const form = openForm(request);
-  form.on('field', (name, value, { valueTruncated }) => {
+  // Busboy's types promise a name; a part without one, or with an empty one, has none.
+  form.on('field', (name: string | undefined, value, { valueTruncated }) => {
+    if (name === undefined) {
+      refuse('A field of the form has no name.');
+      return;
+    }
     if (valueTruncated) refuse(`${truncated(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
     if (fields.has(name)) refuse(`${truncated(name, 100)} is given twice.`);
     fields.set(name, value);
