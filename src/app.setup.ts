@@ -42,6 +42,9 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   app.set('trust proxy', env.trustProxy);
   app.disable('x-powered-by');
   app.disable('etag'); // representations have their own (`user.etag.ts`)
+  // Without an ETag of its own Express would still answer `If-None-Match: *` with 304, whatever the route.
+  const express = app.getHttpAdapter().getInstance() as { request: object };
+  Object.defineProperty(express.request, 'fresh', { value: false });
   app.use(requestId(app.get(Log)));
   app.use(app.get(Metrics).middleware());
   app.use(securityHeaders(env.baseUrl.startsWith('https:')));

@@ -125,3 +125,11 @@ test('validation comes before uniqueness', async () => {
     expect(refusal(answer)).toEqual([422, expected]);
   }
 });
+
+test.each(['/status', '/users/search', '/imports/template.csv'])(
+  'GET %s has no ETag, and answers If-None-Match in full',
+  async (path) => {
+    const { status, text } = await app.key.get(path, { 'if-none-match': '*' });
+    expect([status, text !== '']).toEqual([200, true]);
+  },
+);
