@@ -13,7 +13,7 @@ interface OpenApi {
   };
 }
 
-const document = JSON.parse(
+export const document = JSON.parse(
   readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
 ) as OpenApi;
 for (const schema of Object.values(document.components.schemas)) {
