@@ -37,7 +37,7 @@ beforeAll(async () => {
   known['session_id'] = (await app.key.get(`/sessions?user_uuid=${person.uuid}`)).body.Results.map(
     ({ id }: { id: string }) => id,
   );
-  for (const path of ['/users/me', '/sessions/logout']) sessions[path] = await app.login();
+  for (const path of ['/users/me', '/sessions/logout']) sessions[`/api/0.3${path}`] = await app.login();
 });
 afterAll(() => app.end());
 
@@ -64,7 +64,7 @@ async function fault(client: Client, request: FuzzRequest, seen: Map<number, num
   const path = located(request.path, at);
   let answer: Answer;
   try {
-    answer = await within(10_000, client.send(method, path, body, headers));
+    answer = await within(10_000, client.checked(method, path, body, headers));
   } catch (error) {
     return {
       why: String(error).slice(0, 1000),

@@ -13,7 +13,7 @@ interface Parameter {
 
 export interface Operation {
   method: string;
-  /** Below the prefix, with `{user_id}` and the like in it. */
+  /** The whole path, with `{user_id}` and the like in it. */
   template: string;
   parameters: Parameter[];
   /** Of a JSON body. */
@@ -37,7 +37,7 @@ interface Documented {
 export const OPERATIONS: Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item as unknown as Record<string, Documented>).map(([method, operation]) => ({
     method: method.toUpperCase(),
-    template: path.replace('/api/0.3', ''),
+    template: path,
     parameters: operation.parameters ?? [],
     body: operation.requestBody?.content['application/json']?.schema,
     takesFile: 'text/csv' in (operation.requestBody?.content ?? {}),
