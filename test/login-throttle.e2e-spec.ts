@@ -39,6 +39,15 @@ describe('after five failures of one name', () => {
     expect(problemOf(await login('no such person', PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
+  test('a blocked user is refused alike, whose password is right', async () => {
+    const { username, uuid } = await create(app.key, { password: PASSWORD });
+    await app.key.put(`/users/${uuid}`, { status: 'Blocked' });
+    for (let time = 0; time < 5; time++) {
+      expect(problemOf(await login(username, PASSWORD))).toEqual([401, 'login_failed']);
+    }
+    expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
+  });
+
   test('every spelling of the name is refused, and no other name', async () => {
     const [user, other] = [
       await create(app.key, { password: PASSWORD }),
