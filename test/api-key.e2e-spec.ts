@@ -50,6 +50,17 @@ test('a key has the full Webmaster level', async () => {
   expect(changed.body).toMatchObject({ roles: ['Webmaster'], status: 'Blocked' });
 });
 
+test('a typing error is told from a key that nobody has', async () => {
+  const key = await store(makeApiKey());
+  const swapped = key.replace(/_(.)(.)/, '_$2$1');
+  const mistyped = swapped === key ? key.replace(/.$/, (last) => (last === '0' ? '1' : '0')) : swapped;
+  const [wrong, unknown] = [await search(mistyped), await search(makeApiKey())];
+  expectUnauthenticated(wrong);
+  expect(wrong.body.detail).toMatch(/typing error/);
+  expectUnauthenticated(unknown);
+  expect(unknown.body.detail).not.toMatch(/typing error/);
+});
+
 describe('a key beside a cookie decides', () => {
   test('when it is good', async () => {
     const { client } = await aPerson(app, { roles: ['External user'] });

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller, KeyActor } from '../access/actor.js';
 import { AuditService } from '../audit/audit.service.js';
+import { unauthenticated } from '../common/errors.js';
 import { sha256 } from '../common/secret.js';
 import { type DbTime, now, secondsFrom } from '../common/time.js';
 import type { Sql } from '../database/sql.js';
@@ -26,9 +27,14 @@ export class ApiKeysService {
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** The actor of a key; undefined for a key that is mistyped, unknown, expired or revoked. */
+  /**
+   * The actor of a key; undefined for a key that is unknown, expired or revoked.
+   * @throws ProblemError `unauthenticated` that says so for a key with a typing error.
+   */
   async authenticate(key: string): Promise<KeyActor | undefined> {
-    if (isMistyped(key)) return undefined;
+    if (isMistyped(key)) {
+      throw unauthenticated('The X-API-Key has a typing error: its last part does not fit the rest.');
+    }
     const found = await this.repository.findByHash(sha256(key));
     const time = now();
     if (!found || stateOf(found, time) !== 'active') return undefined;
