@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import { ErrorFilter } from './common/error.filter.js';
+import { LeanAdapter } from './common/lean-adapter.js';
 import { Log } from './common/log.js';
 import { Metrics } from './common/metrics.js';
 import { requestId } from './common/request-id.js';
@@ -30,7 +31,7 @@ const UNPREFIXED = [
 /** The whole application, not yet listening: what `main.ts` starts and what the tests test. */
 export async function createApp(env: Env): Promise<NestExpressApplication> {
   const httpsOptions = tlsOptions(env);
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env), {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env), new LeanAdapter(), {
     bodyParser: false, // `InputGuard` reads bodies, after the credentials are known
     logger: false, // a failed start is told by `main.ts` in a line; Nest's own report prints stacks and settings
     abortOnError: false,
