@@ -58,6 +58,7 @@ function counted(sql: Sql): { sql: Sql; count: () => number } {
     sql: {
       dialect: sql.dialect,
       query: (text, params) => (count++, sql.query(text, params)),
+      first: (text, params) => (count++, sql.first(text, params)),
       execute: (text, params) => (count++, sql.execute(text, params)),
       insert: (statement, rows) => (count++, sql.insert(statement, rows)),
     },

@@ -9,7 +9,7 @@ export class ApiKeyRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async findByHash(hash: string): Promise<ApiKeyEntity | undefined> {
-    const [key] = await this.database.query<ApiKeyEntity>(
+    const key = await this.database.first<ApiKeyEntity>(
       'SELECT id, key_hash, name, created, expires, revoked, last_used FROM api_keys WHERE key_hash = ?',
       [hash],
     );
@@ -28,7 +28,7 @@ export class ApiKeyRepository {
   }
 
   async lock(tx: Sql, id: string): Promise<ApiKeyEntity | undefined> {
-    const [key] = await tx.query<ApiKeyEntity>(
+    const key = await tx.first<ApiKeyEntity>(
       `SELECT id, key_hash, name, created, expires, revoked, last_used FROM api_keys WHERE id = ?${forUpdate(tx)}`,
       [id],
     );

@@ -45,7 +45,7 @@ export class AuditRepository {
   async count(filter: AuditFilter): Promise<number> {
     const rest = unindexed(filter);
     const { sql, params } = candidates(filter, undefined, rest ? 'actor_kind, changes' : 'id', SCAN);
-    const [row] = await this.database.query<{ count: number }>(
+    const row = await this.database.first<{ count: number }>(
       `SELECT COUNT(*) AS count FROM (${sql}) AS candidates${rest ? ` WHERE ${rest.sql}` : ''}`,
       [...params, ...(rest?.params ?? [])],
     );
@@ -64,7 +64,7 @@ export class AuditRepository {
   /** undefined where all rows have been looked at. */
   private async lastLookedAt(filter: AuditFilter, after: string | undefined): Promise<string | undefined> {
     const { sql, params } = candidates(filter, after, 'id', SCAN);
-    const [row] = await this.database.query<{ looked: number; last: string | null }>(
+    const row = await this.database.first<{ looked: number; last: string | null }>(
       `SELECT COUNT(*) AS looked, MIN(id) AS last FROM (${sql}) AS candidates`,
       params,
     );

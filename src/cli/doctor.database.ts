@@ -37,10 +37,10 @@ const remedy = ({ databaseUrl }: Env): string =>
 
 async function serverChecks(sql: Sql, { DATABASE_POOL_SIZE }: Env): Promise<Finding[]> {
   if (sql.dialect === 'sqlite') {
-    const [row] = await sql.query<{ version: string }>('SELECT sqlite_version() AS version');
+    const row = await sql.first<{ version: string }>('SELECT sqlite_version() AS version');
     return ok('database', `SQLite ${row?.version ?? ''}`);
   }
-  const [row] = await sql.query<{ version: string; most: number }>(
+  const row = await sql.first<{ version: string; most: number }>(
     'SELECT VERSION() AS version, @@max_connections AS most',
   );
   return [...ok('database', row?.version ?? ''), ...poolCheck(DATABASE_POOL_SIZE, row?.most ?? 0)];
@@ -60,10 +60,10 @@ const migrationsCheck = (pending: boolean): Finding[] =>
   pending ? warn('migrations', PENDING) : ok('migrations', 'none is pending');
 
 async function accessChecks(sql: Sql): Promise<Finding[]> {
-  const [webmasters] = await sql.query<{ value: number }>(
+  const webmasters = await sql.first<{ value: number }>(
     "SELECT value FROM user_counters WHERE name = 'webmasters'",
   );
-  const [keys] = await sql.query<{ count: number }>(
+  const keys = await sql.first<{ count: number }>(
     'SELECT COUNT(*) AS count FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)',
     [now()],
   );

@@ -16,7 +16,7 @@ import { canonicalUuid } from './uuid.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The query, read by the route's class. */
+    /** The query, read by the class of a route that names one. */
     checkedQuery: object;
   }
 }
@@ -66,7 +66,8 @@ export class InputGuard implements CanActivate {
     for (const [name, value] of Object.entries(request.params)) {
       if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(value));
     }
-    request.checkedQuery = readQuery(accepted.query ?? NoQuery, request.query);
+    const { query } = accepted;
+    if (query || request.url.includes('?')) request.checkedQuery = readQuery(query ?? NoQuery, request.query);
     return true;
   }
 }

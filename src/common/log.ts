@@ -2,18 +2,29 @@ import { Injectable } from '@nestjs/common';
 import { type Logger, pino } from 'pino';
 import { Env } from '../config/env.js';
 
-/** One JSON line an event, on standard output unless a command line needs that for itself. Bodies, headers and query strings never go in: they hold secrets. */
+/**
+ * One JSON line an event, on standard output unless a command line needs that for itself. Bodies, headers and query
+ * strings never go in: they hold secrets. The lines of requests are written at the end of a turn of the event loop,
+ * all at once.
+ */
 @Injectable()
 export class Log {
-  private pino: Logger;
+  private readonly pino: Logger;
+  private output = outputTo(process.stdout.fd);
+  private waiting = '';
 
-  constructor(private readonly env: Env) {
-    this.pino = this.writeTo(process.stdout.fd);
+  constructor({ LOG_LEVEL: level }: Env) {
+    const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+    this.pino = pino(options, {
+      write: (line) => {
+        this.keep(line);
+      },
+    });
   }
 
   /** From now on lines go to standard error: a command keeps standard output for its result. */
   useStderr(): void {
-    this.pino = this.writeTo(process.stderr.fd);
+    this.output = outputTo(process.stderr.fd);
   }
 
   request(fields: { request_id: string; method: string; path: string; status: number; ms: number }): void {
@@ -26,14 +37,27 @@ export class Log {
     const name = thrown instanceof Error ? thrown.name : typeof thrown;
     const cause = (thrown as { code?: unknown } | undefined)?.code;
     this.pino.error({ request_id: requestId, code, error: name, cause, stack }, 'fault');
+    this.write();
   }
 
   event(message: string, fields: Record<string, string | number> = {}): void {
     this.pino.info(fields, message);
+    this.write();
   }
 
-  private writeTo(fd: number): Logger {
-    const options = { level: this.env.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-    return pino(options, pino.destination(fd));
+  private keep(line: string): void {
+    if (this.waiting === '') {
+      setImmediate(() => {
+        this.write();
+      });
+    }
+    this.waiting += line;
+  }
+
+  private write(): void {
+    if (this.waiting !== '') this.output.write(this.waiting);
+    this.waiting = '';
   }
 }
+
+const outputTo = (fd: number) => pino.destination({ fd, sync: true });

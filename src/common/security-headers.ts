@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
@@ -23,7 +24,7 @@ const OF_THE_DOCS = {
 /** Security headers (OWASP HTTP Headers Cheat Sheet). @param https whether clients reach the service by HTTPS. */
 export function securityHeaders(https: boolean): RequestHandler {
   const withPolicy = (directives: Record<string, string[]>) =>
-    helmet({
+    headersOf({
       contentSecurityPolicy: { useDefaults: false, directives },
       strictTransportSecurity: https,
       // Other pages of an intranet show the avatars.
@@ -32,9 +33,23 @@ export function securityHeaders(https: boolean): RequestHandler {
   const api = withPolicy(OF_THE_API);
   const docs = withPolicy(OF_THE_DOCS);
   return (request, response, next) => {
-    const path = request.path.toLowerCase(); // routes are found in any case
+    const path = request.url.slice(0, 5).toLowerCase(); // routes are found in any case
     // Personal data: nobody keeps it. Clients that know ETags keep what they like, and ask with If-None-Match.
-    if (path.startsWith('/api/')) response.setHeader('Cache-Control', 'no-store');
-    (path.startsWith('/docs') ? docs : api)(request, response, next);
+    if (path === '/api/') response.setHeader('Cache-Control', 'no-store');
+    for (const [name, value] of path === '/docs' ? docs : api) response.setHeader(name, value);
+    next();
   };
+}
+
+/** The headers that helmet sets, asked for once: none of them depends on the request. */
+function headersOf(options: Parameters<typeof helmet>[0]): [string, string][] {
+  const headers: [string, string][] = [];
+  const response = {
+    setHeader: (name: string, value: string) => headers.push([name, value]),
+    removeHeader: () => undefined,
+  };
+  helmet(options)({} as IncomingMessage, response as unknown as ServerResponse, (error?: unknown) => {
+    if (error) throw error as Error;
+  });
+  return headers;
 }

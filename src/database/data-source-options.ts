@@ -56,14 +56,6 @@ function mysql(url: string, poolSize: number): DataSourceOptions {
     connectTimeout: 5000,
     poolSize,
     // A search has many forms; the server's statements are shared by all connections and all its users.
-    extra: { typeCast: wholeMillis, maxPreparedStatements: 100 },
+    extra: { maxPreparedStatements: 100 },
   };
-}
-
-/** Prepared statements leave out a fraction of zero; a time has one form (`common/time.ts`). */
-function wholeMillis(field: { type: string }, next: () => unknown): unknown {
-  const value = next();
-  return field.type === 'DATETIME' && typeof value === 'string' && !value.includes('.')
-    ? `${value}.000`
-    : value;
 }

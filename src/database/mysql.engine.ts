@@ -1,15 +1,7 @@
 import type { Pool, PoolConnection, QueryError } from 'mysql2';
 import type { DataSource } from 'typeorm';
-import { multiRow } from './multi-row.js';
-import {
-  type Engine,
-  type InsertStatement,
-  type Load,
-  type OpenTransaction,
-  PREPARED_LENGTH,
-  type SqlValue,
-  assertBindable,
-} from './sql.js';
+import { type Done, affected, insertAll, send, sent } from './mysql.statement.js';
+import type { Engine, InsertStatement, Load, OpenTransaction, SqlValue } from './sql.js';
 
 /** What every connection promises before its first use: no silent truncation, UTC, and reads of committed rows. */
 const SESSION = [
@@ -17,18 +9,6 @@ const SESSION = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   'SET SESSION innodb_lock_wait_timeout = 5',
 ];
-
-/** No statement of ours takes so long on a database that works. */
-const STATEMENT_MILLIS = 15_000;
-
-type Callback<T> = (error: QueryError | null, result: T) => void;
-const promised = <T>(call: (done: Callback<T>) => void): Promise<T> =>
-  new Promise((resolve, reject) => {
-    call((error, result) => {
-      if (error) reject(error);
-      else resolve(result);
-    });
-  });
 
 /** MariaDB or MySQL on TypeORM's pool of mysql2 connections. */
 export class MysqlEngine implements Engine {
@@ -43,15 +23,24 @@ export class MysqlEngine implements Engine {
   }
 
   async query<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
-    return this.borrow((connection) => send<T[]>(connection, sql, params));
+    return this.alone<T[]>(sql, params);
+  }
+
+  async first<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T | undefined> {
+    return (await this.alone<T[]>(sql, params))[0];
   }
 
   async execute(sql: string, params: readonly SqlValue[] = []): Promise<number> {
-    return this.borrow(async (connection) => affected(connection, sql, params));
+    return (await this.alone<{ affectedRows: number }>(sql, params)).affectedRows;
   }
 
   async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
-    await this.borrow((connection) => insertAll(connection, statement, rows));
+    const connection = await this.acquired();
+    try {
+      await insertAll(connection, statement, rows);
+    } finally {
+      this.release(connection);
+    }
   }
 
   async settle(): Promise<void> {
@@ -63,11 +52,11 @@ export class MysqlEngine implements Engine {
   }
 
   async begin(): Promise<OpenTransaction> {
-    const connection = await this.acquire();
+    const connection = await this.acquired();
     const end = async (statement: string): Promise<void> => {
       this.inUse--;
       try {
-        await send(connection, statement, []);
+        await sent(connection, statement);
         connection.release();
       } catch (error) {
         connection.destroy();
@@ -75,14 +64,16 @@ export class MysqlEngine implements Engine {
       }
     };
     let ended = false;
-    await send(connection, 'START TRANSACTION', []).catch((error: unknown) => {
+    await sent(connection, 'START TRANSACTION').catch((error: unknown) => {
       this.inUse--;
       connection.destroy();
       throw error;
     });
     return {
       dialect: this.dialect,
-      query: (sql, params = []) => send(connection, sql, params),
+      query: (sql, params = []) => sent(connection, sql, params),
+      first: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
+        (await sent<T[]>(connection, sql, params))[0],
       execute: (sql, params = []) => affected(connection, sql, params),
       insert: (statement, rows) => insertAll(connection, statement, rows),
       commit: () => {
@@ -95,64 +86,71 @@ export class MysqlEngine implements Engine {
     };
   }
 
-  private async borrow<T>(use: (connection: PoolConnection) => Promise<T>): Promise<T> {
-    const connection = await this.acquire();
-    try {
-      return await use(connection);
-    } finally {
-      this.inUse--;
-      connection.release();
-    }
+  /** A statement on any connection. */
+  private alone<T>(sql: string, params: readonly SqlValue[]): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.acquire((error, connection) => {
+        if (error) {
+          reject(error);
+          return;
+        }
+        const done: Done<T> = (failure, result) => {
+          this.release(connection);
+          if (failure) reject(failure);
+          else resolve(result);
+        };
+        try {
+          send(connection, sql, params, done);
+        } catch (refused) {
+          done(refused as QueryError, undefined as T);
+        }
+      });
+    });
   }
 
-  private async acquire(): Promise<PoolConnection> {
+  private release(connection: PoolConnection): void {
+    this.inUse--;
+    connection.release();
+  }
+
+  private acquired(): Promise<PoolConnection> {
+    return new Promise((resolve, reject) => {
+      this.acquire((error, connection) => {
+        if (error) reject(error);
+        else resolve(connection);
+      });
+    });
+  }
+
+  /** A connection that keeps its promises. */
+  private acquire(done: Done<PoolConnection>): void {
     this.waiting++;
-    const connection = await promised<PoolConnection>((done) => {
-      this.pool.getConnection(done as Parameters<Pool['getConnection']>[0]);
-    }).finally(() => this.waiting--);
-    this.inUse++;
-    if (this.ready.has(connection)) return connection;
-    try {
-      for (const statement of SESSION) await send(connection, statement, []);
-    } catch (error) {
-      this.inUse--;
-      connection.destroy();
-      throw error;
-    }
-    this.ready.add(connection);
-    return connection;
+    this.pool.getConnection((error, connection) => {
+      this.waiting--;
+      if (error) {
+        done(error as QueryError, connection);
+        return;
+      }
+      this.inUse++;
+      if (this.ready.has(connection)) done(null, connection);
+      else this.prepare(connection, done);
+    });
   }
-}
 
-/** Short statements go prepared (the server parses them once), multi-row and control statements as text. */
-function send<T>(connection: PoolConnection, sql: string, params: readonly SqlValue[]): Promise<T> {
-  assertBindable(params);
-  const prepare = params.length > 0 && sql.length <= PREPARED_LENGTH;
-  const options = { sql, values: [...params], timeout: STATEMENT_MILLIS };
-  return promised<T>((done) => {
-    const settle = (error: QueryError | null, result: T): void => {
-      // The server may still be at it: what comes later must not be taken for the answer to something else.
-      if (error?.code === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.destroy();
-      done(error, result);
+  private prepare(connection: PoolConnection, done: Done<PoolConnection>): void {
+    const promise = async (): Promise<void> => {
+      for (const statement of SESSION) await sent(connection, statement);
+      this.ready.add(connection);
     };
-    if (prepare) connection.execute(options, settle as never);
-    else connection.query(options, settle as never);
-  });
-}
-
-async function insertAll(
-  connection: PoolConnection,
-  statement: InsertStatement,
-  rows: readonly SqlValue[][],
-): Promise<void> {
-  for (const { sql, params } of multiRow(statement, rows)) await send(connection, sql, params);
-}
-
-async function affected(
-  connection: PoolConnection,
-  sql: string,
-  params: readonly SqlValue[],
-): Promise<number> {
-  const result = await send<{ affectedRows: number }>(connection, sql, params);
-  return result.affectedRows;
+    promise().then(
+      () => {
+        done(null, connection);
+      },
+      (error: unknown) => {
+        this.inUse--;
+        connection.destroy();
+        done(error as QueryError, connection);
+      },
+    );
+  }
 }

@@ -11,6 +11,8 @@ export interface Sql {
   readonly dialect: Dialect;
   /** Rows of a SELECT. */
   query<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
+  /** The first row of a SELECT; for look-ups by a key, of one row at most. */
+  first<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
   /** Number of rows that an INSERT, UPDATE or DELETE met. */
   execute(sql: string, params?: readonly SqlValue[]): Promise<number>;
   /** `INSERT INTO … VALUES (…), (…)` of any number of rows, each engine in the way that is fast there. */

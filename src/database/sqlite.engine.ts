@@ -11,11 +11,17 @@ import {
 } from './sql.js';
 
 interface Statement {
-  run(params: readonly SqlValue[]): { changes: number };
-  /** From now on rows are lists of values: half the time of objects, which the driver makes a property at a time. */
-  raw(): this;
   columns(): { name: string }[];
+  /** From now on a row is a list of values: half the time of an object, which the driver makes value by value. */
+  raw(): this;
+  get(params: readonly SqlValue[]): SqlValue[] | undefined;
   all(params: readonly SqlValue[]): SqlValue[][];
+  run(params: readonly SqlValue[]): { changes: number };
+}
+/** A statement with the names of the columns that it returns; a change returns none. */
+interface Prepared {
+  statement: Statement;
+  names: readonly string[];
 }
 interface Connection {
   prepare(sql: string): Statement;
@@ -33,7 +39,7 @@ const MAX_PREPARED = 300;
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
   private readonly connection: Connection;
-  private readonly prepared = new Map<string, Statement>();
+  private readonly prepared = new Map<string, Prepared>();
   private open: Promise<void> | undefined;
 
   constructor(dataSource: DataSource) {
@@ -53,6 +59,11 @@ export class SqliteEngine implements Engine {
   async query<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
     while (this.open) await this.open;
     return this.all<T>(sql, params);
+  }
+
+  async first<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T | undefined> {
+    while (this.open) await this.open;
+    return this.get<T>(sql, params);
   }
 
   async execute(sql: string, params: readonly SqlValue[] = []): Promise<number> {
@@ -92,6 +103,8 @@ export class SqliteEngine implements Engine {
       dialect: this.dialect,
       query: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
         this.all<T>(sql, params),
+      first: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
+        this.get<T>(sql, params),
       execute: async (sql, params = []) => this.run(sql, params),
       insert: async (statement, rows) => {
         this.insertAll(statement, rows);
@@ -117,31 +130,48 @@ export class SqliteEngine implements Engine {
 
   private all<T extends object>(sql: string, params: readonly SqlValue[]): T[] {
     assertBindable(params);
-    return this.statement(sql).all(params) as T[];
+    const { statement, names } = this.prepare(sql);
+    return statement.all(params).map((values) => toRow<T>(names, values));
+  }
+
+  private get<T extends object>(sql: string, params: readonly SqlValue[]): T | undefined {
+    assertBindable(params);
+    const { statement, names } = this.prepare(sql);
+    const values = statement.get(params);
+    return values && toRow<T>(names, values);
   }
 
   private run(sql: string, params: readonly SqlValue[]): number {
     assertBindable(params);
-    return this.statement(sql).run(params).changes;
+    return this.prepare(sql).statement.run(params).changes;
   }
 
   /** Row by row with one prepared statement: twice as fast here as a multi-row statement, which is parsed each time. */
   private insertAll({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
-    const statement = this.statement(`${head}(${placeholders(columns)})${tail}`);
+    const { statement } = this.prepare(`${head}(${placeholders(columns)})${tail}`);
     for (const row of rows) {
       assertBindable(row);
       statement.run(row);
     }
   }
 
-  private statement(sql: string): Statement {
+  private prepare(sql: string): Prepared {
     const known = this.prepared.get(sql);
     if (known) return known;
     const statement = this.connection.prepare(sql);
+    const names = statement.columns().map(({ name }) => name);
+    if (names.length > 0) statement.raw();
+    const prepared = { statement, names };
     if (sql.length <= PREPARED_LENGTH) {
       if (this.prepared.size >= MAX_PREPARED) this.prepared.clear();
-      this.prepared.set(sql, statement);
+      this.prepared.set(sql, prepared);
     }
-    return statement;
+    return prepared;
   }
+}
+
+function toRow<T extends object>(names: readonly string[], values: readonly SqlValue[]): T {
+  const row: Record<string, SqlValue> = {};
+  for (let at = 0; at < names.length; at++) row[names[at] as string] = values[at] as SqlValue;
+  return row as T;
 }

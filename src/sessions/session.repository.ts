@@ -12,7 +12,7 @@ export class SessionRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async findByToken(tokenHash: string): Promise<SessionEntity | undefined> {
-    const [session] = await this.database.query<SessionEntity>(
+    const session = await this.database.first<SessionEntity>(
       'SELECT id, token_hash, user_uuid, created, expires, absolute_expires, ip FROM sessions WHERE token_hash = ?',
       [tokenHash],
     );
@@ -39,7 +39,7 @@ export class SessionRepository {
   ): Promise<{ count: number; sessions: Omit<SessionEntity, 'token_hash'>[] }> {
     const where = `expires > ?${userUuid === undefined ? '' : ' AND user_uuid = ?'}`;
     const params = userUuid === undefined ? [time] : [time, userUuid];
-    const [total] = await this.database.query<{ count: number }>(
+    const total = await this.database.first<{ count: number }>(
       `SELECT COUNT(*) AS count FROM sessions WHERE ${where}`,
       params,
     );
@@ -51,7 +51,7 @@ export class SessionRepository {
   }
 
   async lock(tx: Sql, id: string): Promise<Omit<SessionEntity, 'token_hash'> | undefined> {
-    const [session] = await tx.query<SessionEntity>(
+    const session = await tx.first<SessionEntity>(
       `SELECT ${SHOWN} FROM sessions WHERE id = ?${forUpdate(tx)}`,
       [id],
     );

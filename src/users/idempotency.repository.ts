@@ -9,7 +9,7 @@ export class IdempotencyRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async find(tx: Sql, id: string): Promise<IdempotencyEntity | undefined> {
-    const [row] = await tx.query<IdempotencyEntity>(
+    const row = await tx.first<IdempotencyEntity>(
       'SELECT id, body_mac, user_uuid, created FROM idempotency_keys WHERE id = ?',
       [id],
     );

@@ -47,7 +47,7 @@ export class UserSearchRepository {
     const conditions = [...filter.conditions];
     if (segment?.condition) conditions.push({ sql: segment.condition, params: [] });
     const { sql, params } = where(conditions);
-    const [row] = await this.database.query<{ n: number }>(
+    const row = await this.database.first<{ n: number }>(
       `SELECT COUNT(*) AS n FROM users u ${joins(filter)} WHERE ${sql}`,
       [...joinParams(filter), ...params],
     );

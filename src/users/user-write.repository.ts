@@ -46,7 +46,7 @@ export class UserWriteRepository {
 
   /** A counter's value; nobody else can change it until the transaction ends. */
   async lockCounter(tx: Sql, name: Counter): Promise<number> {
-    const [row] = await tx.query<{ value: number }>(
+    const row = await tx.first<{ value: number }>(
       `SELECT value FROM user_counters WHERE name = ?${forUpdate(tx)}`,
       [name],
     );

@@ -20,13 +20,13 @@ export class UsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async find(uuid: string, sql: Sql = this.database): Promise<User | undefined> {
-    const [row] = await sql.query<UserRow>(this.findSql, [uuid]);
+    const row = await sql.first<UserRow>(this.findSql, [uuid]);
     return row && toUser(row);
   }
 
   /** The user with this username or e-mail address. */
   async findCredentials(name: string): Promise<Credentials | undefined> {
-    const [row] = await this.database.query<Credentials>(
+    const row = await this.database.first<Credentials>(
       `SELECT u.uuid, u.username, u.status, u.password_hash
        FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid WHERE i.identifier = ?`,
       [loginIdentifier(name)],
@@ -35,7 +35,7 @@ export class UsersRepository {
   }
 
   async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
-    const [row] = await tx.query<Credentials>(
+    const row = await tx.first<Credentials>(
       `SELECT uuid, username, status, password_hash FROM users WHERE uuid = ?${forUpdate(tx)}`,
       [uuid],
     );

@@ -1,0 +1,76 @@
+import type { FieldPacket, PoolConnection, QueryError } from 'mysql2';
+import { multiRow } from './multi-row.js';
+import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
+
+/** No statement of ours takes so long on a database that works. */
+const STATEMENT_MILLIS = 15_000;
+
+/** `datetime` in the protocol's list of types. */
+const DATETIME = 12;
+
+/** The driver's way to answer; a promise a step costs a fifth of a read. */
+export type Done<T> = (error: QueryError | null, result: T) => void;
+
+/** Short statements go prepared (the server parses them once), multi-row and control statements as text. */
+export function send<T>(
+  connection: PoolConnection,
+  sql: string,
+  params: readonly SqlValue[],
+  done: Done<T>,
+): void {
+  assertBindable(params);
+  const prepare = params.length > 0 && sql.length <= PREPARED_LENGTH;
+  const options = { sql, values: [...params], timeout: STATEMENT_MILLIS };
+  const settle = (error: QueryError | null, result: unknown, fields?: FieldPacket[]): void => {
+    // The server may still be at it: what comes later must not be taken for the answer to something else.
+    if (error?.code === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.destroy();
+    if (Array.isArray(result) && fields) wholeMillis(result as Row[], fields);
+    done(error, result as T);
+  };
+  if (prepare) connection.execute(options, settle as never);
+  else connection.query(options, settle as never);
+}
+
+/** As `send`, to be awaited. */
+export function sent<T>(
+  connection: PoolConnection,
+  sql: string,
+  params: readonly SqlValue[] = [],
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    send<T>(connection, sql, params, (error, result) => {
+      if (error) reject(error);
+      else resolve(result);
+    });
+  });
+}
+
+/** Number of rows that a change met. */
+export async function affected(
+  connection: PoolConnection,
+  sql: string,
+  params: readonly SqlValue[],
+): Promise<number> {
+  return (await sent<{ affectedRows: number }>(connection, sql, params)).affectedRows;
+}
+
+export async function insertAll(
+  connection: PoolConnection,
+  statement: InsertStatement,
+  rows: readonly SqlValue[][],
+): Promise<void> {
+  for (const { sql, params } of multiRow(statement, rows)) await sent(connection, sql, params);
+}
+
+type Row = Record<string, SqlValue>;
+
+/** Prepared statements leave out a fraction of zero; a time has one form (`common/time.ts`). */
+function wholeMillis(rows: Row[], fields: FieldPacket[]): void {
+  for (const { name, columnType } of fields) {
+    if (columnType !== DATETIME) continue;
+    for (const row of rows) {
+      const time = row[name];
+      if (typeof time === 'string' && !time.includes('.')) row[name] = `${time}.000`;
+    }
+  }
+}
