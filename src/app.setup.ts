@@ -7,7 +7,7 @@ import { ErrorFilter } from './common/error.filter.js';
 import { LeanAdapter } from './common/lean-adapter.js';
 import { Log } from './common/log.js';
 import { Metrics } from './common/metrics.js';
-import { requestId } from './common/request-id.js';
+import { observe } from './common/observe.js';
 import { securityHeaders } from './common/security-headers.js';
 import { boundSlowClients, closePromptly, tlsOptions } from './common/server.js';
 import type { Env } from './config/env.js';
@@ -38,7 +38,7 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
     ...(httpsOptions && { httpsOptions }),
   });
   const readiness = app.get(Readiness);
-  closePromptly(app.getHttpServer(), () => readiness.ending);
+  const prompt = closePromptly(app.getHttpServer(), () => readiness.ending);
   boundSlowClients(app.getHttpServer());
   app.set('trust proxy', env.trustProxy);
   app.disable('x-powered-by');
@@ -46,8 +46,7 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   // Without an ETag of its own Express would still answer `If-None-Match: *` with 304, whatever the route.
   const express = app.getHttpAdapter().getInstance() as { request: object };
   Object.defineProperty(express.request, 'fresh', { value: false });
-  app.use(requestId(app.get(Log)));
-  app.use(app.get(Metrics).middleware());
+  app.use(observe(app.get(Log), app.get(Metrics), prompt));
   app.use(securityHeaders(env.baseUrl.startsWith('https:')));
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });

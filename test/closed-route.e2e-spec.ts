@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Public, Requires } from '../src/access/decorators.js';
 import { AppModule } from '../src/app.module.js';
 import { Log } from '../src/common/log.js';
-import { requestId } from '../src/common/request-id.js';
+import { observe } from '../src/common/observe.js';
 import { loadEnv } from '../src/config/env.js';
 import { FirstStart } from '../src/setup/first-start.service.js';
 import { ADMIN_PASSWORD, API_KEY } from './support/app.js';
@@ -49,7 +49,7 @@ beforeAll(async () => {
   });
   const withProbe = { module: AppModule, imports: [AppModule.with(env)], controllers: [Probe] };
   app = await NestFactory.create<NestExpressApplication>(withProbe, { bodyParser: false, logger: false });
-  app.use(requestId(app.get(Log)));
+  app.use(observe(app.get(Log)));
   app.setGlobalPrefix('api/0.3');
   await app.get(FirstStart).run();
   await app.listen(0, '127.0.0.1');

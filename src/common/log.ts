@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { type Logger, pino } from 'pino';
 import { Env } from '../config/env.js';
+import type { Observer } from './observe.js';
+import { pathOf } from './routes.js';
 
 /**
  * One JSON line an event, on standard output unless a command line needs that for itself. Bodies, headers and query
@@ -8,7 +11,7 @@ import { Env } from '../config/env.js';
  * all at once.
  */
 @Injectable()
-export class Log {
+export class Log implements Observer {
   private readonly pino: Logger;
   private output = outputTo(process.stdout.fd);
   private waiting = '';
@@ -25,6 +28,16 @@ export class Log {
   /** From now on lines go to standard error: a command keeps standard output for its result. */
   useStderr(): void {
     this.output = outputTo(process.stderr.fd);
+  }
+
+  answered(request: Request, response: Response, ms: number): void {
+    this.request({
+      request_id: request.requestId,
+      method: request.method,
+      path: pathOf(request),
+      status: response.statusCode,
+      ms: Math.round(ms * 10) / 10,
+    });
   }
 
   request(fields: { request_id: string; method: string; path: string; status: number; ms: number }): void {

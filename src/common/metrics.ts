@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestHandler } from 'express';
+import type { Request, Response } from 'express';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Observer } from './observe.js';
 
 type Series = Histogram.Internal<'method' | 'route' | 'status'>;
 
 /** What the service counts (Prometheus). No label ever holds what a client sent: routes, not paths. */
 @Injectable()
-export class Metrics {
+export class Metrics implements Observer {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
@@ -59,17 +60,9 @@ export class Metrics {
     return series;
   }
 
-  /** Measures every request. */
-  middleware(): RequestHandler {
-    return (request, response, next) => {
-      const started = performance.now();
-      response.once('close', () => {
-        const route = (request.route as { path?: unknown } | undefined)?.path;
-        this.series(request.method, typeof route === 'string' ? route : 'none', response.statusCode).observe(
-          (performance.now() - started) / 1000,
-        );
-      });
-      next();
-    };
+  answered(request: Request, response: Response, ms: number): void {
+    const route = (request.route as { path?: unknown } | undefined)?.path;
+    const name = typeof route === 'string' ? route : 'none';
+    this.series(request.method, name, response.statusCode).observe(ms / 1000);
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Server, ServerResponse } from 'node:http';
 import { type Env, EnvError } from '../config/env.js';
+import type { Observer } from './observe.js';
 
 /** A connection that has not sent the headers of a request by then is closed. */
 const HEADERS_MILLIS = 15_000;
@@ -56,14 +57,16 @@ export function boundSlowClients(server: Server): void {
  * Lets a server end with its last answer: once it is `ending` no connection is kept alive, so that no client sends its
  * next request into one that closes, and none holds up the end until its time-out.
  */
-export function closePromptly(server: Server, ending: () => boolean): void {
+export function closePromptly(server: Server, ending: () => boolean): Observer {
   server.prependListener('request', (_request, response: ServerResponse) => {
     if (ending()) response.setHeader('Connection', 'close');
-    response.once('close', () => {
-      if (!server.listening)
-        setImmediate(() => {
-          server.closeIdleConnections();
-        });
-    });
   });
+  return {
+    answered: () => {
+      if (server.listening) return;
+      setImmediate(() => {
+        server.closeIdleConnections();
+      });
+    },
+  };
 }

@@ -18,6 +18,7 @@ interface Statement {
   all(params: readonly SqlValue[]): SqlValue[][];
   run(params: readonly SqlValue[]): { changes: number };
 }
+type Row = Record<string, SqlValue>;
 /** A statement with the names of the columns that it returns; a change returns none. */
 interface Prepared {
   statement: Statement;
@@ -58,12 +59,12 @@ export class SqliteEngine implements Engine {
 
   async query<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
     while (this.open) await this.open;
-    return this.all<T>(sql, params);
+    return this.all(sql, params) as T[];
   }
 
   async first<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T | undefined> {
     while (this.open) await this.open;
-    return this.get<T>(sql, params);
+    return this.get(sql, params) as T | undefined;
   }
 
   async execute(sql: string, params: readonly SqlValue[] = []): Promise<number> {
@@ -102,9 +103,9 @@ export class SqliteEngine implements Engine {
     return {
       dialect: this.dialect,
       query: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
-        this.all<T>(sql, params),
+        this.all(sql, params) as T[],
       first: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
-        this.get<T>(sql, params),
+        this.get(sql, params) as T | undefined,
       execute: async (sql, params = []) => this.run(sql, params),
       insert: async (statement, rows) => {
         this.insertAll(statement, rows);
@@ -128,17 +129,17 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  private all<T extends object>(sql: string, params: readonly SqlValue[]): T[] {
+  private all(sql: string, params: readonly SqlValue[]): Row[] {
     assertBindable(params);
     const { statement, names } = this.prepare(sql);
-    return statement.all(params).map((values) => toRow<T>(names, values));
+    return statement.all(params).map((values) => toRow(names, values));
   }
 
-  private get<T extends object>(sql: string, params: readonly SqlValue[]): T | undefined {
+  private get(sql: string, params: readonly SqlValue[]): Row | undefined {
     assertBindable(params);
     const { statement, names } = this.prepare(sql);
     const values = statement.get(params);
-    return values && toRow<T>(names, values);
+    return values && toRow(names, values);
   }
 
   private run(sql: string, params: readonly SqlValue[]): number {
@@ -170,8 +171,8 @@ export class SqliteEngine implements Engine {
   }
 }
 
-function toRow<T extends object>(names: readonly string[], values: readonly SqlValue[]): T {
-  const row: Record<string, SqlValue> = {};
+function toRow(names: readonly string[], values: readonly SqlValue[]): Row {
+  const row: Row = {};
   for (let at = 0; at < names.length; at++) row[names[at] as string] = values[at] as SqlValue;
-  return row as T;
+  return row;
 }
