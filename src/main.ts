@@ -1,13 +1,19 @@
 import 'reflect-metadata';
-import { createApp } from './app.setup.js';
+import cluster from 'node:cluster';
+import { loadEnv } from './config/env.js';
 import { readSettings, runProgram } from './config/settings.js';
-import { FirstStart } from './setup/first-start.service.js';
-import { welcome } from './setup/welcome.js';
 
+// The primary of several workers loads no application: each way to run is imported where it is taken.
 runProgram('Rollcall cannot start.', async () => {
+  if (cluster.isWorker) {
+    const { runWorker } = await import('./cluster/worker.js');
+    return runWorker(loadEnv()); // the settings that the primary has read, whatever `.env` says by now
+  }
   const env = readSettings();
-  const app = await createApp(env);
-  await app.listen(env.PORT, env.HOST); // first, so that no credentials are made that are never shown
-  const first = await app.get(FirstStart).run();
-  process.stdout.write(welcome(await app.getUrl(), first));
+  if (env.WORKERS > 1) {
+    const { runPrimary } = await import('./cluster/primary.js');
+    return runPrimary(env);
+  }
+  const { runAlone } = await import('./alone.js');
+  return runAlone(env);
 });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import cluster from 'node:cluster';
+import { RateLimiterCluster, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ProblemError } from '../common/errors.js';
 import { Env } from '../config/env.js';
 
@@ -8,14 +9,17 @@ const WINDOW_SECONDS = 60;
 
 /**
  * At most so many requests a minute of one API key or user, and so many refused credentials of one address
- * (`RATE_LIMIT_PER_MINUTE`); with the `RateLimit` headers of the IETF draft. Each process counts for itself.
+ * (`RATE_LIMIT_PER_MINUTE`); with the `RateLimit` headers of the IETF draft. The workers of an instance count
+ * together, in their primary; each instance counts for itself.
  */
 @Injectable()
 export class RateLimit {
-  private readonly limiter: RateLimiterMemory | undefined;
+  private readonly limiter: RateLimiterMemory | RateLimiterCluster | undefined;
 
   constructor({ RATE_LIMIT_PER_MINUTE: points }: Env) {
-    if (points !== undefined) this.limiter = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
+    if (points === undefined) return;
+    const options = { keyPrefix: 'requests', points, duration: WINDOW_SECONDS };
+    this.limiter = cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
   }
 
   /** @param who id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */

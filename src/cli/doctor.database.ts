@@ -35,7 +35,7 @@ const remedy = ({ databaseUrl }: Env): string =>
     ? 'check the file of DATABASE_URL (or of DATA_DIR), who owns it and its folder'
     : 'check DATABASE_URL, and that the server runs and knows this user';
 
-async function serverChecks(sql: Sql, { DATABASE_POOL_SIZE }: Env): Promise<Finding[]> {
+async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
   if (sql.dialect === 'sqlite') {
     const row = await sql.first<{ version: string }>('SELECT sqlite_version() AS version');
     return ok('database', `SQLite ${row?.version ?? ''}`);
@@ -43,13 +43,17 @@ async function serverChecks(sql: Sql, { DATABASE_POOL_SIZE }: Env): Promise<Find
   const row = await sql.first<{ version: string; most: number }>(
     'SELECT VERSION() AS version, @@max_connections AS most',
   );
-  return [...ok('database', row?.version ?? ''), ...poolCheck(DATABASE_POOL_SIZE, row?.most ?? 0)];
+  return [...ok('database', row?.version ?? ''), ...poolCheck(env, row?.most ?? 0)];
 }
 
 /** @param most connections that the server takes, from everybody together. */
-export function poolCheck(size: number, most: number): Finding[] {
-  const say = `DATABASE_POOL_SIZE=${size} of ${most} connections`;
-  return size > most
+export function poolCheck(
+  { DATABASE_POOL_SIZE, WORKERS }: Pick<Env, 'DATABASE_POOL_SIZE' | 'WORKERS'>,
+  most: number,
+): Finding[] {
+  const workers = WORKERS > 1 ? ` times WORKERS=${WORKERS}` : '';
+  const say = `DATABASE_POOL_SIZE=${DATABASE_POOL_SIZE}${workers} of ${most} connections`;
+  return DATABASE_POOL_SIZE * WORKERS > most
     ? warn('connections', `${say}: lower it, or raise max_connections`)
     : ok('connections', say);
 }

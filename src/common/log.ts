@@ -5,6 +5,9 @@ import { Env } from '../config/env.js';
 import type { Observer } from './observe.js';
 import { pathOf } from './routes.js';
 
+/** Characters that are written at once: so many stay whole in a pipe that several workers write to. */
+const MAX_WAITING = 2048;
+
 /**
  * One JSON line an event, on standard output unless a command line needs that for itself. Bodies, headers and query
  * strings never go in: they hold secrets. The lines of requests are written at the end of a turn of the event loop,
@@ -16,8 +19,9 @@ export class Log implements Observer {
   private output = outputTo(process.stdout.fd);
   private waiting = '';
 
-  constructor({ LOG_LEVEL: level }: Env) {
-    const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  constructor({ LOG_LEVEL: level, WORKERS }: Env) {
+    const base = WORKERS > 1 ? { pid: process.pid } : null; // which of them it was
+    const options = { level, base, timestamp: pino.stdTimeFunctions.isoTime };
     this.pino = pino(options, {
       write: (line) => {
         this.keep(line);
@@ -58,7 +62,14 @@ export class Log implements Observer {
     this.write();
   }
 
+  /** Something that an operator wants to know of, although the service goes on. */
+  warning(message: string, fields: Record<string, string | number>): void {
+    this.pino.warn(fields, message);
+    this.write();
+  }
+
   private keep(line: string): void {
+    if (this.waiting.length + line.length > MAX_WAITING) this.write();
     if (this.waiting === '') {
       setImmediate(() => {
         this.write();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { type Aggregator, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Observer } from './observe.js';
 
 type Series = Histogram.Internal<'method' | 'route' | 'status'>;
@@ -23,6 +23,7 @@ export class Metrics implements Observer {
     registers: [this.registry],
   });
   private readonly known = new Map<string, Series>();
+  private answer = () => this.registry.metrics();
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -33,15 +34,33 @@ export class Metrics implements Observer {
   }
 
   async text(): Promise<string> {
-    return this.registry.metrics();
+    return this.answer();
+  }
+
+  /** From now on a scrape gets this; a worker answers for all of them. */
+  answerWith(text: () => Promise<string>): void {
+    this.answer = text;
+  }
+
+  /** Those of this process, to be added up with those of others. */
+  async share() {
+    return this.registry.getMetricsAsJSON();
   }
 
   login(result: 'success' | 'failed' | 'throttled'): void {
     this.logins.inc({ result });
   }
 
-  /** A value that is asked for whenever somebody reads the metrics; NaN where that fails. */
-  gauge(name: string, help: string, read: () => number | Promise<number>): void {
+  /**
+   * A value that is asked for whenever somebody reads the metrics; NaN where that fails.
+   * @param aggregator what several workers make of it: `sum` where each has its own, `max` where all read the same.
+   */
+  gauge(
+    name: string,
+    help: string,
+    aggregator: Extract<Aggregator, 'sum' | 'max'>,
+    read: () => number | Promise<number>,
+  ): void {
     const collect = async (): Promise<void> => {
       gauge.set(
         await Promise.resolve()
@@ -49,7 +68,7 @@ export class Metrics implements Observer {
           .catch(() => Number.NaN),
       );
     };
-    const gauge = new Gauge({ name, help, registers: [this.registry], collect });
+    const gauge = new Gauge({ name, help, aggregator, registers: [this.registry], collect });
   }
 
   /** The series of these labels, kept: to find it by its labels costs more than to count. */

@@ -1,9 +1,17 @@
 import { IsInt, IsOptional, Length, Matches, Max, Min } from 'class-validator';
 import { ImportSettings } from './env.import.js';
-import { Count, Integer } from './setting.kinds.js';
+import { Count, Integer, OneOnSqlite } from './setting.kinds.js';
 
-/** The settings of operation: transport, limits, what is kept and what is told. */
+/** The settings of operation: processes, transport, limits, what is kept and what is told. */
 export class OperationSettings extends ImportSettings {
+  /** Processes that serve, each on a core of its own; more than one needs MariaDB or MySQL. */
+  @Integer()
+  @IsInt()
+  @Min(1)
+  @Max(64)
+  @OneOnSqlite()
+  WORKERS: number = 1;
+
   /** Certificate chain (PEM) with which the service speaks HTTPS itself; unset: HTTP. */
   @IsOptional()
   @Length(1, 4096)

@@ -54,7 +54,7 @@ export class Env extends OperationSettings {
   })
   DATABASE_URL?: string;
 
-  /** Connections to MariaDB/MySQL of one process (SQLite uses one). */
+  /** Connections to MariaDB/MySQL of one worker, so `WORKERS` times as many in all (SQLite uses one). */
   @Integer()
   @IsInt()
   @Min(1)

@@ -46,6 +46,18 @@ export function isDatabaseUrl(value: unknown): boolean {
   }
 }
 
+/** SQLite has one connection and one writer. */
+export const OneOnSqlite = () =>
+  ValidateBy({
+    name: 'oneOnSqlite',
+    validator: {
+      validate: (value, args) =>
+        value === 1 || !(args?.object as { databaseUrl: string }).databaseUrl.startsWith('sqlite:'),
+      defaultMessage: () =>
+        'WORKERS must be 1 on SQLite, which has one writer; more of them need MariaDB or MySQL (DATABASE_URL)',
+    },
+  });
+
 /** Five fields, as in a crontab. */
 export const CronExpression = () =>
   checked('must be a cron expression of five fields', (text) => {

@@ -20,24 +20,28 @@ export class Gauges implements OnModuleInit {
     metrics.gauge(
       'rollcall_database_connections_in_use',
       'Connections of the pool that work.',
+      'sum',
       () => database.load.inUse,
     );
     metrics.gauge(
       'rollcall_database_requests_waiting',
       'Statements that wait for a connection.',
+      'sum',
       () => database.load.waiting,
     );
     metrics.gauge(
       'rollcall_password_hashes_waiting',
       'Passwords that wait for a free core.',
+      'sum',
       () => passwords.waiting,
     );
-    metrics.gauge('rollcall_imports_parked', 'Imports that wait for an operator.', () =>
+    metrics.gauge('rollcall_imports_parked', 'Imports that wait for an operator.', 'max', () =>
       imports.countParked(),
     );
     metrics.gauge(
       'rollcall_import_last_completed_timestamp_seconds',
       'When the last import was completed; 0 for never.',
+      'max',
       async () => {
         const last = await imports.lastCompleted();
         return last === null ? 0 : Math.floor(toMillis(last) / 1000);
@@ -46,6 +50,7 @@ export class Gauges implements OnModuleInit {
     metrics.gauge(
       'rollcall_import_overdue',
       '1 while no import has been completed for IMPORT_OVERDUE_HOURS.',
+      'max',
       async () => Number((await imports.isOverdue()) ?? false),
     );
   }

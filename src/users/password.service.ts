@@ -22,15 +22,19 @@ interface Around {
 
 /**
  * Password hashes. At most as many are computed at once as there are cores, and a bounded number may wait: a flood
- * of logins slows down logins, not the service.
+ * of logins slows down logins, not the service. Workers share both between them, at least one each.
  */
 @Injectable()
 export class PasswordService implements OnModuleInit {
-  private readonly limit = pLimit(availableParallelism());
+  private readonly limit: ReturnType<typeof pLimit>;
+  private readonly queueLimit: number;
   /** Stands in for the hash that an unknown user does not have, so that the answer takes as long. */
   private decoy = '';
 
-  constructor(private readonly env: Env) {}
+  constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
+    this.limit = pLimit(Math.max(1, Math.floor(availableParallelism() / WORKERS)));
+    this.queueLimit = Math.ceil(HASH_QUEUE_LIMIT / WORKERS);
+  }
 
   async onModuleInit(): Promise<void> {
     this.decoy = await hash(randomToken(), PARAMETERS);
@@ -66,7 +70,7 @@ export class PasswordService implements OnModuleInit {
   }
 
   private async queued<T>(work: () => Promise<T>): Promise<T> {
-    if (this.waiting >= this.env.HASH_QUEUE_LIMIT) {
+    if (this.waiting >= this.queueLimit) {
       throw unavailable('Too many passwords are being checked.', 1);
     }
     return this.limit(work);

@@ -74,13 +74,31 @@ export class Process {
 
   /** @throws Error with all output when the process ends instead. */
   async ready(): Promise<void> {
+    await this.until(this.child.stdout, () => /Swagger UI .*\n([^]*\n)?\n/.test(this.stdout));
+  }
+
+  /** Resolves once the process has written this. @throws Error with all output when it ends instead. */
+  async says(text: string): Promise<void> {
+    await Promise.any(
+      [this.child.stdout, this.child.stderr].map((stream) =>
+        this.until(stream, () => this.printed.includes(text)),
+      ),
+    );
+  }
+
+  private async until(stream: ChildProcess['stdout'], is: () => boolean): Promise<void> {
     const ended = this.exit.then(({ code }) => {
       throw new Error(`the service ended with ${code}: ${this.printed.slice(0, 2000)}`);
     });
-    while (!/Swagger UI .*\n([^]*\n)?\n/.test(this.stdout)) {
-      await Promise.race([once(this.child.stdout as NonNullable<ChildProcess['stdout']>, 'data'), ended]);
-    }
     ended.catch(() => undefined);
+    while (!is()) await Promise.race([once(stream as NonNullable<typeof stream>, 'data'), ended]);
+  }
+
+  /** The processes that have answered a request of this path, by its log lines. */
+  answered(path: string): number[] {
+    const lines = this.stdout.split('\n').slice(0, -1);
+    const requests = lines.filter((line) => line.includes(`"path":"${path}"`));
+    return [...new Set(requests.map((line) => (JSON.parse(line) as { pid: number }).pid))];
   }
 
   signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void {

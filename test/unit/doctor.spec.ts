@@ -24,9 +24,14 @@ test('the version of Node that is asked for is the one of package.json', () => {
 });
 
 test.each([
-  [10, 151, 'ok'],
-  [151, 151, 'ok'],
-  [152, 151, 'warn'],
-])('a pool of %d where the server takes %d connections: %s', (size, most, expected) => {
-  expect(level(poolCheck(size, most))).toBe(expected);
-});
+  [10, 1, 151, 'ok'],
+  [151, 1, 151, 'ok'],
+  [152, 1, 151, 'warn'],
+  [50, 3, 151, 'ok'],
+  [50, 4, 151, 'warn'],
+])(
+  'a pool of %d in each of %d workers where the server takes %d connections: %s',
+  (size, workers, most, is) => {
+    expect(level(poolCheck({ DATABASE_POOL_SIZE: size, WORKERS: workers }, most))).toBe(is);
+  },
+);

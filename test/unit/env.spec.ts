@@ -34,6 +34,7 @@ test('without any variable every setting has its default', () => {
     IMPORT_MAX_ERRORS_PERCENT: 10,
     IMPORT_PATTERN: '*.csv',
     IMPORT_CRON: '0 2 * * *',
+    WORKERS: 1,
     LOG_LEVEL: 'info',
   });
 });
@@ -119,6 +120,7 @@ const REFUSED: Record<string, string[]> = {
   IMPORT_OPTIONS: ['o'.repeat(1001)],
   IMPORT_OVERDUE_HOURS: AT_LEAST_1,
   IMPORT_RETENTION_DAYS: AT_LEAST_1,
+  WORKERS: [...AT_LEAST_1, '65'],
   TLS_CERT_FILE: ['f'.repeat(4097)],
   TLS_KEY_FILE: ['f'.repeat(4097)],
   REQUEST_TIMEOUT_SECONDS: [...AT_LEAST_1, '301'],
@@ -152,6 +154,15 @@ test('all settings that are wrong are told at once', () => {
   expect(message).toContain('PORT');
   expect(message).toContain('LOG_LEVEL');
   expect(message).toContain('DATABASE_URL');
+});
+
+test.each(['2', '64'])('WORKERS=%s is taken with MariaDB or MySQL, and refused with SQLite', (WORKERS) => {
+  for (const DATABASE_URL of ['mysql://db/x', 'mariadb://db/x']) {
+    expect(loadEnv({ WORKERS, DATABASE_URL }).WORKERS).toBe(Number(WORKERS));
+  }
+  for (const DATABASE_URL of ['', 'sqlite:./x.sqlite']) {
+    expect(refusal({ WORKERS, DATABASE_URL })).toMatch(/^- WORKERS must be 1 on SQLite.*MariaDB or MySQL/m);
+  }
 });
 
 test('an empty variable counts as unset', () => {

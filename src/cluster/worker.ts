@@ -1,0 +1,48 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { createBirpc } from 'birpc';
+import { getSystemErrorMap } from 'node:util';
+import { createApp } from '../app.setup.js';
+import { Metrics } from '../common/metrics.js';
+import type { Env } from '../config/env.js';
+import { FirstStart } from '../setup/first-start.service.js';
+import type { PrimaryCalls, WorkerCalls } from './calls.js';
+
+/**
+ * The service as one of several processes on one port. The primary is told when it serves, or why it cannot.
+ * Node.js ends a worker whose primary is gone.
+ */
+export async function runWorker(env: Env): Promise<void> {
+  // A message to a primary that is gone fails here; the end follows at once.
+  process.on('error', () => undefined);
+  const starting = createApp(env);
+  const primary = createBirpc<PrimaryCalls, WorkerCalls>(
+    {
+      firstStart: async () => (await starting).get(FirstStart).run(),
+      metrics: async () => (await starting).get(Metrics).share(),
+    },
+    {
+      post: (call) => process.send?.(call),
+      on: (listener) => process.on('message', listener),
+    },
+  );
+  try {
+    const app = await starting;
+    app.get(Metrics).answerWith(() => primary.metrics());
+    await listen(app, env);
+    await primary.ready(await app.getUrl());
+  } catch (error) {
+    await primary.refused(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  }
+}
+
+/** @throws Error that says in words what is wrong with the port, as one process alone would: a worker knows the code only. */
+async function listen(app: NestExpressApplication, { PORT, HOST }: Env): Promise<void> {
+  try {
+    await app.listen(PORT, HOST);
+  } catch (error) {
+    const { errno, code } = error as NodeJS.ErrnoException;
+    const words = getSystemErrorMap().get(errno ?? 0)?.[1];
+    throw words === undefined ? error : new Error(`listen ${code ?? ''}: ${words} ${HOST}:${PORT}`);
+  }
+}

@@ -1,0 +1,18 @@
+import { expect, test } from '@jest/globals';
+import { loadEnv } from '../../src/config/env.js';
+import { PasswordService } from '../../src/users/password.service.js';
+
+test('of more workers than cores each computes one password at a time, and queues its share', async () => {
+  const settings = { WORKERS: '64', HASH_QUEUE_LIMIT: '128', DATABASE_URL: 'mysql://db/x' };
+  const passwords = new PasswordService(loadEnv(settings));
+  const answers = Array.from({ length: 5 }, () => passwords.hash('a password'));
+  const ends = await Promise.allSettled(answers);
+  // One at work and two that wait, although the first has not begun when the second comes.
+  expect(ends.map(({ status }) => status).sort()).toEqual([
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+    'rejected',
+    'rejected',
+  ]);
+});
