@@ -18,7 +18,9 @@ afterEach(async () => {
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const start = (settings: Record<string, string> = {}) =>
   Process.running({ ...newcomer(database), WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY, ...settings });
-const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
+/** Connects anew each time: a connection stays with its worker. */
+const ANEW = { connection: 'close' };
+const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY, ...ANEW });
 const count = (text: string, part: string) => text.split(part).length - 1;
 const many = <T>(length: number, send: () => Promise<T>) => Promise.all(Array.from({ length }, send));
 
@@ -31,7 +33,7 @@ async function untilBothAnswer(service: Process, path: string, send: () => Promi
 
 /** The value of a line of the metrics. */
 async function metric(service: Process, line: string): Promise<number> {
-  const { text } = await new Client(service.url).raw('GET', '/metrics');
+  const { text } = await new Client(service.url, ANEW).raw('GET', '/metrics');
   const found = text.split('\n').find((candidate) => candidate.startsWith(`${line} `));
   return Number(found?.slice(line.length));
 }
@@ -49,7 +51,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     const service = await start({ BOOTSTRAP_API_KEY: '' });
     const [, password = ''] = /^ *Password +(\S+)$/m.exec(service.out) ?? [];
     const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
-    const session = new Client(service.url, { cookie: login.cookie });
+    const session = new Client(service.url, { cookie: login.cookie, ...ANEW });
     await untilBothAnswer(service, '/api/0.3/users/me', async () => {
       expect((await session.get('/users/me')).status).toBe(200);
     });
@@ -78,7 +80,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
   test('metrics are the sum of both, and do not shrink when one dies', async () => {
     const service = await start({ IMPORT_OVERDUE_HOURS: '1' });
     const path = '/api/0.3/status';
-    const sent = await untilBothAnswer(service, path, () => new Client(service.url).get('/status'));
+    const sent = await untilBothAnswer(service, path, () => new Client(service.url, ANEW).get('/status'));
     const line = `http_request_duration_seconds_count{method="GET",route="${path}",status="200"}`;
     for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
     // What both read from the database is told once.
@@ -101,7 +103,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
 
   test('kill -9 of one under load: what it worked on is lost, the rest goes on, another takes its place', async () => {
     const service = await start();
-    const client = clientOf(service).with({ connection: 'close' }); // an open one stays with its worker
+    const client = clientOf(service);
     const path = '/api/0.3/users';
     let kept = 0;
     let lost = 0;

@@ -1,5 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createBirpc } from 'birpc';
+import cluster from 'node:cluster';
 import { getSystemErrorMap } from 'node:util';
 import { createApp } from '../app.setup.js';
 import { Metrics } from '../common/metrics.js';
@@ -13,7 +14,7 @@ import type { PrimaryCalls, WorkerCalls } from './calls.js';
  */
 export async function runWorker(env: Env): Promise<void> {
   // A message to a primary that is gone fails here; the end follows at once.
-  process.on('error', () => undefined);
+  cluster.worker?.on('error', () => undefined);
   const starting = createApp(env);
   const primary = createBirpc<PrimaryCalls, WorkerCalls>(
     {
