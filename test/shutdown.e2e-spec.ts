@@ -8,6 +8,7 @@ import { API_KEY } from './support/app.js';
 import { Client } from './support/client.js';
 import { ENGINE, type TestDatabase, freshDatabase } from './support/database.js';
 import { aUser } from './support/factories.js';
+import { csv, upload } from './support/imports.js';
 import { Process, newcomer } from './support/process.js';
 
 /** How the service ends. */
@@ -107,6 +108,26 @@ test('under load behind a balancer no request is lost: each one that was sent is
   expect([draining.status, draining.headers['connection']]).toEqual([503, 'close']);
   expect((await client.get('/users/search')).body.Count).toBe(created + 1);
   expect(await service.exit).toEqual({ code: 0, signal: null });
+});
+
+test('SIGTERM while somebody watches an import: the stream ends, the import waits for the next start, exit 0', async () => {
+  const service = await start();
+  const client = new Client(service.url, { 'x-api-key': API_KEY });
+  const rows = Array.from({ length: 20_000 }, (_, i) => `S${i},s${i},s${i}@example.org`);
+  const { id } = (await upload(client, csv('ExternalId,Username,Email', ...rows))).body;
+  const watched = once(
+    request(`${service.url}/api/0.3/imports/${id as string}/events`, {
+      headers: { 'x-api-key': API_KEY },
+    }).end(),
+    'response',
+  ) as Promise<[IncomingMessage]>;
+  const [stream] = await watched;
+  await once(stream, 'data');
+  stream.resume();
+  service.signal('SIGTERM');
+  await once(stream, 'end');
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+  expect(service.err).toBe('');
 });
 
 test('SIGTERM without anything to do: exit 0', async () => {

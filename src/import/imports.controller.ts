@@ -184,6 +184,7 @@ export class ImportsController {
 
   private async *eventLines(id: string, response: Response): AsyncGenerator<string> {
     const gone = new AbortController();
+    response.setMaxListeners(20); // a pipeline has seven; the warning from 11 on is about leaks
     response.once('close', () => {
       gone.abort();
     });

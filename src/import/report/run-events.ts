@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ImportRunsRepository } from '../run/import-runs.repository.js';
 import { type ImportRun, RUNNABLE } from '../run/import.run.js';
@@ -9,14 +9,21 @@ const FIRST_LOOK_MILLIS = 20;
 
 /** The news of a run, whichever instance works on it. */
 @Injectable()
-export class RunEvents {
+export class RunEvents implements BeforeApplicationShutdown {
+  private stopping = false;
+
   constructor(private readonly runs: ImportRunsRepository) {}
 
-  /** The run now and after every change, until it ends or waits for an operator. */
+  /** Nobody works on a run here any more: whoever watches one would hold up the end of the process for ever. */
+  beforeApplicationShutdown(): void {
+    this.stopping = true;
+  }
+
+  /** The run now and after every change, until it ends or waits for an operator, or the service ends. */
   async *watch(id: string, signal?: AbortSignal): AsyncGenerator<ImportRun> {
     let told = '';
     let wait = FIRST_LOOK_MILLIS;
-    while (!signal?.aborted) {
+    do {
       const run = await this.runs.find(id);
       if (!run) return;
       const news = JSON.stringify(run);
@@ -25,6 +32,6 @@ export class RunEvents {
       if (!RUNNABLE.includes(run.state)) return;
       await delay(wait, undefined, { ...(signal && { signal }) }).catch(() => undefined);
       wait = Math.min(wait * 1.5, LOOK_MILLIS);
-    }
+    } while (!signal?.aborted && !this.stopping);
   }
 }
