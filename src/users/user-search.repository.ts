@@ -1,9 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../database/database.js';
-import { type SqlValue, placeholders } from '../database/sql.js';
+import type { SqlValue } from '../database/sql.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from './user.model.js';
 import type { Order } from './user.query.js';
-import { type Filter, type Segment, behind, where } from './user.search-plan.js';
+import {
+  type Clause,
+  type Filter,
+  type Form,
+  type Segment,
+  behind,
+  inForm,
+  where,
+} from './user.search-plan.js';
 
 /** A user with its key in the order of the page. */
 export interface Hit {
@@ -12,6 +20,7 @@ export interface Hit {
 }
 
 export interface Stretch {
+  form: Form;
   segment: Segment;
   order: Order;
   after: { key: SqlValue; uuid: string } | undefined;
@@ -19,13 +28,16 @@ export interface Stretch {
   limit: number;
 }
 
+/** Name → value. */
+export type Counters = ReadonlyMap<string, number>;
+
 @Injectable()
 export class UserSearchRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /** The users of one stretch. The order is found in the narrow index; only the rows of the page are read. */
-  async page(filter: Filter, { segment, order, after, offset, limit }: Stretch): Promise<Hit[]> {
-    const conditions = [...filter.conditions];
+  async page(filter: Filter, { form, segment, order, after, offset, limit }: Stretch): Promise<Hit[]> {
+    const conditions = inForm(filter.conditions, form);
     if (segment.condition) conditions.push({ sql: segment.condition, params: [] });
     if (after) conditions.push(behind(segment.key, order, after));
     const { sql, params } = where(conditions);
@@ -40,11 +52,9 @@ export class UserSearchRepository {
     return rows.map(({ page_key: key, ...row }) => ({ key, user: toUser(row) }));
   }
 
-  /** Number of users, in one stretch or in all. Without a filter the counters know it. */
-  async count(filter: Filter, segment?: Segment): Promise<number> {
-    const statuses = filter.countedStatuses;
-    if (statuses && !segment?.condition) return this.countByStatus(statuses);
-    const conditions = [...filter.conditions];
+  /** Number of users, in one stretch or in all. */
+  async count(filter: Omit<Filter, 'countedStatuses'>, segment?: Segment): Promise<number> {
+    const conditions: Clause[] = [...filter.conditions];
     if (segment?.condition) conditions.push({ sql: segment.condition, params: [] });
     const { sql, params } = where(conditions);
     const row = await this.database.first<{ n: number }>(
@@ -54,15 +64,15 @@ export class UserSearchRepository {
     return row?.n ?? 0;
   }
 
-  private async countByStatus(statuses: readonly string[]): Promise<number> {
-    if (statuses.length === 0) return 0;
-    const rows = await this.database.query<{ value: number }>(
-      `SELECT value FROM user_counters WHERE name IN (${placeholders(statuses.length)})`,
-      statuses,
+  /** What is counted in the transaction of every change. */
+  async counters(): Promise<Counters> {
+    const rows = await this.database.query<{ name: string; value: number }>(
+      'SELECT name, value FROM user_counters',
     );
-    return rows.reduce((sum, { value }) => sum + value, 0);
+    return new Map(rows.map(({ name, value }) => [name, value]));
   }
 }
 
-const joins = (filter: Filter): string => filter.joins.map(({ sql }) => sql).join(' ');
-const joinParams = (filter: Filter): SqlValue[] => filter.joins.flatMap(({ params }) => params);
+type Joined = Pick<Filter, 'joins'>;
+const joins = (filter: Joined): string => filter.joins.map(({ sql }) => sql).join(' ');
+const joinParams = (filter: Joined): SqlValue[] => filter.joins.flatMap(({ params }) => params);

@@ -4,8 +4,8 @@ import type { RoleCatalogue } from '../access/roles.js';
 import { ProblemError } from '../common/errors.js';
 import { type SqlValue, placeholders } from '../database/sql.js';
 import { authnameIdentifier, exactKey, loginKey } from './user.keys.js';
-import { type UserQuery, effectiveSort } from './user.query.js';
-import type { Clause, Filter } from './user.search-plan.js';
+import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
+import { type Clause, type Condition, type Filter, always, indexed } from './user.search-plan.js';
 import { wordsIn } from './user.words.js';
 
 const MAX_WORDS = 10;
@@ -25,10 +25,10 @@ export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): 
   const conditions = [
     ...fieldConditions(query, roles),
     ...(all || query.email === undefined ? [] : [visibleEmail(actor)]),
-    ...(nothing ? [{ sql: '1 = 0', params: [] }] : []),
+    ...(nothing ? [NOBODY] : []),
   ];
   const unfiltered = joins.length === 0 && conditions.length === 0;
-  if (statuses) conditions.push(...statusConditions(statuses));
+  if (statuses) conditions.push(...statusConditions(statuses, effectiveSort(query)));
   return {
     joins,
     conditions,
@@ -38,16 +38,14 @@ export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): 
 }
 
 const STATUSES: readonly string[] = ['Active', 'Blocked'];
+const NOBODY = always('1 = 0');
 
-/**
- * "Not blocked" instead of "active": most users are active, and a condition that reads like a choice tempts SQLite into
- * walking all of them by their status.
- */
-function statusConditions(statuses: readonly string[]): Clause[] {
+/** "Not blocked" instead of "active": most users are active, and are not looked up by that. */
+function statusConditions(statuses: readonly string[], sort: Sort): Condition[] {
   if (STATUSES.every((status) => statuses.includes(status))) return [];
-  if (statuses.length === 0) return [{ sql: '1 = 0', params: [] }];
-  const sql = statuses.includes('Active') ? 'u.status <> ?' : 'u.status = ?';
-  return [{ sql, params: ['Blocked'] }];
+  if (statuses.length === 0) return [NOBODY];
+  if (statuses.includes('Active')) return [always('u.status <> ?', 'Blocked')];
+  return [indexed('status', '= ?', sort, 'Blocked')];
 }
 
 function assertReadable({ sort, authname, managed_by }: UserQuery): void {
@@ -64,48 +62,46 @@ function assertReadable({ sort, authname, managed_by }: UserQuery): void {
     );
 }
 
-function visibleEmail(actor: Actor): Clause {
-  return { sql: '(u.hide_email = 0 OR u.uuid = ?)', params: [actor.kind === 'user' ? actor.uuid : ''] };
+function visibleEmail(actor: Actor): Condition {
+  return always('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.uuid : '');
 }
 
-function fieldConditions(query: UserQuery, roles: RoleCatalogue): Clause[] {
-  const conditions: Clause[] = [];
-  const add = (sql: string, ...params: SqlValue[]): void => void conditions.push({ sql, params });
-  if (query.external_id !== undefined) add('u.external_id_key = ?', exactKey(query.external_id));
-  if (query.username !== undefined) add('u.username_key = ?', loginKey(query.username));
-  if (query.email !== undefined) add('u.email_key = ?', loginKey(query.email));
-  if (query.manager_uuid !== undefined) add('u.manager_uuid = ?', query.manager_uuid.toLowerCase());
-  if (query.managed_by !== undefined) add('u.managed_by = ?', query.managed_by);
-  if (query.updated_since !== undefined) add(since('updated', query), query.updated_since);
-  if (query.created_since !== undefined) add(since('created', query), query.created_since);
+function fieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {
+  const conditions: Condition[] = [];
+  const add = (column: string, test: string, ...params: SqlValue[]): void =>
+    void conditions.push(indexed(column, test, effectiveSort(query), ...params));
+  if (query.external_id !== undefined) add('external_id_key', '= ?', exactKey(query.external_id));
+  if (query.username !== undefined) add('username_key', '= ?', loginKey(query.username));
+  if (query.email !== undefined) add('email_key', '= ?', loginKey(query.email));
+  if (query.manager_uuid !== undefined) add('manager_uuid', '= ?', query.manager_uuid.toLowerCase());
+  if (query.managed_by !== undefined) add('managed_by', '= ?', query.managed_by);
+  if (query.updated_since !== undefined) add('updated', '>= ?', query.updated_since);
+  if (query.created_since !== undefined) add('created', '>= ?', query.created_since);
   if (query.has_external_id !== undefined) {
-    add(query.has_external_id ? 'u.external_id_key IS NOT NULL' : 'u.external_id_key IS NULL');
+    add('external_id_key', query.has_external_id ? 'IS NOT NULL' : 'IS NULL');
   }
   if (query.authname !== undefined) {
     const cut = query.authname.indexOf(':');
     const identifier = authnameIdentifier(query.authname.slice(0, cut), query.authname.slice(cut + 1));
-    add('u.uuid = (SELECT user_uuid FROM user_identifiers WHERE identifier = ?)', identifier);
+    conditions.push(
+      always('u.uuid = (SELECT user_uuid FROM user_identifiers WHERE identifier = ?)', identifier),
+    );
   }
-  if (query.role) {
-    const names = query.role.map((name) => roles.find(name));
-    if (names.includes(undefined)) {
-      throw new ProblemError('invalid_parameter', `role must be one of ${roles.names.join(', ')}.`);
-    }
-    const { sql, params } = oneOf('role', names as string[]);
-    add(`u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${sql})`, ...params);
-  }
+  if (query.role) conditions.push(roleCondition(query.role, roles));
   return conditions;
 }
 
-/** In the order of the same column its index serves both; in another order the few users are looked up first. */
-function since(column: 'updated' | 'created', query: UserQuery): string {
-  if (effectiveSort(query) === column) return `u.${column} >= ?`;
-  return `u.uuid IN (SELECT uuid FROM users WHERE ${column} >= ?)`;
-}
-
-function oneOf(column: string, values: readonly string[]): Clause {
-  if (values.length === 0) return { sql: '1 = 0', params: [] };
-  return { sql: `${column} IN (${placeholders(values.length)})`, params: values };
+function roleCondition(names: readonly string[], roles: RoleCatalogue): Condition {
+  const known = names.flatMap((name) => roles.find(name) ?? []);
+  if (known.length < names.length) {
+    throw new ProblemError('invalid_parameter', `role must be one of ${roles.names.join(', ')}.`);
+  }
+  if (known.length === 0) return NOBODY;
+  const test = `role IN (${placeholders(known.length)})`;
+  const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
+  // A number and not EXISTS, which MariaDB turns into the other form.
+  const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
+  return { ...always(sql, ...known), many };
 }
 
 /** One join a word, so that every word must match; `nothing` for a term that holds no word at all. */

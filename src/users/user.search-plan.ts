@@ -7,10 +7,21 @@ export interface Clause {
   params: readonly SqlValue[];
 }
 
+/** How many of the users match: a page of few is found among them, a page of many in the order of its sort. */
+export type Form = 'few' | 'many';
+
+/** A condition over `users u` in forms that say the same. No engine chooses well between them: none knows how matches are spread. */
+export interface Condition extends Clause {
+  /** Looks the matches up first, by the index of the condition. */
+  few: string;
+  /** Is asked of one user after the other, and keeps its index out of it. */
+  many: string;
+}
+
 /** What is searched: joins and conditions over `users u`, all of which must hold. */
 export interface Filter {
   joins: readonly Clause[];
-  conditions: readonly Clause[];
+  conditions: readonly Condition[];
   /** The statuses, when nothing else is asked: then the counters know the number. */
   countedStatuses: readonly string[] | undefined;
   /** Sum of the weights of the matched words. */
@@ -33,6 +44,29 @@ const COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
   external_id: 'u.external_id_key',
   status: 'u.status',
 };
+
+/** A condition that has one form. */
+export const always = (sql: string, ...params: readonly SqlValue[]): Condition => ({
+  sql,
+  few: sql,
+  many: sql,
+  params,
+});
+
+/** A condition on a column that has an index. Where the users are sorted by that column, the index serves both. */
+export function indexed(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
+  const sql = `u.${column} ${test}`;
+  return {
+    sql,
+    few: `u.uuid IN (SELECT uuid FROM users WHERE ${column} ${test})`,
+    many: sort !== 'relevance' && COLUMNS[sort] === `u.${column}` ? sql : `+${sql}`,
+    params,
+  };
+}
+
+/** The conditions as a page of few or many takes them. */
+export const inForm = (conditions: readonly Condition[], form: Form): Clause[] =>
+  conditions.map((condition) => ({ sql: condition[form], params: condition.params }));
 
 /**
  * The stretches of an order. Empty values come last in both directions: descending they do so by themselves,

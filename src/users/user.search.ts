@@ -4,9 +4,16 @@ import { ProblemError } from '../common/errors.js';
 import { type Cursor, decodeCursor, encodeCursor, foreignCursor } from './user.cursor.js';
 import { toFilter } from './user.filter.js';
 import type { User } from './user.model.js';
-import { DEFAULT_LIMIT, MAX_LIMIT, type Sort, type UserQuery, effectiveSort } from './user.query.js';
-import { type Filter, segmentsOf } from './user.search-plan.js';
-import { type Hit, UserSearchRepository } from './user-search.repository.js';
+import {
+  DEFAULT_LIMIT,
+  MAX_LIMIT,
+  type Order,
+  type Sort,
+  type UserQuery,
+  effectiveSort,
+} from './user.query.js';
+import { type Filter, type Form, segmentsOf } from './user.search-plan.js';
+import { type Counters, type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from './user.settings.js';
 
 export interface UserPage {
@@ -18,6 +25,15 @@ export interface UserPage {
 
 /** A hit and the stretch of the order in which it stands. */
 type Found = Hit & { segment: number };
+
+interface PageOrder {
+  form: Form;
+  sort: Sort;
+  order: Order;
+  limit: number;
+  offset: number;
+  cursor: Cursor | undefined;
+}
 
 /** `GET /users/search` (interface §5). */
 @Injectable()
@@ -37,27 +53,29 @@ export class UserSearch {
     if (cursor && query.offset !== undefined) {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     }
-    const found = await this.read(filter, {
-      sort,
-      order,
-      limit: limit + 1,
-      offset: query.offset ?? 0,
-      cursor,
-    });
+    const counters = await this.repository.counters();
+    const count = await this.count(filter, counters);
+    const offset = query.offset ?? 0;
+    const form = isFew(count, counters) ? 'few' : 'many';
+    const found =
+      offset < count ? await this.read(filter, { form, sort, order, limit: limit + 1, offset, cursor }) : [];
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     return {
-      count: await this.repository.count(filter),
+      count,
       users: page.map(({ user }) => user),
       next: last && encodeCursor({ sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid }),
     };
   }
 
+  /** Without a filter the counters know it. */
+  private async count({ countedStatuses, ...filter }: Filter, counters: Counters): Promise<number> {
+    if (!countedStatuses) return this.repository.count(filter);
+    return countedStatuses.reduce((sum, status) => sum + (counters.get(status) ?? 0), 0);
+  }
+
   /** Walks the stretches of the order until the page is full. */
-  private async read(
-    filter: Filter,
-    page: { sort: Sort; order: 'asc' | 'desc'; limit: number; offset: number; cursor: Cursor | undefined },
-  ): Promise<Found[]> {
+  private async read(filter: Filter, page: PageOrder): Promise<Found[]> {
     const found: Found[] = [];
     let offset = page.offset;
     const segments = segmentsOf(page.sort, page.order, filter.score);
@@ -66,11 +84,25 @@ export class UserSearch {
       if (index < (page.cursor?.segment ?? 0)) continue;
       const after = page.cursor?.segment === index ? page.cursor : undefined;
       const limit = page.limit - found.length;
-      const hits = await this.repository.page(filter, { segment, order: page.order, after, offset, limit });
+      const hits = await this.repository.page(filter, {
+        form: page.form,
+        segment,
+        order: page.order,
+        after,
+        offset,
+        limit,
+      });
       found.push(...hits.map((hit) => ({ ...hit, segment: index })));
       if (found.length === page.limit) break;
       if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, segment));
     }
     return found;
   }
+}
+
+/** Fewer than this share of all users: below it, looking them up costs less than a walk that may meet them last. */
+const FEW = 1 / 10;
+
+function isFew(count: number, counters: Counters): boolean {
+  return count < FEW * ((counters.get('Active') ?? 0) + (counters.get('Blocked') ?? 0));
 }
