@@ -8,7 +8,7 @@ import { AuditEventEntity } from './audit.entity.js';
 import type { AuditAction, AuditChange, AuditRecord } from './audit.event.js';
 import type { AuditFilter } from './audit.query.js';
 
-/** Rows that one statement looks at, at most: what a filter without an index costs is bounded by it. */
+/** Rows that one statement looks at, at most: what a filter costs whose index is not used is bounded by it. */
 const SCAN = 10_000;
 const COLUMNS = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
 /** A row's id is made after its time, in the same moment; a clock may step between the two. */
@@ -30,7 +30,7 @@ export class AuditRepository {
 
   /** Newest first, below the id `after`. May find fewer than `limit` though there are more: `last` tells. */
   async page(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
-    const rest = unindexed(filter);
+    const rest = remaining(filter);
     const { sql, params } = candidates(filter, after, COLUMNS, rest ? SCAN : limit);
     const rows = await this.database.query<AuditEventEntity>(
       rest ? `SELECT * FROM (${sql}) AS candidates WHERE ${rest.sql} LIMIT ?` : sql,
@@ -41,10 +41,15 @@ export class AuditRepository {
     return { records, last: rest ? await this.lastLookedAt(filter, after) : undefined };
   }
 
-  /** How many match among the newest `SCAN` rows that the indexed filters leave. */
+  /** How many match among the newest `SCAN` rows of the leading filter. */
   async count(filter: AuditFilter): Promise<number> {
-    const rest = unindexed(filter);
-    const { sql, params } = candidates(filter, undefined, rest ? 'actor_kind, changes' : 'id', SCAN);
+    const rest = remaining(filter);
+    const { sql, params } = candidates(
+      filter,
+      undefined,
+      rest ? 'actor_kind, actor_id, action, changes' : 'id',
+      SCAN,
+    );
     const row = await this.database.first<{ count: number }>(
       `SELECT COUNT(*) AS count FROM (${sql}) AS candidates${rest ? ` WHERE ${rest.sql}` : ''}`,
       [...params, ...(rest?.params ?? [])],
@@ -54,11 +59,13 @@ export class AuditRepository {
 
   /** Takes away the oldest rows before a time. @returns how many, at most `limit`. */
   async deleteBefore(time: DbTime, limit: number): Promise<number> {
-    return this.database.execute(
-      `DELETE FROM audit_events WHERE id IN (
-         SELECT id FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest)`,
+    // Up to an id that is known: for a list of them, or a query, MariaDB goes through the whole table.
+    const [oldest] = await this.database.query<{ last: string | null }>(
+      'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest',
       [firstId(toMillis(time)), limit],
     );
+    if (!oldest?.last) return 0;
+    return this.database.execute('DELETE FROM audit_events WHERE id <= ?', [oldest.last]);
   }
 
   /** undefined where all rows have been looked at. */
@@ -72,9 +79,16 @@ export class AuditRepository {
   }
 }
 
-/** The newest rows that the filters leave for which there is an index. */
+/** The one filter whose index is used: an engine that chose among several would not know which of them leaves few rows. */
+function leading({ target, actor, action }: AuditFilter): 'target' | 'actor' | 'action' | undefined {
+  if (target !== undefined) return 'target';
+  if (actor !== undefined) return 'actor';
+  return action && 'action';
+}
+
+/** The newest rows of the leading filter and of the time asked for. */
 function candidates(
-  { actor, action, target, since, until }: AuditFilter,
+  filter: AuditFilter,
   after: string | undefined,
   columns: string,
   limit: number,
@@ -85,9 +99,9 @@ function candidates(
     parts.push(part);
     params.push(...values);
   };
-  if (target !== undefined) where('target_id = ?', target.toLowerCase());
-  if (actor !== undefined) where('actor_id = ?', actor.toLowerCase());
-  if (action) where(`action IN (${placeholders(action.length)})`, ...action);
+  const { since, until } = filter;
+  const lead = leading(filter);
+  for (const { name, sql, values } of comparisons(filter)) if (name === lead) where(sql, ...values);
   if (since !== undefined) where('id >= ? AND time >= ?', firstId(toMillis(since)), since);
   if (until !== undefined) where('id < ? AND time < ?', firstId(toMillis(until) + SLACK_MILLIS), until);
   if (after !== undefined) where('id < ?', after.toLowerCase());
@@ -98,14 +112,25 @@ function candidates(
   };
 }
 
-/** The filters for which there is no index. `changes` is written by `JSON.stringify`, with the field first. */
-function unindexed({ actor_kind, field }: AuditFilter): { sql: string; params: SqlValue[] } | undefined {
-  const parts = [
-    ...(actor_kind === undefined ? [] : [['actor_kind = ?', actor_kind] as const]),
-    ...(field === undefined ? [] : [['changes LIKE ?', `%{"field":"${field}"%`] as const]),
-  ];
+/** What else is asked for: looked for among the candidates. */
+function remaining(filter: AuditFilter): { sql: string; params: SqlValue[] } | undefined {
+  const lead = leading(filter);
+  const parts = comparisons(filter).filter(({ name }) => name !== lead);
   if (parts.length === 0) return undefined;
-  return { sql: parts.map(([sql]) => sql).join(' AND '), params: parts.map(([, value]) => value) };
+  return { sql: parts.map(({ sql }) => sql).join(' AND '), params: parts.flatMap(({ values }) => values) };
+}
+
+/** `changes` is written by `JSON.stringify`, with the field first. */
+function comparisons({ target, actor, action, actor_kind, field }: AuditFilter) {
+  const given = (name: string, sql: string, ...values: (string | undefined)[]) =>
+    values.includes(undefined) ? [] : [{ name, sql, values: values as string[] }];
+  return [
+    ...given('target', 'target_id = ?', target?.toLowerCase()),
+    ...given('actor', 'actor_id = ?', actor?.toLowerCase()),
+    ...(action ? given('action', `action IN (${placeholders(action.length)})`, ...action) : []),
+    ...given('actor_kind', 'actor_kind = ?', actor_kind),
+    ...given('field', 'changes LIKE ?', field && `%{"field":"${field}"%`),
+  ];
 }
 
 /** The smallest id of a moment. */
