@@ -26,8 +26,10 @@ export class ImportReportRepository {
   /** The first rows with errors. */
   async problems(runId: string, limit: number): Promise<StagedRow[]> {
     const rows = await this.database.query<ImportRowEntity>(
-      `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND outcome IN ('error', 'missing') AND code <> '' ORDER BY line LIMIT ?`,
-      [runId, limit],
+      // Each outcome in the order of its index: together they would have to be sorted.
+      `SELECT * FROM (${problems('error')}) AS errors UNION ALL SELECT * FROM (${problems('missing')}) AS others
+       ORDER BY line LIMIT ?`,
+      [runId, limit, runId, limit, limit],
     );
     return rows.map(toStaged);
   }
@@ -88,6 +90,9 @@ export class ImportReportRepository {
     }));
   }
 }
+
+const problems = (outcome: string): string =>
+  `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND outcome = '${outcome}' AND code <> '' ORDER BY line LIMIT ?`;
 
 function conditions(runId: string, filter: RowFilter): { sql: string; params: SqlValue[] } {
   const parts = ['run_id = ?'];

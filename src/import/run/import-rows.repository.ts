@@ -44,15 +44,18 @@ export class ImportRowsRepository {
   }
 
   async deleteAll(runId: string): Promise<void> {
-    let deleted: number;
-    do {
-      // By the lines of one stretch, so that no lock lasts long and no statement grows with the file.
-      deleted = await this.database.execute(
-        `DELETE FROM import_rows WHERE run_id = ? AND line <= (
-           SELECT MAX(line) FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part)`,
-        [runId, runId],
+    // A stretch at a time, so that no lock lasts long; up to a line that is known, as MariaDB finds it by the key then.
+    for (;;) {
+      const [stretch] = await this.database.query<{ last: number | null }>(
+        'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
+        [runId],
       );
-    } while (deleted > 0);
+      if (stretch?.last === undefined || stretch.last === null) return;
+      await this.database.execute('DELETE FROM import_rows WHERE run_id = ? AND line <= ?', [
+        runId,
+        stretch.last,
+      ]);
+    }
   }
 
   async lines(runId: string, lines: readonly number[], sql: Sql = this.database): Promise<StagedRow[]> {
