@@ -1,0 +1,74 @@
+import { MysqlEngine } from '../../src/database/mysql.engine.js';
+import type { InsertStatement, OpenTransaction, Sql, SqlValue } from '../../src/database/sql.js';
+import { SqliteEngine } from '../../src/database/sqlite.engine.js';
+
+export interface Statement {
+  sql: string;
+  params: readonly SqlValue[];
+}
+
+type Ask = (this: Sql, sql: string, params?: readonly SqlValue[]) => Promise<never>;
+type Insert = (this: Sql, statement: InsertStatement, rows: readonly SqlValue[][]) => Promise<void>;
+interface Methods {
+  query: Ask;
+  execute: Ask;
+  insert: Insert;
+  begin: (this: Sql) => Promise<OpenTransaction>;
+}
+
+/** A statement as a line; lists of any length look the same. */
+export const formOf = (sql: string): string => sql.replace(/\?(, \?)+/g, '?, …').replace(/\s+/g, ' ');
+
+/** Keeps what the engines are asked for in this file from now on: of each form the statement with the most values. */
+export class Recorder {
+  private readonly longest = new Map<string, Statement>();
+  private readonly all = new Set<string>();
+  /** Off while a test asks for itself. */
+  listens = true;
+
+  constructor() {
+    // Both engines at their root, so that what an application does while it starts is among it.
+    for (const { prototype } of [SqliteEngine, MysqlEngine]) {
+      const { begin } = prototype as unknown as Methods;
+      this.tap(prototype);
+      const tap = <S extends Sql>(sql: S) => this.tap(sql);
+      prototype.begin = async function () {
+        return tap(await begin.call(this));
+      };
+    }
+  }
+
+  /** What has come since the last time. */
+  take(): Statement[] {
+    const taken = [...this.longest.values()];
+    this.longest.clear();
+    return taken;
+  }
+
+  /** The text of everything that ever came. */
+  get texts(): string[] {
+    return [...this.all];
+  }
+
+  private note(sql: string, params: readonly SqlValue[] = []): void {
+    if (!this.listens) return;
+    this.all.add(sql);
+    const known = this.longest.get(formOf(sql));
+    if (!known || params.length > known.params.length) this.longest.set(formOf(sql), { sql, params });
+  }
+
+  private tap<S extends Sql>(sql: S): S {
+    const { query, execute, insert } = sql as unknown as Methods;
+    const note = this.note.bind(this);
+    const noted = (ask: Ask): Ask =>
+      function (text, params) {
+        note(text, params);
+        return ask.call(this, text, params);
+      };
+    const inserted: Insert = function (statement, rows) {
+      note(statement.head + statement.tail);
+      return insert.call(this, statement, rows);
+    };
+    return Object.assign(sql, { query: noted(query), execute: noted(execute), insert: inserted });
+  }
+}

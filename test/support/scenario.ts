@@ -1,0 +1,153 @@
+import { hash } from '@node-rs/argon2';
+import { PurgeService } from '../../src/setup/purge.service.js';
+import type { TestApp } from './app.js';
+import type { Answer, Client } from './client.js';
+import { aUser, create } from './factories.js';
+import { PASSWORD, aPerson, databaseOf, inSeconds } from './people.js';
+import { type Query, nextOf, search } from './search.js';
+import { seededUser, seededUuid } from './seed.js';
+import { BUSY_ACTOR } from './seed-history.js';
+
+const SORTS = [
+  'relevance',
+  'updated',
+  'created',
+  'firstname',
+  'surname',
+  'username',
+  'email',
+  'external_id',
+  'status',
+];
+const SINCE = '2024-01-01T00:05:00.000Z';
+
+const { username, email } = seededUser(500);
+/** Filters whose matches are few. */
+export const NARROW: readonly Query[] = [
+  { username },
+  { email },
+  { external_id: 'HR-0000500' },
+  { authname: 'saml:u0000500' },
+  { manager_uuid: seededUuid(3) },
+  { managed_by: 'pilot' },
+  { status: 'Blocked' },
+  { role: 'Editor' },
+  { role: ['Editor', 'Author'] },
+  { has_external_id: 'false' },
+  { fulltext_search: 'zebra' },
+  { fulltext_search: 'zebra ze*' },
+  { fulltext_search: 'zebra', status: 'Blocked', role: 'Editor' },
+  { updated_since: '2025-12-31T00:00:00.000Z' },
+  { created_since: '2025-12-31T00:00:00.000Z' },
+];
+/** Filters that most users match. */
+export const BROAD: readonly Query[] = [
+  { status: 'Active' },
+  { status: ['Active', 'Blocked'] },
+  { role: 'Organisational user' },
+  { has_external_id: 'true' },
+  { managed_by: 'default' },
+  { fulltext_search: 'u000*' },
+  { fulltext_search: 'u0* hr*' },
+  { updated_since: SINCE },
+  { created_since: SINCE },
+];
+
+/** What others than Webmasters may ask for. */
+export const FOR_MEMBERS: readonly Query[] = [
+  {},
+  { username },
+  { email },
+  { role: 'Author' },
+  { manager_uuid: seededUuid(3) },
+  { fulltext_search: 'zebra ze*' },
+  { created_since: '2025-12-31T00:00:00.000Z' },
+];
+export const aMember = aPerson;
+
+/** Answers as they should be, or an error that says what came instead. */
+export async function ok(sent: Promise<Answer>, status = 200): Promise<Answer> {
+  const answer = await sent;
+  if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${answer.text}`);
+  return answer;
+}
+
+/** Searches with every filter in every order of `sorts`: the beginning, and the page behind it. */
+export async function searchAll(
+  client: Client,
+  filters: readonly Query[],
+  sorts: readonly string[] = SORTS,
+): Promise<void> {
+  for (const filter of filters) {
+    for (const sort of sorts) {
+      for (const order of ['asc', 'desc']) {
+        const next = nextOf(await ok(search(client, { ...filter, sort, order, limit: 5, offset: 3 })));
+        if (next) await ok(client.get(next));
+      }
+    }
+  }
+}
+
+/** A user's life: made, read, changed in every way, blocked, and looked at afterwards. */
+export async function liveThrough(app: TestApp): Promise<void> {
+  const { key } = app;
+  const boss = await create(key);
+  const once = { 'idempotency-key': 'one' };
+  const { uuid } = (await ok(key.post('/users', aUser({ roles: ['Webmaster', 'Editor'] }), once), 201)).body;
+  await databaseOf(app).execute('UPDATE idempotency_keys SET created = ?', [inSeconds(-2 * 24 * 3600)]);
+  await ok(key.post('/users', aUser(), once), 201);
+  await ok(key.put(`/users/${uuid}`, { username: 'a b', surname: 'New', manager_uuid: boss.uuid }));
+  await ok(key.put(`/users/${uuid}`, { roles: ['Editor'], authname: { saml: ['x'] }, status: 'Blocked' }));
+  await ok(key.get(`/users/${uuid}/history?limit=1`));
+  await ok(key.get(`/users/${seededUuid(7)}/history?after=${BUSY_ACTOR}`));
+}
+
+/** Logins that fail, that succeed, that make a hash anew; sessions that are renewed, listed and ended. */
+export async function comeAndGo(app: TestApp): Promise<void> {
+  const database = databaseOf(app);
+  const { user, client } = await aPerson(app);
+  await ok(app.nobody.post('/sessions/login', { username: user.username, password: 'not this one' }), 401);
+  const old = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
+  await database.execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
+  const other = await app.login(user.username, PASSWORD);
+  await database.execute('UPDATE sessions SET expires = ? WHERE user_uuid = ?', [inSeconds(60), user.uuid]);
+  await ok(client.get('/users/me'));
+  await ok(app.key.get('/sessions?limit=5&offset=20'));
+  const { Results } = (await ok(app.key.get(`/sessions?user_uuid=${user.uuid}&limit=1&offset=1`))).body;
+  await ok(app.key.delete(`/sessions/${Results[0].id}`), 204);
+  await ok(other.put(`/users/${user.uuid}`, { password: 'a new password', current_password: PASSWORD }));
+  await ok(other.post('/sessions/logout'));
+  await ok(app.key.delete(`/users/${user.uuid}/sessions`), 204);
+}
+
+/** Keys, the audit with every filter, and what a machine room asks for. */
+export async function lookAround({ key, nobody }: TestApp): Promise<void> {
+  const { id } = (await ok(key.post('/api_keys', { name: 'x' }), 201)).body;
+  await ok(key.get('/api_keys?limit=1&offset=1'));
+  await ok(key.delete(`/api_keys/${id}`), 204);
+  const filters = [
+    '',
+    `actor=${BUSY_ACTOR}`,
+    `target=${seededUuid(7)}`,
+    'action=user.blocked&action=session.created',
+    'action=user.updated',
+    'actor_kind=user',
+    'field=surname',
+    'since=2026-01-01T00:00:00.000Z',
+    'until=2099-01-01T00:00:00.000Z',
+    `actor=${BUSY_ACTOR}&action=user.blocked`,
+    `actor=${BUSY_ACTOR}&target=${seededUuid(7)}`,
+    `action=user.blocked&target=${seededUuid(7)}`,
+    `actor=${BUSY_ACTOR}&field=surname&actor_kind=key`,
+  ];
+  for (const filter of filters) {
+    await ok(key.get(`/audit?limit=5&${filter}`));
+    await ok(key.get(`/audit?limit=5&${filter}&after=ffffffff-ffff-7fff-8fff-ffffffffffff`));
+    await ok(key.get(`/audit.csv?${filter}`));
+  }
+  for (const path of ['/health/live', '/health/ready', '/metrics']) await ok(nobody.raw('GET', path));
+  await ok(nobody.get('/status'));
+}
+
+/** What has expired is taken away. */
+export const purge = ({ app }: TestApp): Promise<void> => app.get(PurgeService).run();

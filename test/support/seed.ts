@@ -1,0 +1,86 @@
+import { globalAgent } from 'node:http';
+import { DATABASE, type Database } from '../../src/database/database.js';
+import { insertRows } from '../../src/database/bulk.js';
+import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { moved } from '../../src/users/user.conflicts.js';
+import { UserEntity } from '../../src/users/user.entity.js';
+import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../../src/users/user-lookups.entity.js';
+import type { User } from '../../src/users/user.model.js';
+import { newUser } from '../../src/users/user.rules.js';
+import { toRow } from '../../src/users/user.row.js';
+import { wordRows } from '../../src/users/user.words.js';
+import { FORENAMES, SURNAMES } from '../../samples/names.js';
+import type { TestApp } from './app.js';
+
+/** The first users of a seed have what no later one has: however many there are, a filter for it has as many matches. */
+export const RARE = 20;
+const REPORTS = 8;
+const AT_ONCE = 2000;
+const FIRST_MOMENT = Date.UTC(2024, 0, 1);
+
+const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0');
+const moment = (n: number): string =>
+  new Date(FIRST_MOMENT + n * 1000).toISOString().replace('T', ' ').replace('Z', '');
+
+/** Uuid of the n-th seeded user, from 0 on; in the order of the numbers as those of the service are. */
+export const seededUuid = (n: number): string =>
+  `${hex(FIRST_MOMENT + n * 1000, 12).replace(/^(.{8})/, '$1-')}-7000-8000-${hex(n, 12)}`;
+
+const pick = (list: readonly string[], n: number): string => list[n % list.length] ?? '';
+
+/** The n-th user of a seed: always the same one. */
+export function seededUser(n: number): User {
+  const rare = n < RARE;
+  const number = String(n).padStart(7, '0');
+  return {
+    ...newUser(seededUuid(n), moment(n)),
+    username: `u${number}`,
+    email: `u${number}@example.org`,
+    external_id: rare ? '' : `HR-${number}`,
+    firstname: pick(FORENAMES, n),
+    surname: n % 50 === 49 ? '' : pick(SURNAMES, Math.floor(n / 7)),
+    known_as: rare ? 'Zebra' : '',
+    status: rare ? 'Blocked' : 'Active',
+    roles: rare ? ['Editor'] : ['Organisational user'],
+    authname: n % 10 === 0 ? { saml: [`u${number}`] } : {},
+    manager_uuid: n === 0 ? null : seededUuid(Math.floor((n - 1) / REPORTS)),
+    managed_by: rare ? 'pilot' : 'default',
+  };
+}
+
+/** Writes the users `from` to `to` (exclusive) as the user writer would, without its questions and its audit. */
+export async function seedUsers({ app }: TestApp, from: number, to: number): Promise<void> {
+  const runner = app.get(TransactionRunner);
+  for (let start = from; start < to; start += AT_ONCE) {
+    const count = Math.min(AT_ONCE, to - start);
+    const users = Array.from({ length: count }, (_, index) => seededUser(start + index));
+    await runner.run(async (tx) => {
+      await insertRows(tx, UserEntity, users.map(toRow));
+      await insertRows(tx, UserIdentifierEntity, users.flatMap(identifierRows));
+      await insertRows(tx, UserRoleEntity, users.flatMap(roleRows));
+      await insertRows(tx, UserWordEntity, users.flatMap(wordRows));
+      for (const status of ['Active', 'Blocked']) {
+        const added = users.filter((user) => user.status === status).length;
+        await tx.execute('UPDATE user_counters SET value = value + ? WHERE name = ?', [added, status]);
+      }
+    });
+  }
+  globalAgent.destroy(); // the server has closed what was idle all the while
+}
+
+const identifierRows = (user: User): UserIdentifierEntity[] =>
+  moved({ before: undefined, after: user, ifVersions: undefined, error: undefined }).taken.map(
+    ({ identifier }) => ({ identifier, user_uuid: user.uuid }),
+  );
+const roleRows = ({ roles, uuid }: User): UserRoleEntity[] =>
+  roles.map((role) => ({ role, user_uuid: uuid }));
+
+/** Brings the statistics up to date that MariaDB keeps by itself after a while; SQLite works without any, as the service does. */
+export async function refreshStatistics({ app }: TestApp): Promise<void> {
+  const database = app.get<Database>(DATABASE);
+  if (database.dialect === 'sqlite') return;
+  const tables = await database.query<{ name: string }>(
+    'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
+  );
+  await database.query(`ANALYZE TABLE ${tables.map(({ name }) => name).join(', ')}`);
+}
