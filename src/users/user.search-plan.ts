@@ -70,11 +70,12 @@ export const inForm = (conditions: readonly Condition[], form: Form): Clause[] =
 
 /**
  * The stretches of an order. Empty values come last in both directions: descending they do so by themselves,
- * ascending they are a stretch of their own, so that one index on (key, uuid) serves every page.
+ * ascending they are a stretch of their own, so that one index on (key, uuid) serves every page. Of few users none
+ * is needed: a plus keeps SQLite from it, and MariaDB does not see it.
  */
-export function segmentsOf(sort: Sort, order: Order, score: string): Segment[] {
+export function segmentsOf(sort: Sort, order: Order, score: string, form: Form): Segment[] {
   if (sort === 'relevance') return [{ key: score, condition: undefined }];
-  const key = COLUMNS[sort];
+  const key = form === 'few' ? `+${COLUMNS[sort]}` : COLUMNS[sort];
   if (order === 'desc') return [{ key, condition: undefined }];
   if (sort === 'external_id') {
     return [
@@ -108,7 +109,7 @@ export function behind(key: string, order: Order, after: { key: SqlValue; uuid: 
     params: [after.key, after.key, after.uuid],
   };
   // Descending, unset values (NULL) follow the last key.
-  const reachesUnset = order === 'desc' && key === COLUMNS.external_id;
+  const reachesUnset = order === 'desc' && key.endsWith(COLUMNS.external_id);
   return reachesUnset
     ? { sql: `(${keyed.sql} OR ${key} IS NULL)`, params: keyed.params }
     : { sql: `(${keyed.sql})`, params: keyed.params };

@@ -78,7 +78,7 @@ export class UserSearch {
   private async read(filter: Filter, page: PageOrder): Promise<Found[]> {
     const found: Found[] = [];
     let offset = page.offset;
-    const segments = segmentsOf(page.sort, page.order, filter.score);
+    const segments = segmentsOf(page.sort, page.order, filter.score, page.form);
     if (page.cursor && page.cursor.segment >= segments.length) throw foreignCursor();
     for (const [index, segment] of segments.entries()) {
       if (index < (page.cursor?.segment ?? 0)) continue;
