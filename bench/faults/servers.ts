@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 export const KEY = 'fault-key-0123456789-0123456789-0123456789';
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as { port: number };
@@ -18,15 +18,18 @@ async function freePort(): Promise<number> {
 }
 
 /** A program that can be killed and started again as it was. */
-abstract class Program {
+export abstract class Program {
   private child: ChildProcess | undefined;
+  /** The cores that it may use, as `taskset` lists them; unset: all of them. */
+  protected cores: string | undefined;
 
   protected abstract command(): [string, string[], NodeJS.ProcessEnv];
   abstract ready(): Promise<boolean>;
 
   async start(): Promise<void> {
     const [file, args, env] = this.command();
-    const child = spawn(file, args, { env, stdio: 'ignore' });
+    const pinned = this.cores === undefined ? [file, ...args] : ['taskset', '-c', this.cores, file, ...args];
+    const child = spawn(pinned[0] ?? file, pinned.slice(1), { env, stdio: 'ignore' });
     this.child = child;
     while (!(await this.ready())) {
       if (child.exitCode !== null) throw new Error(`${file} ended with ${child.exitCode}`);
@@ -42,8 +45,9 @@ abstract class Program {
     return code;
   }
 
-  protected get pid(): number | undefined {
-    return this.child?.pid;
+  get pid(): number {
+    if (this.child?.pid === undefined) throw new Error('not started');
+    return this.child.pid;
   }
 }
 
@@ -56,7 +60,7 @@ export class MariaDb extends Program {
     super();
   }
 
-  static async make(): Promise<MariaDb> {
+  static async make(cores?: string): Promise<MariaDb> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-db-'));
     const { username } = userInfo();
     execFileSync(
@@ -70,13 +74,18 @@ export class MariaDb extends Program {
       { stdio: 'ignore' },
     );
     const server = new MariaDb(folder, await freePort());
+    server.cores = cores;
     await server.start();
     server.sql('CREATE DATABASE rollcall CHARACTER SET utf8mb4');
     return server;
   }
 
   get url(): string {
-    return `mysql://root@127.0.0.1:${this.port}/rollcall`;
+    return this.urlOf('rollcall');
+  }
+
+  urlOf(database: string): string {
+    return `mysql://root@127.0.0.1:${this.port}/${database}`;
   }
 
   /** Runs statements. @returns the first column of what they find. */
@@ -120,10 +129,15 @@ export class Service extends Program {
   }
 
   /** @param settings beside those of a newcomer; with DATABASE_URL for MariaDB. */
-  static async make(settings: Record<string, string> = {}, folder?: string): Promise<Service> {
+  static async make(
+    settings: Record<string, string> = {},
+    folder?: string,
+    cores?: string,
+  ): Promise<Service> {
     const own = folder ?? mkdtempSync(join(tmpdir(), 'rollcall-faults-'));
     mkdirSync(own, { recursive: true });
     const service = new Service(own, await freePort(), settings);
+    service.cores = cores;
     await service.start();
     return service;
   }

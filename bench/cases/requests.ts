@@ -1,0 +1,136 @@
+import { Floor } from '../floors/floor.js';
+import { countStatements } from '../support/count-statements.js';
+import type { Contender } from '../support/load.js';
+import { externalIdOf, formsOf, usernameOf, uuidOf } from '../support/person.js';
+import { record } from '../support/record.js';
+import { FIRST_SERIAL, type RequestOf } from '../support/requests.js';
+import type { Comparison } from '../support/results.js';
+import { compare, inTurns } from '../support/rounds.js';
+import type { FloorPlan } from '../support/statements.js';
+import type { Context } from './context.js';
+
+const API = '/api/0.3';
+const PAGE = 25;
+/** Numbers of users that are not seeded. */
+const RECORDED = 5_000_000;
+const CREATED = 6_000_000;
+
+interface RequestCase {
+  title: string;
+  requestOf: RequestOf;
+  /** What a request may be about: a user, a place in the list, or a user that is not there yet. */
+  about: 'user' | 'offset' | 'new user';
+  answer: FloorPlan['answer'];
+  /** The share of bare node:http that is to be reached. */
+  goal: number;
+  floors: FloorPlan['framework'][];
+}
+
+const get = (path: string): ReturnType<RequestOf> => ({ method: 'GET', path: `${API}${path}` });
+
+/** Requests of connectors, with an API key. */
+export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
+  read: {
+    title: 'read one user',
+    requestOf: (n) => get(`/users/${uuidOf(n)}`),
+    about: 'user',
+    answer: 'row',
+    goal: 0.6,
+    floors: ['node:http', 'express'],
+  },
+  search: {
+    title: 'search by external id',
+    requestOf: (n) => get(`/users/search?external_id=${externalIdOf(n)}`),
+    about: 'user',
+    answer: 'page',
+    goal: 0.5,
+    floors: ['node:http', 'express'],
+  },
+  page: {
+    title: 'page of 25 by first name, with Count',
+    requestOf: (n) => get(`/users/search?sort=firstname&order=asc&limit=${PAGE}&offset=${n}`),
+    about: 'offset',
+    answer: 'page',
+    goal: 0.5,
+    floors: ['node:http', 'express'],
+  },
+  update: {
+    title: 'update one field',
+    requestOf: (n, serial) => ({
+      method: 'PUT',
+      path: `${API}/users/${uuidOf(n)}`,
+      body: { phone: `+44 ${serial}` },
+    }),
+    about: 'user',
+    answer: 'row',
+    goal: 0.5,
+    floors: ['node:http'],
+  },
+  create: {
+    title: 'create a user',
+    requestOf: (n) => ({
+      method: 'POST',
+      path: `${API}/users`,
+      body: {
+        email: `${usernameOf(n)}@example.org`,
+        external_id: externalIdOf(n),
+        firstname: `N${formsOf(n)[2]}`,
+        surname: `S${formsOf(n)[1]}`,
+        phone: '+44 20 7946 0958',
+        authname: { saml: [`${usernameOf(n)}@idp.example.org`] },
+        username: usernameOf(n),
+      },
+    }),
+    about: 'new user',
+    answer: 'row',
+    goal: 0.5,
+    floors: ['node:http'],
+  },
+};
+
+let created = CREATED;
+let serial = FIRST_SERIAL + 500_000;
+
+/** The service beside servers that send the same statements and do nothing else. */
+export async function compareRequests(id: string, context: Context): Promise<Comparison> {
+  const spec = REQUEST_CASES[id];
+  if (!spec) throw new Error(`no case ${id}`);
+  const { engine, cores, effort, url, users, service, say } = context;
+  const { requestOf, about, answer } = spec;
+  const next = {
+    user: () => Math.floor(Math.random() * users),
+    offset: () => Math.floor(Math.random() * (users - PAGE)),
+    'new user': () => created++,
+  }[about];
+  const statements = await record(
+    url,
+    requestOf,
+    about === 'new user' ? RECORDED : Math.floor(users / 2) + 37,
+  );
+  const floors = await Promise.all(
+    spec.floors.map((framework) => Floor.make({ url, framework, answer, statements }, cores.server)),
+  );
+  try {
+    const contender: Contender = { name: 'service', url: service.url, pid: service.pid };
+    const contenders = [
+      contender,
+      ...floors.map(({ url: at, pid }, index) => ({ name: spec.floors[index] ?? '', url: at, pid })),
+    ];
+    const statementsEach = await countStatements(engine, service, () => requestOf(next(), serial++));
+    const samples = await inTurns(contenders, requestOf, next, effort);
+    const { service: measured, floors: floored } = compare(spec.floors, samples);
+    const comparison: Comparison = {
+      case: spec.title,
+      engine: engine.name,
+      unit: 'requests',
+      service: { ...measured, ...(statementsEach !== undefined && { statements: statementsEach }) },
+      floors: floored.map((floor) => (floor.name === 'node:http' ? { ...floor, goal: spec.goal } : floor)),
+    };
+    say(
+      `${spec.title}: ${floored.map(({ name, ratio }) => `${ratio.cpu.toFixed(2)} of ${name}`).join(', ')}`,
+    );
+    return comparison;
+  } finally {
+    for (const floor of floors) await floor.remove();
+  }
+}

@@ -1,0 +1,66 @@
+import { type PoolConnection, type QueryError, createPool } from 'mysql2';
+import { PREPARED_LENGTH } from '../../src/database/sql.js';
+import type { Statement } from '../support/statements.js';
+import type { Done, Fill, Replay, Row } from './replay.js';
+
+const CONNECTIONS = 10;
+
+/** mysql2's pool with its callbacks: prepared statements, and a connection of its own for what has a transaction. */
+export function mariadbReplay(url: string, statements: readonly Statement[]): Replay {
+  const { hostname, port, username, pathname } = new URL(url);
+  const pool = createPool({
+    host: hostname,
+    port: Number(port),
+    user: username,
+    database: pathname.slice(1),
+    charset: 'utf8mb4',
+    timezone: 'Z',
+    dateStrings: true,
+    connectionLimit: CONNECTIONS,
+  });
+  pool.on('connection', (connection) => {
+    connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+  });
+  const inTransaction = statements.some(({ sql }) => sql === 'BEGIN');
+  if (!inTransaction)
+    return (fill, done) => {
+      run(pool, statements, fill, done);
+    };
+  return (fill, done) => {
+    pool.getConnection((error, connection) => {
+      if (error) {
+        done(error, []);
+        return;
+      }
+      run(connection, statements, fill, (failed, found) => {
+        connection.release();
+        done(failed, found);
+      });
+    });
+  };
+}
+
+type Sender = Pick<PoolConnection, 'execute' | 'query'>;
+
+function run(sender: Sender, statements: readonly Statement[], fill: Fill, done: Done): void {
+  const found: Row[][] = [];
+  const next = (index: number): void => {
+    const statement = statements[index];
+    if (!statement) {
+      done(null, found);
+      return;
+    }
+    const { sql, params } = statement;
+    const settle = (error: QueryError | null, result: unknown): void => {
+      if (error) {
+        done(error, found);
+        return;
+      }
+      if (Array.isArray(result)) found.push(result as Row[]);
+      next(index + 1);
+    };
+    if (params.length > 0 && sql.length <= PREPARED_LENGTH) sender.execute(sql, fill(params), settle);
+    else sender.query(sql, fill(params), settle);
+  };
+  next(0);
+}

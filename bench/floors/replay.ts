@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { now } from '../../src/common/time.js';
+import { formsOf } from '../support/person.js';
+import { FIRST_SERIAL } from '../support/requests.js';
+import type { AnswerForm, Param } from '../support/statements.js';
+
+type Value = string | number | null;
+export type Row = Record<string, Value>;
+
+/** Fills in the values of one request's statements. */
+export type Fill = (params: readonly Param[]) => Value[];
+
+let serial = FIRST_SERIAL;
+
+/** @param key as it was sent. */
+export function filler(n: number, key: string): Fill {
+  const forms: string[] = [...formsOf(n), String(++serial)];
+  const fresh = new Map<string, string>();
+  const uuid = (old: string): string => {
+    const known = fresh.get(old) ?? uuidv7();
+    fresh.set(old, known);
+    return known;
+  };
+  const value = (param: Param): Value => {
+    if ('constant' in param) return param.constant;
+    if ('text' in param)
+      return param.text.map((part) => (typeof part === 'number' ? forms[part] : part)).join('');
+    if ('number' in param) return n;
+    if ('keyHash' in param) return createHash('sha256').update(key).digest('hex');
+    return 'now' in param ? now() : uuid(param.fresh);
+  };
+  return (params) => params.map(value);
+}
+
+/** The answer, made of what the SELECTs have found, in their order. */
+export function answerOf(form: AnswerForm, found: readonly Row[][]): object {
+  if (form === 'row') return found.at(-1)?.[0] ?? {};
+  const [count] = Object.values(found.at(-1)?.[0] ?? {});
+  return { Count: count, Results: found.at(-2) };
+}
+
+export type Done = (error: Error | null, found: Row[][]) => void;
+
+/** Sends all statements of a request, one after the other. */
+export type Replay = (fill: Fill, done: Done) => void;

@@ -1,0 +1,55 @@
+import express from 'express';
+import { readFileSync } from 'node:fs';
+import { type IncomingMessage, createServer } from 'node:http';
+import type { FloorPlan } from '../support/statements.js';
+import { mariadbReplay } from './mariadb.js';
+import { answerOf, filler } from './replay.js';
+import { sqliteReplay } from './sqlite.js';
+
+/**
+ * `requests.ts PLAN`: a server that does nothing for a request but send the statements of its plan and write what they
+ * found as JSON. The number that the request is about are the last digits of its path, or of its body's username.
+ */
+const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as FloorPlan;
+const { statements, url } = plan;
+const replay = url.startsWith('sqlite:')
+  ? sqliteReplay(url.slice('sqlite:'.length), statements)
+  : mariadbReplay(url, statements);
+
+const numberIn = (text: string): number => Number(/\d+$/.exec(text)?.[0]);
+
+function answer(
+  request: IncomingMessage,
+  body: string,
+  send: (status: number, answer: object) => void,
+): void {
+  const about = body === '' ? '' : (JSON.parse(body) as { username?: string });
+  const n = numberIn(about === '' ? (request.url ?? '') : (about.username ?? request.url ?? ''));
+  replay(filler(n, String(request.headers['x-api-key'])), (error, found) => {
+    if (error) send(500, { error: error.message });
+    else send(200, answerOf(plan.answer, found));
+  });
+}
+
+if (plan.framework === 'express') {
+  const app = express();
+  app.get('/{*path}', (request, response) => {
+    answer(request, '', (status, found) => response.status(status).json(found));
+  });
+  app.listen(plan.port, '127.0.0.1');
+} else {
+  createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      answer(request, Buffer.concat(pieces).toString(), (status, found) => {
+        const text = JSON.stringify(found);
+        response.writeHead(status, {
+          'content-type': 'application/json; charset=utf-8',
+          'content-length': Buffer.byteLength(text),
+        });
+        response.end(text);
+      });
+    });
+  }).listen(plan.port, '127.0.0.1');
+}

@@ -1,0 +1,26 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+
+/** Who runs on which cores, as `taskset` lists them; all undefined where there is one core or no `taskset`. */
+export interface Cores {
+  server: string | undefined;
+  database: string | undefined;
+  load: string | undefined;
+  /** All but those of the load: for what computes on several cores. */
+  computing: string | undefined;
+}
+
+/** One core for the server; one for the database where there are three; the others for the load. */
+export function planCores(count = availableParallelism()): Cores {
+  const pinned = count > 1 && spawnSync('taskset', ['-V']).status === 0;
+  if (!pinned) return { server: undefined, database: undefined, load: undefined, computing: undefined };
+  const load = count > 3 ? `2-${count - 1}` : String(count - 1);
+  const last = count > 3 ? count - 2 : Math.max(0, count - 2);
+  return { server: '0', database: count > 2 ? '1' : load, load, computing: `0-${last}` };
+}
+
+/** Moves this process, with all its threads, to its cores. */
+export function pinMyself(cores: string | undefined): void {
+  if (cores === undefined) return;
+  execFileSync('taskset', ['-a', '-p', '-c', cores, String(process.pid)], { stdio: 'ignore' });
+}

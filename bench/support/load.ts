@@ -1,0 +1,92 @@
+import autocannon from 'autocannon';
+import { HEADERS, FIRST_SERIAL, JSON_HEADERS, type RequestOf } from './requests.js';
+import { cpuSeconds, memory } from './meter.js';
+
+const CONNECTIONS = 16;
+
+/** A server under load, and the processes whose CPU counts as its own. */
+export interface Contender {
+  name: string;
+  url: string;
+  pid: number;
+  /** Beside that of `pid`. */
+  alsoCounted?: readonly number[];
+}
+
+/** What one interval of load has shown. */
+export interface Sample {
+  requests: number;
+  perSecond: number;
+  perCpuSecond: number;
+  /** Milliseconds. */
+  median: number;
+  p99: number;
+  /** Mean length of an answer with its headers. */
+  bytes: number;
+  /** MiB at the end. */
+  memory: number;
+}
+
+let serial = FIRST_SERIAL + 1_000_000;
+
+/**
+ * Sends requests on 16 connections, each the next one as soon as it has its answer.
+ * @param next the number that the next request is about.
+ * @throws Error when one answer was no 2xx, or did not come.
+ */
+export async function load(
+  { name, url, pid, alsoCounted = [] }: Contender,
+  requestOf: RequestOf,
+  next: () => number,
+  seconds: number,
+): Promise<Sample> {
+  const millis: number[] = [];
+  let bytes = 0;
+  const pids = [pid, ...alsoCounted];
+  const cpu = cpuSeconds(pids);
+  const from = performance.now();
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const setupRequest = (request: autocannon.Request): autocannon.Request => {
+      const { method, path, body } = requestOf(next(), serial++);
+      if (!body) return { ...request, method, path };
+      return { ...request, method, path, body: JSON.stringify(body) };
+    };
+    const headers = requestOf(0, serial).body ? JSON_HEADERS : HEADERS;
+    const options = {
+      url,
+      headers,
+      connections: CONNECTIONS,
+      duration: seconds,
+      requests: [{ setupRequest }],
+    };
+    const instance = autocannon(options, (error: Error | null, done) => {
+      if (error) reject(error);
+      else resolve(done);
+    });
+    instance.on('response', (_client, _status, length, time) => {
+      millis.push(time);
+      bytes += length;
+    });
+  });
+  const passed = (performance.now() - from) / 1000;
+  const used = cpuSeconds(pids) - cpu;
+  const bad = result.non2xx + result.errors + result.timeouts;
+  if (bad > 0 || millis.length === 0) {
+    const { statusCodeStats = {}, errors, timeouts } = result;
+    const why = JSON.stringify({ ...statusCodeStats, errors, timeouts });
+    throw new Error(
+      `${name}: ${bad} bad answers beside ${millis.length} others in ${passed.toFixed(1)} s: ${why}`,
+    );
+  }
+  const sorted = millis.sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+  return {
+    requests: sorted.length,
+    perSecond: sorted.length / passed,
+    perCpuSecond: sorted.length / used,
+    median: at(0.5),
+    p99: at(0.99),
+    bytes: bytes / sorted.length,
+    memory: memory(pid).now,
+  };
+}

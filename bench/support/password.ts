@@ -1,0 +1,12 @@
+import { hashSync } from '@node-rs/argon2';
+
+/** The password of all seeded users. */
+const PASSWORD = 'a password of the bench';
+
+/** argon2id with the parameters of `PasswordService`: else every login would store the hash anew. */
+export const PASSWORD_HASH = hashSync(PASSWORD, {
+  // the algorithm is argon2id where none is given
+  memoryCost: 19_456,
+  timeCost: 2,
+  parallelism: 1,
+});

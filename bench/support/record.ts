@@ -1,0 +1,126 @@
+import 'reflect-metadata';
+import { createApp } from '../../src/app.setup.js';
+import { sha256 } from '../../src/common/secret.js';
+import { isDbTime, now } from '../../src/common/time.js';
+import { isUuid } from '../../src/common/uuid.js';
+import { loadEnv } from '../../src/config/env.js';
+import { DATABASE, type Database } from '../../src/database/database.js';
+import { multiRow } from '../../src/database/multi-row.js';
+import { type InsertStatement, type Sql, type SqlValue, placeholders } from '../../src/database/sql.js';
+import { KEY } from '../faults/servers.js';
+import { SEEDED, formsOf } from './person.js';
+import { FIRST_SERIAL, JSON_HEADERS, type RequestOf } from './requests.js';
+import type { Param, Statement } from './statements.js';
+
+type Note = (sql: string, params: readonly SqlValue[]) => void;
+
+/**
+ * The statements that the service itself sends to its database for a request, with whatever differs from request to
+ * request left open. Asks for the users `number`, `number + 1` … until two in a row were answered in the same way: the
+ * first request of a key stores when it was used.
+ */
+export async function record(url: string, requestOf: RequestOf, number: number): Promise<Statement[]> {
+  const app = await createApp(loadEnv({ DATABASE_URL: url, LOG_LEVEL: 'silent' }));
+  try {
+    await app.listen(0, '127.0.0.1');
+    let notes: [string, readonly SqlValue[]][] = [];
+    tap(app.get<Database>(DATABASE), (sql, params) => notes.push([sql, params]));
+    let before = '';
+    for (let n = number; n < number + 10; n++) {
+      const serial = FIRST_SERIAL + n;
+      const { method, path, body } = requestOf(n, serial);
+      notes = [];
+      const since = now();
+      const answer = await fetch(`${await app.getUrl()}${path}`, {
+        method,
+        headers: JSON_HEADERS,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+      await answer.arrayBuffer();
+      // The import worker looks for work every second.
+      const statements = notes.filter(([sql]) => !sql.includes('import_runs'));
+      const all = statements.map(([sql]) => sql).join(';');
+      if (all === before)
+        return statements.map(([sql, params]) => toStatement(sql, params, n, serial, since));
+      before = all;
+    }
+    throw new Error('no two requests in a row have sent the same statements');
+  } finally {
+    await app.close();
+  }
+}
+
+function toStatement(
+  sql: string,
+  params: readonly SqlValue[],
+  n: number,
+  serial: number,
+  since: string,
+): Statement {
+  const forms = [...formsOf(n), String(serial)];
+  return { sql, params: params.map((value) => toParam(value, n, forms, since)) };
+}
+
+function toParam(value: SqlValue, n: number, forms: readonly string[], since: string): Param {
+  if (value === n) return { number: true };
+  if (typeof value !== 'string') return { constant: value };
+  if (value === sha256(KEY)) return { keyHash: true };
+  if (isDbTime(value) && value >= since) return { now: true };
+  const parts = value.split(new RegExp(`(${forms.join('|')})`));
+  if (parts.length > 1) return { text: parts.map((part, index) => (index % 2 ? forms.indexOf(part) : part)) };
+  return isUuid(value) && !value.startsWith(SEEDED) ? { fresh: value } : { constant: value };
+}
+
+/** Has every statement noted before it is sent. */
+function tap(database: Database, note: Note): void {
+  const original = { begin: database.begin.bind(database), ...bound(database) };
+  Object.assign(database, noted(original, note), {
+    begin: async () => {
+      note('BEGIN', []);
+      const tx = await original.begin();
+      const commit = async (): Promise<void> => {
+        note('COMMIT', []);
+        await tx.commit();
+      };
+      return { dialect: tx.dialect, ...noted(bound(tx), note), commit, rollback: () => tx.rollback() };
+    },
+  });
+}
+
+type Statements = Pick<Sql, 'query' | 'execute' | 'insert'>;
+
+const bound = (sql: Sql): Sql => ({
+  dialect: sql.dialect,
+  query: sql.query.bind(sql),
+  execute: sql.execute.bind(sql),
+  insert: sql.insert.bind(sql),
+});
+
+function noted(sql: Sql, note: Note): Statements {
+  return {
+    query: (text, params = []) => {
+      note(text, params);
+      return sql.query(text, params);
+    },
+    execute: (text, params = []) => {
+      note(text, params);
+      return sql.execute(text, params);
+    },
+    insert: (statement, rows) => {
+      for (const { sql: text, params } of singleStatements(sql.dialect, statement, rows)) note(text, params);
+      return sql.insert(statement, rows);
+    },
+  };
+}
+
+/** As the engines send them: SQLite row by row, MariaDB in one statement. */
+function singleStatements(
+  dialect: Sql['dialect'],
+  statement: InsertStatement,
+  rows: readonly SqlValue[][],
+): Iterable<{ sql: string; params: readonly SqlValue[] }> {
+  if (dialect === 'mysql') return multiRow(statement, rows);
+  const { head, columns, tail } = statement;
+  return rows.map((params) => ({ sql: `${head}(${placeholders(columns)})${tail}`, params }));
+}

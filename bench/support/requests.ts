@@ -1,0 +1,17 @@
+import { KEY } from '../faults/servers.js';
+
+/** A request of a case, the same for the service and for its floors. */
+interface BenchRequest {
+  method: 'GET' | 'POST' | 'PUT';
+  path: string;
+  body?: object;
+}
+
+/** What a case asks about the user, or the place, number `n`; `serial` is another one with every request. */
+export type RequestOf = (n: number, serial: number) => BenchRequest;
+
+/** Serial numbers all have as many digits, so that they are found in statements. */
+export const FIRST_SERIAL = 900_000_000;
+
+export const HEADERS = { 'x-api-key': KEY };
+export const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' };

@@ -1,0 +1,76 @@
+import { type Contender, type Sample, load } from './load.js';
+import type { RequestOf } from './requests.js';
+import type { Floored, Measured } from './results.js';
+
+const WARM_UP_SECONDS = 1;
+
+const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
+};
+
+/** The median sample of each contender, property by property. */
+const medianSample = (samples: readonly Sample[]): Sample => {
+  const of = (name: keyof Sample): number => median(samples.map((sample) => sample[name]));
+  return {
+    requests: samples.reduce((sum, { requests }) => sum + requests, 0),
+    perSecond: of('perSecond'),
+    perCpuSecond: of('perCpuSecond'),
+    median: of('median'),
+    p99: of('p99'),
+    bytes: of('bytes'),
+    memory: of('memory'),
+  };
+};
+
+/** How often and how long each contender is asked. */
+export interface Effort {
+  rounds: number;
+  seconds: number;
+}
+
+/**
+ * Puts the contenders under load in turns (A B C A B C …), so that what else the machine does falls on all of them.
+ * @returns the samples of each, a round in the same place of every list.
+ */
+export async function inTurns(
+  contenders: readonly Contender[],
+  requestOf: RequestOf,
+  next: () => number,
+  { rounds, seconds }: Effort,
+): Promise<Sample[][]> {
+  for (const contender of contenders) await load(contender, requestOf, next, WARM_UP_SECONDS);
+  const samples = contenders.map((): Sample[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, contender] of contenders.entries()) {
+      samples[index]?.push(await load(contender, requestOf, next, seconds));
+    }
+  }
+  return samples;
+}
+
+/** @param samples of the service first, then of the floors with these names. */
+export function compare(
+  names: readonly string[],
+  [service = [], ...floors]: readonly Sample[][],
+): { service: Measured; floors: Floored[] } {
+  return {
+    service: { name: 'service', ...medianSample(service) },
+    floors: floors.map((samples, index) => ({
+      name: names[index] ?? '',
+      ...medianSample(samples),
+      ratio: { cpu: ratio(service, samples, 'perCpuSecond'), plain: ratio(service, samples, 'perSecond') },
+    })),
+  };
+}
+
+/** Round by round, since the machine's other work changes from one to the next. */
+function ratio(
+  service: readonly Sample[],
+  floor: readonly Sample[],
+  of: 'perSecond' | 'perCpuSecond',
+): number {
+  return median(service.map((sample, round) => sample[of] / (floor[round]?.[of] ?? Number.NaN)));
+}

@@ -1,0 +1,63 @@
+import type { DataSource } from 'typeorm';
+import { ApiKeyEntity } from '../../src/api-keys/api-key.entity.js';
+import { sha256 } from '../../src/common/secret.js';
+import { now } from '../../src/common/time.js';
+import { loadEnv } from '../../src/config/env.js';
+import { insertRows } from '../../src/database/bulk.js';
+import { migrate, openDataSource } from '../../src/database/data-source.js';
+import { engineOf } from '../../src/database/database.js';
+import { PASSWORD_HASH } from './password.js';
+import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../../src/users/user-lookups.entity.js';
+import { UserEntity } from '../../src/users/user.entity.js';
+import { identifiersOf } from '../../src/users/user.keys.js';
+import { toRow } from '../../src/users/user.row.js';
+import { wordRows } from '../../src/users/user.words.js';
+import { KEY } from '../faults/servers.js';
+import { KEY_ID, personOf } from './person.js';
+
+/** Users in one statement. */
+const CHUNK = 1000;
+
+/** An open, migrated database. */
+async function openDatabase(url: string): Promise<DataSource> {
+  const dataSource = await openDataSource(loadEnv({ DATABASE_URL: url }));
+  await migrate(dataSource);
+  return dataSource;
+}
+
+/** A database with the API key and `count` users, numbered from 0, in all tables in which the writer keeps them. */
+export async function seed(url: string, count: number, progress: (done: number) => void): Promise<void> {
+  const dataSource = await openDatabase(url);
+  try {
+    const engine = engineOf(dataSource);
+    const key = {
+      id: KEY_ID,
+      key_hash: sha256(KEY),
+      name: 'bench',
+      created: now(),
+      expires: null,
+      revoked: null,
+      last_used: null,
+    };
+    await insertRows(engine, ApiKeyEntity, [key]);
+    for (let from = 0; from < count; from += CHUNK) {
+      const length = Math.min(CHUNK, count - from);
+      const users = Array.from({ length }, (_, index) => personOf(from + index, PASSWORD_HASH));
+      const tx = await engine.begin();
+      await insertRows(tx, UserEntity, users.map(toRow));
+      const identifiers = users.flatMap((user) =>
+        identifiersOf(user).map(({ identifier }) => ({ identifier, user_uuid: user.uuid })),
+      );
+      await insertRows(tx, UserIdentifierEntity, identifiers);
+      const roles = users.flatMap((user) => user.roles.map((role) => ({ role, user_uuid: user.uuid })));
+      await insertRows(tx, UserRoleEntity, roles);
+      await insertRows(tx, UserWordEntity, users.flatMap(wordRows));
+      await tx.execute("UPDATE user_counters SET value = value + ? WHERE name = 'Active'", [length]);
+      await tx.commit();
+      progress(from + length);
+    }
+    await engine.settle();
+  } finally {
+    await dataSource.destroy();
+  }
+}

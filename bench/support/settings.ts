@@ -1,0 +1,36 @@
+import { type EngineName, hasMariaDb } from './engine.js';
+
+export interface Settings {
+  engines: EngineName[];
+  cases: string[];
+  rounds: number;
+  seconds: number;
+  /** Everything there is, on both engines: what may be written down. */
+  whole: boolean;
+}
+
+/** Reads BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS and BENCH_SECONDS. @throws Error naming what is wrong. */
+export function readSettings(known: readonly string[], variables: NodeJS.ProcessEnv = process.env): Settings {
+  const list = <T extends string>(name: string, all: readonly T[]): T[] => {
+    const given = variables[name]?.split(',').map((item) => item.trim()) ?? [...all];
+    const wrong = given.find((item) => !all.includes(item as T));
+    if (wrong !== undefined) throw new Error(`${name}: there is no ${wrong}; there are ${all.join(', ')}`);
+    return given as T[];
+  };
+  const number = (name: string, fallback: number, most: number): number => {
+    const value = Number(variables[name] ?? fallback);
+    if (!(value > 0 && value <= most)) throw new Error(`${name} must be a number up to ${most}`);
+    return value;
+  };
+  const engines = list<EngineName>('BENCH_ENGINE', ['sqlite', 'mariadb']);
+  const missing = engines.includes('mariadb') && !hasMariaDb();
+  if (missing) process.stdout.write('mariadbd is not installed: SQLite alone is measured.\n');
+  const cases = list('BENCH_CASES', known);
+  return {
+    engines: missing ? engines.filter((engine) => engine !== 'mariadb') : engines,
+    cases,
+    rounds: Math.round(number('BENCH_ROUNDS', 3, 100)),
+    seconds: number('BENCH_SECONDS', 2, 600),
+    whole: !missing && engines.length === 2 && cases.length === known.length,
+  };
+}

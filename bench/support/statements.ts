@@ -1,0 +1,30 @@
+/** Where a value of a recorded statement comes from when the statement is made again for another request. */
+export type Param =
+  | { constant: string | number | null }
+  /** Text in which forms of the number stand (their places in the list), and the serial number behind them. */
+  | { text: (string | number)[] }
+  /** The number itself. */
+  | { number: true }
+  /** SHA-256 of the key that was sent. */
+  | { keyHash: true }
+  /** A new UUID in place of this one, the same wherever it stands in one request. */
+  | { fresh: string }
+  | { now: true };
+
+/** A statement that the service sends for a request; `BEGIN` and `COMMIT` are the borders of its transaction. */
+export interface Statement {
+  sql: string;
+  params: Param[];
+}
+
+/** What a floor answers with: the row or rows that it read last, or rows and their number. */
+export type AnswerForm = 'row' | 'page';
+
+/** Everything that a floor needs to know. */
+export interface FloorPlan {
+  url: string;
+  port: number;
+  framework: 'node:http' | 'express';
+  answer: AnswerForm;
+  statements: Statement[];
+}
