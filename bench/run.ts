@@ -1,7 +1,9 @@
 import 'reflect-metadata';
-import { REQUEST_CASES, compareRequests } from './cases/requests.js';
-import type { Context } from './cases/context.js';
-import { Service } from './faults/servers.js';
+import { REQUEST_CASES, compareAllRequests } from './cases/requests.js';
+import type { Outcome } from './cases/context.js';
+import { compareImports } from './cases/import.js';
+import { compareLogins } from './cases/login.js';
+import { measureProcess } from './cases/process.js';
 import { pinMyself, planCores } from './support/cores.js';
 import { type EngineName, startEngine } from './support/engine.js';
 import { describeCommit, describeMachine } from './support/machine.js';
@@ -16,7 +18,10 @@ import { ENGINE_NAMES, tables } from './support/table.js';
  */
 const USERS = 10_000;
 
-const settings = readSettings(Object.keys(REQUEST_CASES));
+const CASES = [...Object.keys(REQUEST_CASES), 'login', 'import', 'process'];
+const MAX_MEMORY = 250;
+
+const settings = readSettings(CASES);
 const { rounds, seconds } = settings;
 const cores = planCores();
 pinMyself(cores.load);
@@ -39,15 +44,18 @@ async function measure(name: EngineName): Promise<void> {
     const url = engine.create('bench');
     say(`${USERS} users`);
     await seed(url, USERS, () => undefined);
-    const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
-    const context: Context = { engine, cores, effort: { rounds, seconds }, url, users: USERS, service, say };
-    try {
-      for (const id of settings.cases.filter((wanted) => wanted in REQUEST_CASES)) {
-        results.comparisons.push(await compareRequests(id, context));
-      }
-    } finally {
-      await service.remove();
-    }
+    const shared = { engine, cores, effort: { rounds, seconds }, url, users: USERS, say };
+    const take = (load: string, { comparisons, peak }: Outcome): void => {
+      results.comparisons.push(...comparisons);
+      const title = `memory, most under ${load}`;
+      results.absolutes.push({ case: title, engine: name, value: peak, unit: 'MiB', atMost: MAX_MEMORY });
+    };
+    const wanted = (id: string): boolean => settings.cases.includes(id);
+    if (wanted('process')) results.absolutes.push(...(await measureProcess(shared)));
+    const requests = Object.keys(REQUEST_CASES).filter(wanted);
+    if (requests.length > 0) take('requests', await compareAllRequests(requests, shared));
+    if (wanted('login')) take('logins', await compareLogins(shared));
+    if (wanted('import')) take('imports', await compareImports(shared, settings.rows));
   } finally {
     await engine.remove();
   }

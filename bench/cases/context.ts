@@ -1,6 +1,6 @@
-import type { Service } from '../faults/servers.js';
 import type { Cores } from '../support/cores.js';
 import type { BenchEngine } from '../support/engine.js';
+import type { Comparison } from '../support/results.js';
 import type { Effort } from '../support/rounds.js';
 
 /** What the cases of one engine share. */
@@ -11,7 +11,11 @@ export interface Context {
   /** The seeded database, and how many users it has. */
   url: string;
   users: number;
-  /** The service on that database. */
-  service: Service;
   say: (line: string) => void;
+}
+
+/** What a case has found, and the most MiB that a service of its own has held. */
+export interface Outcome {
+  comparisons: Comparison[];
+  peak: number;
 }

@@ -1,13 +1,16 @@
+import { Service } from '../faults/servers.js';
 import { Floor } from '../floors/floor.js';
+import { assertSameWork } from '../support/same-work.js';
 import { countStatements } from '../support/count-statements.js';
 import type { Contender } from '../support/load.js';
+import { memory } from '../support/meter.js';
 import { externalIdOf, formsOf, usernameOf, uuidOf } from '../support/person.js';
 import { record } from '../support/record.js';
 import { FIRST_SERIAL, type RequestOf } from '../support/requests.js';
 import type { Comparison } from '../support/results.js';
 import { compare, inTurns } from '../support/rounds.js';
 import type { FloorPlan } from '../support/statements.js';
-import type { Context } from './context.js';
+import type { Context, Outcome } from './context.js';
 
 const API = '/api/0.3';
 const PAGE = 25;
@@ -68,7 +71,7 @@ export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
   },
   create: {
     title: 'create a user',
-    requestOf: (n) => ({
+    requestOf: (n, serial) => ({
       method: 'POST',
       path: `${API}/users`,
       body: {
@@ -76,7 +79,7 @@ export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
         external_id: externalIdOf(n),
         firstname: `N${formsOf(n)[2]}`,
         surname: `S${formsOf(n)[1]}`,
-        phone: '+44 20 7946 0958',
+        phone: `+44 ${serial}`,
         authname: { saml: [`${usernameOf(n)}@idp.example.org`] },
         username: usernameOf(n),
       },
@@ -92,10 +95,10 @@ let created = CREATED;
 let serial = FIRST_SERIAL + 500_000;
 
 /** The service beside servers that send the same statements and do nothing else. */
-export async function compareRequests(id: string, context: Context): Promise<Comparison> {
+async function compareRequests(id: string, service: Service, context: Context): Promise<Comparison> {
   const spec = REQUEST_CASES[id];
   if (!spec) throw new Error(`no case ${id}`);
-  const { engine, cores, effort, url, users, service, say } = context;
+  const { engine, cores, effort, url, users, say } = context;
   const { requestOf, about, answer } = spec;
   const next = {
     user: () => Math.floor(Math.random() * users),
@@ -108,9 +111,12 @@ export async function compareRequests(id: string, context: Context): Promise<Com
     about === 'new user' ? RECORDED : Math.floor(users / 2) + 37,
   );
   const floors = await Promise.all(
-    spec.floors.map((framework) => Floor.make({ url, framework, answer, statements }, cores.server)),
+    spec.floors.map((framework) =>
+      Floor.make('requests', { url, framework, answer, statements }, cores.server),
+    ),
   );
   try {
+    for (const floor of floors) await assertSameWork(service, floor, requestOf(next(), serial++));
     const contender: Contender = { name: 'service', url: service.url, pid: service.pid };
     const contenders = [
       contender,
@@ -132,5 +138,18 @@ export async function compareRequests(id: string, context: Context): Promise<Com
     return comparison;
   } finally {
     for (const floor of floors) await floor.remove();
+  }
+}
+
+/** The given cases on one service. */
+export async function compareAllRequests(ids: readonly string[], context: Context): Promise<Outcome> {
+  const settings = { DATABASE_URL: context.url, LOG_LEVEL: 'info' };
+  const service = await Service.make(settings, undefined, context.cores.server);
+  try {
+    const comparisons = [];
+    for (const id of ids) comparisons.push(await compareRequests(id, service, context));
+    return { comparisons, peak: memory(service.pid).peak };
+  } finally {
+    await service.remove();
   }
 }

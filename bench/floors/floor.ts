@@ -3,32 +3,36 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Program, freePort } from '../faults/servers.js';
-import type { FloorPlan } from '../support/statements.js';
 
 /** A process that does for a request what its plan says and nothing else. */
 export class Floor extends Program {
   private readonly folder = mkdtempSync(join(tmpdir(), 'rollcall-floor-'));
   private readonly file = join(this.folder, 'plan.json');
 
-  private constructor(private readonly plan: FloorPlan) {
+  private constructor(
+    private readonly script: string,
+    private readonly port: number,
+    plan: object,
+  ) {
     super();
-    writeFileSync(this.file, JSON.stringify(plan));
+    writeFileSync(this.file, JSON.stringify({ ...plan, port }));
   }
 
-  static async make(plan: Omit<FloorPlan, 'port'>, cores: string | undefined): Promise<Floor> {
-    const floor = new Floor({ ...plan, port: await freePort() });
+  /** @param script of this folder: a server on the `port` that stands in its plan beside what is given here. */
+  static async make(script: 'requests' | 'argon2', plan: object, cores: string | undefined): Promise<Floor> {
+    const floor = new Floor(script, await freePort(), plan);
     floor.cores = cores;
     await floor.start();
     return floor;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.plan.port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   ready(): Promise<boolean> {
     return new Promise((resolve) => {
-      const socket = connect(this.plan.port, '127.0.0.1', () => {
+      const socket = connect(this.port, '127.0.0.1', () => {
         socket.destroy();
         resolve(true);
       });
@@ -45,6 +49,6 @@ export class Floor extends Program {
 
   protected command(): [string, string[], NodeJS.ProcessEnv] {
     const loader = ['--import', '@swc-node/register/esm-register'];
-    return [process.execPath, [...loader, 'bench/floors/requests.ts', this.file], process.env];
+    return [process.execPath, [...loader, `bench/floors/${this.script}.ts`, this.file], process.env];
   }
 }

@@ -15,6 +15,8 @@ export interface BenchEngine {
   readonly pids: readonly number[];
   /** A new, empty database. @returns its address. */
   create(name: string): string;
+  /** Statements for the database's server, where it has one. */
+  sql(statements: string): string[];
   /** Statements that the server has run so far; undefined where nothing counts them. */
   statements(): number | undefined;
   remove(): Promise<void>;
@@ -37,6 +39,9 @@ function sqlite(): BenchEngine {
     version,
     pids: [],
     create: (database) => `sqlite:${join(folder, `${database}.sqlite`)}`,
+    sql: () => {
+      throw new Error('SQLite has no server');
+    },
     statements: () => undefined,
     remove: () => {
       rmSync(folder, { recursive: true });
@@ -55,6 +60,7 @@ function mariadb(server: MariaDb): BenchEngine {
       server.sql(`CREATE DATABASE ${database} CHARACTER SET utf8mb4`);
       return server.urlOf(database);
     },
+    sql: (statements) => server.sql(statements),
     statements: () => Number(server.sql("SHOW GLOBAL STATUS LIKE 'Questions'")[0]?.split('\t')[1]),
     remove: () => server.remove(),
   };

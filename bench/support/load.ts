@@ -1,5 +1,6 @@
 import autocannon from 'autocannon';
 import { HEADERS, FIRST_SERIAL, JSON_HEADERS, type RequestOf } from './requests.js';
+import type { Sample } from './results.js';
 import { cpuSeconds, memory } from './meter.js';
 
 const CONNECTIONS = 16;
@@ -11,20 +12,6 @@ export interface Contender {
   pid: number;
   /** Beside that of `pid`. */
   alsoCounted?: readonly number[];
-}
-
-/** What one interval of load has shown. */
-export interface Sample {
-  requests: number;
-  perSecond: number;
-  perCpuSecond: number;
-  /** Milliseconds. */
-  median: number;
-  p99: number;
-  /** Mean length of an answer with its headers. */
-  bytes: number;
-  /** MiB at the end. */
-  memory: number;
 }
 
 let serial = FIRST_SERIAL + 1_000_000;
@@ -81,7 +68,6 @@ export async function load(
   const sorted = millis.sort((a, b) => a - b);
   const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
   return {
-    requests: sorted.length,
     perSecond: sorted.length / passed,
     perCpuSecond: sorted.length / used,
     median: at(0.5),

@@ -1,7 +1,7 @@
 import { hashSync } from '@node-rs/argon2';
 
 /** The password of all seeded users. */
-const PASSWORD = 'a password of the bench';
+export const PASSWORD = 'a password of the bench';
 
 /** argon2id with the parameters of `PasswordService`: else every login would store the hash anew. */
 export const PASSWORD_HASH = hashSync(PASSWORD, {

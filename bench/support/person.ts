@@ -8,6 +8,8 @@ export const SEEDED = '01900000-0000-7000-8000-';
 /** The API key of the seeded databases. */
 export const KEY_ID = `${SEEDED}00000000000a`;
 
+export const PHONE = '+44 20 7946 0958';
+
 const DIGITS = 7;
 const FIRST_DAY = Date.parse('2026-01-01T00:00:00Z');
 const ABOUT =
@@ -40,7 +42,7 @@ export function personOf(n: number, passwordHash: string | null): User {
     firstname: `N${mixed}`,
     surname: `S${letters}`,
     known_as: 'Sam',
-    phone: '+44 20 7946 0958',
+    phone: PHONE,
     mobile: `+44 7700 ${token}`,
     about_me: ABOUT,
     authname: { saml: [`${usernameOf(n)}@idp.example.org`] },

@@ -9,7 +9,8 @@ import { multiRow } from '../../src/database/multi-row.js';
 import { type InsertStatement, type Sql, type SqlValue, placeholders } from '../../src/database/sql.js';
 import { KEY } from '../faults/servers.js';
 import { SEEDED, formsOf } from './person.js';
-import { FIRST_SERIAL, JSON_HEADERS, type RequestOf } from './requests.js';
+import { FIRST_SERIAL, type RequestOf } from './requests.js';
+import { ask } from './send.js';
 import type { Param, Statement } from './statements.js';
 
 type Note = (sql: string, params: readonly SqlValue[]) => void;
@@ -28,16 +29,9 @@ export async function record(url: string, requestOf: RequestOf, number: number):
     let before = '';
     for (let n = number; n < number + 10; n++) {
       const serial = FIRST_SERIAL + n;
-      const { method, path, body } = requestOf(n, serial);
       notes = [];
       const since = now();
-      const answer = await fetch(`${await app.getUrl()}${path}`, {
-        method,
-        headers: JSON_HEADERS,
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-      await answer.arrayBuffer();
+      await ask(await app.getUrl(), requestOf(n, serial));
       // The import worker looks for work every second.
       const statements = notes.filter(([sql]) => !sql.includes('import_runs'));
       const all = statements.map(([sql]) => sql).join(';');

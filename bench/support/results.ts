@@ -1,8 +1,7 @@
 import type { EngineName } from './engine.js';
 
-/** What was seen of one program. */
-export interface Measured {
-  name: string;
+/** What one interval, or the median of several, has shown of one program. */
+export interface Sample {
   /** Requests, or rows, a second. */
   perSecond: number;
   /** … in a second of CPU of the program (and of the database's server, where the case says so). */
@@ -10,10 +9,14 @@ export interface Measured {
   /** Milliseconds until the answer. */
   median?: number;
   p99?: number;
-  /** Mean bytes of an answer. */
+  /** Mean bytes of an answer, headers included. */
   bytes?: number;
   /** MiB. */
   memory?: number;
+}
+
+export interface Measured extends Sample {
+  name: string;
   /** Statements that MariaDB has run for a request. */
   statements?: number;
 }
@@ -29,7 +32,7 @@ export interface Floored extends Measured {
 export interface Comparison {
   case: string;
   engine: EngineName;
-  unit: 'requests' | 'rows';
+  unit: 'requests' | 'logins' | 'rows';
   service: Measured;
   floors: Floored[];
 }

@@ -1,29 +1,22 @@
-import { type Contender, type Sample, load } from './load.js';
+import { type Contender, load } from './load.js';
 import type { RequestOf } from './requests.js';
-import type { Floored, Measured } from './results.js';
+import type { Floored, Measured, Sample } from './results.js';
 
 const WARM_UP_SECONDS = 1;
 
-const median = (values: readonly number[]): number => {
+export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const upper = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 };
 
-/** The median sample of each contender, property by property. */
-const medianSample = (samples: readonly Sample[]): Sample => {
-  const of = (name: keyof Sample): number => median(samples.map((sample) => sample[name]));
-  return {
-    requests: samples.reduce((sum, { requests }) => sum + requests, 0),
-    perSecond: of('perSecond'),
-    perCpuSecond: of('perCpuSecond'),
-    median: of('median'),
-    p99: of('p99'),
-    bytes: of('bytes'),
-    memory: of('memory'),
-  };
-};
+/** Property by property. */
+function medianSample(samples: readonly Sample[]): Sample {
+  const names = Object.keys(samples[0] ?? {}) as (keyof Sample)[];
+  const medians = names.map((name) => [name, median(samples.map((sample) => sample[name] ?? Number.NaN))]);
+  return Object.fromEntries(medians) as Sample;
+}
 
 /** How often and how long each contender is asked. */
 export interface Effort {

@@ -25,6 +25,11 @@ async function openDatabase(url: string): Promise<DataSource> {
   return dataSource;
 }
 
+/** A database without users. */
+export async function createTables(url: string): Promise<void> {
+  await (await openDatabase(url)).destroy();
+}
+
 /** A database with the API key and `count` users, numbered from 0, in all tables in which the writer keeps them. */
 export async function seed(url: string, count: number, progress: (done: number) => void): Promise<void> {
   const dataSource = await openDatabase(url);

@@ -5,11 +5,13 @@ export interface Settings {
   cases: string[];
   rounds: number;
   seconds: number;
+  /** Of the imported file. */
+  rows: number;
   /** Everything there is, on both engines: what may be written down. */
   whole: boolean;
 }
 
-/** Reads BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS and BENCH_SECONDS. @throws Error naming what is wrong. */
+/** Reads BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS and BENCH_ROWS. @throws Error naming what is wrong. */
 export function readSettings(known: readonly string[], variables: NodeJS.ProcessEnv = process.env): Settings {
   const list = <T extends string>(name: string, all: readonly T[]): T[] => {
     const given = variables[name]?.split(',').map((item) => item.trim()) ?? [...all];
@@ -31,6 +33,7 @@ export function readSettings(known: readonly string[], variables: NodeJS.Process
     cases,
     rounds: Math.round(number('BENCH_ROUNDS', 3, 100)),
     seconds: number('BENCH_SECONDS', 2, 600),
+    rows: Math.round(number('BENCH_ROWS', 100_000, 1_000_000)),
     whole: !missing && engines.length === 2 && cases.length === known.length,
   };
 }

@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Service } from '../faults/servers.js';
+import { memory } from '../support/meter.js';
+import type { Absolute } from '../support/results.js';
+import { median } from '../support/rounds.js';
+import type { Context } from './context.js';
+
+const STARTS = 5;
+const SETTLED_MILLIS = 2000;
+
+/** How long the service takes from its start to its first answer, and what it holds when nobody asks anything. */
+export async function measureProcess({
+  engine,
+  cores,
+  url,
+  say,
+}: Pick<Context, 'engine' | 'cores' | 'url' | 'say'>): Promise<Absolute[]> {
+  const seconds: number[] = [];
+  let idle = 0;
+  for (let start = 0; start < STARTS; start++) {
+    const from = performance.now();
+    const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
+    seconds.push((performance.now() - from) / 1000);
+    if (start === 0) {
+      await delay(SETTLED_MILLIS);
+      idle = memory(service.pid).now;
+    }
+    await service.remove();
+  }
+  const value = median(seconds);
+  say(`first answer after ${value.toFixed(2)} s, ${idle.toFixed(0)} MiB idle`);
+  return [
+    { case: 'cold start to the first answer', engine: engine.name, value, unit: 's', atMost: 1.5 },
+    { case: 'memory, idle', engine: engine.name, value: idle, unit: 'MiB', atMost: 150 },
+  ];
+}

@@ -1,0 +1,17 @@
+import { verify } from '@node-rs/argon2';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+
+/** `argon2.ts PLAN`: a server that checks one password for every request, on all its cores, and does nothing else. */
+const { port, hash, password } = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as {
+  port: number;
+  hash: string;
+  password: string;
+};
+
+createServer((request, response) => {
+  request.resume();
+  void verify(hash, password).then((fits) => {
+    response.writeHead(fits ? 200 : 401, { 'content-type': 'application/json' }).end('{}');
+  });
+}).listen(port, '127.0.0.1');

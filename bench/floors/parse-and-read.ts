@@ -1,0 +1,71 @@
+import { parse } from 'csv-parse';
+import Libsql from 'libsql';
+import { createPool } from 'mysql2/promise';
+import { createReadStream } from 'node:fs';
+import { placeholders } from '../../src/database/sql.js';
+import { USER_COLUMNS } from '../../src/users/user.model.js';
+import { StopWatch } from '../support/stop-watch.js';
+
+/**
+ * `parse-and-read.ts FILE URL`: parses a CSV file whose first column is the ExternalId, and reads the users of its rows
+ * by their keys, once. Prints what that took as JSON.
+ */
+const BATCH = 500;
+const [, , file = '', url = ''] = process.argv;
+const sql = (count: number): string =>
+  `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE external_id_key IN (${placeholders(count)})`;
+
+type Read = (keys: string[]) => Promise<number>;
+
+function sqliteRead(): Read {
+  const connection = new Libsql(url.slice('sqlite:'.length));
+  const prepared = connection.prepare(sql(BATCH));
+  return async (keys) =>
+    (keys.length === BATCH ? prepared : connection.prepare(sql(keys.length))).all(keys).length;
+}
+
+function mariadbRead(): Read {
+  const { hostname, port, username, pathname } = new URL(url);
+  const database = pathname.slice(1);
+  const pool = createPool({
+    host: hostname,
+    port: Number(port),
+    user: username,
+    database,
+    dateStrings: true,
+  });
+  return async (keys) => {
+    const [rows] = await pool.execute(sql(keys.length), keys);
+    return (rows as unknown[]).length;
+  };
+}
+
+async function parseAndRead(read: Read): Promise<void> {
+  const parser = parse({ from_line: 2, bom: true, record_delimiter: ['\r\n', '\n'] });
+  let keys: string[] = [];
+  let rows = 0;
+  let users = 0;
+  const take = async (least: number): Promise<void> => {
+    for (let record = parser.read() as string[] | null; record; record = parser.read() as string[] | null) {
+      keys.push(record[0] ?? '');
+      rows++;
+    }
+    while (keys.length >= least && keys.length > 0) {
+      users += await read(keys.slice(0, BATCH));
+      keys = keys.slice(BATCH);
+    }
+  };
+  for await (const piece of createReadStream(file)) {
+    parser.write(piece);
+    await take(BATCH);
+  }
+  parser.end();
+  await take(1);
+  if (users !== rows) throw new Error(`${rows} rows, but ${users} users`);
+}
+
+const read = url.startsWith('sqlite:') ? sqliteRead() : mariadbRead();
+const watch = new StopWatch();
+await watch.measure(() => parseAndRead(read));
+process.stdout.write(JSON.stringify(watch.spent));
+process.exit();

@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** What a piece of work took, as the program that did it has measured it. */
+export interface Spent {
+  seconds: number;
+  cpuSeconds: number;
+}
+
+/** Runs a floor that does its work and ends. @returns what it says. */
+export async function runFloor(
+  script: 'parse-and-read' | 'bulk-load',
+  args: readonly string[],
+  cores: string | undefined,
+): Promise<Spent> {
+  const pinned = cores === undefined ? [] : ['taskset', '-c', cores];
+  const node = [process.execPath, '--import', '@swc-node/register/esm-register', `bench/floors/${script}.ts`];
+  const [file = '', ...rest] = [...pinned, ...node, ...args];
+  const { stdout } = await promisify(execFile)(file, rest);
+  return JSON.parse(stdout) as Spent;
+}

@@ -1,0 +1,50 @@
+import type { Program } from '../faults/servers.js';
+import { PHONE, externalIdOf } from './person.js';
+import type { RequestOf } from './requests.js';
+import { askJson } from './send.js';
+
+interface Server extends Program {
+  url: string;
+}
+interface User {
+  uuid: string;
+  phone: string;
+}
+interface Page {
+  Count: number;
+  Results: User[];
+}
+
+/**
+ * A floor is one only if it does the work: it must find what the service finds, and the service must find what it wrote.
+ * @throws Error where that is not so.
+ */
+export async function assertSameWork(
+  service: Server,
+  floor: Server,
+  request: ReturnType<RequestOf>,
+): Promise<void> {
+  const found = await askJson<User | Page>(floor.url, request);
+  const [expected, actual] =
+    request.method === 'GET'
+      ? [essence(await askJson<User | Page>(service.url, request)), essence(found)]
+      : ['1 of another phone', await written(service, request)];
+  if (actual !== expected) throw new Error(`${request.path}: the floor has ${actual}, not ${expected}`);
+}
+
+const essence = (found: User | Page): string =>
+  'Results' in found
+    ? `${found.Count}: ${found.Results.map(({ uuid }) => uuid)
+        .slice(0, 25)
+        .join()}`
+    : found.uuid;
+
+async function written(service: Server, { path, body }: ReturnType<RequestOf>): Promise<string> {
+  const about = (body as { username?: string }).username ?? path;
+  const externalId = externalIdOf(Number(/\d+$/.exec(about)?.[0]));
+  const { Count, Results } = await askJson<Page>(service.url, {
+    method: 'GET',
+    path: `/api/0.3/users/search?external_id=${externalId}`,
+  });
+  return `${Count} of ${Results[0]?.phone === PHONE ? 'the same' : 'another'} phone`;
+}

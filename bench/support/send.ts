@@ -1,0 +1,22 @@
+import { Agent } from 'node:http';
+import { type Answer, send } from '../faults/load.js';
+import type { RequestOf } from './requests.js';
+
+/** A connection a request: while this process waits for a database's command, a server closes those that are kept. */
+const agent = new Agent();
+
+/** The text of an answer. @throws Error for any answer but 2xx. */
+export async function ask(
+  url: string,
+  { method, path, body }: { method: string; path: string; body?: object | string },
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const { status, text }: Answer = await send(url, method, path, body, { agent, headers });
+  if (status < 200 || status > 299) throw new Error(`${method} ${path}: ${status} ${text}`);
+  return text;
+}
+
+/** … read as JSON. */
+export async function askJson<T>(url: string, request: ReturnType<RequestOf>): Promise<T> {
+  return JSON.parse(await ask(url, request)) as T;
+}
