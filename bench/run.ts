@@ -1,65 +1,99 @@
 import 'reflect-metadata';
-import { REQUEST_CASES, compareAllRequests } from './cases/requests.js';
 import type { Outcome } from './cases/context.js';
 import { compareImports } from './cases/import.js';
 import { compareLogins } from './cases/login.js';
 import { measureProcess } from './cases/process.js';
+import { REQUEST_CASES, compareAllRequests } from './cases/requests.js';
+import { compareScales } from './cases/scale.js';
 import { pinMyself, planCores } from './support/cores.js';
 import { type EngineName, startEngine } from './support/engine.js';
 import { describeCommit, describeMachine } from './support/machine.js';
+import { writeReport } from './support/report.js';
 import type { Results } from './support/results.js';
 import { seed } from './support/seed.js';
 import { readSettings } from './support/settings.js';
-import { ENGINE_NAMES, tables } from './support/table.js';
+import { ENGINE_NAMES, captionOf, fullTables } from './support/table.js';
 
 /**
- * `npm run bench`: the built service beside floors that do the least that its work asks for, on both engines.
- * docs/performance.md tells what is measured and how to read it.
+ * `npm run bench`: the built service beside floors that do the least that its work asks for, on both engines;
+ * `npm run bench:full`: searches among a million users too. docs/performance.md tells how to read it.
  */
 const USERS = 10_000;
-
-const CASES = [...Object.keys(REQUEST_CASES), 'login', 'import', 'process'];
+const MANY_USERS = 1_000_000;
 const MAX_MEMORY = 250;
 
+const full = process.argv.includes('--full');
+const CASES = [...Object.keys(REQUEST_CASES), 'login', 'import', 'process', ...(full ? ['scale'] : [])];
 const settings = readSettings(CASES);
 const { rounds, seconds } = settings;
+const wanted = (id: string): boolean => settings.cases.includes(id);
 const cores = planCores();
 pinMyself(cores.load);
-const results: Results = {
+
+const emptyResults = (users: number): Results => ({
   date: new Date().toISOString().slice(0, 10),
   commit: describeCommit(),
   machine: { ...describeMachine(), engines: {} },
-  effort: { users: USERS, rounds, seconds },
+  effort: { users, rounds, seconds },
   comparisons: [],
   absolutes: [],
-};
+});
+const bench = emptyResults(USERS);
+const scale = emptyResults(MANY_USERS);
 
-async function measure(name: EngineName): Promise<void> {
-  const say = (line: string): void => {
+const sayFor =
+  (name: EngineName) =>
+  (line: string): void => {
     process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${ENGINE_NAMES[name]}: ${line}\n`);
   };
+
+async function measure(name: EngineName): Promise<void> {
   const engine = await startEngine(name, cores.database);
-  results.machine.engines[name] = engine.version;
+  bench.machine.engines[name] = engine.version;
   try {
     const url = engine.create('bench');
+    const say = sayFor(name);
     say(`${USERS} users`);
     await seed(url, USERS, () => undefined);
-    const shared = { engine, cores, effort: { rounds, seconds }, url, users: USERS, say };
+    const context = { engine, cores, effort: { rounds, seconds }, url, users: USERS, say };
     const take = (load: string, { comparisons, peak }: Outcome): void => {
-      results.comparisons.push(...comparisons);
+      bench.comparisons.push(...comparisons);
       const title = `memory, most under ${load}`;
-      results.absolutes.push({ case: title, engine: name, value: peak, unit: 'MiB', atMost: MAX_MEMORY });
+      bench.absolutes.push({ case: title, engine: name, value: peak, unit: 'MiB', atMost: MAX_MEMORY });
     };
-    const wanted = (id: string): boolean => settings.cases.includes(id);
-    if (wanted('process')) results.absolutes.push(...(await measureProcess(shared)));
+    if (wanted('process')) bench.absolutes.push(...(await measureProcess(context)));
     const requests = Object.keys(REQUEST_CASES).filter(wanted);
-    if (requests.length > 0) take('requests', await compareAllRequests(requests, shared));
-    if (wanted('login')) take('logins', await compareLogins(shared));
-    if (wanted('import')) take('imports', await compareImports(shared, settings.rows));
+    if (requests.length > 0) take('requests', await compareAllRequests(requests, context));
+    if (wanted('login')) take('logins', await compareLogins(context));
+    if (wanted('import')) take('imports', await compareImports(context, settings.rows));
   } finally {
     await engine.remove();
   }
 }
 
-for (const name of settings.engines) await measure(name);
-process.stdout.write(`\n${tables(results)}`);
+async function measureScale(name: EngineName): Promise<void> {
+  const engine = await startEngine(name, cores.database, 'large');
+  scale.machine.engines[name] = engine.version;
+  try {
+    const context = { engine, cores, effort: { rounds, seconds }, say: sayFor(name) };
+    scale.comparisons.push(...(await compareScales(context, MANY_USERS)));
+  } finally {
+    await engine.remove();
+  }
+}
+
+for (const name of settings.engines) if (settings.cases.some((id) => id !== 'scale')) await measure(name);
+for (const name of settings.engines) if (wanted('scale')) await measureScale(name);
+
+for (const results of [bench, scale]) {
+  if (results.comparisons.length + results.absolutes.length === 0) continue;
+  process.stdout.write(`\n${captionOf(results)}\n\n${fullTables(results)}`);
+}
+if (settings.whole) {
+  await writeReport({ bench, ...(wanted('scale') && { scale }) });
+  process.stdout.write(
+    '\nWritten to bench/results.json, bench/results.svg, README.md and docs/performance.md.\n',
+  );
+} else {
+  process.stdout.write('\nNothing is written down: that takes all cases on both engines.\n');
+}

@@ -56,11 +56,13 @@ export class MariaDb extends Program {
   private constructor(
     private readonly folder: string,
     private readonly port: number,
+    private readonly options: string[],
   ) {
     super();
   }
 
-  static async make(cores?: string): Promise<MariaDb> {
+  /** @param options of the server beside its defaults. */
+  static async make(cores?: string, options: string[] = []): Promise<MariaDb> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-db-'));
     const { username } = userInfo();
     execFileSync(
@@ -73,7 +75,7 @@ export class MariaDb extends Program {
       ],
       { stdio: 'ignore' },
     );
-    const server = new MariaDb(folder, await freePort());
+    const server = new MariaDb(folder, await freePort(), options);
     server.cores = cores;
     await server.start();
     server.sql('CREATE DATABASE rollcall CHARACTER SET utf8mb4');
@@ -111,10 +113,14 @@ export class MariaDb extends Program {
   }
 
   protected command(): [string, string[], NodeJS.ProcessEnv] {
-    const { folder, port } = this;
+    const { folder, port, options } = this;
     const args = ['--no-defaults', `--user=${userInfo().username}`, `--datadir=${join(folder, 'data')}`];
     const own = [`--socket=${join(folder, 's')}`, `--tmpdir=${folder}`, `--port=${port}`];
-    return ['mariadbd', [...args, ...own, '--bind-address=127.0.0.1', '--max-connections=500'], process.env];
+    return [
+      'mariadbd',
+      [...args, ...own, '--bind-address=127.0.0.1', '--max-connections=500', ...options],
+      process.env,
+    ];
   }
 }
 

@@ -17,7 +17,7 @@ export interface Contender {
 let serial = FIRST_SERIAL + 1_000_000;
 
 /**
- * Sends requests on 16 connections, each the next one as soon as it has its answer.
+ * Sends requests on some connections (16), each the next one as soon as it has its answer.
  * @param next the number that the next request is about.
  * @throws Error when one answer was no 2xx, or did not come.
  */
@@ -25,7 +25,7 @@ export async function load(
   { name, url, pid, alsoCounted = [] }: Contender,
   requestOf: RequestOf,
   next: () => number,
-  seconds: number,
+  { seconds, connections = CONNECTIONS }: { seconds: number; connections?: number | undefined },
 ): Promise<Sample> {
   const millis: number[] = [];
   let bytes = 0;
@@ -42,7 +42,7 @@ export async function load(
     const options = {
       url,
       headers,
-      connections: CONNECTIONS,
+      connections,
       duration: seconds,
       requests: [{ setupRequest }],
     };

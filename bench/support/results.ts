@@ -46,12 +46,14 @@ export interface Absolute {
   atMost: number;
 }
 
+/** What one run has found, and on what. */
 export interface Results {
   date: string;
   commit: string;
   machine: {
     cpu: string;
     cores: number;
+    /** GiB */
     memory: number;
     node: string;
     engines: Partial<Record<EngineName, string>>;
@@ -59,4 +61,10 @@ export interface Results {
   effort: { users: number; rounds: number; seconds: number };
   comparisons: Comparison[];
   absolutes: Absolute[];
+}
+
+/** `bench/results.json`: the last whole run with some thousand users, and the last one with a million. */
+export interface ResultsFile {
+  bench?: Results;
+  scale?: Results;
 }

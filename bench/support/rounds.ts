@@ -22,24 +22,31 @@ function medianSample(samples: readonly Sample[]): Sample {
 export interface Effort {
   rounds: number;
   seconds: number;
+  /** Requests that are under way at once; 16 where nothing is said. */
+  connections?: number;
 }
 
 /**
  * Puts the contenders under load in turns (A B C A B C …), so that what else the machine does falls on all of them.
  * @returns the samples of each, a round in the same place of every list.
+ * @param requestOf one for all of them, or one each.
  */
 export async function inTurns(
   contenders: readonly Contender[],
-  requestOf: RequestOf,
+  requestOf: RequestOf | readonly RequestOf[],
   next: () => number,
-  { rounds, seconds }: Effort,
+  { rounds, seconds, connections }: Effort,
 ): Promise<Sample[][]> {
-  for (const contender of contenders) await load(contender, requestOf, next, WARM_UP_SECONDS);
+  const ask = (index: number, duration: number): Promise<Sample> => {
+    const contender = contenders[index];
+    const of = typeof requestOf === 'function' ? requestOf : requestOf[index];
+    if (!contender || !of) throw new Error(`no contender ${index}`);
+    return load(contender, of, next, { seconds: duration, connections });
+  };
+  for (const index of contenders.keys()) await ask(index, WARM_UP_SECONDS);
   const samples = contenders.map((): Sample[] => []);
   for (let round = 0; round < rounds; round++) {
-    for (const [index, contender] of contenders.entries()) {
-      samples[index]?.push(await load(contender, requestOf, next, seconds));
-    }
+    for (const index of contenders.keys()) samples[index]?.push(await ask(index, seconds));
   }
   return samples;
 }

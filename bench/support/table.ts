@@ -1,3 +1,4 @@
+import type { EngineName } from './engine.js';
 import type { Absolute, Comparison, Floored, Measured, Results } from './results.js';
 
 const whole = (value: number | undefined): string =>
@@ -32,12 +33,14 @@ function row(comparison: Comparison, measured: Measured | Floored): string[] {
     whole(measured.perCpuSecond),
     floor?.ratio.cpu.toFixed(2) ?? '',
     floor?.ratio.plain.toFixed(2) ?? '',
-    floor?.goal === undefined ? '' : `${floor.goal.toFixed(2)} ${mark(floor.ratio.cpu >= floor.goal)}`,
+    floor ? goalOf(floor) : '',
     floor ? '' : whole(measured.memory),
     tenths(measured.statements),
   ];
 }
 
+const goalOf = ({ goal, ratio }: Floored): string =>
+  goal === undefined ? '' : `${goal.toFixed(2)} ${mark(ratio.cpu >= goal)}`;
 const mark = (reached: boolean): string => (reached ? 'reached' : 'missed');
 
 function absoluteRow({ case: title, engine, value, unit, atMost }: Absolute): string[] {
@@ -53,16 +56,40 @@ function absoluteRow({ case: title, engine, value, unit, atMost }: Absolute): st
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
 const table = (head: readonly string[], rows: readonly string[][]): string =>
-  line(head) + line(head.map(() => '---')) + rows.map(line).join('');
+  rows.length === 0 ? '' : line(head) + line(head.map(() => '---')) + rows.map(line).join('');
 
-/** The results in Markdown. */
-export function tables({ comparisons, absolutes }: Pick<Results, 'comparisons' | 'absolutes'>): string {
+const limits = (absolutes: readonly Absolute[]): string =>
+  table(['Limit', 'Engine', 'Measured', 'At most', ''], absolutes.map(absoluteRow));
+
+/** Everything, in Markdown. */
+export function fullTables({ comparisons, absolutes }: Results): string {
   const rows = comparisons.flatMap((comparison) =>
     [comparison.service, ...comparison.floors].map((measured) => row(comparison, measured)),
   );
-  const parts = [];
-  if (rows.length > 0) parts.push(table(HEAD, rows));
-  if (absolutes.length > 0)
-    parts.push(table(['Limit', 'Engine', 'Measured', 'At most', ''], absolutes.map(absoluteRow)));
-  return parts.join('\n');
+  return [table(HEAD, rows), limits(absolutes)].filter((part) => part !== '').join('\n');
+}
+
+/** A line a case: the service, and its share of the first floor. */
+export function shortTables({ comparisons, absolutes }: Results): string {
+  const head = ['Case', 'Engine', 'Per second', 'Median (ms)', 'p99 (ms)', 'Beside', 'Share', 'Goal'];
+  const rows = comparisons.flatMap(({ case: title, engine, service, floors: [floor] }) => {
+    const { perSecond, median, p99 } = service;
+    const numbers = [whole(perSecond), tenths(median), tenths(p99)];
+    return floor
+      ? [[title, ENGINE_NAMES[engine], ...numbers, floor.name, floor.ratio.cpu.toFixed(2), goalOf(floor)]]
+      : [];
+  });
+  return [table(head, rows), limits(absolutes)].filter((part) => part !== '').join('\n');
+}
+
+/** What was measured where. */
+export function captionOf({ date, commit, machine, effort }: Results): string {
+  const { cpu, cores, memory, node, engines } = machine;
+  const versions = Object.entries(engines).map(
+    ([name, version]) => `${ENGINE_NAMES[name as EngineName]} ${version}`,
+  );
+  return (
+    `Measured on ${date} at commit ${commit}: ${cpu}, ${cores} cores, ${memory} GiB, Node ${node}, ${versions.join(', ')}; ` +
+    `${effort.users.toLocaleString('en')} users, ${effort.rounds} rounds of ${effort.seconds} s.`
+  );
 }

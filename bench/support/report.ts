@@ -1,0 +1,36 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
+import { chartOf } from './chart.js';
+import type { ResultsFile } from './results.js';
+import { captionOf, fullTables, shortTables } from './table.js';
+
+const JSON_FILE = 'bench/results.json';
+const CHART_FILE = 'bench/results.svg';
+const BEGIN = '<!-- bench: written by `npm run bench` -->';
+const END = '<!-- bench: end -->';
+
+/** Writes down what was measured, beside what other runs have: as data, as a chart, and in the documents. */
+export async function writeReport(measured: ResultsFile): Promise<void> {
+  const known = existsSync(JSON_FILE) ? (JSON.parse(readFileSync(JSON_FILE, 'utf8')) as ResultsFile) : {};
+  const all: ResultsFile = { ...known, ...measured };
+  const parts = [all.bench, all.scale].filter((part) => part !== undefined);
+  const section = (tables: typeof fullTables): string =>
+    parts.map((part) => `${captionOf(part)}\n\n${tables(part)}`).join('\n');
+  writeFileSync(CHART_FILE, chartOf(parts.flatMap(({ comparisons }) => comparisons)));
+  await writePretty(JSON_FILE, JSON.stringify(all));
+  const chart = '![The share of its floor that each case reaches](bench/results.svg)';
+  await rewrite('README.md', `${chart}\n\n${section(shortTables)}`);
+  await rewrite('docs/performance.md', section(fullTables));
+}
+
+/** Puts another text between the markers of a document. */
+async function rewrite(file: string, text: string): Promise<void> {
+  const [before, rest] = readFileSync(file, 'utf8').split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined) throw new Error(`${file} has no place for the bench`);
+  await writePretty(file, `${before}${BEGIN}\n\n${text}\n${END}${after}`);
+}
+
+async function writePretty(file: string, text: string): Promise<void> {
+  writeFileSync(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+}
