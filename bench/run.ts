@@ -5,6 +5,7 @@ import { compareLogins } from './cases/login.js';
 import { measureProcess } from './cases/process.js';
 import { REQUEST_CASES, compareAllRequests } from './cases/requests.js';
 import { compareScales } from './cases/scale.js';
+import { cleanUpAtExit } from './support/clean-up.js';
 import { pinMyself, planCores } from './support/cores.js';
 import { type EngineName, startEngine } from './support/engine.js';
 import { describeCommit, describeMachine } from './support/machine.js';
@@ -22,6 +23,7 @@ const USERS = 10_000;
 const MANY_USERS = 1_000_000;
 const MAX_MEMORY = 250;
 
+cleanUpAtExit();
 const full = process.argv.includes('--full');
 const CASES = [...Object.keys(REQUEST_CASES), 'login', 'import', 'process', ...(full ? ['scale'] : [])];
 const settings = readSettings(CASES);

@@ -17,6 +17,12 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** Nothing that was started here outlives this process. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** A program that can be killed and started again as it was. */
 export abstract class Program {
   private child: ChildProcess | undefined;
@@ -31,6 +37,8 @@ export abstract class Program {
     const pinned = this.cores === undefined ? [file, ...args] : ['taskset', '-c', this.cores, file, ...args];
     const child = spawn(pinned[0] ?? file, pinned.slice(1), { env, stdio: 'ignore' });
     this.child = child;
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     while (!(await this.ready())) {
       if (child.exitCode !== null) throw new Error(`${file} ended with ${child.exitCode}`);
       await delay(20);

@@ -47,7 +47,7 @@ export function personOf(n: number, passwordHash: string | null): User {
     about_me: ABOUT,
     authname: { saml: [`${usernameOf(n)}@idp.example.org`] },
     social_media: { linkedin: `https://social.example.org/in/${usernameOf(n)}` },
-    manager_uuid: uuidOf(0),
+    manager_uuid: n === 0 ? null : uuidOf(0),
     password_hash: passwordHash,
     updated: created,
   };

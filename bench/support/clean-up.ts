@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Has all temporary folders made in one that goes with this process, also where it fails or is stopped. */
+export function cleanUpAtExit(): void {
+  const root = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
+  process.env['TMPDIR'] = root;
+  process.once('exit', () => {
+    rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => process.exit(130));
+  }
+}
