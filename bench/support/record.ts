@@ -82,11 +82,12 @@ function tap(database: Database, note: Note): void {
   });
 }
 
-type Statements = Pick<Sql, 'query' | 'execute' | 'insert'>;
+type Statements = Pick<Sql, 'query' | 'first' | 'execute' | 'insert'>;
 
 const bound = (sql: Sql): Sql => ({
   dialect: sql.dialect,
   query: sql.query.bind(sql),
+  first: sql.first.bind(sql),
   execute: sql.execute.bind(sql),
   insert: sql.insert.bind(sql),
 });
@@ -96,6 +97,10 @@ function noted(sql: Sql, note: Note): Statements {
     query: (text, params = []) => {
       note(text, params);
       return sql.query(text, params);
+    },
+    first: (text, params = []) => {
+      note(text, params);
+      return sql.first(text, params);
     },
     execute: (text, params = []) => {
       note(text, params);
