@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
+import { fileURLToPath } from 'node:url';
 import { loadEnv } from './config/env.js';
 import { readSettings, runProgram } from './config/settings.js';
 
@@ -12,7 +13,7 @@ runProgram('Rollcall cannot start.', async () => {
   const env = readSettings();
   if (env.WORKERS > 1) {
     const { runPrimary } = await import('./cluster/primary.js');
-    return runPrimary(env);
+    return runPrimary(env, fileURLToPath(import.meta.url));
   }
   const { runAlone } = await import('./alone.js');
   return runAlone(env);

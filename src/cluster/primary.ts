@@ -1,6 +1,5 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import { Log } from '../common/log.js';
 import type { Env } from '../config/env.js';
@@ -9,8 +8,6 @@ import { InstanceMetrics } from './instance-metrics.js';
 import { WorkerProcess } from './worker-process.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-/** The program itself, not a link to it: a worker that is replaced during an upgrade is still this release. */
-const PROGRAM = fileURLToPath(new URL('../main.js', import.meta.url));
 /** Before the next attempt at a worker that dies again and again: doubled each time, from … to. */
 const RESTART_MILLIS = { first: 100, most: 10_000 };
 /** A worker that has lived so long did start; what ends it then is a new story. */
@@ -22,9 +19,14 @@ const ANSWER_SECONDS = 10;
 /** npm and terminals send a signal twice; somebody who means it does so later. */
 const SECOND_SIGNAL_MILLIS = 1000;
 
-/** The service as several processes on one port. @throws Error with the reason of the first worker that cannot start. */
-export async function runPrimary(env: Env): Promise<void> {
-  const primary = new Primary(env);
+/**
+ * The service as several processes on one port.
+ * @param program what a worker runs: the file itself, not a link to it, so that one that is replaced during an upgrade is
+ * still of this release.
+ * @throws Error with the reason of the first worker that cannot start.
+ */
+export async function runPrimary(env: Env, program: string): Promise<void> {
+  const primary = new Primary(env, program);
   for (const name of SIGNALS) process.on(name, () => void primary.end());
   await primary.start();
 }
@@ -37,13 +39,16 @@ class Primary {
   private readonly ending = new AbortController();
   private clean = true;
 
-  constructor(private readonly env: Env) {
+  constructor(
+    private readonly env: Env,
+    program: string,
+  ) {
     this.log = new Log(env);
     new RateLimiterClusterMaster(); // answers the workers' limiters (`auth/rate-limit.ts`)
     // A connection is taken by a worker that has time for it. Handed over by the primary, it would hang when the worker dies.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({
-      exec: PROGRAM,
+      exec: program,
       args: [],
       // What such a file said is in the environment; by now it may say something else, or be gone.
       execArgv: process.execArgv.filter((arg) => !arg.startsWith('--env-file=')),

@@ -11,6 +11,7 @@ type Ask = (this: Sql, sql: string, params?: readonly SqlValue[]) => Promise<nev
 type Insert = (this: Sql, statement: InsertStatement, rows: readonly SqlValue[][]) => Promise<void>;
 interface Methods {
   query: Ask;
+  first: Ask;
   execute: Ask;
   insert: Insert;
   begin: (this: Sql) => Promise<OpenTransaction>;
@@ -58,7 +59,7 @@ export class Recorder {
   }
 
   private tap<S extends Sql>(sql: S): S {
-    const { query, execute, insert } = sql as unknown as Methods;
+    const { query, first, execute, insert } = sql as unknown as Methods;
     const note = this.note.bind(this);
     const noted = (ask: Ask): Ask =>
       function (text, params) {
@@ -69,6 +70,7 @@ export class Recorder {
       note(statement.head + statement.tail);
       return insert.call(this, statement, rows);
     };
-    return Object.assign(sql, { query: noted(query), execute: noted(execute), insert: inserted });
+    const asks = { query: noted(query), first: noted(first), execute: noted(execute) };
+    return Object.assign(sql, { ...asks, insert: inserted });
   }
 }
