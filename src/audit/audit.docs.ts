@@ -59,7 +59,7 @@ export const DocAudit = () =>
       summary: 'Who did what to whom, newest first',
       description:
         'Walk it by the `Link: rel="next"` header. A page may hold fewer events than `limit`, or none, though more follow: ' +
-        '`field` and `actor_kind` look at 10,000 events a request.',
+        'of `target`, `actor` and `action` the first one leads, and the rest is looked for among 10,000 events a request.',
     }),
     ApiQuery({ type: AuditQuery }),
     ApiResponse({ status: 200, description: 'A page of events.', type: AuditPageDto, headers: NEXT }),
