@@ -4,7 +4,7 @@
  */
 export type SqlValue = string | number | null;
 
-type Dialect = 'sqlite' | 'mysql';
+export type Dialect = 'sqlite' | 'mysql';
 
 /** Statements with `?` placeholders in the SQL that SQLite, MariaDB and MySQL share. */
 export interface Sql {

@@ -61,6 +61,8 @@ export class UserDirectory {
 
   /** Users that no data set manages are from now on managed by this one; nothing that a reader sees changes. */
   async claim(tx: Sql, uuids: readonly string[], dataset: string): Promise<void> {
-    if (uuids.length > 0) await this.repository.claim(tx, uuids, dataset);
+    if (uuids.length === 0) return;
+    await this.repository.claim(tx, uuids, dataset);
+    await this.writes.addToCounters(tx, new Map([['changes', 1]]));
   }
 }

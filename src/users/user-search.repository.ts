@@ -7,9 +7,10 @@ import {
   type Clause,
   type Filter,
   type Form,
+  type Place,
   type Segment,
-  behind,
   inForm,
+  partsOf,
   where,
 } from './user.search-plan.js';
 
@@ -21,9 +22,9 @@ export interface Hit {
 
 export interface Stretch {
   form: Form;
-  segment: Segment;
+  key: string;
   order: Order;
-  after: { key: SqlValue; uuid: string } | undefined;
+  part: Clause;
   offset: number;
   limit: number;
 }
@@ -35,28 +36,28 @@ export type Counters = ReadonlyMap<string, number>;
 export class UserSearchRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The users of one stretch. The order is found in the narrow index; only the rows of the page are read. */
-  async page(filter: Filter, { form, segment, order, after, offset, limit }: Stretch): Promise<Hit[]> {
-    const conditions = inForm(filter.conditions, form);
-    if (segment.condition) conditions.push({ sql: segment.condition, params: [] });
-    if (after) conditions.push(behind(segment.key, order, after));
-    const { sql, params } = where(conditions);
+  /** The parts of a stretch, or of what stands behind a place in it: ranges that follow one another. */
+  parts(segment: Segment, order: Order, after: Place | undefined): Clause[] {
+    return partsOf(segment, order, after, this.database.dialect);
+  }
+
+  /** The users of one part. The order is found in the narrow index; only the rows of the page are read. */
+  async page(filter: Filter, { form, key, order, part, offset, limit }: Stretch): Promise<Hit[]> {
+    const { sql, params } = where([...inForm(filter.conditions, form), part]);
     const direction = order.toUpperCase();
     const rows = await this.database.query<UserRow & { page_key: Hit['key'] }>(
       `SELECT p.page_key, ${USER_COLUMNS.map((column) => `v.${column}`).join(', ')}
-       FROM (SELECT u.uuid, ${segment.key} AS page_key FROM users u ${joins(filter)} WHERE ${sql}
-             ORDER BY ${segment.key} ${direction}, u.uuid ${direction} LIMIT ? OFFSET ?) p
+       FROM (SELECT u.uuid, ${key} AS page_key FROM users u ${joins(filter)} WHERE ${sql}
+             ORDER BY ${key} ${direction}, u.uuid ${direction} LIMIT ? OFFSET ?) p
        JOIN users v ON v.uuid = p.uuid ORDER BY p.page_key ${direction}, p.uuid ${direction}`,
       [...joinParams(filter), ...params, limit, offset],
     );
-    return rows.map(({ page_key: key, ...row }) => ({ key, user: toUser(row) }));
+    return rows.map(({ page_key: found, ...row }) => ({ key: found, user: toUser(row) }));
   }
 
-  /** Number of users, in one stretch or in all. */
-  async count(filter: Omit<Filter, 'countedStatuses'>, segment?: Segment): Promise<number> {
-    const conditions: Clause[] = [...filter.conditions];
-    if (segment?.condition) conditions.push({ sql: segment.condition, params: [] });
-    const { sql, params } = where(conditions);
+  /** Number of users, in one part or in all. */
+  async count(filter: Omit<Filter, 'countedStatuses'>, part?: Clause): Promise<number> {
+    const { sql, params } = where([...filter.conditions, ...(part ? [part] : [])]);
     const row = await this.database.first<{ n: number }>(
       `SELECT COUNT(*) AS n FROM users u ${joins(filter)} WHERE ${sql}`,
       [...joinParams(filter), ...params],

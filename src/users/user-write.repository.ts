@@ -6,7 +6,7 @@ import { UserEntity } from './user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from './user.model.js';
 import { toRow } from './user.row.js';
 
-export type Counter = 'Active' | 'Blocked' | 'webmasters' | 'manager_changes';
+export type Counter = 'Active' | 'Blocked' | 'webmasters' | 'manager_changes' | 'changes';
 
 /** The statements of the user writer: each serves a whole set, and all run in the writer's transaction. */
 @Injectable()
@@ -53,12 +53,12 @@ export class UserWriteRepository {
     return row?.value ?? 0;
   }
 
-  /** One statement for all counters, in the order of their names. */
+  /** One statement for all counters, in the order of their names. `changes` begins anew before the column ends. */
   async addToCounters(tx: Sql, deltas: ReadonlyMap<Counter, number>): Promise<void> {
     const moved = [...deltas].filter(([, delta]) => delta !== 0).sort(([a], [b]) => (a < b ? -1 : 1));
     if (moved.length === 0) return;
     await tx.execute(
-      `UPDATE user_counters SET value = value + CASE name ${moved.map(() => 'WHEN ? THEN ?').join(' ')} ELSE 0 END
+      `UPDATE user_counters SET value = (value + CASE name ${moved.map(() => 'WHEN ? THEN ?').join(' ')} ELSE 0 END) % 2000000000
        WHERE name IN (${placeholders(moved.length)})`,
       [...moved.flat(), ...moved.map(([name]) => name)],
     );

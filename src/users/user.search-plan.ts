@@ -1,4 +1,4 @@
-import type { SqlValue } from '../database/sql.js';
+import type { Dialect, SqlValue } from '../database/sql.js';
 import type { Order, Sort } from './user.query.js';
 
 /** A piece of SQL with the values of its placeholders. */
@@ -31,7 +31,18 @@ export interface Filter {
 /** A stretch of an order: within it the key decides, then the uuid, both in the same direction. */
 export interface Segment {
   key: string;
-  condition: string | undefined;
+  /** What holds of the key of all of it. */
+  test?: string;
+  /** The key that all of it have. */
+  only?: '' | null;
+  /** Whether no two users share a key. */
+  unique: boolean;
+}
+
+/** Behind a user, in the order of a page. */
+export interface Place {
+  key: SqlValue;
+  uuid: string;
 }
 
 const COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
@@ -68,28 +79,28 @@ export function indexed(column: string, test: string, sort: Sort, ...params: Sql
 export const inForm = (conditions: readonly Condition[], form: Form): Clause[] =>
   conditions.map((condition) => ({ sql: condition[form], params: condition.params }));
 
+const UNIQUE: ReadonlySet<Sort> = new Set(['username', 'email', 'external_id']);
+
 /**
- * The stretches of an order. Empty values come last in both directions: descending they do so by themselves,
- * ascending they are a stretch of their own, so that one index on (key, uuid) serves every page. Of few users none
- * is needed: a plus keeps SQLite from it, and MariaDB does not see it.
+ * The stretches of an order. Empty values come last in both directions: descending empty texts do so by themselves,
+ * otherwise they are a stretch of their own, so that one index on (key, uuid) serves every page. Of few users none is
+ * needed: a plus keeps SQLite from it, and MariaDB does not see it.
  */
 export function segmentsOf(sort: Sort, order: Order, score: string, form: Form): Segment[] {
-  if (sort === 'relevance') return [{ key: score, condition: undefined }];
+  if (sort === 'relevance') return [{ key: score, unique: false }];
   const key = form === 'few' ? `+${COLUMNS[sort]}` : COLUMNS[sort];
-  if (order === 'desc') return [{ key, condition: undefined }];
-  if (sort === 'external_id') {
+  const stretch = { key, unique: UNIQUE.has(sort) };
+  if (sort === 'external_id')
     return [
-      { key, condition: `${key} IS NOT NULL` },
-      { key, condition: `${key} IS NULL` },
+      { ...stretch, test: 'IS NOT NULL' },
+      { ...stretch, only: null },
     ];
-  }
-  if (sort === 'firstname' || sort === 'surname') {
-    return [
-      { key, condition: `${key} > ''` },
-      { key, condition: `${key} = ''` },
-    ];
-  }
-  return [{ key, condition: undefined }];
+  const named = sort === 'firstname' || sort === 'surname';
+  if (!named || order === 'desc') return [stretch];
+  return [
+    { ...stretch, test: "> ''" },
+    { ...stretch, only: '' },
+  ];
 }
 
 /** `AND`-ed conditions with their values; `1 = 1` when there are none. */
@@ -100,17 +111,34 @@ export function where(conditions: readonly Clause[]): Clause {
   };
 }
 
-/** The users behind a key in one direction. The outer comparison lets the index be entered at the right place. */
-export function behind(key: string, order: Order, after: { key: SqlValue; uuid: string }): Clause {
-  const [beyond, from] = order === 'asc' ? ['>', '>='] : ['<', '<='];
-  if (after.key === null) return { sql: `${key} IS NULL AND u.uuid ${beyond} ?`, params: [after.uuid] };
-  const keyed = {
-    sql: `${key} ${from} ? AND (${key} ${beyond} ? OR u.uuid ${beyond} ?)`,
-    params: [after.key, after.key, after.uuid],
-  };
-  // Descending, unset values (NULL) follow the last key.
-  const reachesUnset = order === 'desc' && key.endsWith(COLUMNS.external_id);
-  return reachesUnset
-    ? { sql: `(${keyed.sql} OR ${key} IS NULL)`, params: keyed.params }
-    : { sql: `(${keyed.sql})`, params: keyed.params };
+/**
+ * A stretch, or the users of it behind a place: first those with the same key, then those with a key beyond it. Each
+ * is one range of the index; together they are none, and users who share their key with many would be read each time.
+ */
+export function partsOf(
+  segment: Segment,
+  order: Order,
+  after: Place | undefined,
+  dialect: Dialect,
+): Clause[] {
+  const { key, test, only, unique } = segment;
+  if (!after) {
+    return [
+      only === undefined ? { sql: test ? `${key} ${test}` : '1 = 1', params: [] } : alike(key, only, dialect),
+    ];
+  }
+  const beyond = order === 'asc' ? '>' : '<';
+  const { sql, params } = alike(key, after.key, dialect);
+  const same = { sql: `${sql} AND u.uuid ${beyond} ?`, params: [...params, after.uuid] };
+  const others = { sql: `${key} ${beyond} ?`, params: [after.key] };
+  if (only !== undefined || after.key === null) return [same];
+  return unique ? [others] : [same, others];
+}
+
+/** MariaDB answers an equality by all rows that have the key, sorted by uuid; a range it reads in order. */
+function alike(key: string, value: SqlValue, dialect: Dialect): Clause {
+  if (dialect === 'sqlite') return { sql: `${key} IS ?`, params: [value] };
+  return value === null
+    ? { sql: `(${key} IS NULL OR ${key} < '')`, params: [] }
+    : { sql: `${key} >= ? AND ${key} <= ?`, params: [value, value] };
 }

@@ -15,6 +15,7 @@ import {
 import { type Filter, type Form, segmentsOf } from './user.search-plan.js';
 import { type Counters, type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from './user.settings.js';
+import { UserWalks } from './user.walks.js';
 
 export interface UserPage {
   count: number;
@@ -40,6 +41,7 @@ interface PageOrder {
 export class UserSearch {
   constructor(
     private readonly repository: UserSearchRepository,
+    private readonly walks: UserWalks,
     private readonly settings: UserSettings,
   ) {}
 
@@ -57,15 +59,23 @@ export class UserSearch {
     const count = await this.count(filter, counters);
     const offset = query.offset ?? 0;
     const form = isFew(count, counters) ? 'few' : 'many';
-    const found =
-      offset < count ? await this.read(filter, { form, sort, order, limit: limit + 1, offset, cursor }) : [];
+    if (!cursor && offset >= count) return { count, users: [], next: undefined };
+    const walk = JSON.stringify([filter, sort, order]);
+    const changes = counters.get('changes') ?? 0;
+    const place = cursor ? undefined : this.walks.find(walk, changes, offset);
+    const found = await this.read(filter, {
+      form,
+      sort,
+      order,
+      limit: limit + 1,
+      offset: offset - (place?.offset ?? 0),
+      cursor: cursor ?? place?.cursor,
+    });
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    return {
-      count,
-      users: page.map(({ user }) => user),
-      next: last && encodeCursor({ sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid }),
-    };
+    const next = last && { sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid };
+    if (next && !cursor) this.walks.note(walk, changes, { offset: offset + page.length, cursor: next });
+    return { count, users: page.map(({ user }) => user), next: next && encodeCursor(next) };
   }
 
   /** Without a filter the counters know it. */
@@ -83,18 +93,21 @@ export class UserSearch {
     for (const [index, segment] of segments.entries()) {
       if (index < (page.cursor?.segment ?? 0)) continue;
       const after = page.cursor?.segment === index ? page.cursor : undefined;
-      const limit = page.limit - found.length;
-      const hits = await this.repository.page(filter, {
-        form: page.form,
-        segment,
-        order: page.order,
-        after,
-        offset,
-        limit,
-      });
-      found.push(...hits.map((hit) => ({ ...hit, segment: index })));
-      if (found.length === page.limit) break;
-      if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, segment));
+      for (const part of this.repository.parts(segment, page.order, after)) {
+        const { form, order } = page;
+        const limit = page.limit - found.length;
+        const hits = await this.repository.page(filter, {
+          form,
+          key: segment.key,
+          order,
+          part,
+          offset,
+          limit,
+        });
+        found.push(...hits.map((hit) => ({ ...hit, segment: index })));
+        if (found.length === page.limit) return found;
+        if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, part));
+      }
     }
     return found;
   }

@@ -98,7 +98,7 @@ const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 function counterDeltas(written: readonly Written[]): Map<Counter, number> {
-  const deltas = new Map<Counter, number>();
+  const deltas = new Map<Counter, number>([['changes', 1]]);
   const add = (counter: Counter, delta: number) => deltas.set(counter, (deltas.get(counter) ?? 0) + delta);
   for (const { before, user, draft } of written) {
     if (before) add(before.status, -1);

@@ -18,6 +18,7 @@ import { UserWriter } from './user.writer.js';
 import { UserHistoryController } from './user-history.controller.js';
 import { UserHistory } from './user.history.js';
 import { UserSessionsController } from './user-sessions.controller.js';
+import { UserWalks } from './user.walks.js';
 import { UsersController } from './users.controller.js';
 import { UsersRepository } from './users.repository.js';
 import { UsersService } from './users.service.js';
@@ -28,6 +29,7 @@ import { UsersService } from './users.service.js';
   providers: [
     UsersService,
     UserSearch,
+    UserWalks,
     UserWriter,
     UserDirectory,
     UserHistory,

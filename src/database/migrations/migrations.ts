@@ -1,6 +1,12 @@
 import { Users1763600000000 } from './1763600000000-users.js';
 import { Access1763600001000 } from './1763600001000-access.js';
 import { Imports1763600002000 } from './1763600002000-imports.js';
+import { Changes1763600003000 } from './1763600003000-changes.js';
 
 /** In the order in which they run. One set for every engine. */
-export const MIGRATIONS = [Users1763600000000, Access1763600001000, Imports1763600002000];
+export const MIGRATIONS = [
+  Users1763600000000,
+  Access1763600001000,
+  Imports1763600002000,
+  Changes1763600003000,
+];
