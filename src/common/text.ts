@@ -1,5 +1,6 @@
 /** Pure text helpers, shared by every rule that compares, stores or searches text. */
 
+const ASCII = /^[\0-\x7f]*$/;
 const CONTROL = /\p{Cc}/u;
 const CONTROL_EXCEPT_NEWLINE = /[^\P{Cc}\n]/u;
 /** Beyond the Stream-Safe Text Format (UAX #15, section 13). */
@@ -31,7 +32,8 @@ export function isCleanText(text: string, options: { newlines?: boolean } = {}):
  * takes the square of their number, minutes for a megabyte.
  */
 export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
-  return OVERLOADED.test(text) ? text : text.normalize(form);
+  // Most text is ASCII, which is its own normal form.
+  return ASCII.test(text) || OVERLOADED.test(text) ? text : text.normalize(form);
 }
 
 /** NFC, trimmed; line ends become `\n`. The form in which every text is stored. */
@@ -65,6 +67,7 @@ const INSEPARABLE: Readonly<Record<string, string>> = {
 
 /** Case and accents folded: the form in which names are sorted and words are searched. */
 export function fold(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
   // Lower-cased first, because the capital `ẞ` becomes `ss` by way of `ß` only.
   const folded = caseFold(
     normalForm(text, 'NFKD')
