@@ -13,6 +13,7 @@ import { MissingUsers } from './plan/missing.js';
 import { OwnerCheck } from './plan/owner-check.js';
 import { Planner } from './plan/planner.js';
 import { RevertPlanner } from './plan/revert-planner.js';
+import { RowFacts } from './plan/row-facts.js';
 import { FailedCells } from './report/failed-cells.js';
 import { FailedCsv } from './report/failed-csv.js';
 import { ImportReportRepository } from './report/import-report.repository.js';
@@ -39,6 +40,7 @@ import { UsersExportController } from './users-export.controller.js';
     RunFiles,
     Adoption,
     FilePlanner,
+    RowFacts,
     RevertPlanner,
     MissingUsers,
     OwnerCheck,

@@ -7,15 +7,19 @@ import { armed } from '../../common/csv.js';
 import type { Header } from './header.js';
 import { splitList } from './list-cell.js';
 
-/** A row of a file in the form in which the API takes a user. */
-export interface FileRow {
+/** Whom a row is about, and whom it names: what is looked up before the rest of it is read. */
+export interface RowKeys {
   line: number;
   /** Trimmed; empty when the cell is. */
   externalId: string;
-  /** Wire names and values, as a client would send them; the manager aside. */
-  raw: JsonObject;
   /** External id of the manager; null clears, undefined leaves alone. */
   manager: string | null | undefined;
+}
+
+/** A row of a file in the form in which the API takes a user. */
+export interface FileRow extends RowKeys {
+  /** Wire names and values, as a client would send them; the manager aside. */
+  raw: JsonObject;
   /** Cells by the field that they fill, for error messages. */
   cells: ReadonlyMap<string, string>;
   /** Cells that a spreadsheet has taken for a number. */
@@ -26,11 +30,24 @@ const SPOILT = /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i;
 const TRUE = new Set(['true', 'yes', '1']);
 const FALSE = new Set(['false', 'no', '0']);
 
+export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): RowKeys {
+  const cell = (field: string): string | undefined => {
+    const index = header.findIndex((column) => column?.field === field);
+    return index < 0 ? undefined : normalForm(armed(record.cells[index] ?? ''), 'NFC').trim();
+  };
+  const manager = cell('manager_uuid');
+  const cleared = blankCells === 'keep' ? undefined : null;
+  return {
+    line: record.line,
+    externalId: cell('external_id') ?? '',
+    manager: manager === '' ? cleared : manager,
+  };
+}
+
 export function readRow(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): FileRow {
   const raw: JsonObject = {};
   const cells = new Map<string, string>();
   const spoilt: RowError[] = [];
-  let manager: string | null | undefined;
   for (const [index, column] of header.entries()) {
     if (!column) continue;
     const cell = armed(record.cells[index] ?? '');
@@ -38,12 +55,9 @@ export function readRow(record: CsvRecord, header: Header, blankCells: 'clear' |
     if (blank && (column.keepsBlank || blankCells === 'keep')) continue;
     if (column.looksNumeric && SPOILT.test(cell.trim())) spoilt.push(spoiltError(column.field, cell));
     cells.set(column.field, cells.has(column.field) ? `${cells.get(column.field) ?? ''} ${cell}` : cell);
-    if (column.kind === 'manager') manager = blank ? null : normalForm(cell, 'NFC').trim();
-    else fill(raw, column, cell, blank);
+    if (column.kind !== 'manager') fill(raw, column, cell, blank);
   }
-  const externalId =
-    typeof raw['external_id'] === 'string' ? normalForm(raw['external_id'], 'NFC').trim() : '';
-  return { line: record.line, externalId, raw, manager, cells, spoilt };
+  return { ...readKeys(record, header, blankCells), raw, cells, spoilt };
 }
 
 function fill(raw: JsonObject, { kind, field }: Column, cell: string, blank: boolean): void {

@@ -36,8 +36,8 @@ export class MissingUsers {
 }
 
 function isMissing(user: Managed, { state }: PlanBuilder): boolean {
-  const webmaster = (JSON.parse(user.roles) as string[]).includes(WEBMASTER);
-  return !webmaster && state.lineOf(user.external_id) === 0;
+  if (state.lineOf(user.external_id) !== 0) return false;
+  return !(JSON.parse(user.roles) as string[]).includes(WEBMASTER);
 }
 
 /** A blocked user is let go, so that another data set may take it up. */

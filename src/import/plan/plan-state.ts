@@ -57,7 +57,7 @@ export class PlanState {
     cells: readonly string[],
   ): 'same' | 'differs' | undefined {
     const number = this.externalIds.number(exactKey(externalId));
-    const [content] = hash64(JSON.stringify(cells));
+    const [content] = hash64(cells.join('\0'));
     const first = this.lines.at(number);
     if (first === 0) {
       this.lines.set(number, line);

@@ -3,6 +3,8 @@ import type { StagedRow } from '../run/import.row.js';
 import type { PlanNumbers } from './guards.js';
 import type { JudgedRow } from './row-judge.js';
 
+const PRINT_CHARACTERS = 64 * 1024;
+
 /** The numbers of a plan for its guards, and its fingerprint, taken while the rows pass by. */
 export class PlanTally {
   rows = 0;
@@ -15,6 +17,8 @@ export class PlanTally {
   private emailsChanged = 0;
   private readonly emptied: Record<string, number> = {};
   private readonly hash = createHash('sha256');
+  /** What the hash has yet to take: a call for each row costs more than its work. */
+  private printed = '';
 
   add({ row, before }: JudgedRow): void {
     this.rows++;
@@ -41,11 +45,18 @@ export class PlanTally {
   /** Part of the fingerprint: two plans with the same one do the same. */
   print(row: StagedRow): void {
     const { line, outcome, externalId, userUuid, changes, errors } = row;
-    this.hash.update(JSON.stringify([line, outcome, externalId, userUuid, changes, errors]));
+    this.printed += JSON.stringify([line, outcome, externalId, userUuid, changes, errors]);
+    if (this.printed.length > PRINT_CHARACTERS) this.flush();
   }
 
   fingerprint(): string {
+    this.flush();
     return this.hash.copy().digest('hex');
+  }
+
+  private flush(): void {
+    this.hash.update(this.printed);
+    this.printed = '';
   }
 
   numbers(rest: {

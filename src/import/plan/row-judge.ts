@@ -9,7 +9,7 @@ import { brokenRules } from '../../users/user.check.js';
 import { NewUserInput, UserInput } from '../../users/user.input.js';
 import type { User } from '../../users/user.model.js';
 import { type RuleSettings, type UserPatch, newUser, patched, settle } from '../../users/user.rules.js';
-import type { FileRow } from '../file/file-row.js';
+import type { FileRow, RowKeys } from '../file/file-row.js';
 import type { ImportOptions } from '../import.options.js';
 import type { RowOutcome } from '../run/import.run.js';
 import type { RowError, StagedRow } from '../run/import.row.js';
@@ -70,7 +70,7 @@ export function judgeRow(file: FileRow, context: RowContext): JudgedRow {
 }
 
 /** A row that says what is so already. */
-export function unchanged({ line, externalId }: FileRow, user: User): JudgedRow {
+export function unchanged({ line, externalId }: RowKeys, user: User): JudgedRow {
   const { uuid: userUuid, version } = user;
   const row: StagedRow = {
     line,

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { isUuid } from '../../common/uuid.js';
+import { UserDirectory } from '../../users/user-directory.js';
+import { exactKey } from '../../users/user.keys.js';
+import type { User } from '../../users/user.model.js';
+import type { RowKeys } from '../file/file-row.js';
+import type { Adopted } from './adoption.js';
+
+/** How a cell names a manager that has no external id: what the export writes. */
+const BY_UUID = /^uuid:(.*)$/i;
+
+/** A manager that a cell names: an existing user or one to be. `awaited` while only this file links the ExternalId. */
+interface NamedManager {
+  uuid: string;
+  awaited: boolean;
+}
+
+/** What the database says about some rows. */
+export interface Facts {
+  /** By ExternalId in its key form: the users whom rows are about. */
+  users: ReadonlyMap<string, User>;
+  /** By cell: the managers that exist already. */
+  managers: ReadonlyMap<string, NamedManager>;
+}
+
+/** Looks up what rows are judged against, a statement for each kind. */
+@Injectable()
+export class RowFacts {
+  constructor(private readonly directory: UserDirectory) {}
+
+  async of(rows: readonly RowKeys[], adopted: Adopted): Promise<Facts> {
+    const [users, managers] = await Promise.all([this.users(rows, adopted), this.managers(rows, adopted)]);
+    return { users, managers };
+  }
+
+  /** The users whom rows are about: those with their ExternalIds, and those whom rows take over. */
+  private async users(rows: readonly RowKeys[], adopted: Adopted): Promise<Map<string, User>> {
+    const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
+    const users = await this.directory.byExternalIds(named);
+    const uuids = named.flatMap((id): [string, string][] => {
+      const uuid = users.has(exactKey(id)) ? undefined : adopted.get(id);
+      return uuid === undefined ? [] : [[exactKey(id), uuid]];
+    });
+    if (uuids.length === 0) return users;
+    const found = await this.directory.byUuids(uuids.map(([, uuid]) => uuid));
+    for (const [key, uuid] of uuids) {
+      const user = found.get(uuid);
+      if (user?.external_id === '') users.set(key, user); // nobody has linked it since
+    }
+    return users;
+  }
+
+  /** Manager cell → manager, of those that exist already. */
+  private async managers(rows: readonly RowKeys[], adopted: Adopted): Promise<Map<string, NamedManager>> {
+    const cells = [...new Set(rows.flatMap(({ manager }) => manager ?? []))];
+    const linked = await this.directory.uuidsByExternalIds(cells);
+    const byUuid = new Map(
+      cells.flatMap((cell): [string, string][] => {
+        const uuid = BY_UUID.exec(cell)?.[1]?.trim().toLowerCase() ?? '';
+        return isUuid(uuid) ? [[cell, uuid]] : [];
+      }),
+    );
+    const known = await this.directory.externalIdsOf([...byUuid.values()]);
+    const find = (cell: string): NamedManager | undefined => {
+      const uuid = linked.get(exactKey(cell));
+      if (uuid !== undefined) return { uuid, awaited: false };
+      const taken = adopted.get(cell);
+      if (taken !== undefined) return { uuid: taken, awaited: true };
+      const named = byUuid.get(cell);
+      return named !== undefined && known.has(named) ? { uuid: named, awaited: false } : undefined;
+    };
+    return new Map(
+      cells.flatMap((cell): [string, NamedManager][] => {
+        const manager = find(cell);
+        return manager ? [[cell, manager]] : [];
+      }),
+    );
+  }
+}
