@@ -5,7 +5,7 @@ import type { ImportRun } from '../run/import.run.js';
 import type { StagedRow } from '../run/import.row.js';
 import type { PlanBuilder } from './plan-builder.js';
 
-const PAGE = 500;
+const PAGE = 1000;
 
 /** Active users that the data set of a run manages and its file lacks. A Webmaster is never one of them. */
 @Injectable()
@@ -36,7 +36,7 @@ export class MissingUsers {
 }
 
 function isMissing(user: Managed, { state }: PlanBuilder): boolean {
-  if (state.lineOf(user.external_id) !== 0) return false;
+  if (user.status !== 'Active' || state.lineOf(user.external_id) !== 0) return false;
   return !(JSON.parse(user.roles) as string[]).includes(WEBMASTER);
 }
 
