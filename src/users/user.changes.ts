@@ -19,7 +19,9 @@ export function differences(before: User | undefined, after: User): FieldChange[
 
 /** Field values are scalars, lists and objects of lists; the order of an object's keys says nothing. */
 function same(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object') return false;
+  return JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
 }
 
 function ordered(value: unknown): unknown {

@@ -71,7 +71,8 @@ export function patched(current: User, patch: UserPatch): User {
     managed_by,
     ...plain
   } = patch;
-  const next: User = { ...current, ...cleared(plain) };
+  const next: User = { ...current };
+  assignCleared(next, plain);
   if (username) next.username = username;
   if (email) next.email = email;
   if (status) next.status = status;
@@ -97,9 +98,12 @@ const TEXTS = new Set([
 ]);
 
 /** The fields that were sent, with the empty value of their type for null. */
-function cleared(plain: Record<string, unknown>): Partial<User> {
-  const sent = Object.entries(plain).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(sent.map(([field, value]) => [field, value ?? (TEXTS.has(field) ? '' : false)]));
+function assignCleared(next: User, plain: Record<string, unknown>): void {
+  const fields = next as unknown as Record<string, unknown>;
+  for (const field of Object.keys(plain)) {
+    const value = plain[field];
+    if (value !== undefined) fields[field] = value ?? (TEXTS.has(field) ? '' : false);
+  }
 }
 
 /** Replaces the members that are named, drops those that are named empty; null drops all. */

@@ -21,6 +21,9 @@ import { isSame } from './same-row.js';
 /** Rows that are looked up together: their statements are short enough to be kept prepared. */
 const LOOK_UP_ROWS = 1000;
 
+/** Rows that are judged in one go: other requests, and the answers of the database, get their turn between two. */
+const ROWS_AT_ONCE = 100;
+
 /** A file that is being planned. */
 interface Planning {
   run: ImportRun;
@@ -58,20 +61,27 @@ export class FilePlanner {
     );
     const { reader, header } = await this.files.open(run);
     const planning = { run, header, adopted, builder };
+    let staging = Promise.resolve();
     const add = async (batch: Batch): Promise<void> => {
       const judged = await this.judge(batch, planning);
       const claims = judged.filter(({ before }) => before?.managed_by === null).map(({ row }) => row.line);
-      await builder.add(judged, new Set(claims), percent(passes, batch.bytes));
+      await staging;
+      staging = builder.add(judged, new Set(claims), percent(passes, batch.bytes));
+      staging.catch(() => undefined); // told where it is waited for
     };
     let waiting: Batch | undefined;
-    for await (const records of reader.records(LOOK_UP_ROWS)) {
-      const batch = this.lookUp(records, reader.bytesRead, planning);
-      // The server looks these rows up while those before them are judged: the statement has to be on its way.
-      await setImmediate();
+    try {
+      for await (const records of reader.records(LOOK_UP_ROWS)) {
+        // The server looks these rows up, and takes in those that are judged, while the others are judged.
+        const batch = this.lookUp(records, reader.bytesRead, planning);
+        await setImmediate(); // the statement is on its way then
+        if (waiting) await add(waiting);
+        waiting = batch;
+      }
       if (waiting) await add(waiting);
-      waiting = batch;
+    } finally {
+      await staging;
     }
-    if (waiting) await add(waiting);
     if (reader.bytesRead !== run.file.size) {
       throw new FileError('file_lost', 'The stored file is not whole any more; send it again.');
     }
@@ -103,7 +113,7 @@ export class FilePlanner {
     const { blank_cells: blankCells, mode } = run.options;
     const idOf = (externalId: string): string =>
       newUuid({ id: run.id, created: toMillis(run.created) }, exactKey(externalId));
-    const judged = batch.rows.map(({ record, keys }): JudgedRow => {
+    const judgeOne = ({ record, keys }: Batch['rows'][number]): JudgedRow => {
       const key = exactKey(keys.externalId);
       const before = users.get(key);
       const seen = key === '' ? undefined : builder.state.claimExternalId(keys.line, key, record.cells);
@@ -126,7 +136,12 @@ export class FilePlanner {
         awaited: named?.awaited === false ? undefined : (keys.manager ?? undefined),
       });
       return result;
-    });
+    };
+    const judged: JudgedRow[] = [];
+    for (let at = 0; at < batch.rows.length; at += ROWS_AT_ONCE) {
+      judged.push(...batch.rows.slice(at, at + ROWS_AT_ONCE).map(judgeOne));
+      await setImmediate();
+    }
     await this.owners.meet(judged, builder);
     return judged;
   }

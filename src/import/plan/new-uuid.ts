@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 
 /**
@@ -7,6 +7,6 @@ import { v7 as uuidv7 } from 'uuid';
  * a row can name a manager that only a later row creates.
  */
 export function newUuid(run: { id: string; created: number }, externalIdKey: string): string {
-  const random = createHash('sha256').update(`${run.id}\0${externalIdKey}`).digest().subarray(0, 16);
+  const random = hash('sha256', `${run.id}\0${externalIdKey}`, 'buffer').subarray(0, 16);
   return uuidv7({ msecs: run.created, random, seq: random.readUInt32BE(0) & 0x7fffffff });
 }
