@@ -45,7 +45,7 @@ interface Raw {
 
 function sqlite(file: string): Raw {
   const db = new libsql(file);
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8192');
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 8192');
   const all = (sql: string, values: readonly unknown[] = []): Row[] => db.prepare(sql).all(values) as Row[];
   return {
     query: (sql, values) => Promise.resolve(all(sql, values)),

@@ -34,9 +34,9 @@ function sqlite(file: string): DataSourceOptions {
       chmodSync(file, 0o600); // password hashes are nobody else's to read
       // FULL: what was acknowledged survives a loss of power.
       connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');
-      // An import of many users touches most pages of a dozen indexes with each batch: 32 MiB of them are kept, and
+      // An import of many users touches most pages of a dozen indexes with each batch: 16 MiB of them are kept, and
       // those in the log are written back to the file once in 32 MiB, instead of once in four.
-      connection.exec('PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8192;');
+      connection.exec('PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 8192;');
     },
   };
 }
