@@ -3,7 +3,6 @@ import type { Caller } from '../access/actor.js';
 import type { AuditAction } from '../audit/audit.event.js';
 import { AuditService } from '../audit/audit.service.js';
 import type { Sql } from '../database/sql.js';
-import { together } from '../database/together.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { moved } from './user.conflicts.js';
 import type { User } from './user.model.js';
@@ -37,20 +36,18 @@ export class UserStore {
       return [{ before: draft.before, user: outcome.user, outcome, draft }];
     });
     if (written.length === 0) return;
-    await together([
-      this.repository.saveUsers(
-        tx,
-        written.map(({ user }) => user),
-      ),
-      ...this.saveLookups(tx, written),
-      this.endSessions(tx, written, caller),
-      this.audit.record(tx, caller, written.map(toAuditEvent)),
-    ]);
+    await this.repository.saveUsers(
+      tx,
+      written.map(({ user }) => user),
+    );
+    await this.saveLookups(tx, written);
+    await this.endSessions(tx, written, caller);
+    await this.audit.record(tx, caller, written.map(toAuditEvent));
     // Last, because every writer needs these rows: the lock is held until the commit that follows.
     await this.repository.addToCounters(tx, counterDeltas(written));
   }
 
-  private saveLookups(tx: Sql, written: readonly Written[]): Promise<void>[] {
+  private async saveLookups(tx: Sql, written: readonly Written[]): Promise<void> {
     const moves = written.map(({ draft }) => moved(draft));
     const taken = written.flatMap(({ user }, index) =>
       distinct((moves[index]?.taken ?? []).map(({ identifier }) => identifier)).map((identifier) => ({
@@ -59,23 +56,22 @@ export class UserStore {
       })),
     );
     const given = distinct(moves.flatMap((move) => move.given.map(({ identifier }) => identifier)));
+    await this.repository.moveIdentifiers(tx, given, taken);
+
     const roles = written.filter(({ before, user }) => !equal(before?.roles, user.roles));
+    await this.repository.replaceRoles(
+      tx,
+      known(roles),
+      roles.flatMap(({ user }) => user.roles.map((role) => ({ role, user_uuid: user.uuid }))),
+    );
     const words = written
       .map((item) => ({ ...item, rows: wordRows(item.user) }))
       .filter(({ before, rows }) => !before || !equal(wordRows(before), rows));
-    return [
-      this.repository.moveIdentifiers(tx, given, taken),
-      this.repository.replaceRoles(
-        tx,
-        known(roles),
-        roles.flatMap(({ user }) => user.roles.map((role) => ({ role, user_uuid: user.uuid }))),
-      ),
-      this.repository.replaceWords(
-        tx,
-        known(words),
-        words.flatMap(({ rows }) => rows),
-      ),
-    ];
+    await this.repository.replaceWords(
+      tx,
+      known(words),
+      words.flatMap(({ rows }) => rows),
+    );
   }
 
   private async endSessions(tx: Sql, written: readonly Written[], caller: Caller): Promise<void> {
