@@ -57,6 +57,16 @@ test('a missing user is let go, loses the session, and comes back with the next 
   expect(counted(back)).toEqual({ reactivated: 1, unchanged: 8 });
 });
 
+test('a user who is blocked already is not missing', async () => {
+  const rows = Array.from({ length: 6 }, (_, i) => person(`s-${i}`));
+  await imported(app.key, csv(HEAD, ...rows), 'dataset=s');
+  const { uuid } = await linked(app.key, 's-0');
+  await app.key.put(`/users/${uuid as string}`, { status: 'Blocked' });
+  const run = await imported(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=s&missing=block');
+  expect([run.state, run.missing]).toEqual(['completed', { reported: 0, blocked: 0 }]);
+  expect((await app.key.get('/users/search?managed_by=s')).body.Count).toBe(6);
+});
+
 test('only the data set itself is in scope, and never a Webmaster', async () => {
   await imported(app.key, csv(HEAD, person('o-1')), 'dataset=other');
   await imported(
