@@ -45,7 +45,9 @@ interface Raw {
 
 function sqlite(file: string): Raw {
   const db = new libsql(file);
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 8192');
+  db.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 8192',
+  );
   const all = (sql: string, values: readonly unknown[] = []): Row[] => db.prepare(sql).all(values) as Row[];
   return {
     query: (sql, values) => Promise.resolve(all(sql, values)),
@@ -96,10 +98,11 @@ async function mariadb(url: string): Promise<Raw> {
 const list = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
 
 /** What an import has written, read back and loaded into empty tables beside; the reading is not counted. */
-async function bulkLoad(raw: Raw): Promise<number> {
+async function bulkLoad(raw: Raw): Promise<Cost> {
   for (const table of TABLES) await raw.copy(table, `floor_${table}`);
   const users = await raw.query("SELECT uuid FROM users WHERE external_id <> '' ORDER BY external_id_key");
   let millis = 0;
+  let cpu = 0;
   for (let from = 0; from < users.length; from += CHUNK) {
     const uuids = users.slice(from, from + CHUNK).map(({ uuid }) => uuid);
     const tables = new Map<string, Row[]>();
@@ -112,11 +115,14 @@ async function bulkLoad(raw: Raw): Promise<number> {
           : await raw.query(`SELECT * FROM ${table} WHERE ${key} IN (${list(uuids)})`, uuids),
       );
     }
+    const before = process.cpuUsage();
     const started = performance.now();
     await raw.load(tables);
     millis += performance.now() - started;
+    const used = process.cpuUsage(before);
+    cpu += used.user + used.system;
   }
-  return (users.length / millis) * 1000;
+  return [(users.length / millis) * 1000, cpu / users.length];
 }
 
 /** What the writer keeps of users that log in by name, address or one authname. */
@@ -135,15 +141,28 @@ async function identifiers(raw: Raw, uuids: readonly unknown[]): Promise<Row[]> 
   );
 }
 
-async function parse(file: string, batch: (keys: string[]) => Promise<unknown>): Promise<number> {
+/** Rows a second of the clock, and the processor's microseconds a row in this process: what a busy machine leaves alone. */
+type Cost = readonly [rate: number, cpu: number];
+
+async function measured(work: () => Promise<void>): Promise<Cost> {
+  const before = process.cpuUsage();
   const started = performance.now();
-  const reader = new CsvReader(createReadStream(file), { delimiter: ',', knownColumn: () => true });
-  await reader.header();
-  for await (const records of reader.records(CHUNK)) await batch(records.map(({ cells }) => cells[0] ?? ''));
-  return (rows / (performance.now() - started)) * 1000;
+  await work();
+  const seconds = (performance.now() - started) / 1000;
+  const { user, system } = process.cpuUsage(before);
+  return [rows / seconds, (user + system) / rows];
 }
 
-async function round(files: { first: string; changed: string }): Promise<Map<string, number>> {
+async function parse(file: string, batch: (keys: string[]) => Promise<unknown>): Promise<Cost> {
+  return measured(async () => {
+    const reader = new CsvReader(createReadStream(file), { delimiter: ',', knownColumn: () => true });
+    await reader.header();
+    for await (const records of reader.records(CHUNK))
+      await batch(records.map(({ cells }) => cells[0] ?? ''));
+  });
+}
+
+async function round(files: { first: string; changed: string }): Promise<Map<string, Cost>> {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
   const name = `rollcall_bench_${Date.now().toString(36)}`;
   let url = `sqlite:${join(folder, 'bench.sqlite')}`;
@@ -164,20 +183,19 @@ async function round(files: { first: string; changed: string }): Promise<Map<str
   await app.init();
   const raw = server === undefined ? sqlite(url.slice('sqlite:'.length)) : await mariadb(url);
 
-  const importFile = async (file: string): Promise<number> => {
-    const options = readInput(ImportOptions, {}).value;
-    const started = performance.now();
-    const stored = await app.get(ImportStore).store('bench.csv', createReadStream(file));
-    const { id } = await app.get(ImportsService).start(stored, options, CLI_CALLER);
-    let state = '';
-    for await (const run of app.get(RunEvents).watch(id)) state = run.state;
-    if (state !== 'completed') throw new Error(`the import is ${state}`);
-    return (rows / (performance.now() - started)) * 1000;
-  };
+  const importFile = (file: string): Promise<Cost> =>
+    measured(async () => {
+      const options = readInput(ImportOptions, {}).value;
+      const stored = await app.get(ImportStore).store('bench.csv', createReadStream(file));
+      const { id } = await app.get(ImportsService).start(stored, options, CLI_CALLER);
+      let state = '';
+      for await (const run of app.get(RunEvents).watch(id)) state = run.state;
+      if (state !== 'completed') throw new Error(`the import is ${state}`);
+    });
   const keyed = (keys: string[]) =>
     raw.query(`SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE external_id_key IN (${list(keys)})`, keys);
 
-  const found = new Map<string, number>();
+  const found = new Map<string, Cost>();
   try {
     found.set('created', await importFile(files.first));
     found.set('bulk load of the same tables', await bulkLoad(raw));
@@ -208,8 +226,10 @@ try {
   }
   for (let turn = 1; turn <= rounds; turn++) {
     process.stdout.write(`round ${turn}, ${rows} rows\n`);
-    for (const [name, rate] of await round(files)) {
-      process.stdout.write(`  ${name.padEnd(32)}${String(Math.round(rate)).padStart(8)} rows/s\n`);
+    for (const [name, [rate, cpu]] of await round(files)) {
+      process.stdout.write(
+        `  ${name.padEnd(32)}${String(Math.round(rate)).padStart(8)} rows/s${cpu.toFixed(0).padStart(8)} µs CPU a row\n`,
+      );
     }
   }
 } finally {
