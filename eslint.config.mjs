@@ -2,7 +2,18 @@ import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['build/', 'dist/', '.ci/', 'test/generated-client/', 'coverage/', 'artifacts/', '*.mjs', '*.cjs'] },
+  {
+    ignores: [
+      'build/',
+      'dist/',
+      '.ci/',
+      'test/generated-client/',
+      'coverage/',
+      'artifacts/',
+      '*.mjs',
+      '*.cjs',
+    ],
+  },
   eslint.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {
