@@ -1,14 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { TestApp } from './support/app.js';
+import { ALL_BUT_DATE } from './support/clock.js';
 import { aUser, create } from './support/factories.js';
 import { PASSWORD } from './support/people.js';
 
 /** The clock of the machine is set: by an operator, by NTP after a long drift, by the end of a suspended machine. */
 const HOUR = 60 * 60 * 1000;
-const ALL_BUT_DATE = [
-  ...(['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'clearImmediate'] as const),
-  ...(['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const),
-];
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.useRealTimers());
@@ -16,7 +13,7 @@ afterAll(() => app.end());
 
 /** Sets the clock that the service reads; timers go on as they are. */
 const setClock = (millis: number) =>
-  jest.useFakeTimers({ now: Date.now() + millis, advanceTimers: true, doNotFake: [...ALL_BUT_DATE] });
+  jest.useFakeTimers({ now: Date.now() + millis, advanceTimers: true, doNotFake: ALL_BUT_DATE });
 
 async function walked(sort: string): Promise<string[]> {
   const uuids: string[] = [];

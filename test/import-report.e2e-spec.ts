@@ -185,7 +185,7 @@ test('a run shows its first 50 problems, and lists them all', async () => {
   expect((await app.key.get(`/imports/${run.id as string}/rows?outcome=error`)).body.Count).toBe(60);
 });
 
-test('old runs are taken away with all that belongs to them, those that wait or are younger stay', async () => {
+test('old runs are taken away with all that belongs to them, those that are younger stay', async () => {
   const file = (name: string) => csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
   const [old, waiting, young] = [
     await imported(app.key, file('purge1')),
@@ -206,4 +206,26 @@ test('old runs are taken away with all that belongs to them, those that wait or 
     async ({ id }) => (await database.query<{ count: number }>(left, [id]))[0]?.count,
   );
   expect(await Promise.all(counts)).toEqual([0, 1]);
+});
+
+test('a plan that nobody decides on ends, and its file goes', async () => {
+  const file = (name: string) => csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
+  const [old, young] = [
+    await imported(app.key, file('lapse1'), 'dry_run=true'),
+    await imported(app.key, file('lapse2'), 'dry_run=true'),
+  ];
+  const age = 'UPDATE import_runs SET created = ? WHERE id = ?';
+  await databaseOf(app).execute(age, [inSeconds(-91 * 24 * 3600), old.id]);
+  await databaseOf(app).execute(age, [inSeconds(-89 * 24 * 3600), young.id]);
+  await app.app.get(PurgeService).run();
+  const [lapsed, waiting] = [
+    (await app.key.get(`/imports/${old.id as string}`)).body,
+    (await app.key.get(`/imports/${young.id as string}`)).body,
+  ];
+  expect(lapsed).toMatchObject({ state: 'superseded', problems: [{ code: 'lapsed' }] });
+  expect(waiting.state).toBe('planned');
+  const parts = await databaseOf(app).query<{ run_id: string }>('SELECT run_id FROM import_file_parts');
+  expect(parts.map((part) => part.run_id)).toContain(young.id);
+  expect(parts.map((part) => part.run_id)).not.toContain(old.id);
+  expect((await app.key.post(`/imports/${old.id as string}/apply`)).status).toBe(409);
 });

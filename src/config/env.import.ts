@@ -73,7 +73,7 @@ export class ImportSettings {
   @Count()
   IMPORT_OVERDUE_HOURS?: number;
 
-  /** Finished imports are kept for so many days, with their rows. */
+  /** Finished imports are kept for so many days, with their rows; a plan waits as long for a decision. */
   @Count()
   IMPORT_RETENTION_DAYS: number = 90;
 }

@@ -158,9 +158,13 @@ export class ImportsService {
     return this.runs.countIn(['needs_approval']);
   }
 
-  /** Takes away finished runs that are older than the settings say, and what broken uploads have left. */
+  /**
+   * Takes away finished runs that are older than the settings say, and what broken uploads have left. A plan that nobody
+   * has decided on for so long ends: its file would stay for ever.
+   */
   async purge(): Promise<void> {
     const oldest = secondsFrom(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
+    for (const id of await this.runs.waitingSince(oldest, PURGE_RUNS)) await this.lapse(id);
     for (const id of await this.runs.finishedBefore(oldest, PURGE_RUNS)) {
       await this.rows.deleteAll(id);
       await this.files.delete(id);
@@ -169,6 +173,17 @@ export class ImportsService {
     await this.files.deleteOrphans(
       uuidv7({ msecs: toMillis(now()) - DAY_SECONDS * 1000, random: new Uint8Array(16) }),
     );
+  }
+
+  private async lapse(id: string): Promise<void> {
+    const days = this.env.IMPORT_RETENTION_DAYS;
+    const reason = { code: 'lapsed', message: `Nobody has decided on this plan for ${days} days.` };
+    await this.transactions.run(async (tx) => {
+      const run = await this.runs.lock(tx, id);
+      if (!run || !WAITING.includes(run.state)) return;
+      await this.runs.update(tx, id, { state: 'superseded', finished: now(), reason });
+    });
+    await this.files.delete(id);
   }
 
   /** An operator's word on a run, in one transaction with its audit row. */

@@ -4,7 +4,7 @@ import { DATABASE, type Database } from '../../database/database.js';
 import { type Sql, type SqlValue, forUpdate, placeholders } from '../../database/sql.js';
 import { toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
-import { type ImportRun, RUNNABLE, type RunChange, type RunState } from './import.run.js';
+import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING } from './import.run.js';
 
 /** What a caller may ask of the list of runs. */
 export interface RunFilter {
@@ -116,6 +116,16 @@ export class ImportRunsRepository {
       states,
     );
     return row?.count ?? 0;
+  }
+
+  /** Runs of before a time that still wait for an operator. */
+  async waitingSince(time: string, limit: number): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM import_runs WHERE state IN (${placeholders(WAITING.length)}) AND created < ?
+       ORDER BY state, id LIMIT ?`,
+      [...WAITING, time, limit],
+    );
+    return rows.map(({ id }) => id);
   }
 
   async finishedBefore(time: string, limit: number): Promise<string[]> {
