@@ -30,7 +30,7 @@ export interface Stretch {
 }
 
 /** Name → value. */
-export type Counters = ReadonlyMap<string, number>;
+type Counters = ReadonlyMap<string, number>;
 
 @Injectable()
 export class UserSearchRepository {
@@ -56,7 +56,7 @@ export class UserSearchRepository {
   }
 
   /** Number of users, in one part or in all. */
-  async count(filter: Omit<Filter, 'countedStatuses'>, part?: Clause): Promise<number> {
+  async count(filter: Filter, part?: Clause): Promise<number> {
     const { sql, params } = where([...filter.conditions, ...(part ? [part] : [])]);
     const row = await this.database.first<{ n: number }>(
       `SELECT COUNT(*) AS n FROM users u ${joins(filter)} WHERE ${sql}`,

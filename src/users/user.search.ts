@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../access/actor.js';
 import { ProblemError } from '../common/errors.js';
 import { type Cursor, decodeCursor, encodeCursor, foreignCursor } from './user.cursor.js';
-import { toFilter } from './user.filter.js';
+import { STATUSES, toFilter } from './user.filter.js';
 import type { User } from './user.model.js';
 import {
   DEFAULT_LIMIT,
@@ -13,7 +13,7 @@ import {
   effectiveSort,
 } from './user.query.js';
 import { type Filter, type Form, segmentsOf } from './user.search-plan.js';
-import { type Counters, type Hit, UserSearchRepository } from './user-search.repository.js';
+import { type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from './user.settings.js';
 import { UserWalks } from './user.walks.js';
 
@@ -26,6 +26,11 @@ export interface UserPage {
 
 /** A hit and the stretch of the order in which it stands. */
 type Found = Hit & { segment: number };
+
+/** So many are looked up and sorted before anything else has been asked. */
+const HANDFUL = 500;
+/** Fewer than this share of all users: below it, looking them up costs less than a walk that may meet them last. */
+const FEW = 1 / 10;
 
 interface PageOrder {
   form: Form;
@@ -55,13 +60,10 @@ export class UserSearch {
     if (cursor && query.offset !== undefined) {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     }
-    const counters = await this.repository.counters();
-    const count = await this.count(filter, counters);
+    const { count, form, changes } = await this.survey(filter);
     const offset = query.offset ?? 0;
-    const form = isFew(count, counters) ? 'few' : 'many';
     if (!cursor && offset >= count) return { count, users: [], next: undefined };
     const walk = JSON.stringify([filter, sort, order]);
-    const changes = counters.get('changes') ?? 0;
     const place = cursor ? undefined : this.walks.find(walk, changes, offset);
     const found = await this.read(filter, {
       form,
@@ -78,10 +80,18 @@ export class UserSearch {
     return { count, users: page.map(({ user }) => user), next: next && encodeCursor(next) };
   }
 
-  /** Without a filter the counters know it. */
-  private async count({ countedStatuses, ...filter }: Filter, counters: Counters): Promise<number> {
-    if (!countedStatuses) return this.repository.count(filter);
-    return countedStatuses.reduce((sum, status) => sum + (counters.get(status) ?? 0), 0);
+  /** Counts the matches, before their page is read. Without a filter the counters know them. */
+  private async survey(filter: Filter): Promise<{ count: number; form: Form; changes: number | undefined }> {
+    const { countedStatuses } = filter;
+    const counted = countedStatuses ? undefined : await this.repository.count(filter);
+    if (counted !== undefined && counted <= HANDFUL)
+      return { count: counted, form: 'few', changes: undefined };
+    const counters = await this.repository.counters();
+    const users = (statuses: readonly string[]): number =>
+      statuses.reduce((sum, status) => sum + (counters.get(status) ?? 0), 0);
+    const count = counted ?? users(countedStatuses ?? []);
+    const form = count < FEW * users(STATUSES) ? 'few' : 'many';
+    return { count, form, changes: counters.get('changes') };
   }
 
   /** Walks the stretches of the order until the page is full. */
@@ -111,11 +121,4 @@ export class UserSearch {
     }
     return found;
   }
-}
-
-/** Fewer than this share of all users: below it, looking them up costs less than a walk that may meet them last. */
-const FEW = 1 / 10;
-
-function isFew(count: number, counters: Counters): boolean {
-  return count < FEW * ((counters.get('Active') ?? 0) + (counters.get('Blocked') ?? 0));
 }

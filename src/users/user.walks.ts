@@ -30,9 +30,9 @@ export class UserWalks {
   private readonly walks = new Map<string, Walk>();
 
   /** The last known place at or shortly before an offset. */
-  find(walk: string, changes: number, offset: number): Place | undefined {
+  find(walk: string, changes: number | undefined, offset: number): Place | undefined {
     const known = this.walks.get(walk);
-    if (known?.changes !== changes) return undefined;
+    if (!known || known.changes !== changes) return undefined;
     const before = known.places.filter((place) => place.offset <= offset && offset - place.offset <= REACH);
     return before.reduce<Place | undefined>(
       (last, place) => (last && last.offset >= place.offset ? last : place),
@@ -40,8 +40,8 @@ export class UserWalks {
     );
   }
 
-  note(walk: string, changes: number, place: Place): void {
-    if (place.offset < NEAR) return;
+  note(walk: string, changes: number | undefined, place: Place): void {
+    if (changes === undefined || place.offset < NEAR) return;
     const known = this.walks.get(walk);
     const places = known?.changes === changes ? known.places : [];
     this.walks.delete(walk);
