@@ -23,11 +23,13 @@ const settings = (more: Record<string, string> = {}) => ({
   ...more,
 });
 const start = (more?: Record<string, string>) => Process.running(settings({ WORKERS: '2', ...more }));
+/** Connects anew each time: a connection stays with its worker. */
+const ANEW = { connection: 'close' };
 const PATH = '/api/0.3/status';
 
 /** The ids of both workers, once both have answered something. */
 async function pidsOf(service: Process): Promise<number[]> {
-  const client = new Client(service.url, { connection: 'close' }); // an open one stays with its worker
+  const client = new Client(service.url, ANEW);
   while (service.answered(PATH).length < 2) {
     await Promise.all(Array.from({ length: 10 }, () => client.get('/status')));
   }
@@ -91,7 +93,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
 
   test('SIGTERM under load behind a balancer: each request is answered, each 201 is kept, exit 0', async () => {
     const service = await start({ SHUTDOWN_DELAY_SECONDS: '2' });
-    const client = new Client(service.url, { 'x-api-key': API_KEY });
+    const client = new Client(service.url, { 'x-api-key': API_KEY, ...ANEW });
     let open = true;
     let created = 0;
     const load = async (): Promise<void> => {
@@ -104,7 +106,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       while (open) open = (await client.raw('GET', '/health/ready')).status === 200;
     };
     await Promise.all([balancer(), ...Array.from({ length: 8 }, load)]);
-    const draining = await client.raw('GET', '/health/ready');
+    const draining = await new Client(service.url).raw('GET', '/health/ready');
     expect([draining.status, draining.headers['connection']]).toEqual([503, 'close']);
     expect((await client.get('/users/search')).body.Count).toBe(created + 1);
     expect(await service.exit).toEqual({ code: 0, signal: null });

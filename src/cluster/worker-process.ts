@@ -73,9 +73,8 @@ export class WorkerProcess {
       });
   }
 
-  /** Not `worker.kill`, which would close the port before the requests of `SHUTDOWN_DELAY_SECONDS`. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void {
-    this.worker.process.kill(name);
+    this.worker.kill(name);
   }
 }
 
