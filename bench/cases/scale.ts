@@ -27,6 +27,8 @@ interface ScaleCase {
 
 const depths = { start: 0, middle: 0.5, end: 0.9 } as const;
 const offsetAt = (users: number, share: number, step = 0): number => Math.floor(users * share) + step * PAGE;
+/** Where an answer may take long, so long an interval at least. */
+const SLOW_SECONDS = 6;
 const STEPS_BY_OFFSET = 4;
 
 const byCursor = Object.entries(depths).map(([name, share]): ScaleCase => ({
@@ -102,7 +104,7 @@ export async function compareScales(
       let n = 0;
       const samples = await inTurns(contenders, requests, () => n++, {
         ...effort,
-        ...(connections && { connections }),
+        ...(connections && { connections, seconds: Math.max(effort.seconds, SLOW_SECONDS) }),
       });
       const name = `${SMALL.toLocaleString('en')} users`;
       const { service, floors } = compare([name], samples);

@@ -1,9 +1,9 @@
 import type { Comparison } from './results.js';
 import { ENGINE_NAMES } from './table.js';
 
-const WIDTH = 860;
-const LEFT = 330;
-const RIGHT = 60;
+const WIDTH = 900;
+const LEFT = 370;
+const RIGHT = 90;
 const TOP = 52;
 const STEP = 24;
 const BAR = 14;
@@ -43,7 +43,7 @@ export function chartOf(comparisons: readonly Comparison[]): string {
       `<text x="${LEFT - 8}" y="${y + 12}" text-anchor="end">${escaped(label)}</text>`,
       `<rect class="${kind}" x="${LEFT}" y="${y}" width="${xOf(share) - LEFT}" height="${BAR}"/>`,
       `<line class="goal" x1="${xOf(goal)}" x2="${xOf(goal)}" y1="${y - 3}" y2="${y + BAR + 3}"/>`,
-      `<text x="${Math.max(xOf(share), xOf(goal)) + 6}" y="${y + 12}">${share.toFixed(2)}</text>`,
+      `<text x="${Math.max(xOf(share), xOf(goal)) + 6}" y="${y + 12}">${share.toFixed(2)} of ${goal.toFixed(2)}</text>`,
     ].join('\n');
   });
   const title = 'Share of the floor that the service reaches, by CPU';
@@ -51,7 +51,7 @@ export function chartOf(comparisons: readonly Comparison[]): string {
 <style>${STYLE}
 </style>
 <text class="title" x="${LEFT}" y="18">${title}</text>
-<text x="${LEFT}" y="36">The upright lines are the goals.</text>
+<text x="${LEFT}" y="36">The upright lines are the goals: a share of so much.</text>
 <line class="axis" x1="${LEFT}" x2="${LEFT}" y1="${TOP - 6}" y2="${height - 10}"/>
 ${rows.join('\n')}
 </svg>

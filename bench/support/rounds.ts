@@ -46,7 +46,11 @@ export async function inTurns(
   for (const index of contenders.keys()) await ask(index, WARM_UP_SECONDS);
   const samples = contenders.map((): Sample[] => []);
   for (let round = 0; round < rounds; round++) {
-    for (const index of contenders.keys()) samples[index]?.push(await ask(index, seconds));
+    for (const [index, { name }] of contenders.entries()) {
+      const sample = await ask(index, seconds);
+      if (sample.perSecond === 0) throw new Error(`${name}: no answer in ${seconds} s`);
+      samples[index]?.push(sample);
+    }
   }
   return samples;
 }
