@@ -11,7 +11,6 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  keepNames: true, // migrations are recorded by the names of their classes
   sourcemap: true, // for `node --enable-source-maps`
   sourcesContent: false,
   external: [

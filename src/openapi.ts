@@ -35,7 +35,10 @@ function openApi(app: INestApplication): OpenAPIObject {
     .addTag('audit', 'Who did what to whom.')
     .addTag('status', 'Is the service up?')
     .build();
-  const document = SwaggerModule.createDocument(app, config);
+  const document = SwaggerModule.createDocument(app, config, {
+    // The bundler numbers the names of decorated classes.
+    operationIdFactory: (controller, method) => `${controller.replace(/\d+$/, '')}_${method}`,
+  });
   for (const item of Object.values(document.paths)) {
     for (const operation of Object.values(item as Record<string, Operation>)) {
       if (operation[REQUEST_BODY]) {

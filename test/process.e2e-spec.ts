@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { API_KEY } from './support/app.js';
 import { Client } from './support/client.js';
 import { type TestDatabase, freshDatabase } from './support/database.js';
@@ -49,6 +50,17 @@ test('the first start prints the addresses and the credentials, and all of them 
   expect([count(service.printed, password), count(service.printed, key)]).toEqual([1, 2]);
   expect(service.out).toContain('"path":"/api/0.3/sessions/login"');
   expect(service.err).toBe('');
+});
+
+test('the bundle serves the committed OpenAPI file, and Swagger UI whole', async () => {
+  const service = await Process.running(newcomer(database));
+  const nobody = new Client(service.url);
+  const { body } = await nobody.raw('GET', '/docs/openapi.json');
+  const committed = readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8');
+  expect(`${JSON.stringify(body, null, 2)}\n`).toBe(committed);
+  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js']) {
+    expect((await nobody.raw('GET', `/docs/${file}`)).status).toBe(200);
+  }
 });
 
 test('the second start prints the addresses and no secret, and the first credentials still work', async () => {
