@@ -12,14 +12,11 @@ import type { ImportRun } from '../run/import.run.js';
 import { type Adopted, Adoption } from './adoption.js';
 import { newUuid } from './new-uuid.js';
 import { OwnerCheck } from './owner-check.js';
-import type { PlanBuilder } from './plan-builder.js';
+import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
 import { repeatedError } from './plan-state.js';
 import { type Facts, RowFacts } from './row-facts.js';
 import { type JudgedRow, judgeRow, unchanged } from './row-judge.js';
 import { isSame } from './same-row.js';
-
-/** Rows that are looked up together: their statements are short enough to be kept prepared. */
-const LOOK_UP_ROWS = 1000;
 
 /** Rows that are judged in one go: other requests, and the answers of the database, get their turn between two. */
 const ROWS_AT_ONCE = 100;
@@ -71,7 +68,7 @@ export class FilePlanner {
     };
     let waiting: Batch | undefined;
     try {
-      for await (const records of reader.records(LOOK_UP_ROWS)) {
+      for await (const records of reader.records(BATCH_ROWS)) {
         // The server looks these rows up, and takes in those that are judged, while the others are judged.
         const batch = this.lookUp(records, reader.bytesRead, planning);
         await setImmediate(); // the statement is on its way then
