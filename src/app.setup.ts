@@ -31,14 +31,15 @@ const UNPREFIXED = [
 /** The whole application, not yet listening: what `main.ts` starts and what the tests test. */
 export async function createApp(env: Env): Promise<NestExpressApplication> {
   const httpsOptions = tlsOptions(env);
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env), new LeanAdapter(), {
+  const adapter = new LeanAdapter();
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env), adapter, {
     bodyParser: false, // `InputGuard` reads bodies, after the credentials are known
     logger: false, // a failed start is told by `main.ts` in a line; Nest's own report prints stacks and settings
     abortOnError: false,
     ...(httpsOptions && { httpsOptions }),
   });
   const readiness = app.get(Readiness);
-  const prompt = closePromptly(app.getHttpServer(), () => readiness.ending);
+  const end = closePromptly(app.getHttpServer(), () => readiness.ending);
   boundSlowClients(app.getHttpServer());
   app.set('trust proxy', env.trustProxy);
   app.disable('x-powered-by');
@@ -46,8 +47,11 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   // Without an ETag of its own Express would still answer `If-None-Match: *` with 304, whatever the route.
   const express = app.getHttpAdapter().getInstance() as { request: object };
   Object.defineProperty(express.request, 'fresh', { value: false });
-  app.use(observe(app.get(Log), app.get(Metrics), prompt));
-  app.use(securityHeaders(env.baseUrl.startsWith('https:')));
+  adapter.prepareWith(
+    end.prepare,
+    observe(app.get(Log), app.get(Metrics), end),
+    securityHeaders(env.baseUrl.startsWith('https:')),
+  );
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   serveDocs(app);

@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { NextFunction, Request, Response } from 'express';
 import { Public, Requires } from '../src/access/decorators.js';
 import { AppModule } from '../src/app.module.js';
 import { Log } from '../src/common/log.js';
@@ -49,7 +50,11 @@ beforeAll(async () => {
   });
   const withProbe = { module: AppModule, imports: [AppModule.with(env)], controllers: [Probe] };
   app = await NestFactory.create<NestExpressApplication>(withProbe, { bodyParser: false, logger: false });
-  app.use(observe(app.get(Log)));
+  const prepare = observe(app.get(Log));
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    prepare(request, response);
+    next();
+  });
   app.setGlobalPrefix('api/0.3');
   await app.get(FirstStart).run();
   await app.listen(0, '127.0.0.1');

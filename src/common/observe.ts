@@ -1,5 +1,6 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { randomUUID } from 'node:crypto';
+import type { Preparation } from './lean-adapter.js';
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -13,8 +14,8 @@ export interface Observer {
  * Gives every request its id, returns it in `X-Request-Id`, and tells the observers of the answer. One listener for
  * all of them: each would cost a request as much as a route does.
  */
-export function observe(...observers: readonly Observer[]): RequestHandler {
-  return (request, response, next) => {
+export function observe(...observers: readonly Observer[]): Preparation {
+  return (request, response) => {
     const given = request.headers['x-request-id'];
     request.requestId = typeof given === 'string' && ACCEPTABLE.test(given) ? given : randomUUID();
     response.setHeader('X-Request-Id', request.requestId);
@@ -23,6 +24,5 @@ export function observe(...observers: readonly Observer[]): RequestHandler {
       const ms = performance.now() - started;
       for (const observer of observers) observer.answered(request, response, ms);
     });
-    next();
   };
 }

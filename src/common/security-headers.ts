@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestHandler } from 'express';
 import helmet from 'helmet';
+import type { Preparation } from './lean-adapter.js';
 
 const NOTHING = ["'none'"];
 const SELF = ["'self'"];
@@ -32,7 +32,7 @@ const OF_PAGES_ALONE = {
 };
 
 /** Security headers (OWASP HTTP Headers Cheat Sheet). @param https whether clients reach the service by HTTPS. */
-export function securityHeaders(https: boolean): RequestHandler {
+export function securityHeaders(https: boolean): Preparation {
   const withPolicy = (directives: Record<string, string[]>, more = {}) =>
     headersOf({
       contentSecurityPolicy: { useDefaults: false, directives },
@@ -45,11 +45,10 @@ export function securityHeaders(https: boolean): RequestHandler {
   const docs = withPolicy(OF_THE_DOCS);
   // Personal data: nobody keeps it. Clients that know ETags keep what they like, and ask with If-None-Match.
   const api = [...withPolicy(OF_AN_ANSWER, OF_PAGES_ALONE), ['Cache-Control', 'no-store'] as const];
-  return (request, response, next) => {
+  return (request, response) => {
     const path = request.url.slice(0, 5).toLowerCase(); // routes are found in any case
     const headers = path === '/api/' ? api : path === '/docs' ? docs : pages;
     for (const [name, value] of headers) response.setHeader(name, value);
-    next();
   };
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import { type Env, EnvError } from '../config/env.js';
+import type { Preparation } from './lean-adapter.js';
 import type { Observer } from './observe.js';
 
 /** A connection that has not sent the headers of a request by then is closed. */
@@ -57,11 +58,11 @@ export function boundSlowClients(server: Server): void {
  * Lets a server end with its last answer: once it is `ending` no connection is kept alive, so that no client sends its
  * next request into one that closes, and none holds up the end until its time-out.
  */
-export function closePromptly(server: Server, ending: () => boolean): Observer {
-  server.prependListener('request', (_request, response: ServerResponse) => {
-    if (ending()) response.setHeader('Connection', 'close');
-  });
+export function closePromptly(server: Server, ending: () => boolean): Observer & { prepare: Preparation } {
   return {
+    prepare: (_request, response) => {
+      if (ending()) response.setHeader('Connection', 'close');
+    },
     answered: () => {
       if (server.listening) return;
       setImmediate(() => {

@@ -5,7 +5,8 @@
 export type DbTime = string;
 
 export function toDbTime(date: Date): DbTime {
-  return date.toISOString().replace('T', ' ').replace('Z', '');
+  const iso = date.toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}`;
 }
 
 export function now(): DbTime {
@@ -26,5 +27,5 @@ export function toMillis(time: DbTime): number {
 }
 
 export function toIso(time: DbTime): string {
-  return `${time.replace(' ', 'T')}Z`;
+  return `${time.slice(0, 10)}T${time.slice(11)}Z`;
 }
