@@ -7,6 +7,8 @@ import { ENGINE, type TestDatabase, freshDatabase } from './support/database.js'
 import { aUser } from './support/factories.js';
 import { Link } from './support/link.js';
 
+jest.setTimeout(60_000);
+
 /** One request of every kind: read, search, write, login, with a key and with a session. */
 function requests(app: TestApp, session: Client): [string, () => Promise<Answer>][] {
   return [
@@ -46,6 +48,14 @@ onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () =
     await app.stop();
     await link.cut();
     await direct.drop();
+  });
+
+  test('is given up after 15 seconds when it hangs, and asked anew', async () => {
+    const database = app.app.get<Database>(DATABASE);
+    const hung = database.query('SELECT SLEEP(?) AS slept', [60]);
+    await expect(hung).rejects.toMatchObject({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' });
+    expect(await database.first('SELECT 1 AS one')).toEqual({ one: 1 });
+    expect(database.load).toEqual({ inUse: 0, waiting: 0 });
   });
 
   test('is told as 503 by every request, and all work again when it is back', async () => {
