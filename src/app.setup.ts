@@ -54,8 +54,8 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   );
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
-  serveDocs(app);
   await app.init();
+  serveDocs(app); // behind the routes of the API, which are asked for more often
   app.get(ImportWorker).wake();
   app.get(ScheduleService).start();
   // Nest answers for unknown paths below the prefix alone.

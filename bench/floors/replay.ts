@@ -33,11 +33,14 @@ export function filler(n: number, key: string): Fill {
   return (params) => params.map(value);
 }
 
-/** The answer, made of what the SELECTs have found, in their order. */
+/** The answer, made of what the SELECTs have found: the row or rows last, their number or the counters before them. */
 export function answerOf(form: AnswerForm, found: readonly Row[][]): object {
-  if (form === 'row') return found.at(-1)?.[0] ?? {};
-  const [count] = Object.values(found.at(-1)?.[0] ?? {});
-  return { Count: count, Results: found.at(-2) };
+  const rows = found.at(-1) ?? [];
+  if (form === 'row') return rows[0] ?? {};
+  const numbers = found.at(-2) ?? [];
+  const counted = numbers.filter(({ name }) => name === undefined || name === 'Active' || name === 'Blocked');
+  const count = counted.reduce((sum, { n, value }) => sum + Number(n ?? value), 0);
+  return { Count: count, Results: rows };
 }
 
 export type Done = (error: Error | null, found: Row[][]) => void;
