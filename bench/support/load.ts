@@ -35,13 +35,11 @@ export async function load(
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const setupRequest = (request: autocannon.Request): autocannon.Request => {
       const { method, path, body } = requestOf(next(), serial++);
-      if (!body) return { ...request, method, path };
-      return { ...request, method, path, body: JSON.stringify(body) };
+      if (!body) return { ...request, method, path, headers: HEADERS };
+      return { ...request, method, path, headers: JSON_HEADERS, body: JSON.stringify(body) };
     };
-    const headers = requestOf(0, serial).body ? JSON_HEADERS : HEADERS;
     const options = {
       url,
-      headers,
       connections,
       duration: seconds,
       requests: [{ setupRequest }],
