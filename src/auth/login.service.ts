@@ -35,24 +35,26 @@ export class LoginService {
     // A blocked user fails like one without a password: the failure is counted in the hash's place of the queue too.
     const stored = user?.status === 'Active' ? user.password_hash : null;
     const fits = await this.passwords.verify(stored, password, this.throttle.around(key, request.ip));
-    const token = user && fits ? await this.startSession(user, request) : undefined;
+    const token = user && fits ? await this.startSession(user, key, request) : undefined;
     if (!user || stored === null || token === undefined) return undefined;
-    await this.throttle.clear(key, request.ip);
     await this.users.refreshHash(user.uuid, stored, password);
-    await this.users.touch(user.uuid);
     return { uuid: user.uuid, username: user.username, token };
   }
 
   /** Checking took its time: a user who was blocked, or whose password was changed, meanwhile gets no session. */
   private async startSession(
     { uuid, username, password_hash }: Credentials,
+    key: string,
     request: { ip: string; requestId: string },
   ): Promise<string | undefined> {
     const caller: Caller = { actor: { kind: 'user', uuid, username, roles: [], sessionId: '' }, ...request };
     return this.transactions.run(async (tx) => {
       const now = await this.users.lockCredentials(tx, uuid);
       const same = now?.status === 'Active' && now.password_hash === password_hash;
-      return same ? this.sessions.start(tx, uuid, caller) : undefined;
+      if (!same) return undefined;
+      await this.throttle.clear(tx, key, request.ip);
+      await this.users.touch(uuid, tx);
+      return this.sessions.start(tx, uuid, caller);
     });
   }
 }

@@ -32,8 +32,8 @@ export class LoginThrottleRepository {
     }
   }
 
-  async clear(scope: string): Promise<void> {
-    await this.database.execute('DELETE FROM login_failures WHERE scope = ?', [scope]);
+  async clear(tx: Sql, scope: string): Promise<void> {
+    await tx.execute('DELETE FROM login_failures WHERE scope = ?', [scope]);
   }
 
   async deleteEnded(time: string): Promise<number> {

@@ -4,6 +4,7 @@ import { sha256 } from '../common/secret.js';
 import { networkOf } from '../common/network.js';
 import { now, secondsFrom, toMillis } from '../common/time.js';
 import { Env } from '../config/env.js';
+import type { Sql } from '../database/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';
 
@@ -52,8 +53,8 @@ export class LoginThrottle {
     return { before: () => this.check(name, ip), failed: () => this.countFailure(name, ip) };
   }
 
-  async clear(name: string, ip: string): Promise<void> {
-    await this.repository.clear(nameScope(name, ip));
+  async clear(tx: Sql, name: string, ip: string): Promise<void> {
+    await this.repository.clear(tx, nameScope(name, ip));
   }
 
   async purge(): Promise<void> {

@@ -43,8 +43,8 @@ export class UsersRepository {
   }
 
   /** Not a change of the user: neither `updated` nor the version moves. */
-  async touch(uuid: string, time: string): Promise<void> {
-    await this.database.execute('UPDATE users SET last_access = ? WHERE uuid = ?', [time, uuid]);
+  async touch(uuid: string, time: string, sql: Sql = this.database): Promise<void> {
+    await sql.execute('UPDATE users SET last_access = ? WHERE uuid = ?', [time, uuid]);
   }
 
   /** The same password under today's parameters. Only if nobody has set another one meanwhile. */

@@ -112,9 +112,9 @@ export class UsersService {
     return this.repository.isEmpty();
   }
 
-  /** Marks a user as seen now. */
-  async touch(uuid: string): Promise<void> {
-    await this.repository.touch(uuid, now());
+  /** Marks a user as seen now. @param tx the transaction that this is part of, if any. */
+  async touch(uuid: string, tx?: Sql): Promise<void> {
+    await this.repository.touch(uuid, now(), tx);
   }
 
   /** Stores a password's hash anew when it was made with older parameters; the password is known to fit. */
