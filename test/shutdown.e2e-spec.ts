@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { API_KEY } from './support/app.js';
 import { Client } from './support/client.js';
 import { ENGINE, type TestDatabase, freshDatabase } from './support/database.js';
+import { drainUnderLoad } from './support/drain.js';
 import { aUser } from './support/factories.js';
 import { csv, upload } from './support/imports.js';
 import { Process, newcomer } from './support/process.js';
@@ -91,19 +92,7 @@ test('under load behind a balancer no request is lost: each one that was sent is
     SHUTDOWN_DELAY_SECONDS: '2',
   });
   const client = new Client(service.url, { 'x-api-key': API_KEY });
-  let open = true;
-  let created = 0;
-  const load = async (): Promise<void> => {
-    while (open) {
-      expect((await client.post('/users', aUser())).status).toBe(201);
-      if (++created === 100) service.signal('SIGTERM');
-    }
-  };
-  const balancer = async (): Promise<void> => {
-    while (open) open = (await client.raw('GET', '/health/ready')).status === 200;
-  };
-  await Promise.all([balancer(), ...Array.from({ length: 8 }, load)]);
-  expect(created).toBeGreaterThanOrEqual(100);
+  const created = await drainUnderLoad(service, client);
   const draining = await client.raw('GET', '/health/ready');
   expect([draining.status, draining.headers['connection']]).toEqual([503, 'close']);
   expect((await client.get('/users/search')).body.Count).toBe(created + 1);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { API_KEY } from './support/app.js';
 import { Client } from './support/client.js';
 import { ENGINE, type TestDatabase, freshDatabase } from './support/database.js';
-import { aUser } from './support/factories.js';
+import { drainUnderLoad } from './support/drain.js';
 import { Link } from './support/link.js';
 import { Process, newcomer, takenPort } from './support/process.js';
 
@@ -94,18 +94,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
   test('SIGTERM under load behind a balancer: each request is answered, each 201 is kept, exit 0', async () => {
     const service = await start({ SHUTDOWN_DELAY_SECONDS: '2' });
     const client = new Client(service.url, { 'x-api-key': API_KEY, ...ANEW });
-    let open = true;
-    let created = 0;
-    const load = async (): Promise<void> => {
-      while (open) {
-        expect((await client.post('/users', aUser())).status).toBe(201);
-        if (++created === 100) service.signal('SIGTERM');
-      }
-    };
-    const balancer = async (): Promise<void> => {
-      while (open) open = (await client.raw('GET', '/health/ready')).status === 200;
-    };
-    await Promise.all([balancer(), ...Array.from({ length: 8 }, load)]);
+    const created = await drainUnderLoad(service, client);
     const draining = await new Client(service.url).raw('GET', '/health/ready');
     expect([draining.status, draining.headers['connection']]).toEqual([503, 'close']);
     expect((await client.get('/users/search')).body.Count).toBe(created + 1);
