@@ -29,14 +29,14 @@ const depths = { start: 0, middle: 0.5, end: 0.9 } as const;
 const offsetAt = (users: number, share: number, step = 0): number => Math.floor(users * share) + step * PAGE;
 /** Where an answer may take long, so long an interval at least. */
 const SLOW_SECONDS = 6;
-const STEPS_BY_OFFSET = 4;
+/** The tenth of the users behind a depth, page by page: a walk jumps to its first page once. */
+const stepsOf = (users: number): number => Math.floor((users * 0.1) / PAGE);
 
 const byCursor = Object.entries(depths).map(([name, share]): ScaleCase => ({
   title: `page and Count, walk by cursor, ${name}`,
   paths: async (url, users) => {
     const paths = [`${WALK}&offset=${offsetAt(users, share)}`];
-    while (paths.length < Math.min(STEPS, (users * 0.1) / PAGE))
-      paths.push(await nextOf(url, paths.at(-1) ?? ''));
+    while (paths.length < Math.min(STEPS, stepsOf(users))) paths.push(await nextOf(url, paths.at(-1) ?? ''));
     return paths.slice(1);
   },
 }));
@@ -44,7 +44,7 @@ const byCursor = Object.entries(depths).map(([name, share]): ScaleCase => ({
 const byOffset = Object.entries(depths).map(([name, share]): ScaleCase => ({
   title: `page and Count, walk by offset, ${name}`,
   paths: async (_url, users) =>
-    Array.from({ length: STEPS_BY_OFFSET }, (_, step) => `${WALK}&offset=${offsetAt(users, share, step)}`),
+    Array.from({ length: stepsOf(users) }, (_, step) => `${WALK}&offset=${offsetAt(users, share, step)}`),
   connections: 2,
 }));
 
