@@ -36,8 +36,12 @@ export function send<T>(
     settle(timedOut());
   }, STATEMENT_MILLIS);
   const callback = settle as never;
-  if (params.length === 0 || sql.length > PREPARED_LENGTH) connection.query(sql, [...params], callback);
-  else connection.execute(sql, [...params], callback);
+  try {
+    if (params.length === 0 || sql.length > PREPARED_LENGTH) connection.query(sql, [...params], callback);
+    else connection.execute(sql, [...params], callback);
+  } catch (refused) {
+    settle(refused as QueryError); // or the timer would end the connection while somebody else uses it
+  }
 }
 
 function timedOut(): QueryError {
