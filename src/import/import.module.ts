@@ -24,6 +24,7 @@ import { ImportRowsRepository } from './run/import-rows.repository.js';
 import { ImportRunsRepository } from './run/import-runs.repository.js';
 import { ImportWorker } from './run/import.worker.js';
 import { LeaseRepository } from './run/lease.repository.js';
+import { Leases } from './run/leases.js';
 import { RunProcess } from './run/run-process.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
@@ -56,6 +57,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportFilesRepository,
     ImportReportRepository,
     LeaseRepository,
+    Leases,
   ],
   exports: [ImportsService, ImportStore, RunEvents, UsersExport],
 })

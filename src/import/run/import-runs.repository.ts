@@ -94,11 +94,6 @@ export class ImportRunsRepository {
     );
   }
 
-  /** Outside of a transaction: progress, which is nobody's promise. */
-  async report(id: string, change: Pick<RunChange, 'rowsDone' | 'percent'>): Promise<void> {
-    await this.update(this.database, id, change);
-  }
-
   /** When the last run of a state ended. */
   async lastFinished(states: readonly RunState[]): Promise<string | null> {
     const [row] = await this.database.query<{ finished: string | null }>(

@@ -1,16 +1,14 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
 import { toProblemError } from '../../common/problem.js';
 import { Log } from '../../common/log.js';
 import { TransactionRunner } from '../../database/transaction-runner.js';
 import { ImportRunsRepository } from './import-runs.repository.js';
-import { LeaseRepository } from './lease.repository.js';
+import { Leases } from './leases.js';
 import { RunProcess } from './run-process.js';
-import { IMPORT_LEASE, LEASE_SECONDS, LeaseLost, Stopping, Work } from './work.js';
+import { IMPORT_LEASE, LEASE_SECONDS, NotOurs, Stopping, Work } from './work.js';
 
 /** How often an idle instance looks whether another one has left something to do. */
 const POLL_MILLIS = 1000;
-const HEARTBEAT_MILLIS = 1000;
 
 /**
  * Takes up runs, one at a time among all instances (a lease in the database), in the order of their arrival. What a
@@ -18,14 +16,13 @@ const HEARTBEAT_MILLIS = 1000;
  */
 @Injectable()
 export class ImportWorker implements BeforeApplicationShutdown {
-  private readonly id = uuidv7();
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
   private stopping = false;
 
   constructor(
     private readonly runs: ImportRunsRepository,
-    private readonly leases: LeaseRepository,
+    private readonly leases: Leases,
     private readonly process: RunProcess,
     private readonly transactions: TransactionRunner,
     private readonly log: Log,
@@ -56,23 +53,21 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   private async drain(): Promise<void> {
-    for (let id = await this.runs.next(); id !== undefined && !this.stopping; id = await this.runs.next()) {
-      if (!(await this.leases.take(IMPORT_LEASE, this.id, LEASE_SECONDS))) return;
-      const heartbeat = setInterval(() => void this.beat(), HEARTBEAT_MILLIS);
-      try {
-        const work = new Work(id, this.id, () => this.stopping, this.transactions, this.leases, this.runs);
-        await this.process.run(work);
-      } catch (error) {
-        if (!(error instanceof LeaseLost) && !(error instanceof Stopping)) throw error;
-      } finally {
-        clearInterval(heartbeat);
-        await this.leases.give(IMPORT_LEASE, this.id);
-      }
+    while (!this.stopping && (await this.runs.next()) !== undefined) {
+      const held = await this.leases.hold(IMPORT_LEASE, LEASE_SECONDS, () => this.workOnNext());
+      if (!held) return;
     }
   }
 
-  /** A beat that fails shows in the next commit. */
-  private async beat(): Promise<void> {
-    await this.leases.renew(IMPORT_LEASE, this.id, LEASE_SECONDS).catch(() => undefined);
+  /** The run is chosen with the lease in hand: what another instance has just ended is not begun again. */
+  private async workOnNext(): Promise<void> {
+    const id = await this.runs.next();
+    if (id === undefined) return;
+    const work = new Work(id, () => this.stopping, this.transactions, this.leases, this.runs);
+    try {
+      await this.process.run(work);
+    } catch (error) {
+      if (!(error instanceof NotOurs) && !(error instanceof Stopping)) throw error;
+    }
   }
 }

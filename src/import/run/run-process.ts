@@ -12,7 +12,7 @@ import { Applier } from './applier.js';
 import { ImportRowsRepository } from './import-rows.repository.js';
 import { ImportRunsRepository } from './import-runs.repository.js';
 import { type ImportRun, type Reason, type RunChange, type RunState, noCounts } from './import.run.js';
-import { Cancelled, LeaseLost, Stopping, type Work } from './work.js';
+import { Cancelled, NotOurs, Stopping, type Work } from './work.js';
 
 /** Takes one run from the state in which it stands as far as it can go without an operator. */
 @Injectable()
@@ -28,7 +28,7 @@ export class RunProcess {
     private readonly log: Log,
   ) {}
 
-  /** @throws LeaseLost, Stopping, and what says that the database is away: the run stays as it is, for later. */
+  /** @throws NotOurs, Stopping, and what says that the database is away: the run stays as it is, for later. */
   async run(work: Work): Promise<void> {
     try {
       let run = await this.current(work);
@@ -123,7 +123,7 @@ export class RunProcess {
   }
 
   private async stop(error: unknown, work: Work): Promise<void> {
-    if (error instanceof LeaseLost || error instanceof Stopping) throw error;
+    if (error instanceof NotOurs || error instanceof Stopping) throw error;
     if (error instanceof Cancelled) return this.abandon(work, 'cancelled', null);
     if (error instanceof FileError) {
       const { code, message, line } = error;

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Sql } from '../../database/sql.js';
 import type { TransactionRunner } from '../../database/transaction-runner.js';
 import type { ImportRunsRepository } from './import-runs.repository.js';
-import type { RunChange } from './import.run.js';
-import type { LeaseRepository } from './lease.repository.js';
+import { RUNNABLE, type RunChange } from './import.run.js';
+import type { Leases } from './leases.js';
 
 export const IMPORT_LEASE = 'imports';
 /** After a crash another worker goes on when this has passed. */
@@ -11,8 +11,8 @@ export const LEASE_SECONDS = 5;
 /** Progress is never older. */
 const REPORT_MILLIS = 500;
 
-/** Another worker holds the lease now: whatever this one was doing is that one's to do. */
-export class LeaseLost extends Error {}
+/** Another worker holds the lease now, or an operator has ended the run: nothing of it is this worker's to write. */
+export class NotOurs extends Error {}
 /** Somebody has asked the run to stop. */
 export class Cancelled extends Error {}
 /** This process is about to end. */
@@ -27,10 +27,9 @@ export class Work {
 
   constructor(
     readonly runId: string,
-    private readonly owner: string,
     private readonly stopping: () => boolean,
     private readonly transactions: TransactionRunner,
-    private readonly leases: LeaseRepository,
+    private readonly leases: Leases,
     private readonly runs: ImportRunsRepository,
   ) {}
 
@@ -39,12 +38,14 @@ export class Work {
     this.ending = true;
   }
 
-  /** @throws LeaseLost, Cancelled, Stopping: nothing of `write` is done then. */
+  /** @throws NotOurs, Cancelled, Stopping: nothing of `write` is done then. */
   async commit(write: (tx: Sql) => Promise<void>, progress: RunChange = {}): Promise<void> {
     if (this.stopping() && !this.ending) throw new Stopping();
     await this.transactions.run(async (tx) => {
-      if (!(await this.leases.renew(IMPORT_LEASE, this.owner, LEASE_SECONDS, tx))) throw new LeaseLost();
-      if ((await this.runs.lock(tx, this.runId))?.cancel && !this.ending) throw new Cancelled();
+      if (!(await this.leases.keep(IMPORT_LEASE, LEASE_SECONDS, tx))) throw new NotOurs();
+      const run = await this.runs.lock(tx, this.runId);
+      if (!run || !RUNNABLE.includes(run.state)) throw new NotOurs();
+      if (run.cancel && !this.ending) throw new Cancelled();
       await write(tx);
       await this.runs.update(tx, this.runId, progress);
     });

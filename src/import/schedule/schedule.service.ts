@@ -13,6 +13,7 @@ import { ImportsService } from '../imports.service.js';
 import { ImportRunsRepository } from '../run/import-runs.repository.js';
 import { isFinal } from '../run/import.run.js';
 import { LeaseRepository } from '../run/lease.repository.js';
+import { Leases } from '../run/leases.js';
 import { type ClaimedFile, DropFolder } from './drop-folder.js';
 import { scheduleOptions } from './schedule.options.js';
 
@@ -29,7 +30,6 @@ const CALLER: Caller = { actor: { kind: 'system' }, requestId: 'schedule', ip: '
 /** Imports what lies in `IMPORT_FOLDER` at the times of `IMPORT_CRON`: one instance of several, a missed tick once. */
 @Injectable()
 export class ScheduleService implements BeforeApplicationShutdown {
-  private readonly id = uuidv7();
   private readonly folder: DropFolder | undefined;
   private readonly stopping = new AbortController();
   private cron: Cron | undefined;
@@ -41,7 +41,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
     private readonly imports: ImportsService,
     private readonly store: ImportStore,
     private readonly runs: ImportRunsRepository,
-    private readonly leases: LeaseRepository,
+    private readonly leases: Leases,
+    private readonly ticks: LeaseRepository,
     private readonly log: Log,
   ) {
     scheduleOptions(env.IMPORT_OPTIONS); // a mistake shows at start, not at night
@@ -80,22 +81,19 @@ export class ScheduleService implements BeforeApplicationShutdown {
 
   /** One instance at a time: puts away what has ended, takes up what was left behind, and fires where a tick is due. */
   private async turn(folder: DropFolder): Promise<void> {
-    if (!(await this.leases.take(LEASE, this.id, LEASE_SECONDS))) return;
-    try {
+    await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
       for (const file of await folder.claimed()) await this.follow(folder, file);
       if (await this.isDue()) await this.sweep(folder);
-    } finally {
-      await this.leases.give(LEASE, this.id);
-    }
+    });
   }
 
   /** @returns true once for each tick, and once for any number of missed ones; never for the time before the first start. */
   private async isDue(): Promise<boolean> {
     const time = now();
-    const last = await this.leases.until(TICK);
+    const last = await this.ticks.until(TICK);
     const next = last === undefined ? null : this.cron?.nextRun(new Date(toMillis(last)));
     const due = next !== null && next !== undefined && next.getTime() <= toMillis(time);
-    if (due || last === undefined) await this.leases.put(TICK, this.id, time);
+    if (due || last === undefined) await this.ticks.put(TICK, this.leases.owner, time);
     return due;
   }
 
@@ -108,7 +106,6 @@ export class ScheduleService implements BeforeApplicationShutdown {
       }
       if (files.every(({ ready }) => ready)) return;
       if (Date.now() > until || this.stopping.signal.aborted) return;
-      await this.leases.renew(LEASE, this.id, LEASE_SECONDS);
       await delay(LOOK_MILLIS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
   }
