@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
@@ -7,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { TestApp } from './support/app.js';
+import { selfSigned } from './support/certificate.js';
 import { type TestDatabase, freshDatabase } from './support/database.js';
 import { Process, newcomer } from './support/process.js';
 
@@ -69,25 +69,7 @@ describe('HTTPS of its own', () => {
   let settings: Record<string, string>;
   beforeAll(async () => {
     database = await freshDatabase();
-    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(database.folder, name)) as [
-      string,
-      string,
-    ];
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const made = [
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-days',
-      '1',
-      '-keyout',
-      key,
-      '-out',
-      cert,
-    ];
-    execFileSync('openssl', [...made, ...subject], { stdio: 'ignore' });
+    const { cert, key } = selfSigned(database.folder, 'IP:127.0.0.1');
     settings = { ...newcomer(database), TLS_CERT_FILE: cert, TLS_KEY_FILE: key };
   });
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import { now } from '../common/time.js';
-import type { Env } from '../config/env.js';
+import { type Env, EnvError } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
 import { engineOf } from '../database/database.js';
 import type { Sql } from '../database/sql.js';
@@ -11,6 +11,7 @@ export async function databaseChecks(env: Env): Promise<Finding[]> {
   try {
     dataSource = await openDataSource(env);
   } catch (error) {
+    if (error instanceof EnvError) return fail('database', error.message);
     return fail('database', `does not answer (${codeOf(error)}); ${remedy(env)}`);
   }
   const findings: Finding[] = [];

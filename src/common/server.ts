@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { type Env, EnvError } from '../config/env.js';
+import { readPemFile } from '../config/pem-file.js';
 import type { Preparation } from './lean-adapter.js';
 import type { Observer } from './observe.js';
 
@@ -25,27 +25,19 @@ const FILE_MILLIS = 15 * 60 * 1000;
  * What the service needs to speak HTTPS itself; undefined where it does not.
  * @throws EnvError naming the setting whose file cannot be read.
  */
-export function tlsOptions({ TLS_CERT_FILE, TLS_KEY_FILE }: Env) {
-  if (TLS_CERT_FILE === undefined && TLS_KEY_FILE === undefined) return undefined;
+export function tlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) {
+  if (cert === undefined && key === undefined) return undefined;
+  const missing = cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE';
+  if (cert === undefined || key === undefined) {
+    throw new EnvError(`${missing} is missing: TLS_CERT_FILE and TLS_KEY_FILE go together.`);
+  }
   return {
-    cert: readPem('TLS_CERT_FILE', TLS_CERT_FILE),
-    key: readPem('TLS_KEY_FILE', TLS_KEY_FILE),
+    cert: readPemFile('TLS_CERT_FILE', cert),
+    key: readPemFile('TLS_KEY_FILE', key),
     minVersion: 'TLSv1.2' as const,
     ciphers: FORWARD_SECRECY,
     honorCipherOrder: true,
   };
-}
-
-function readPem(name: string, file: string | undefined): Buffer {
-  if (file === undefined)
-    throw new EnvError(`${name} is missing: TLS_CERT_FILE and TLS_KEY_FILE go together.`);
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new EnvError(
-      `${name} names a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'}).`,
-    );
-  }
 }
 
 /** Clients that dawdle, by intent or not, hold no connection for long. */

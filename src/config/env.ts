@@ -54,6 +54,11 @@ export class Env extends OperationSettings {
   })
   DATABASE_URL?: string;
 
+  /** Certificates (PEM) of those who may vouch for the MariaDB/MySQL server: with it the connection is TLS; unset: plain. */
+  @IsOptional()
+  @Length(1, 4096)
+  DATABASE_TLS_CA_FILE?: string;
+
   /** Connections to MariaDB/MySQL of one worker, so `WORKERS` times as many in all (SQLite uses one). */
   @Integer()
   @IsInt()

@@ -1,19 +1,19 @@
 import libsql from 'libsql';
 import { chmodSync, mkdirSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import type { DataSourceOptions } from 'typeorm';
-import type { Env } from '../config/env.js';
+import { type Env, EnvError } from '../config/env.js';
+import { readPemFile } from '../config/pem-file.js';
 import { ENTITIES } from './entities.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
-type Settings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE'>;
+type Settings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE' | 'DATABASE_TLS_CA_FILE'>;
 
 /** What TypeORM needs to reach the database of `DATABASE_URL`; the same for the service and for its command line. */
 export function dataSourceOptions(settings: Settings): DataSourceOptions {
   const url = settings.databaseUrl;
-  return url.startsWith('sqlite:')
-    ? sqlite(url.slice('sqlite:'.length))
-    : mysql(url, settings.DATABASE_POOL_SIZE);
+  return url.startsWith('sqlite:') ? sqlite(url.slice('sqlite:'.length)) : mysql(url, settings);
 }
 
 const shared = {
@@ -41,7 +41,7 @@ function sqlite(file: string): DataSourceOptions {
   };
 }
 
-function mysql(url: string, poolSize: number): DataSourceOptions {
+function mysql(url: string, settings: Settings): DataSourceOptions {
   const { protocol, hostname, port, username, password, pathname } = new URL(url);
   return {
     ...shared,
@@ -57,8 +57,19 @@ function mysql(url: string, poolSize: number): DataSourceOptions {
     dateStrings: true,
     bigNumberStrings: false,
     connectTimeout: 5000,
-    poolSize,
+    poolSize: settings.DATABASE_POOL_SIZE,
     // A search has many forms; the server's statements are shared by all connections and all its users.
     extra: { maxPreparedStatements: 100 },
+    ...tls(hostname, settings),
   };
+}
+
+/** Encrypted and to the right server, or not at all. @throws EnvError for an address: certificates are compared by name. */
+function tls(hostname: string, { DATABASE_TLS_CA_FILE: file }: Settings) {
+  if (file === undefined) return {};
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+    throw new EnvError('DATABASE_TLS_CA_FILE needs a DATABASE_URL with the name that the certificate has.');
+  }
+  const ca = readPemFile('DATABASE_TLS_CA_FILE', file);
+  return { ssl: { ca, minVersion: 'TLSv1.2', rejectUnauthorized: true, verifyIdentity: true } };
 }

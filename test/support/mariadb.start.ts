@@ -20,6 +20,11 @@ export default async function start(): Promise<void> {
     '--auth-root-authentication-method=normal',
     '--skip-test-db',
   ]);
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const made = `req -x509 -newkey rsa:2048 -nodes -days 1 -keyout ${key} -out ${cert} -subj /CN=localhost`;
+  execFileSync('openssl', [...made.split(' '), '-addext', 'subjectAltName=DNS:localhost'], {
+    stdio: 'ignore',
+  });
   const port = await freePort();
   const log = openSync(join(folder, 'log'), 'w');
   const server = spawn(
@@ -35,11 +40,14 @@ export default async function start(): Promise<void> {
       '--skip-name-resolve',
       '--innodb-flush-log-at-trx-commit=0',
       '--max-connections=500',
+      `--ssl-cert=${cert}`,
+      `--ssl-key=${key}`,
     ],
     { stdio: ['ignore', log, log] },
   );
   Object.assign(globalThis, { mariadb: { server, folder } });
   process.env['TEST_DATABASE_URL'] = `mariadb://root@127.0.0.1:${port}/rollcall`;
+  process.env['TEST_DATABASE_CA'] = cert;
   await ready(port);
 }
 

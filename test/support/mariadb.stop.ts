@@ -10,4 +10,5 @@ export default async function stop(): Promise<void> {
   await ended;
   rmSync(mariadb.folder, { recursive: true, force: true });
   delete process.env['TEST_DATABASE_URL'];
+  delete process.env['TEST_DATABASE_CA'];
 }

@@ -90,6 +90,7 @@ const REFUSED: Record<string, string[]> = {
     'mysql://u:hunter#2@db/x',
     'mysql://u:hunter%2@db/x',
   ],
+  DATABASE_TLS_CA_FILE: ['f'.repeat(4097)],
   DATABASE_POOL_SIZE: [...AT_LEAST_1, '501'],
   MIGRATE_ON_START: ['yes', 'TRUE', '1'],
   BOOTSTRAP_API_KEY: ['k'.repeat(31), 'k'.repeat(129), `${'k'.repeat(40)} k`, `${'k'.repeat(40)}é`],
