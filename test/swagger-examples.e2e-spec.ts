@@ -84,7 +84,10 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
   test.each(EXAMPLES)('%s works as prefilled', async (_what, operation, example) => {
     const { operationId: id, security, parameters = [], responses } = operation;
     const page = needsKey(security) && !OF_SESSIONS.test(id) ? withKey : withoutKey;
-    if (OF_SESSIONS.test(id)) await page.execute('SessionsController_login', { body: withPassword });
+    if (OF_SESSIONS.test(id)) {
+      await page.execute('SessionsController_login', { body: withPassword });
+      await page.fold('SessionsController_login');
+    }
     const ids = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
     const fill = await Promise.all(ids.map(async (name) => [name, await idFor(app, name, id)] as const));
     const shown = await page.execute(id, {
@@ -92,6 +95,7 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
       fill: Object.fromEntries(fill),
       ...(id === 'SessionsController_login' && { body: withPassword }),
     });
+    await page.fold(id);
     expect(shown.status).toBe(Object.keys(responses)[0]);
     expect(page.problems).toEqual([]);
   });
