@@ -121,7 +121,7 @@ export class ImportsService {
       );
       if (earlier) throw wrongState(`Import ${id} is undone by ${earlier.id} already.`);
       if (!isFinal(original.state) || original.appliedBatches === 0) {
-        throw wrongState(`Import ${id} is ${original.state} and has changed nothing that could be undone.`);
+        throw wrongState(`Import ${id} is ${original.state} and has nothing that could be undone.`);
       }
       const file = { runId: uuidv7(), name: original.file.name, size: 0, sha256: original.file.sha256 };
       const { counts } = original;
@@ -165,11 +165,7 @@ export class ImportsService {
   async purge(): Promise<void> {
     const oldest = secondsFrom(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
     for (const id of await this.runs.waitingSince(oldest, PURGE_RUNS)) await this.lapse(id);
-    for (const id of await this.runs.finishedBefore(oldest, PURGE_RUNS)) {
-      await this.rows.deleteAll(id);
-      await this.files.delete(id);
-      await this.transactions.run((tx) => this.runs.delete(tx, id));
-    }
+    for (const id of await this.runs.finishedBefore(oldest, PURGE_RUNS)) await this.remove(id);
     await this.files.deleteOrphans(
       uuidv7({ msecs: toMillis(now()) - DAY_SECONDS * 1000, random: new Uint8Array(16) }),
     );
@@ -178,12 +174,27 @@ export class ImportsService {
   private async lapse(id: string): Promise<void> {
     const days = this.env.IMPORT_RETENTION_DAYS;
     const reason = { code: 'lapsed', message: `Nobody has decided on this plan for ${days} days.` };
-    await this.transactions.run(async (tx) => {
+    const lapsed = await this.transactions.run(async (tx) => {
       const run = await this.runs.lock(tx, id);
-      if (!run || !WAITING.includes(run.state)) return;
+      if (!run || !WAITING.includes(run.state)) return false; // somebody has decided at last
       await this.runs.update(tx, id, { state: 'superseded', finished: now(), reason });
+      return true;
     });
+    if (lapsed) await this.files.delete(id);
+  }
+
+  /** Takes a run away with all that belongs to it, but not from under a revert, which reads its rows. */
+  private async remove(id: string): Promise<void> {
+    const free = await this.transactions.run(async (tx) => {
+      await this.runs.lock(tx, id);
+      if ((await this.runs.revertsOf(tx, id)).some(({ finished }) => finished === null)) return false;
+      await this.runs.update(tx, id, { appliedBatches: 0 }); // its rows go bit by bit: nobody can undo it any more
+      return true;
+    });
+    if (!free) return;
+    await this.rows.deleteAll(id);
     await this.files.delete(id);
+    await this.transactions.run((tx) => this.runs.delete(tx, id));
   }
 
   /** An operator's word on a run, in one transaction with its audit row. */
