@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { PasswordService } from '../src/users/password.service.js';
 import { TestApp } from './support/app.js';
 import { create } from './support/factories.js';
+import { PASSWORD, aPerson, fieldErrorsOf } from './support/people.js';
 
 /** Checking a password takes its time; what a Webmaster changes meanwhile counts. */
 let app: TestApp;
@@ -27,4 +28,29 @@ test.each([
   });
   expect(checked).toHaveBeenCalled();
   expect([login.status, login.body.code, login.cookie]).toEqual([401, 'login_failed', '']);
+});
+
+test.each([
+  ['the password is changed', [{ password: 'set by a Webmaster' }], 'set by a Webmaster'],
+  ['the password is removed', [{ password: null }], undefined],
+  ['the user is blocked', [{ status: 'Blocked' }], undefined],
+])('of a change of the own password during which %s nothing stays', async (_what, changes, good) => {
+  const { user, client } = await aPerson(app);
+  const passwords = app.app.get(PasswordService);
+  const hash = passwords.hash.bind(passwords);
+  const hashed = jest.spyOn(passwords, 'hash').mockImplementationOnce(async (...given) => {
+    const made = await hash(...given);
+    for (const change of changes) expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
+    return made;
+  });
+  const own = { password: 'set by a thief', current_password: PASSWORD, known_as: 'Thief' };
+  const answer = await client.put(`/users/${user.uuid}`, own);
+  expect(hashed).toHaveBeenCalled();
+  expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['current_password', 'invalid_value']]]);
+  expect((await app.key.get(`/users/${user.uuid}`)).body.known_as).toBe('');
+  await app.key.put(`/users/${user.uuid}`, { status: 'Active' });
+  const status = async (password: string) =>
+    (await app.nobody.post('/sessions/login', { username: user.username, password })).status;
+  expect(await status('set by a thief')).toBe(401);
+  if (good !== undefined) expect(await status(good)).toBe(200);
 });

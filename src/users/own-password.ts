@@ -1,15 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
-import type { FieldError } from '../common/errors.js';
+import { type FieldError, validationFailed } from '../common/errors.js';
+import type { Sql } from '../database/sql.js';
 import { LoginThrottle } from '../sessions/login-throttle.service.js';
 import { PasswordService } from './password.service.js';
 import { loginKey } from './user.keys.js';
 import type { User } from './user.model.js';
+import { UsersRepository } from './users.repository.js';
+
+const WRONG: FieldError = {
+  field: 'current_password',
+  code: 'invalid_value',
+  message: 'is not the current password',
+};
 
 /** Proof that whoever changes their own password knows it: a stolen session must not become a stolen account. */
 @Injectable()
 export class OwnPassword {
   constructor(
+    private readonly repository: UsersRepository,
     private readonly passwords: PasswordService,
     private readonly throttle: LoginThrottle,
   ) {}
@@ -21,6 +30,15 @@ export class OwnPassword {
     }
     const name = loginKey(user.username);
     if (await this.passwords.verify(user.password_hash, given, this.throttle.around(name, ip))) return [];
-    return [{ field: 'current_password', code: 'invalid_value', message: 'is not the current password' }];
+    return [WRONG];
+  }
+
+  /**
+   * Hashing took its time: the proof is void once somebody else has set the password or blocked the user, and stays good
+   * until the transaction ends. @throws ProblemError `validation_failed`.
+   */
+  async assertStillProven(tx: Sql, { uuid, password_hash }: User): Promise<void> {
+    const now = await this.repository.lockCredentials(tx, uuid);
+    if (now?.status !== 'Active' || now.password_hash !== password_hash) throw validationFailed([WRONG]);
   }
 }

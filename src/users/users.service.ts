@@ -97,15 +97,17 @@ export class UsersService {
       throw selfBlock();
     }
     errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
-    if (own && value.password !== undefined && errors.length === 0) {
+    const provesItself = own && value.password !== undefined;
+    if (provesItself && errors.length === 0) {
       errors.push(...(await this.ownPassword.errors(current, value.current_password, caller)));
     }
     this.assertValid(value, errors, current);
     const patch = await this.toPatch(value);
     const ifVersions = conditions.versions;
-    return this.transactions.run((tx) =>
-      this.apply(tx, { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) }, caller),
-    );
+    return this.transactions.run(async (tx) => {
+      if (provesItself) await this.ownPassword.assertStillProven(tx, current);
+      return this.apply(tx, { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) }, caller);
+    });
   }
 
   async isEmpty(): Promise<boolean> {
