@@ -96,6 +96,7 @@ const TABLES = [
 export class Users1763600000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await createTables(queryRunner, TABLES);
+    await queryRunner.query('DELETE FROM user_counters'); // a killed attempt may have left them; nobody has counted yet
     await queryRunner.query(
       `INSERT INTO user_counters (name, value)
        VALUES ('Active', 0), ('Blocked', 0), ('webmasters', 0), ('manager_changes', 0)`,

@@ -32,16 +32,17 @@ export const flag: Column = (name, options) => ({ name, type: 'tinyint', default
 export const key = { isPrimary: true } as const;
 export const optional = { isNullable: true } as const;
 
+/** Goes on where a killed process has stopped: MariaDB knows no transaction of several tables. */
 export async function createTables(queryRunner: QueryRunner, tables: readonly Table[]): Promise<void> {
   for (const original of tables) {
     const table = original.clone();
     if (queryRunner.dataSource.options.type === 'better-sqlite3') table.columns.forEach(forSqlite);
-    await queryRunner.createTable(table);
+    await queryRunner.createTable(table, true);
   }
 }
 
 export async function dropTables(queryRunner: QueryRunner, tables: readonly Table[]): Promise<void> {
-  for (const table of tables.toReversed()) await queryRunner.dropTable(table);
+  for (const table of tables.toReversed()) await queryRunner.dropTable(table, true);
 }
 
 function forSqlite(column: TableColumn): void {
