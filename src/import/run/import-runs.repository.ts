@@ -63,16 +63,16 @@ export class ImportRunsRepository {
     return (rows.find(({ state }) => state !== 'queued') ?? rows[0])?.id;
   }
 
-  /** Runs of a data set in a state, newest first. */
+  /** Runs of a data set in a state, newest first; with a transaction unchanged until it ends. */
   async ofDataset(
     dataset: string,
     states: readonly RunState[],
     limit: number,
-    sql: Sql = this.database,
+    tx?: Sql,
   ): Promise<ImportRun[]> {
-    const rows = await sql.query<ImportRunEntity>(
+    const rows = await (tx ?? this.database).query<ImportRunEntity>(
       `SELECT * FROM import_runs WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
-       ORDER BY id DESC LIMIT ?`,
+       ORDER BY id DESC LIMIT ?${tx ? forUpdate(tx) : ''}`,
       [dataset, ...states, limit],
     );
     return rows.map(toRun);
