@@ -5,6 +5,7 @@ import { ADMIN_PASSWORD, TestApp } from './support/app.js';
 import type { Answer, Client } from './support/client.js';
 import { ENGINE, type TestDatabase, freshDatabase } from './support/database.js';
 import { aUser } from './support/factories.js';
+import { csv, upload } from './support/imports.js';
 import { Link } from './support/link.js';
 
 jest.setTimeout(60_000);
@@ -109,5 +110,23 @@ onSqlite('a file that another process keeps locked (SQLite only)', () => {
     expectUnavailable('POST /users', blocked);
     expect(read.status).toBe(200);
     expect((await app.key.post('/users', aUser())).status).toBe(201);
+  });
+});
+
+onSqlite('a disk that is full (SQLite only)', () => {
+  let app: TestApp;
+  beforeAll(async () => void (app = await TestApp.start()));
+  afterAll(() => app.end());
+
+  test('is told as 503 by an upload, and nothing of it stays', async () => {
+    const database = app.app.get<Database>(DATABASE);
+    const left = () => database.query('SELECT part FROM import_file_parts');
+    const sizes = await database.query<{ page_count: number }>('PRAGMA page_count');
+    await database.query(`PRAGMA max_page_count = ${(sizes[0]?.page_count ?? 0) + 50}`);
+    const file = csv('ExternalId', 'x'.repeat(400 * 1024));
+    expectUnavailable('POST /imports', await upload(app.key, file));
+    expect(await left()).toEqual([]);
+    await database.query('PRAGMA max_page_count = 1000000');
+    expect((await upload(app.key, file)).status).toBe(202);
   });
 });

@@ -88,12 +88,9 @@ export class SqliteEngine implements Engine {
     this.connection.exec('BEGIN IMMEDIATE');
     let release = (): void => undefined;
     this.open = new Promise((resolve) => (release = resolve));
-    const end = (statement: string): void => {
+    const end = (last: () => void): void => {
       try {
-        this.connection.exec(statement);
-      } catch (error) {
-        if (statement === 'COMMIT') this.rollbackIfOpen();
-        throw error;
+        last();
       } finally {
         this.open = undefined;
         release();
@@ -112,15 +109,29 @@ export class SqliteEngine implements Engine {
       },
       commit: async () => {
         ended = true;
-        end('COMMIT');
+        end(() => {
+          this.commitOrRollback();
+        });
       },
       rollback: async () => {
-        if (!ended) end('ROLLBACK');
+        if (ended) return;
+        end(() => {
+          this.rollbackIfOpen();
+        });
       },
     };
   }
 
-  /** After some errors (a full disk) SQLite has rolled back by itself, and says so with an error of its own. */
+  private commitOrRollback(): void {
+    try {
+      this.connection.exec('COMMIT');
+    } catch (error) {
+      this.rollbackIfOpen();
+      throw error;
+    }
+  }
+
+  /** After some errors (a full disk) SQLite has rolled back by itself, and says so with an error that hides the first. */
   private rollbackIfOpen(): void {
     try {
       this.connection.exec('ROLLBACK');
