@@ -1,11 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { TransactionRunner } from '../src/database/transaction-runner.js';
+import { Planner } from '../src/import/plan/planner.js';
 import { ImportRunsRepository } from '../src/import/run/import-runs.repository.js';
+import { LeaseRepository } from '../src/import/run/lease.repository.js';
+import { LeaseLost, Work } from '../src/import/run/work.js';
 import { TestApp } from './support/app.js';
 import { ENGINE } from './support/database.js';
-import { csv, imported, settled } from './support/imports.js';
+import { csv, imported, rowsOf, settled } from './support/imports.js';
 import { databaseOf } from './support/people.js';
 
 /** Two that work on one import at once. */
+const SOMEBODY = '01a1fc00-0000-7000-8000-00000000beef';
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.restoreAllMocks());
@@ -54,3 +59,25 @@ onMariadb(
     expect((await settled(app.key, parked.id)).state).toBe('superseded');
   },
 );
+
+test('a worker that has lost its lease unawares takes nothing of the plan that another one makes', async () => {
+  const { id } = await imported(
+    app.key,
+    csv('ExternalId,Username,Email', 'n,n,n@example.org'),
+    'dry_run=true',
+  );
+  const planned = await rowsOf(app.key, id);
+  expect(planned).toHaveLength(1);
+  const late = new Work(
+    id,
+    SOMEBODY,
+    () => false,
+    app.app.get(TransactionRunner),
+    app.app.get(LeaseRepository),
+    app.app.get(ImportRunsRepository),
+  );
+  const run = await app.app.get(ImportRunsRepository).find(id);
+  if (!run) throw new Error('the run is gone');
+  await expect(app.app.get(Planner).plan(run, late)).rejects.toBeInstanceOf(LeaseLost);
+  expect(await rowsOf(app.key, id)).toEqual(planned);
+});

@@ -31,7 +31,8 @@ export class Planner {
 
   /** @throws FileError where the file is refused as a whole. */
   async plan(run: ImportRun, work: Work): Promise<Plan> {
-    await this.rows.deleteAll(run.id);
+    // With a look at the lease, as everything is written: the rows may be another worker's by now.
+    await this.rows.deleteAll(run.id, (stretch) => work.commit(stretch));
     const builder = new PlanBuilder(work, this.rows, this.directory);
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
     if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder);

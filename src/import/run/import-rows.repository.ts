@@ -43,19 +43,30 @@ export class ImportRowsRepository {
     ]);
   }
 
-  async deleteAll(runId: string): Promise<void> {
-    // A stretch at a time, so that no lock lasts long; up to a line that is known, as MariaDB finds it by the key then.
-    for (;;) {
-      const [stretch] = await this.database.query<{ last: number | null }>(
-        'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
-        [runId],
-      );
-      if (stretch?.last === undefined || stretch.last === null) return;
-      await this.database.execute('DELETE FROM import_rows WHERE run_id = ? AND line <= ?', [
-        runId,
-        stretch.last,
-      ]);
+  /** A stretch at a time, so that no lock lasts long. @param each takes the work on a stretch into a transaction. */
+  async deleteAll(
+    runId: string,
+    each: (stretch: (sql: Sql) => Promise<void>) => Promise<void> = (stretch) => stretch(this.database),
+  ): Promise<void> {
+    let more = true as boolean;
+    while (more) {
+      await each(async (sql) => {
+        more = await this.deleteStretch(sql, runId);
+      });
     }
+  }
+
+  /** @returns false when there was nothing left. */
+  private async deleteStretch(sql: Sql, runId: string): Promise<boolean> {
+    // Up to a line that is known, as MariaDB finds it by the key then.
+    const [stretch] = await sql.query<{ last: number | null }>(
+      'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
+      [runId],
+    );
+    const last = stretch?.last ?? null;
+    if (last === null) return false;
+    await sql.execute('DELETE FROM import_rows WHERE run_id = ? AND line <= ?', [runId, last]);
+    return true;
   }
 
   async lines(runId: string, lines: readonly number[], sql: Sql = this.database): Promise<StagedRow[]> {
