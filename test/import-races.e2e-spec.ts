@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { TransactionRunner } from '../src/database/transaction-runner.js';
 import { Planner } from '../src/import/plan/planner.js';
+import { Applier } from '../src/import/run/applier.js';
 import { ImportRunsRepository } from '../src/import/run/import-runs.repository.js';
 import { LeaseRepository } from '../src/import/run/lease.repository.js';
 import { LeaseLost, Work } from '../src/import/run/work.js';
 import { TestApp } from './support/app.js';
 import { ENGINE } from './support/database.js';
-import { csv, imported, rowsOf, settled } from './support/imports.js';
+import { csv, imported, linked, rowsOf, settled } from './support/imports.js';
 import { databaseOf } from './support/people.js';
 
 /** Two that work on one import at once. */
@@ -80,4 +81,26 @@ test('a worker that has lost its lease unawares takes nothing of the plan that a
   if (!run) throw new Error('the run is gone');
   await expect(app.app.get(Planner).plan(run, late)).rejects.toBeInstanceOf(LeaseLost);
   expect(await rowsOf(app.key, id)).toEqual(planned);
+});
+
+test('failed rows that are asked for while the run works stand in their columns', async () => {
+  await imported(app.key, csv('ExternalId,Username,Email,Phone', 'f1,f1,f1@example.org,1'));
+  const user = await linked(app.key, 'f1');
+  const applier = app.app.get(Applier);
+  const apply = applier.apply.bind(applier);
+  let asked = '';
+  jest.spyOn(applier, 'apply').mockImplementationOnce(async (run, work) => {
+    await app.key.put(`/users/${user.uuid as string}`, { phone: '2' });
+    await apply(run, work);
+    asked = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
+  });
+  const file = csv('ExternalId,Username,Email,Phone', 'f1,f1,f1@example.org,3', 'f2,f2,no address,1');
+  expect((await imported(app.key, file)).state).toBe('completed_with_errors');
+  const cells = asked.split('\r\n').map((line) => line.split(','));
+  expect(cells.map((line) => line.slice(4, 6))).toEqual([
+    ['_line', '_code'],
+    ['2', 'precondition_failed'],
+    ['3', 'invalid_format'],
+    [],
+  ]);
 });

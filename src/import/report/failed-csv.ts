@@ -19,7 +19,7 @@ export class FailedCsv {
       yield rows
         .map(({ line, errors, cells }) =>
           csvLine([
-            ...cells,
+            ...run.header.map((_, index) => cells[index] ?? ''), // which come last, while the run works
             String(line),
             errors.map(({ code }) => code).join(' '),
             errors.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),
