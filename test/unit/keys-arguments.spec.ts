@@ -1,8 +1,9 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { parseExpiry, parseName } from '../../src/cli/keys.arguments.js';
 import { toMillis } from '../../src/common/time.js';
 
 const DAY = 24 * 60 * 60 * 1000;
+afterEach(() => void jest.useRealTimers());
 
 test.each([
   ['a', 'a'],
@@ -40,10 +41,9 @@ test.each(['2095-12-31', '2096-02-29'])('%s is the beginning of that day in UTC'
 });
 
 test('today has begun, tomorrow has not', () => {
-  const day = (millis: number) => new Date(millis).toISOString().slice(0, 10);
-  expect(() => parseExpiry(day(Date.now()))).toThrow('must be a date to come');
-  const tomorrow = day(Date.now() + DAY);
-  expect(parseExpiry(tomorrow)).toBe(`${tomorrow} 00:00:00.000`);
+  jest.useFakeTimers({ now: Date.parse('2026-02-28T23:59:59.999Z') });
+  expect(() => parseExpiry('2026-02-28')).toThrow('must be a date to come');
+  expect(parseExpiry('2026-03-01')).toBe('2026-03-01 00:00:00.000');
 });
 
 test.each([
