@@ -1,11 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
+
+/** What a server answers that is not there yet. */
+const STARTING = ['ECONNREFUSED', 'ETIMEDOUT'];
 
 /** Gives the tests a MariaDB: the one of TEST_DATABASE_URL, or a throwaway instance in a temporary folder. */
 export default async function start(): Promise<void> {
@@ -26,7 +29,8 @@ export default async function start(): Promise<void> {
     stdio: 'ignore',
   });
   const port = await freePort();
-  const log = openSync(join(folder, 'log'), 'w');
+  const log = join(folder, 'log');
+  const output = openSync(log, 'w');
   const server = spawn(
     'mariadbd',
     [
@@ -43,12 +47,12 @@ export default async function start(): Promise<void> {
       `--ssl-cert=${cert}`,
       `--ssl-key=${key}`,
     ],
-    { stdio: ['ignore', log, log] },
+    { stdio: ['ignore', output, output] },
   );
   Object.assign(globalThis, { mariadb: { server, folder } });
   process.env['TEST_DATABASE_URL'] = `mariadb://root@127.0.0.1:${port}/rollcall`;
   process.env['TEST_DATABASE_CA'] = cert;
-  await ready(port);
+  await ready(server, port, log);
 }
 
 async function freePort(): Promise<number> {
@@ -60,15 +64,17 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function ready(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+/** Resolves once it answers, however long the machine takes. @throws Error with its log when it ends instead. */
+async function ready(server: ChildProcess, port: number, log: string): Promise<void> {
+  while (server.exitCode === null && server.signalCode === null) {
     try {
       const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' });
       await connection.end();
       return;
-    } catch {
+    } catch (error) {
+      if (!STARTING.includes(String((error as { code?: unknown }).code))) throw error;
       await delay(50);
     }
   }
-  throw new Error('the throwaway MariaDB did not start');
+  throw new Error(`the throwaway MariaDB did not start: ${readFileSync(log, 'utf8')}`);
 }
