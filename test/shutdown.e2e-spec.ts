@@ -21,7 +21,9 @@ afterEach(async () => {
   await database.drop();
 });
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
-const start = () => Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
+const start = (settings: Record<string, string> = {}) =>
+  Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, ...settings });
+const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
 
 /** A `POST /users` that the server has begun to work on and whose body it still waits for. */
 async function halfSent(url: string, body: string): Promise<ClientRequest> {
@@ -79,29 +81,22 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     expect(service.err).toBe('');
     agent.destroy();
 
-    const next = await start();
-    const found = await new Client(next.url, { 'x-api-key': API_KEY }).get('/users/search');
+    const found = await clientOf(await start()).get('/users/search');
     expect(found.body.Count).toBe(6);
   },
 );
 
 test('under load behind a balancer no request is lost: each one that was sent is answered, each 201 is kept', async () => {
-  const service = await Process.running({
-    ...newcomer(database),
-    BOOTSTRAP_API_KEY: API_KEY,
-    SHUTDOWN_DELAY_SECONDS: '2',
-  });
-  const client = new Client(service.url, { 'x-api-key': API_KEY });
-  const created = await drainUnderLoad(service, client);
-  const draining = await client.raw('GET', '/health/ready');
-  expect([draining.status, draining.headers['connection']]).toEqual([503, 'close']);
-  expect((await client.get('/users/search')).body.Count).toBe(created + 1);
+  const service = await start({ SHUTDOWN_DELAY_SECONDS: '2' });
+  const { created, seen } = await drainUnderLoad(service, clientOf(service));
+  expect([seen.status, seen.headers['connection']]).toEqual([503, 'close']);
   expect(await service.exit).toEqual({ code: 0, signal: null });
+  expect((await clientOf(await start()).get('/users/search')).body.Count).toBe(created + 1);
 });
 
 test('SIGTERM while somebody watches an import: the stream ends, the import waits for the next start, exit 0', async () => {
   const service = await start();
-  const client = new Client(service.url, { 'x-api-key': API_KEY });
+  const client = clientOf(service);
   const rows = Array.from({ length: 20_000 }, (_, i) => `S${i},s${i},s${i}@example.org`);
   const { id } = (await upload(client, csv('ExternalId,Username,Email', ...rows))).body;
   const watched = once(
@@ -127,7 +122,7 @@ test('SIGTERM without anything to do: exit 0', async () => {
 
 onSqlite('after a clean end the database is one file, which may be copied (SQLite only)', async () => {
   const service = await start();
-  const client = new Client(service.url, { 'x-api-key': API_KEY });
+  const client = clientOf(service);
   for (let i = 0; i < 20; i++) expect((await client.post('/users', aUser())).status).toBe(201);
   await service.stop();
   const left = readdirSync(database.folder).filter((name) => name.endsWith('-wal'));

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Client } from './client.js';
+import { type Answer, Client } from './client.js';
 import { aUser } from './factories.js';
 import type { Process } from './process.js';
 
@@ -10,21 +10,28 @@ const ENOUGH = 100;
 /**
  * Clients behind a balancer create users without a pause, until SIGTERM comes amid them and the balancer, which watches the
  * probe, sends no more. Each request must have been answered with 201.
- * @returns how many users were created.
+ * @returns how many users were created, and what the balancer has seen last.
  */
-export async function drainUnderLoad(service: Process, client: Client): Promise<number> {
-  let open = true;
+export async function drainUnderLoad(
+  service: Process,
+  client: Client,
+): Promise<{ created: number; seen: Answer }> {
+  let seen: Answer | undefined;
   let created = 0;
   const load = async (): Promise<void> => {
-    while (open) {
+    while (seen === undefined) {
       expect((await client.post('/users', aUser())).status).toBe(201);
       if (++created === ENOUGH) service.signal('SIGTERM');
     }
   };
-  const balancer = async (): Promise<void> => {
-    while (open) open = (await client.raw('GET', '/health/ready')).status === 200;
+  const balancer = async (): Promise<Answer> => {
+    const probe = new Client(service.url);
+    for (;;) {
+      const answer = await probe.raw('GET', '/health/ready');
+      if (answer.status !== 200) return (seen = answer);
+    }
   };
-  await Promise.all([balancer(), ...Array.from({ length: CLIENTS }, load)]);
+  const [last] = await Promise.all([balancer(), ...Array.from({ length: CLIENTS }, load)]);
   expect(created).toBeGreaterThanOrEqual(ENOUGH);
-  return created;
+  return { created, seen: last };
 }
