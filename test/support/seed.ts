@@ -1,4 +1,3 @@
-import { globalAgent } from 'node:http';
 import { DATABASE, type Database } from '../../src/database/database.js';
 import { insertRows } from '../../src/database/bulk.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
@@ -65,7 +64,6 @@ export async function seedUsers({ app }: TestApp, from: number, to: number): Pro
       }
     });
   }
-  globalAgent.destroy(); // the server has closed what was idle all the while
 }
 
 const identifierRows = (user: User): UserIdentifierEntity[] =>
