@@ -48,5 +48,8 @@ function engines() {
 
 export default {
   testTimeout: 30_000,
+  // Node.js never frees the modules of a file that has been tested, some 20 MB each: one process of all files would run out
+  // of memory, and be ever slower before. With a limit Jest uses workers on any machine, and replaces those that are full.
+  workerIdleMemoryLimit: '1GB',
   projects: [unit, ...engines().map(engine)],
 };
