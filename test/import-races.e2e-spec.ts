@@ -4,14 +4,14 @@ import { Planner } from '../src/import/plan/planner.js';
 import { Applier } from '../src/import/run/applier.js';
 import { ImportRunsRepository } from '../src/import/run/import-runs.repository.js';
 import { LeaseRepository } from '../src/import/run/lease.repository.js';
-import { LeaseLost, Work } from '../src/import/run/work.js';
+import { Leases } from '../src/import/run/leases.js';
+import { NotOurs, Work } from '../src/import/run/work.js';
 import { TestApp } from './support/app.js';
 import { ENGINE } from './support/database.js';
 import { csv, imported, linked, rowsOf, settled } from './support/imports.js';
 import { databaseOf } from './support/people.js';
 
 /** Two that work on one import at once. */
-const SOMEBODY = '01a1fc00-0000-7000-8000-00000000beef';
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.restoreAllMocks());
@@ -71,15 +71,14 @@ test('a worker that has lost its lease unawares takes nothing of the plan that a
   expect(planned).toHaveLength(1);
   const late = new Work(
     id,
-    SOMEBODY,
     () => false,
     app.app.get(TransactionRunner),
-    app.app.get(LeaseRepository),
+    new Leases(app.app.get(LeaseRepository)), // of an instance that holds none
     app.app.get(ImportRunsRepository),
   );
   const run = await app.app.get(ImportRunsRepository).find(id);
   if (!run) throw new Error('the run is gone');
-  await expect(app.app.get(Planner).plan(run, late)).rejects.toBeInstanceOf(LeaseLost);
+  await expect(app.app.get(Planner).plan(run, late)).rejects.toBeInstanceOf(NotOurs);
   expect(await rowsOf(app.key, id)).toEqual(planned);
 });
 
