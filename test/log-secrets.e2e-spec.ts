@@ -82,6 +82,8 @@ describe('the log of a service that is used in every way', () => {
     await record('fault in a write', key.post('/users', body));
     await record('fault in a read', key.get(`/users/search?fulltext_search=${SECRET}`));
     await record('idempotent fault', key.post('/users', body, { 'idempotency-key': SECRET }));
+    const elsewhere = { origin: 'https://elsewhere.example' };
+    await record('other site', session.send('POST', '/sessions/logout', undefined, elsewhere));
     await record('logout', session.send('POST', '/sessions/logout'));
     exit = await service.stop();
     output = service.printed;
@@ -113,6 +115,7 @@ describe('the log of a service that is used in every way', () => {
       'fault in a write 500',
       'fault in a read 500',
       'idempotent fault 500',
+      'other site 403',
       'logout 200',
     ]);
     for (const [name, id] of Object.entries(ids)) {
@@ -124,6 +127,18 @@ describe('the log of a service that is used in every way', () => {
         }),
       ]);
     }
+  });
+
+  test('tells of a refusal who asked and from where, and of nothing else', () => {
+    const told = (name: string) => {
+      const line = lines.find(({ request_id, msg }) => request_id === ids[name] && msg === 'request');
+      return [line?.ip, line?.actor_kind, line?.actor_id];
+    };
+    for (const name of ['bad key 401', 'bad cookie 401', 'bad login 401'])
+      expect([name, ...told(name)]).toEqual([name, '127.0.0.1', undefined, undefined]);
+    expect(told('other site 403')).toEqual(['127.0.0.1', 'user', expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    for (const name of ['good 200', 'malformed 400', 'fault in a write 500'])
+      expect([name, ...told(name)]).toEqual([name, undefined, undefined, undefined]);
   });
 
   test('has the stack of every fault of ours', () => {

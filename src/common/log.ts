@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Logger, pino } from 'pino';
+import { actorId } from '../access/actor.js';
 import { Env } from '../config/env.js';
 import type { Observer } from './observe.js';
 import { pathOf } from './routes.js';
@@ -41,6 +42,7 @@ export class Log implements Observer {
       path: pathOf(request),
       status: response.statusCode,
       ms: Math.round(ms * 10) / 10,
+      ...(REFUSED.has(response.statusCode) && suspect(request)),
     });
   }
 
@@ -83,5 +85,13 @@ export class Log implements Observer {
     this.waiting = '';
   }
 }
+
+/** Lines that say no tell who asked, and from where: an attack looks like a mistake without. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
+/** The actor is missing where nobody was known. */
+const suspect = ({ actor, ip }: Partial<Request>) => ({
+  ...(actor && { actor_kind: actor.kind, actor_id: actorId(actor) }),
+  ip,
+});
 
 const outputTo = (fd: number) => pino.destination({ fd, sync: true });
