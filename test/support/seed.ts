@@ -10,6 +10,7 @@ import { toRow } from '../../src/users/user.row.js';
 import { wordRows } from '../../src/users/user.words.js';
 import { FORENAMES, SURNAMES } from '../../samples/names.js';
 import type { TestApp } from './app.js';
+import { agent } from './client.js';
 
 /** The first users of a seed have what no later one has: however many there are, a filter for it has as many matches. */
 export const RARE = 20;
@@ -64,6 +65,7 @@ export async function seedUsers({ app }: TestApp, from: number, to: number): Pro
       }
     });
   }
+  agent.destroy(); // on SQLite no timer has had its turn: what is idle is about to be closed at both ends
 }
 
 const identifierRows = (user: User): UserIdentifierEntity[] =>
