@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { default as Libsql } from 'libsql';
+import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../src/database/database.js';
 import { ADMIN_PASSWORD, TestApp } from './support/app.js';
 import type { Answer, Client } from './support/client.js';
@@ -56,7 +57,8 @@ onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () =
     const hung = database.query('SELECT SLEEP(?) AS slept', [60]);
     await expect(hung).rejects.toMatchObject({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' });
     expect(await database.first('SELECT 1 AS one')).toEqual({ one: 1 });
-    expect(database.load).toEqual({ inUse: 0, waiting: 0 });
+    // The worker of imports looks in now and then; a connection that was not given back would be in use for ever.
+    while (database.load.inUse + database.load.waiting > 0) await setImmediate();
   });
 
   test('is told as 503 by every request, and all work again when it is back', async () => {
