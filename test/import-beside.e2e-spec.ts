@@ -7,6 +7,7 @@ import type { Json } from './support/client.js';
 
 /** What happens beside a run that is under way: an operator stops it, somebody else changes a user. */
 let app: TestApp;
+jest.setTimeout(120_000); // thousands of rows each
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 

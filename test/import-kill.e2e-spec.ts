@@ -12,7 +12,7 @@ import { Process, newcomer } from './support/process.js';
 const KILLS = Number(process.env['KILLS'] ?? 3);
 const ROWS = 2500;
 let databases: TestDatabase[] = [];
-jest.setTimeout(60_000 + KILLS * 30_000);
+jest.setTimeout(60_000 + KILLS * 60_000); // each costs a start, a lease that runs out, and work that is done again
 beforeEach(() => void (databases = []));
 afterEach(async () => {
   await Process.killAll();
