@@ -43,13 +43,14 @@ export class DropFolder {
   async claim(name: string, runId: string): Promise<ClaimedFile | undefined> {
     await mkdir(this.processing, { recursive: true });
     const path = join(this.processing, runId + SEPARATOR + name);
+    // First, or a marker that outlives its file would vouch for half of the next one. Without it the file waits until it is still.
+    await rm(join(this.folder, name + MARKER), { force: true });
     try {
       await rename(join(this.folder, name), path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
-    await rm(join(this.folder, name + MARKER), { force: true });
     return { runId, name, path };
   }
 

@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The calls of the file system at which the process ends: nothing more is done from there on. */
+let killedAt: 'rename' | 'rm' | undefined;
+const kill = () => Promise.reject(new Error('killed'));
+const real = { ...fs };
+jest.unstable_mockModule('node:fs/promises', () => ({
+  ...real,
+  rename: (from: string, to: string) => (killedAt === 'rename' ? kill() : real.rename(from, to)),
+  rm: (path: string, options: object) => (killedAt === 'rm' ? kill() : real.rm(path, options)),
+}));
+const { DropFolder } = await import('../../src/import/schedule/drop-folder.js');
+
+let folder: string;
+beforeEach(async () => void (folder = await fs.mkdtemp(join(tmpdir(), 'rollcall-drop-'))));
+afterEach(async () => fs.rm(folder, { recursive: true }));
+
+test.each(['rm', 'rename'] as const)(
+  'a process that is killed at the %s of a claim leaves no marker for the next file of the name',
+  async (call) => {
+    const drop = new DropFolder(folder, '*.csv');
+    await fs.writeFile(join(folder, 'users.csv'), 'of today');
+    await fs.writeFile(join(folder, 'users.csv.done'), '');
+    killedAt = call;
+    await expect(drop.claim('users.csv', 'run-1')).rejects.toThrow('killed');
+    killedAt = undefined;
+    const [left] = await drop.claimed();
+    if (!left) expect(await drop.claim('users.csv', 'run-2')).toMatchObject({ name: 'users.csv' });
+    await fs.writeFile(join(folder, 'users.csv'), 'the first half of tomor');
+    expect(await drop.waiting()).toEqual([{ name: 'users.csv', ready: false }]);
+  },
+);
