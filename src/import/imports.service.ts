@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import type { AuditAction } from '../audit/audit.event.js';
 import { AuditService } from '../audit/audit.service.js';
-import { ProblemError } from '../common/errors.js';
+import { ProblemError, unavailable } from '../common/errors.js';
 import { truncated } from '../common/text.js';
 import { type DbTime, now, secondsFrom, toMillis } from '../common/time.js';
 import { Env } from '../config/env.js';
@@ -60,10 +60,17 @@ export class ImportsService {
     }
   }
 
-  /** Makes a stored file a run, which starts when its turn comes. */
+  /**
+   * Makes a stored file a run, which starts when its turn comes.
+   * @throws ProblemError `unavailable` when the file is not whole any more: somebody took it for a broken upload.
+   */
   async start(file: StoredFile, options: ImportOptions, caller: Caller): Promise<ImportRun> {
     const run = newRun(file, options, caller);
-    await this.transactions.run((tx) => this.runs.insert(tx, run));
+    await this.transactions.run(async (tx) => {
+      const parts = await this.files.lock(tx, file.runId);
+      if (parts !== file.parts) throw unavailable('The stored file is not whole any more; send it again.', 1);
+      await this.runs.insert(tx, run);
+    });
     this.worker.wake();
     return run;
   }
@@ -166,9 +173,10 @@ export class ImportsService {
     const oldest = secondsFrom(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
     for (const id of await this.runs.waitingSince(oldest, PURGE_RUNS)) await this.lapse(id);
     for (const id of await this.runs.finishedBefore(oldest, PURGE_RUNS)) await this.remove(id);
-    await this.files.deleteOrphans(
-      uuidv7({ msecs: toMillis(now()) - DAY_SECONDS * 1000, random: new Uint8Array(16) }),
-    );
+    const yesterday = toMillis(now()) - DAY_SECONDS * 1000;
+    for (const id of await this.files.orphans(uuidv7({ msecs: yesterday, random: new Uint8Array(16) }))) {
+      await this.transactions.run((tx) => this.files.deleteUnneeded(tx, id));
+    }
   }
 
   private async lapse(id: string): Promise<void> {

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { ImportStore } from '../../src/import/file/import-store.js';
 import type { TestApp } from './app.js';
 import type { Client } from './client.js';
 import { create } from './factories.js';
@@ -41,6 +43,7 @@ export async function importEverything(app: TestApp): Promise<void> {
   await settled(key, (await ok(key.post(`/imports/${first.id}/revert`), 202)).body.id);
   await adopt(key);
   await cancel(app);
+  await giveUp(app);
   await read(key, planned.id);
 }
 
@@ -64,6 +67,12 @@ async function cancel(app: TestApp): Promise<void> {
   await databaseOf(app).execute("UPDATE import_runs SET state = 'applying', cancel = 1 WHERE id = ?", [id]);
   await settled(app.key, id);
   await imported(app.key, csv(HEAD, ...list(600, (i) => person(`f${i}`)), '"unclosed'));
+}
+
+/** A file that is stored when its options turn out to be wrong. */
+async function giveUp({ app }: TestApp): Promise<void> {
+  const store = app.get(ImportStore);
+  await store.discard(await store.store('unwanted.csv', Readable.from([Buffer.from(HEAD)])));
 }
 
 async function read(key: Client, id: string): Promise<void> {

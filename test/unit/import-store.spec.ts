@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import type { TransactionRunner } from '../../src/database/transaction-runner.js';
 import type { ImportFilesRepository } from '../../src/import/file/import-files.repository.js';
 import { ImportStore } from '../../src/import/file/import-store.js';
 
@@ -9,7 +10,7 @@ import { ImportStore } from '../../src/import/file/import-store.js';
 const slow = () => {
   const parts: string[] = ['of an earlier attempt'];
   const files = {
-    delete: async () => {
+    deleteUnneeded: async () => {
       await setImmediate();
       parts.length = 0;
     },
@@ -18,7 +19,12 @@ const slow = () => {
       parts[part] = bytes.toString();
     },
   };
-  return { parts, store: new ImportStore(files as unknown as ImportFilesRepository) };
+  const transactions = { run: (work: () => Promise<void>) => work() };
+  const store = new ImportStore(
+    files as unknown as ImportFilesRepository,
+    transactions as unknown as TransactionRunner,
+  );
+  return { parts, store };
 };
 
 test('a file replaces what an earlier attempt has left', async () => {

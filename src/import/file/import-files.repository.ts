@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { insertRows } from '../../database/bulk.js';
 import { DATABASE, type Database } from '../../database/database.js';
+import { type Sql, forUpdate } from '../../database/sql.js';
 import { ImportFilePartEntity } from '../run/import.entity.js';
 
 /** Bytes of one part. */
@@ -33,11 +34,30 @@ export class ImportFilesRepository {
     await this.database.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
   }
 
-  /** Parts that nobody needs: of runs that are over, and of uploads that broke off before they were a run. */
-  async deleteOrphans(before: string): Promise<void> {
-    await this.database.execute(
-      'DELETE FROM import_file_parts WHERE run_id < ? AND run_id NOT IN (SELECT id FROM import_runs WHERE finished IS NULL)',
+  /** The number of parts, which nobody can take away until the transaction ends. */
+  async lock(tx: Sql, runId: string): Promise<number> {
+    const parts = await tx.query(`SELECT part FROM import_file_parts WHERE run_id = ?${forUpdate(tx)}`, [
+      runId,
+    ]);
+    return parts.length;
+  }
+
+  /** Takes the parts away unless a run needs them still. */
+  async deleteUnneeded(tx: Sql, runId: string): Promise<void> {
+    if ((await this.lock(tx, runId)) === 0) return;
+    // Behind the lock: whoever makes a run of the parts holds them until it can be seen.
+    const run = await tx.first('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
+    if (run) return;
+    await tx.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
+  }
+
+  /** Files that nobody needs: of runs that are over, and of uploads that broke off before they were a run. */
+  async orphans(before: string): Promise<string[]> {
+    const rows = await this.database.query<{ run_id: string }>(
+      `SELECT DISTINCT run_id FROM import_file_parts
+       WHERE run_id < ? AND run_id NOT IN (SELECT id FROM import_runs WHERE finished IS NULL)`,
       [before],
     );
+    return rows.map(({ run_id }) => run_id);
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { ProblemError } from '../../common/errors.js';
+import { TransactionRunner } from '../../database/transaction-runner.js';
 import { truncated } from '../../common/text.js';
 import { ImportFilesRepository, PART_BYTES } from './import-files.repository.js';
 
@@ -12,18 +13,23 @@ export interface StoredFile {
   runId: string;
   name: string;
   size: number;
+  parts: number;
   sha256: string;
 }
 
 /** Takes files in, whichever door they come through. */
 @Injectable()
 export class ImportStore {
-  constructor(private readonly files: ImportFilesRepository) {}
+  constructor(
+    private readonly files: ImportFilesRepository,
+    private readonly transactions: TransactionRunner,
+  ) {}
 
   /**
    * Stores a file part by part, in the memory of a part.
-   * @param runId of the run to be; what an earlier attempt has left under it is replaced.
-   * @throws ProblemError `too_large` beyond 100 MiB; whatever the stream throws. Nothing of the file stays then.
+   * @param runId of the run to be; what an earlier attempt has left under it is replaced, unless it is a run by now.
+   * @throws ProblemError `too_large` beyond 100 MiB; whatever the stream throws, or the database where there is such a run.
+   * Nothing of the file stays then.
    */
   async store(name: string, bytes: AsyncIterable<Uint8Array>, runId = uuidv7()): Promise<StoredFile> {
     const hash = createHash('sha256');
@@ -32,7 +38,7 @@ export class ImportStore {
     let pending: Uint8Array[] = [];
     let length = 0;
     const flush = async (): Promise<void> => {
-      if (parts === 0) await this.files.delete(runId);
+      if (parts === 0) await this.clear(runId);
       await this.files.append(runId, parts++, Buffer.concat(pending));
       pending = [];
       length = 0;
@@ -49,14 +55,18 @@ export class ImportStore {
       }
       await flush();
     } catch (error) {
-      await this.files.delete(runId);
+      await this.clear(runId);
       throw error;
     }
-    return { runId, name: cleaned(name), size, sha256: hash.digest('hex') };
+    return { runId, name: cleaned(name), size, parts, sha256: hash.digest('hex') };
   }
 
   async discard(file: StoredFile): Promise<void> {
-    await this.files.delete(file.runId);
+    await this.clear(file.runId);
+  }
+
+  private async clear(runId: string): Promise<void> {
+    await this.transactions.run((tx) => this.files.deleteUnneeded(tx, runId));
   }
 }
 

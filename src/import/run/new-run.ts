@@ -5,7 +5,7 @@ import type { ImportOptions } from '../import.options.js';
 import type { ImportRun } from './import.run.js';
 
 /** A run before its turn. */
-export function newRun(file: StoredFile, options: ImportOptions, caller: Caller): ImportRun {
+export function newRun(file: Omit<StoredFile, 'parts'>, options: ImportOptions, caller: Caller): ImportRun {
   return {
     id: file.runId,
     state: 'queued',
