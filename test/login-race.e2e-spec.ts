@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { hash } from '@node-rs/argon2';
 import { PasswordService } from '../src/users/password.service.js';
 import { TestApp } from './support/app.js';
 import { create } from './support/factories.js';
-import { PASSWORD, aPerson, fieldErrorsOf } from './support/people.js';
+import { PASSWORD, aPerson, databaseOf, fieldErrorsOf } from './support/people.js';
 
 /** Checking a password takes its time; what a Webmaster changes meanwhile counts. */
 let app: TestApp;
@@ -30,6 +31,23 @@ test.each([
   expect([login.status, login.body.code, login.cookie]).toEqual([401, 'login_failed', '']);
 });
 
+test('two logins at once, of which one stores the hash anew, are both let in', async () => {
+  const user = await create(app.key);
+  const old = await hash(PASSWORD, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
+  await databaseOf(app).execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
+  const login = async () =>
+    (await app.nobody.post('/sessions/login', { username: user.username, password: PASSWORD })).status;
+  const passwords = app.app.get(PasswordService);
+  const verify = passwords.verify.bind(passwords);
+  let other = 0;
+  jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...given) => {
+    const fits = await verify(...given);
+    other = await login();
+    return fits;
+  });
+  expect([await login(), other]).toEqual([200, 200]);
+});
+
 test.each([
   ['the password is changed', [{ password: 'set by a Webmaster' }], 'set by a Webmaster'],
   ['the password is removed', [{ password: null }], undefined],
@@ -37,9 +55,9 @@ test.each([
 ])('of a change of the own password during which %s nothing stays', async (_what, changes, good) => {
   const { user, client } = await aPerson(app);
   const passwords = app.app.get(PasswordService);
-  const hash = passwords.hash.bind(passwords);
+  const hashNew = passwords.hash.bind(passwords);
   const hashed = jest.spyOn(passwords, 'hash').mockImplementationOnce(async (...given) => {
-    const made = await hash(...given);
+    const made = await hashNew(...given);
     for (const change of changes) expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
     return made;
   });

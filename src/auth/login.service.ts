@@ -35,13 +35,15 @@ export class LoginService {
     // A blocked user fails like one without a password: the failure is counted in the hash's place of the queue too.
     const stored = user?.status === 'Active' ? user.password_hash : null;
     const fits = await this.passwords.verify(stored, password, this.throttle.around(key, request.ip));
-    const token = user && fits ? await this.startSession(user, key, request) : undefined;
-    if (!user || stored === null || token === undefined) return undefined;
+    if (!user || stored === null || !fits) return undefined;
+    const token = await this.startSession(user, key, request);
+    // The password was set, or a login beside this one has stored its hash anew: what stands there now tells.
+    if (token === undefined) return this.login(name, password, request);
     await this.users.refreshHash(user.uuid, stored, password);
     return { uuid: user.uuid, username: user.username, token };
   }
 
-  /** Checking took its time: a user who was blocked, or whose password was changed, meanwhile gets no session. */
+  /** Checking took its time: undefined where the user was blocked meanwhile, or has another password hash. */
   private async startSession(
     { uuid, username, password_hash }: Credentials,
     key: string,
