@@ -33,3 +33,20 @@ test.each(['rm', 'rename'] as const)(
     expect(await drop.waiting()).toEqual([{ name: 'users.csv', ready: false }]);
   },
 );
+
+test.each([
+  ['letters', 'a', 250],
+  ['characters of four bytes', '😀', 62],
+])('a file whose name of %s is as long as names can be comes to its end', async (_, letter, count) => {
+  const name = `${letter.repeat(count)}.csv`;
+  const id = '01a1fc00-0000-7000-8000-00000000dead';
+  const drop = new DropFolder(folder, '*.csv');
+  await fs.writeFile(join(folder, name), '');
+  const claimed = await drop.claim(name, id);
+  if (!claimed) throw new Error('somebody else was faster');
+  expect(await drop.claimed()).toEqual([claimed]);
+  await drop.file(claimed, 'done');
+  expect(await fs.readdir(join(folder, 'done'))).toEqual([
+    expect.stringMatching(`^(${letter})+\\.${id}\\.csv$`),
+  ]);
+});

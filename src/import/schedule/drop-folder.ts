@@ -6,6 +6,9 @@ const STABLE_MILLIS = 10_000;
 const MARKER = '.done';
 /** Between the run's id and the file's own name. */
 const SEPARATOR = '~';
+/** Of one name, in most file systems; a UUID and its separator take their part of it. */
+const MAX_NAME_BYTES = 255;
+const UUID_BYTES = 37;
 
 export interface ClaimedFile {
   runId: string;
@@ -39,19 +42,21 @@ export class DropFolder {
     );
   }
 
-  /** Takes a file out of everybody's reach. @returns undefined when somebody else was faster. */
+  /** Takes a file out of everybody's reach; of a long name the end is kept. @returns undefined when somebody else was faster. */
   async claim(name: string, runId: string): Promise<ClaimedFile | undefined> {
     await mkdir(this.processing, { recursive: true });
-    const path = join(this.processing, runId + SEPARATOR + name);
+    const kept = ending(name, MAX_NAME_BYTES - UUID_BYTES);
+    const path = join(this.processing, runId + SEPARATOR + kept);
     // First, or a marker that outlives its file would vouch for half of the next one. Without it the file waits until it is still.
-    await rm(join(this.folder, name + MARKER), { force: true });
+    const marker = name + MARKER;
+    if (Buffer.byteLength(marker) <= MAX_NAME_BYTES) await rm(join(this.folder, marker), { force: true });
     try {
       await rename(join(this.folder, name), path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
-    return { runId, name, path };
+    return { runId, name: kept, path };
   }
 
   /** Files that have been claimed and have not come to their end. */
@@ -89,4 +94,10 @@ export class DropFolder {
     const { mtimeMs, ctimeMs } = await stat(join(this.folder, name));
     return Date.now() - Math.max(mtimeMs, ctimeMs) >= STABLE_MILLIS;
   }
+}
+
+function ending(name: string, bytes: number): string {
+  const characters = Array.from(name);
+  while (Buffer.byteLength(characters.join('')) > bytes) characters.shift();
+  return characters.join('');
 }
