@@ -160,3 +160,18 @@ test('two Webmasters who block each other at once: one of them stays', async () 
     'last_webmaster',
   ]);
 });
+
+test('what users send back of their profile undoes no change of a Webmaster that comes between', async () => {
+  const password = 'a long password';
+  const user = await create(app.key, { password, roles: ['Editor'] });
+  const client = await app.login(user.username, password);
+  const profile = (await client.get('/users/me')).body;
+  // The hash takes long enough for the other change to come between the check of the profile and its write.
+  const own = { ...profile, password: 'another long password', current_password: password };
+  const [, changed] = await Promise.all([
+    client.put(`/users/${user.uuid}`, own),
+    app.key.put(`/users/${user.uuid}`, { surname: 'Doe', roles: ['Blogger'], status: 'Blocked' }),
+  ]);
+  expect(changed.status).toBe(200);
+  expect(await read(user.uuid)).toMatchObject({ surname: 'Doe', roles: ['Blogger'], status: 'Blocked' });
+});

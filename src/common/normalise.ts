@@ -23,6 +23,7 @@ export function toInstance<T extends object>(
     const form = formOf(type.prototype as object, field);
     Reflect.defineProperty(instance, field, {
       value: form ? form(raw) : raw,
+      configurable: true, // a rule may take a field out again
       enumerable: true,
       writable: true,
     });

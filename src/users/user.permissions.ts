@@ -15,7 +15,10 @@ const SELF_FIELDS = new Set([
   'hide_email',
   'hide_phone_numbers',
 ]);
+/** Of no effect, and not refused. */
 const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access']);
+/** What a user's own change may hold in the end. */
+const isKept = (field: string): boolean => SELF_FIELDS.has(field) || IGNORED.has(field);
 
 /**
  * Clients send back what they read, so the current value of any field is accepted.
@@ -26,13 +29,13 @@ const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access']);
  */
 export function keepSelfFields(sent: ChangedUserInput, shown: JsonObject): void {
   const refused = Object.entries(sent)
-    .filter(([field, value]) => value !== undefined && !SELF_FIELDS.has(field) && !IGNORED.has(field))
+    .filter(([field, value]) => value !== undefined && !isKept(field))
     .filter(([field, value]) => !(field in shown && isCurrent(value, shown[field])))
     .map(([field]) => field);
   if (refused.length > 0) {
     throw new ProblemError('field_not_permitted', `Only a Webmaster may change: ${refused.join(', ')}.`);
   }
-  for (const field of Object.keys(sent)) if (!SELF_FIELDS.has(field)) Reflect.deleteProperty(sent, field);
+  for (const field of Object.keys(sent)) if (!isKept(field)) Reflect.deleteProperty(sent, field);
 }
 
 function isCurrent(sent: unknown, shown: unknown): boolean {
