@@ -1,5 +1,6 @@
 import { ProblemError } from '../common/errors.js';
 import { type JsonObject, isObject } from '../common/json.js';
+import { caseFold } from '../common/text.js';
 import type { ChangedUserInput } from './user.input.js';
 
 /** What everybody may change of their own profile (interface §3, "who writes"). */
@@ -42,10 +43,12 @@ function isCurrent(sent: unknown, shown: unknown): boolean {
   return JSON.stringify(comparable(sent)) === JSON.stringify(comparable(shown));
 }
 
-/** Empty values of every type are one, and a list has no order. */
+/** Empty values of every type are one, and roles have neither order nor case. */
 function comparable(value: unknown): unknown {
   if (value === '') return null;
-  if (Array.isArray(value)) return value.length === 0 ? null : (value as unknown[]).toSorted();
+  if (Array.isArray(value)) return value.length === 0 ? null : value.map(roleKey).toSorted();
   if (isObject(value)) return Object.keys(value).length === 0 ? null : value;
   return value ?? null;
 }
+
+const roleKey = (role: unknown): unknown => (typeof role === 'string' ? caseFold(role) : role);
