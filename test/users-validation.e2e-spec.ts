@@ -190,4 +190,11 @@ describe('keys that are no field', () => {
   test.each(['instagram', 'Facebook', 'constructor'])('social_media: %s', (network) =>
     expectRefused('social_media', { [network]: 'https://example.org/x' }, 'unknown_field'),
   );
+
+  test('names the network', async () => {
+    const networks = { instagram: 'https://example.org/x', linkedin: '', ['x'.repeat(10_000)]: '' };
+    const { body } = await app.key.put(`/users/${user.uuid}`, { social_media: networks });
+    expect(body.errors[0].message).toMatch(/^may hold only facebook, linkedin, twitter \(instagram, x+ /);
+    expect(body.detail).toContain('instagram');
+  });
 });

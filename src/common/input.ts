@@ -1,4 +1,8 @@
-import { type ValidatorConstraintInterface, getMetadataStorage } from 'class-validator';
+import {
+  type ValidationArguments,
+  type ValidatorConstraintInterface,
+  getMetadataStorage,
+} from 'class-validator';
 import { FIELD_CODES, type FieldError } from './errors.js';
 import type { JsonObject } from './json.js';
 import { toInstance } from './normalise.js';
@@ -48,7 +52,7 @@ export function fieldsOf(type: InputClass<object>): ReadonlySet<string> {
 /** A rule as `common/rules.ts` registers it. */
 interface FieldRule {
   code: string;
-  message: string;
+  message: string | ((args: ValidationArguments) => string);
   constraint: ValidatorConstraintInterface;
 }
 
@@ -67,7 +71,7 @@ function rulesOf(type: InputClass<object>): ReadonlyMap<string, readonly FieldRu
     const constraints = storage.getTargetValidatorConstraints(rule.constraintCls);
     const own = constraints.map(({ name, instance }) => ({
       code: name,
-      message: String(rule.message),
+      message: rule.message,
       constraint: instance,
     }));
     rules.set(rule.propertyName, [...(rules.get(rule.propertyName) ?? []), ...own]);
@@ -84,8 +88,9 @@ function brokenRules(type: InputClass<object>, object: object): FieldError[] {
     const args = { targetName: type.name, property: field, object, value, constraints: [] };
     const broken = rules.filter(({ constraint }) => constraint.validate(value, args) !== true);
     const code = FIELD_CODES.find((candidate) => broken.some((rule) => rule.code === candidate));
-    if (code)
-      errors.push({ field, code, message: broken.findLast((rule) => rule.code === code)?.message ?? '' });
+    if (!code) continue;
+    const message = broken.findLast((rule) => rule.code === code)?.message ?? '';
+    errors.push({ field, code, message: typeof message === 'string' ? message : message(args) });
   }
   return errors;
 }

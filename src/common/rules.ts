@@ -4,12 +4,14 @@ import { isObject } from './json.js';
 import { characters, isCleanText, normalise, normaliseLine } from './text.js';
 
 type Test = (value: unknown, fields: object) => boolean;
+/** What completes "<field> …"; made of the value where it names a part of it. */
+type Message = string | ((value: unknown) => string);
 
 /**
- * A rule of a field: `code` is its code in the error answer, `message` completes "<field> …".
+ * A rule of a field: `code` is its code in the error answer.
  * It is not asked about a field that was not sent, nor about one that is cleared.
  */
-export function Rule(code: FieldCode, message: string, test: Test): PropertyDecorator {
+export function Rule(code: FieldCode, message: Message, test: Test): PropertyDecorator {
   return registered(
     code,
     message,
@@ -17,13 +19,13 @@ export function Rule(code: FieldCode, message: string, test: Test): PropertyDeco
   );
 }
 
-function registered(code: FieldCode, message: string, test: Test): PropertyDecorator {
+function registered(code: FieldCode, message: Message, test: Test): PropertyDecorator {
   return (target, property) => {
     registerDecorator({
       name: code,
       target: target.constructor,
       propertyName: String(property),
-      options: { message },
+      options: { message: typeof message === 'string' ? message : ({ value }) => message(value) },
       validator: { validate: (value, args) => test(value, args?.object ?? {}) },
     });
   };

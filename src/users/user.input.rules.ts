@@ -1,6 +1,6 @@
 import { isObject } from '../common/json.js';
 import { Rule, all, line } from '../common/rules.js';
-import { characters, caseFold, isCleanText, normalise } from '../common/text.js';
+import { characters, caseFold, isCleanText, normalise, truncated } from '../common/text.js';
 import { isHttpUrl } from './user.formats.js';
 import { NETWORKS } from './user.model.js';
 
@@ -93,8 +93,11 @@ export const socialMediaRules = (): PropertyDecorator =>
       'must be an object of strings',
       (value) => isObject(value) && values(value).every((url) => typeof url === 'string'),
     ),
-    Rule('unknown_field', `may hold only ${NETWORKS.join(', ')}`, (value) =>
-      keys(value).every((network) => (NETWORKS as readonly string[]).includes(network)),
+    Rule(
+      'unknown_field',
+      (value) =>
+        `may hold only ${NETWORKS.join(', ')} (${truncated(unknownNetworks(value).join(', '), 200)} is none)`,
+      (value) => unknownNetworks(value).length === 0,
     ),
     Rule('too_long', `may hold URLs of at most ${MAX_URL} characters`, (value) =>
       urls(value).every((url) => characters(url) <= MAX_URL),
@@ -104,5 +107,7 @@ export const socialMediaRules = (): PropertyDecorator =>
     ),
   );
 
+const unknownNetworks = (value: unknown): string[] =>
+  keys(value).filter((network) => !(NETWORKS as readonly string[]).includes(network));
 const urls = (value: unknown): string[] =>
   values(value).filter((url): url is string => typeof url === 'string');
