@@ -61,6 +61,11 @@ test('a typing error is told from a key that nobody has', async () => {
   expect(unknown.body.detail).not.toMatch(/typing error/);
 });
 
+test('a key that an operator chose may look like ours with a typing error', async () => {
+  const key = await store(`rollcall_0123456789ab_${'x'.repeat(43)}_00000000`);
+  expect((await search(key)).status).toBe(200);
+});
+
 describe('a key beside a cookie decides', () => {
   test('when it is good', async () => {
     const { client } = await aPerson(app, { roles: ['External user'] });
@@ -107,13 +112,6 @@ describe('a key', () => {
     const revoke = 'UPDATE api_keys SET revoked = ? WHERE key_hash = ?';
     await databaseOf(app).execute(revoke, [inSeconds(0), sha256(key)]);
     expectUnauthenticated(await search(key));
-  });
-
-  test('with a typing error is refused by its checksum', async () => {
-    const key = makeApiKey();
-    const typo = key.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-    await store(typo);
-    expectUnauthenticated(await search(typo));
   });
 
   test.each([

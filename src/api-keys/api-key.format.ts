@@ -14,7 +14,7 @@ export function makeApiKey(id = uuidv7()): string {
   return `${body}_${checksum(body)}`;
 }
 
-/** A key of our form with a wrong checksum: a typing error, refused without a look at the database. */
+/** A key of our form with a wrong checksum: most likely a typing error. */
 export function isMistyped(key: string): boolean {
   const cut = key.lastIndexOf('_');
   return FORM.test(key) && key.slice(cut + 1) !== checksum(key.slice(0, cut));
