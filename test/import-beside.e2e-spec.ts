@@ -39,6 +39,8 @@ test('a run that writes stops at its next batch: what is written stays, the rest
   expect([run.state, created + skipped, created % BATCH]).toEqual(['cancelled', ROWS, 0]);
   expect(created).toBeGreaterThan(0);
   expect(skipped).toBeGreaterThan(0);
+  const [left] = (await app.key.get(`/imports/${id as string}/rows?outcome=skipped&limit=1`)).body.Results;
+  expect(left).toMatchObject({ uuid: null, changes: [] });
   expect(await users()).toBe(before + created);
   const [first] = await rowsOf(app.key, id, 'outcome=skipped&limit=1');
   expect(first).toMatchObject({ line: created + 2, changes: [] });

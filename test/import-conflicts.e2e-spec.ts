@@ -170,3 +170,15 @@ test('a manager without external id is named by uuid', async () => {
   expect(counted(run)).toEqual({ created: 1 });
   expect((await linked(app.key, 'w-0')).manager_uuid).toBe(boss.uuid);
 });
+
+test('an error names no user where none was made', async () => {
+  await imported(app.key, csv(HEAD, 'none-0,none-old,none0@example.org'));
+  const rows = [
+    'none-1,none-same,none1@example.org',
+    'none-2,none-same,none2@example.org',
+    'none-0,none-same,',
+  ];
+  const run = await imported(app.key, csv(HEAD, ...rows));
+  const uuids = (await rowsOf(app.key, run.id, 'outcome=error')).map(({ uuid }) => uuid);
+  expect(uuids).toEqual([null, null, (await linked(app.key, 'none-0')).uuid]);
+});

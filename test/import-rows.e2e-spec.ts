@@ -157,7 +157,15 @@ describe('the same key twice', () => {
       csv(`${HEAD},Phone`, person('a', '1'), person('a', '1'), person('a', '2'), person('b', '1')),
     );
     expect(counted(run)).toEqual({ created: 1, error: 3 });
-    expect((await fates(run)).slice(0, 3)).toEqual([2, 3, 4].map((line) => [line, 'error', 'duplicate']));
+    const rows = (await rowsOf(app.key, run.id)).slice(0, 3);
+    const stands = (line: number) => [
+      { field: 'external_id', code: 'duplicate', message: `stands on line ${line} too` },
+    ];
+    expect(rows.map(({ line, outcome, errors }) => [line, outcome, errors])).toEqual([
+      [2, 'error', stands(3)],
+      [3, 'error', stands(2)],
+      [4, 'error', stands(2)],
+    ]);
   });
   test('differing rows of a user who would be unchanged leave the user alone', async () => {
     await imported(app.key, csv(`${HEAD},Phone`, person('a', '1')));

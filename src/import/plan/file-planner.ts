@@ -13,7 +13,6 @@ import { type Adopted, Adoption } from './adoption.js';
 import { newUuid } from './new-uuid.js';
 import { OwnerCheck } from './owner-check.js';
 import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
-import { repeatedError } from './plan-state.js';
 import { type Facts, RowFacts } from './row-facts.js';
 import { type JudgedRow, judgeRow, unchanged } from './row-judge.js';
 import { isSame } from './same-row.js';
@@ -113,10 +112,10 @@ export class FilePlanner {
     const judgeOne = ({ record, keys }: Batch['rows'][number]): JudgedRow => {
       const key = exactKey(keys.externalId);
       const before = users.get(key);
-      const seen = key === '' ? undefined : builder.state.claimExternalId(keys.line, key, record.cells);
+      const repeats = key !== '' && !builder.state.claimExternalId(keys.line, key, record.cells);
       const named = keys.manager ? managers.get(keys.manager) : undefined;
       const manager = keys.manager && (named?.uuid ?? idOf(keys.manager));
-      const usual = before && seen === undefined && mode !== 'create_only';
+      const usual = before && !repeats && mode !== 'create_only';
       if (usual && isSame(record.cells, header, before, manager, blankCells)) return unchanged(keys, before);
       const context = {
         options: run.options,
@@ -127,7 +126,7 @@ export class FilePlanner {
         manager,
       };
       const result = judgeRow(readRow(record, header, blankCells), context);
-      if (seen !== undefined) return repeat(result, seen, builder.state.lineOf(key));
+      if (repeats) return repeat(result);
       builder.state.addManager(result, {
         exists: named !== undefined,
         awaited: named?.awaited === false ? undefined : (keys.manager ?? undefined),
@@ -144,11 +143,7 @@ export class FilePlanner {
   }
 }
 
-/** A row whose ExternalId stood in the file before. */
-function repeat({ row, before }: JudgedRow, seen: 'same' | 'differs', first: number): JudgedRow {
-  const fate =
-    seen === 'same'
-      ? ({ outcome: 'skipped', errors: [] } as const)
-      : { outcome: 'error' as const, errors: [repeatedError('external_id', first)] };
-  return { row: { ...row, ...fate, errors: [...fate.errors], changes: [] }, before, after: undefined };
+/** A row whose ExternalId stood in the file before. The whole file tells whether it fails with the others of its id. */
+function repeat({ row, before }: JudgedRow): JudgedRow {
+  return { row: { ...row, outcome: 'skipped', errors: [], changes: [] }, before, after: undefined };
 }

@@ -1,7 +1,7 @@
 import type { UserDirectory } from '../../users/user-directory.js';
 import type { ImportRowsRepository } from '../run/import-rows.repository.js';
 import { type Counts, noCounts } from '../run/import.run.js';
-import { type StagedRow, isChange } from '../run/import.row.js';
+import { type StagedRow, failedRow, isChange } from '../run/import.row.js';
 import type { Work } from '../run/work.js';
 import { resolveLinks } from './plan-links.js';
 import { PlanState } from './plan-state.js';
@@ -77,8 +77,7 @@ export class PlanBuilder {
       const failed = part.map(([line, errors]): StagedRow => {
         const row = known.get(line);
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
-        const all = [...errors, ...(row?.errors ?? [])];
-        return { ...(row ?? nobody(line)), outcome: 'error', batch: 0, changes: [], errors: all };
+        return failedRow(row ?? nobody(line), [...errors, ...(row?.errors ?? [])]);
       });
       for (const row of failed) this.tally.print(row);
       await this.work.commit((tx) => this.rows.replace(tx, this.work.runId, failed));

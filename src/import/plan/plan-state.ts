@@ -47,29 +47,21 @@ export class PlanState {
   readonly late = new Map<number, RowError[]>();
   private readonly repeated = new Map<number, Repeated>();
 
-  /**
-   * Takes note of a row's ExternalId. @returns undefined for the first row with it, otherwise whether it is `same` as
-   * the first one or `differs`.
-   */
-  claimExternalId(
-    line: number,
-    externalId: string,
-    cells: readonly string[],
-  ): 'same' | 'differs' | undefined {
+  /** Takes note of a row's ExternalId. @returns whether the row is the first one with it. */
+  claimExternalId(line: number, externalId: string, cells: readonly string[]): boolean {
     const number = this.externalIds.number(exactKey(externalId));
     const [content] = hash64(cells.join('\0'));
     const first = this.lines.at(number);
     if (first === 0) {
       this.lines.set(number, line);
       this.contents.set(number, content);
-      return undefined;
+      return true;
     }
     const group = this.repeated.get(first) ?? { lines: [first], differ: false };
     this.repeated.set(first, group);
     group.lines.push(line);
-    const same = this.contents.at(number) === content;
-    if (!same) group.differ = true;
-    return same ? 'same' : 'differs';
+    if (this.contents.at(number) !== content) group.differ = true;
+    return false;
   }
 
   /** The first row with this ExternalId; 0 for none. */
@@ -159,6 +151,6 @@ function changes(list: readonly FieldChange[], field: string): boolean {
   return list.some((change) => change.field === field);
 }
 
-export function repeatedError(field: string, line: number): RowError {
+function repeatedError(field: string, line: number): RowError {
   return { field, code: 'duplicate', message: `stands on line ${line} too` };
 }

@@ -8,7 +8,7 @@ import { UserWriter } from '../../users/user.writer.js';
 import { patchOf } from '../plan/row-judge.js';
 import { ImportRowsRepository } from './import-rows.repository.js';
 import type { ImportRun } from './import.run.js';
-import type { RowError, StagedRow } from './import.row.js';
+import { type RowError, type StagedRow, failedRow } from './import.row.js';
 import type { Work } from './work.js';
 
 /**
@@ -65,8 +65,7 @@ function toChange(row: StagedRow): UserChange {
 
 /** The user has changed since the plan was made, or somebody took a name meanwhile. */
 function toFailed(row: StagedRow, { error }: Extract<Outcome, { outcome: 'error' }>): StagedRow {
-  const outcome = row.outcome === 'missing' ? 'missing' : 'error';
-  return { ...row, outcome, batch: 0, changes: [], errors: rowErrors(error) };
+  return failedRow(row, rowErrors(error));
 }
 
 function rowErrors({ code, detail, extras }: ProblemError): RowError[] {

@@ -129,10 +129,11 @@ export class ImportRowsRepository {
     return row?.count ?? 0;
   }
 
-  /** What a stopped run has not come to is skipped. */
+  /** What a stopped run has not come to is skipped; users that it would have made are none. */
   async skipBehind(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
     await tx.execute(
-      `UPDATE import_rows SET outcome = 'skipped', changes = '[]' WHERE run_id = ? AND batch > ? AND line > 0`,
+      `UPDATE import_rows SET outcome = 'skipped', changes = '[]', user_uuid = CASE version WHEN 0 THEN NULL ELSE user_uuid END
+       WHERE run_id = ? AND batch > ? AND line > 0`,
       [runId, appliedBatches],
     );
   }

@@ -32,3 +32,10 @@ export interface StagedRow {
 /** Rows that a batch writes: those that stand, and missing users that are to be blocked. */
 export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
   outcome === 'missing' ? changes.length > 0 : outcome !== 'error' && outcome !== 'skipped';
+
+/** A row of which nothing stands. It names no user that only it would have made. */
+export function failedRow(row: StagedRow, errors: RowError[]): StagedRow {
+  const outcome = row.outcome === 'missing' ? 'missing' : 'error';
+  const userUuid = row.version === 0 ? null : row.userUuid;
+  return { ...row, outcome, userUuid, batch: 0, changes: [], errors };
+}
