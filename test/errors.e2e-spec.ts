@@ -173,6 +173,8 @@ test.each([
   ['application/json', 'application/json'],
   ['Application/JSON', 'application/json'],
   ['application/problem+json', 'application/problem+json'],
+  ['application/json; charset=utf-8', 'application/json'],
+  ['application/json;q=0.9', 'application/json'],
   ['application/json, application/problem+json', 'application/problem+json'],
   ['application/json, text/plain, */*', 'application/problem+json'],
   ['*/*', 'application/problem+json'],

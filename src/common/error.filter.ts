@@ -5,6 +5,9 @@ import { ProblemError } from './errors.js';
 import { Log } from './log.js';
 import { toProblem, toProblemError } from './problem.js';
 
+/** That one media type, whatever its parameters and weight are. */
+const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
+
 /** Turns whatever is thrown into the one form of error answer; a fault of ours is logged with its stack. */
 @Injectable()
 @Catch()
@@ -44,5 +47,5 @@ function withMethods(error: ProblemError, request: Request): ProblemError {
 }
 
 function asksForPlainJson(request: Request): boolean {
-  return request.headers.accept?.trim().toLowerCase() === 'application/json';
+  return PLAIN_JSON.test(request.headers.accept ?? '');
 }
