@@ -71,6 +71,13 @@ test('the list of runs: newest first, by state and data set, by pages', async ()
   expect(await list('state=rejected')).toEqual([0, []]);
 });
 
+test('unchanged rows are counted and not kept, also where the data set begins to manage their user', async () => {
+  await create(app.key, { username: 'u1', email: 'u1@example.org', external_id: 'u1' });
+  const run = await imported(app.key, csv('ExternalId,Username', 'u1,u1'));
+  expect(counted(run)).toEqual({ unchanged: 1 });
+  for (const query of ['', 'outcome=unchanged']) expect(await rowsOf(app.key, run.id, query)).toEqual([]);
+});
+
 test('rows by outcome and code', async () => {
   const run = await imported(
     app.key,

@@ -3,7 +3,7 @@ import { Page } from '../common/page.js';
 import { BooleanParam, ChoicesParam, MAX_REPEATS, PatternParam } from '../common/query-rules.js';
 import { ROW_OUTCOMES, RUN_STATES } from './run/import.run.js';
 
-const LISTED_OUTCOMES = [...ROW_OUTCOMES.filter((outcome) => outcome !== 'unchanged'), 'missing'];
+const LISTED_OUTCOMES = [...ROW_OUTCOMES, 'missing'];
 
 export class RunsQuery extends Page {
   @ApiPropertyOptional({
@@ -25,7 +25,7 @@ export class RowsQuery extends Page {
     enum: LISTED_OUTCOMES,
     isArray: true,
     maxItems: MAX_REPEATS,
-    description: 'May be repeated.',
+    description: 'May be repeated. Of `unchanged` there is none: such rows are counted, not kept.',
   })
   @ChoicesParam(LISTED_OUTCOMES)
   outcome?: string[];

@@ -95,13 +95,11 @@ const problems = (outcome: string): string =>
   `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND outcome = '${outcome}' AND code <> '' ORDER BY line LIMIT ?`;
 
 function conditions(runId: string, filter: RowFilter): { sql: string; params: SqlValue[] } {
-  const parts = ['run_id = ?'];
+  const parts = ['run_id = ?', "outcome <> 'unchanged'"]; // claims of users without another change
   const params: SqlValue[] = [runId];
   if (filter.outcomes) {
     parts.push(`outcome IN (${placeholders(filter.outcomes.length)})`);
     params.push(...filter.outcomes);
-  } else {
-    parts.push("outcome <> 'unchanged'"); // claims of users without another change
   }
   if (filter.code !== undefined) {
     parts.push('code = ?');
