@@ -52,17 +52,20 @@ test('the sample is imported, twice, and exported again', async () => {
   expect((await rollcall(['import', out])).out).toMatch(/unchanged +15\n/);
 });
 
-test('exit codes: some rows failed, refused, parked, approved, planned', async () => {
+test('exit codes: some or all rows failed, refused, parked, approved, planned', async () => {
   const rows = Array.from({ length: 8 }, (_, i) => `p${i},p${i},p${i}@example.org,Active`);
   expect((await rollcall(['import', fileOf('good.csv', ...rows), '--dry-run'])).out).toContain(
     'planned (dry run)',
   );
   expect((await rollcall(['import', fileOf('good.csv', ...rows)])).code).toBe(0);
-  const some = await rollcall(['import', fileOf('some.csv', 'q,q,bad,Active')]);
+  const some = await rollcall(['import', fileOf('some.csv', 'q,q,bad,Active', ...rows)]);
   expect([some.code, /2 +email +invalid_format +must be an e-mail address/.test(some.out)]).toEqual([
     1,
     true,
   ]);
+  const bad = fileOf('bad.csv', 'q,q,bad,Active');
+  expect((await rollcall(['import', bad])).code).toBe(2);
+  expect((await rollcall(['import', bad, '--dry-run'])).code).toBe(2);
   const refused = await rollcall(['import', fileOf('empty.csv')]);
   expect([refused.code, /1 +empty_file +The file has a header/.test(refused.out)]).toEqual([2, true]);
   const blocked = fileOf('blocked.csv', ...rows.map((row) => row.replace('Active', 'Blocked')));

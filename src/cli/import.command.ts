@@ -8,7 +8,7 @@ import { ImportOptions } from '../import/import.options.js';
 import { presentRun } from '../import/import.view.js';
 import { ImportsService } from '../import/imports.service.js';
 import { RunEvents } from '../import/report/run-events.js';
-import type { ImportRun } from '../import/run/import.run.js';
+import { type ImportRun, noCounts } from '../import/run/import.run.js';
 import { FirstStart } from '../setup/first-start.service.js';
 import { credentials } from '../setup/welcome.js';
 import { summary } from './import.summary.js';
@@ -21,7 +21,7 @@ const NOTHING_APPLIED = 2;
 
 const EXIT_CODES = `
 Exit codes: 0 all applied (or, with --dry-run, planned without an error), 1 some rows failed,
-2 nothing applied: refused, parked until somebody approves it, or cancelled.`;
+2 nothing applied: every row failed, refused, parked until somebody approves it, or cancelled.`;
 
 interface Flags extends Record<string, string | boolean | undefined> {
   approve?: boolean;
@@ -126,10 +126,11 @@ function cancelOnInterrupt(imports: ImportsService, id: string): () => void {
   return () => process.off('SIGINT', interrupt);
 }
 
-function exitCode({ state, counts }: ImportRun): number {
-  const errors = counts?.error ?? 0;
-  if (state === 'completed' || state === 'completed_with_errors' || state === 'planned') {
-    return errors > 0 ? SOME_FAILED : ALL_APPLIED;
-  }
-  return NOTHING_APPLIED;
+function exitCode({ state, counts, missing }: ImportRun): number {
+  if (state !== 'completed' && state !== 'completed_with_errors' && state !== 'planned')
+    return NOTHING_APPLIED;
+  const { error, skipped: _, ...applied } = counts ?? noCounts();
+  if (error === 0) return ALL_APPLIED;
+  const stands = Object.values(applied).some((rows) => rows > 0) || missing.blocked > 0;
+  return stands ? SOME_FAILED : NOTHING_APPLIED;
 }
