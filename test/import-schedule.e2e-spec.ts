@@ -169,15 +169,18 @@ test('imports that are overdue show in the status', async () => {
   expect((await app.nobody.get('/status')).body.import_overdue).toBe(true);
 });
 
-test.each(['allow_privileged=true', 'dry_run=true', 'mode=sideways', 'shoe_size=43'])(
-  'a schedule with the option %s does not start',
-  async (options) => {
-    const service = new Process('dist/main.js', {
-      ...newcomer(database),
-      IMPORT_FOLDER: folder,
-      IMPORT_OPTIONS: options,
-    });
-    expect((await service.exit).code).toBe(1);
-    expect(service.err).toContain(`IMPORT_OPTIONS: ${options.split('=')[0]}`);
-  },
-);
+test.each([
+  'allow_privileged=true',
+  'dry_run=true',
+  'mode=sideways',
+  'shoe_size=43',
+  'mode=upsert&mode=create_only',
+])('a schedule with the option %s does not start', async (options) => {
+  const service = new Process('dist/main.js', {
+    ...newcomer(database),
+    IMPORT_FOLDER: folder,
+    IMPORT_OPTIONS: options,
+  });
+  expect((await service.exit).code).toBe(1);
+  expect(service.err).toContain(`IMPORT_OPTIONS: ${options.split('=')[0]}`);
+});

@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import { readInput } from '../../common/input.js';
 import { ImportOptions } from '../import.options.js';
 
@@ -9,7 +10,7 @@ const NEVER = ['allow_privileged', 'dry_run', 'expected_rows'];
  * @throws Error naming each option that is unknown or has a bad value.
  */
 export function scheduleOptions(text: string): ImportOptions {
-  const given = Object.fromEntries(new URLSearchParams(text));
+  const given = { ...parse(text) };
   const { value, errors } = readInput(ImportOptions, given);
   const faults = [
     ...errors.map(({ field, message }) => `${field} ${message}`),
