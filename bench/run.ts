@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import type { Outcome } from './cases/context.js';
 import { compareImports } from './cases/import.js';
+import { compareImportMemory } from './cases/import-memory.js';
 import { compareLogins } from './cases/login.js';
 import { measureProcess } from './cases/process.js';
 import { REQUEST_CASES, compareAllRequests } from './cases/requests.js';
@@ -17,18 +18,20 @@ import { ENGINE_NAMES, captionOf, fullTables } from './support/table.js';
 
 /**
  * `npm run bench`: the built service beside floors that do the least that its work asks for, on both engines;
- * `npm run bench:full`: searches among a million users too. docs/performance.md tells how to read it.
+ * `npm run bench:full`: searches among a million users and the plan of a large file too. docs/performance.md tells how to read it.
  */
 const USERS = 10_000;
 const MANY_USERS = 1_000_000;
 const MAX_MEMORY = 250;
+const FULL_CASES = ['scale', 'plan'];
 
 cleanUpAtExit();
 const full = process.argv.includes('--full');
-const CASES = [...Object.keys(REQUEST_CASES), 'login', 'import', 'process', ...(full ? ['scale'] : [])];
+const CASES = [...Object.keys(REQUEST_CASES), 'login', 'import', 'process', ...(full ? FULL_CASES : [])];
 const settings = readSettings(CASES);
 const { rounds, seconds } = settings;
 const wanted = (id: string): boolean => settings.cases.includes(id);
+const isFull = (id: string): boolean => FULL_CASES.includes(id);
 const cores = planCores();
 pinMyself(cores.load);
 
@@ -78,21 +81,22 @@ async function measureScale(name: EngineName): Promise<void> {
   scale.machine.engines[name] = engine.version;
   try {
     const context = { engine, cores, effort: { rounds, seconds }, say: sayFor(name) };
-    scale.comparisons.push(...(await compareScales(context, MANY_USERS)));
+    if (wanted('scale')) scale.comparisons.push(...(await compareScales(context, MANY_USERS)));
+    if (wanted('plan')) scale.absolutes.push(await compareImportMemory(context));
   } finally {
     await engine.remove();
   }
 }
 
-for (const name of settings.engines) if (settings.cases.some((id) => id !== 'scale')) await measure(name);
-for (const name of settings.engines) if (wanted('scale')) await measureScale(name);
+for (const name of settings.engines) if (!settings.cases.every(isFull)) await measure(name);
+for (const name of settings.engines) if (settings.cases.some(isFull)) await measureScale(name);
 
 for (const results of [bench, scale]) {
   if (results.comparisons.length + results.absolutes.length === 0) continue;
   process.stdout.write(`\n${captionOf(results)}\n\n${fullTables(results)}`);
 }
 if (settings.whole) {
-  await writeReport({ bench, ...(wanted('scale') && { scale }) });
+  await writeReport({ bench, ...(full && { scale }) });
   process.stdout.write(
     '\nWritten to bench/results.json, bench/results.svg, README.md and docs/performance.md.\n',
   );

@@ -42,7 +42,7 @@ export interface Absolute {
   case: string;
   engine: EngineName;
   value: number;
-  unit: 'MiB' | 's';
+  unit: 'MiB' | 's' | 'times';
   atMost: number;
 }
 

@@ -44,7 +44,7 @@ const goalOf = ({ goal, ratio }: Floored): string =>
 const mark = (reached: boolean): string => (reached ? 'reached' : 'missed');
 
 function absoluteRow({ case: title, engine, value, unit, atMost }: Absolute): string[] {
-  const digits = unit === 's' ? 2 : 0;
+  const digits = unit === 'MiB' ? 0 : 2;
   return [
     title,
     ENGINE_NAMES[engine],

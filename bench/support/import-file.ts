@@ -1,0 +1,58 @@
+import { createWriteStream, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { sampleLines } from '../../samples/generate.js';
+import type { Service } from '../faults/servers.js';
+import { cpuSeconds } from './meter.js';
+import type { Spent } from './run-floor.js';
+import { ask, askJson } from './send.js';
+
+const API = '/api/0.3/imports';
+
+/** A file of made-up users. */
+export interface UserFile {
+  path: string;
+  text: string;
+  rows: number;
+}
+
+/** Makes a file of users; `changed` percent of them are other than in the file without. */
+export async function makeUserFile(folder: string, rows: number, changed = 0): Promise<UserFile> {
+  const path = join(folder, `users-${rows}-${changed}.csv`);
+  await pipeline(Readable.from(sampleLines({ rows, seed: 1, changed })), createWriteStream(path));
+  return { path, text: readFileSync(path, 'utf8'), rows };
+}
+
+interface Run {
+  id: string;
+  state: string;
+  counts: Record<string, number> | null;
+}
+
+/**
+ * Imports a file, from the first byte of the upload to the end of the run.
+ * @param pids whose CPU counts: the service, and its database's server.
+ * @param expected rows by outcome. @throws Error where the run ends otherwise.
+ */
+export async function importFile(
+  service: Service,
+  { text }: UserFile,
+  {
+    pids,
+    expected,
+    query = '',
+  }: { pids: readonly number[]; expected: Record<string, number>; query?: string },
+): Promise<Spent> {
+  const cpu = cpuSeconds(pids);
+  const from = performance.now();
+  const upload = { method: 'POST', path: `${API}${query}`, body: text };
+  const { id } = JSON.parse(await ask(service.url, upload, { 'content-type': 'text/csv' })) as Run;
+  await ask(service.url, { method: 'GET', path: `${API}/${id}/events` }); // they end with the run
+  const spent = { seconds: (performance.now() - from) / 1000, cpuSeconds: cpuSeconds(pids) - cpu };
+  const run = await askJson<Run>(service.url, { method: 'GET', path: `${API}/${id}` });
+  const isAsExpected = Object.entries(expected).every(([outcome, count]) => run.counts?.[outcome] === count);
+  if (!['completed', 'planned'].includes(run.state) || !isAsExpected)
+    throw new Error(`import: ${run.state} ${JSON.stringify(run.counts)}, not ${JSON.stringify(expected)}`);
+  return spent;
+}
