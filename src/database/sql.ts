@@ -69,3 +69,8 @@ export function placeholders(count: number): string {
 export function forUpdate(sql: Sql): string {
   return sql.dialect === 'mysql' ? ' FOR UPDATE' : '';
 }
+
+/** The index by which rows are to be found: SQLite keeps no statistics here, and may take a primary key that fits less. */
+export function byIndex(sql: Sql, name: string): string {
+  return sql.dialect === 'mysql' ? ` FORCE INDEX (${name})` : ` INDEXED BY ${name}`;
+}

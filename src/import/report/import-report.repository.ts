@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../../database/database.js';
-import { type Sql, type SqlValue, placeholders } from '../../database/sql.js';
+import { type Sql, type SqlValue, byIndex, placeholders } from '../../database/sql.js';
 import type { ImportRowEntity } from '../run/import.entity.js';
 import { ROW_COLUMNS, toStaged } from '../run/import-row.mapping.js';
 import type { RowError, StagedRow } from '../run/import.row.js';
@@ -21,10 +21,18 @@ export interface FailedRow {
 /** What is read of a run's rows for people. */
 @Injectable()
 export class ImportReportRepository {
-  constructor(@Inject(DATABASE) private readonly database: Database) {}
+  /** Rows of one outcome, in the order of their lines. */
+  private readonly byOutcome: string;
+
+  constructor(@Inject(DATABASE) private readonly database: Database) {
+    this.byOutcome = `import_rows${byIndex(database, 'ix_import_rows_outcome')}`;
+  }
 
   /** The first rows with errors. */
   async problems(runId: string, limit: number): Promise<StagedRow[]> {
+    const problems = (outcome: string): string =>
+      `SELECT ${ROW_COLUMNS} FROM ${this.byOutcome}
+       WHERE run_id = ? AND outcome = '${outcome}' AND code <> '' ORDER BY line LIMIT ?`;
     const rows = await this.database.query<ImportRowEntity>(
       // Each outcome in the order of its index: together they would have to be sorted.
       `SELECT * FROM (${problems('error')}) AS errors UNION ALL SELECT * FROM (${problems('missing')}) AS others
@@ -70,7 +78,7 @@ export class ImportReportRepository {
   /** Lines of failed rows whose cells are not kept yet, above `after`. */
   async failedWithoutCells(runId: string, after: number, limit: number): Promise<number[]> {
     const rows = await this.database.query<{ line: number }>(
-      `SELECT line FROM import_rows WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?
+      `SELECT line FROM ${this.byOutcome} WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?
        ORDER BY line LIMIT ?`,
       [runId, after, limit],
     );
@@ -79,7 +87,7 @@ export class ImportReportRepository {
 
   async failed(runId: string, after: number, limit: number): Promise<FailedRow[]> {
     const rows = await this.database.query<ImportRowEntity>(
-      `SELECT line, errors, cells FROM import_rows WHERE run_id = ? AND outcome = 'error' AND line > ?
+      `SELECT line, errors, cells FROM ${this.byOutcome} WHERE run_id = ? AND outcome = 'error' AND line > ?
        ORDER BY line LIMIT ?`,
       [runId, after, limit],
     );
@@ -90,9 +98,6 @@ export class ImportReportRepository {
     }));
   }
 }
-
-const problems = (outcome: string): string =>
-  `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND outcome = '${outcome}' AND code <> '' ORDER BY line LIMIT ?`;
 
 function conditions(runId: string, filter: RowFilter): { sql: string; params: SqlValue[] } {
   const parts = ['run_id = ?', "outcome <> 'unchanged'"]; // claims of users without another change

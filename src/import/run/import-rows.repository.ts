@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { insertRows } from '../../database/bulk.js';
 import { DATABASE, type Database } from '../../database/database.js';
-import { type Sql, placeholders } from '../../database/sql.js';
+import { type Sql, byIndex, placeholders } from '../../database/sql.js';
 import { ImportRowEntity } from './import.entity.js';
 import type { StagedOutcome, StagedRow } from './import.row.js';
 import { ROW_COLUMNS, toEntity, toStaged } from './import-row.mapping.js';
@@ -95,7 +95,8 @@ export class ImportRowsRepository {
 
   async batch(tx: Sql, runId: string, batch: number): Promise<StagedRow[]> {
     const rows = await tx.query<ImportRowEntity>(
-      `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND batch = ? ORDER BY line`,
+      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(tx, 'ix_import_rows_batch')}
+       WHERE run_id = ? AND batch = ? ORDER BY line`,
       [runId, batch],
     );
     return rows.map(toStaged);
