@@ -11,24 +11,20 @@ export function Normalise(form: Form): PropertyDecorator {
 }
 
 /**
- * An instance of an input class with the fields of `sent`, each in its form. A field is taken as it is and never
- * walked: a value may hold members named `constructor` or `then` that a generic transformer would trip over.
+ * An instance of an input class with the fields of `sent`, which are fields of that class, each in its form. A field is
+ * taken as it is and never walked: a value may hold members named `constructor` or `then` that a generic transformer
+ * would trip over.
  */
 export function toInstance<T extends object>(
   type: new () => T,
   sent: readonly (readonly [string, unknown])[],
 ): T {
-  const instance = new type();
+  const fields: Record<string, unknown> = {};
   for (const [field, raw] of sent) {
     const form = formOf(type.prototype as object, field);
-    Reflect.defineProperty(instance, field, {
-      value: form ? form(raw) : raw,
-      configurable: true, // a rule may take a field out again
-      enumerable: true,
-      writable: true,
-    });
+    fields[field] = form ? form(raw) : raw;
   }
-  return instance;
+  return Object.assign(new type(), fields);
 }
 
 function formOf(prototype: object | null, field: string): Form | undefined {

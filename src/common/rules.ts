@@ -1,7 +1,7 @@
 import { registerDecorator } from 'class-validator';
 import type { FieldCode } from './errors.js';
 import { isObject } from './json.js';
-import { characters, isCleanText, normalise, normaliseLine } from './text.js';
+import { characters, isCleanText, isWithin, normalise, normaliseLine } from './text.js';
 
 type Test = (value: unknown, fields: object) => boolean;
 /** What completes "<field> …"; made of the value where it names a part of it. */
@@ -60,7 +60,7 @@ export const OfType = (type: Type) =>
   Rule('invalid_type', `must be ${/^[ao]/.test(type) ? 'an' : 'a'} ${type}`, (value) => ofType(value, type));
 
 export const MaxCharacters = (max: number) =>
-  TextRule('too_long', `may have at most ${max} characters`, (text) => characters(text) <= max);
+  TextRule('too_long', `may have at most ${max} characters`, (text) => isWithin(text, max));
 
 export const MinCharacters = (min: number) =>
   TextRule('too_short', `must have at least ${min} characters`, (text) => characters(text) >= min);

@@ -1,6 +1,9 @@
 /** Pure text helpers, shared by every rule that compares, stores or searches text. */
 
 const ASCII = /^[\0-\x7f]*$/;
+const PRINTABLE = /^[ -~]*$/;
+/** Words of printable ASCII with a space between two: most lines, which are in their form already. */
+const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/;
 const CONTROL = /\p{Cc}/u;
 const CONTROL_EXCEPT_NEWLINE = /[^\P{Cc}\n]/u;
 /** Beyond the Stream-Safe Text Format (UAX #15, section 13). */
@@ -13,6 +16,11 @@ export function characters(text: string): number {
   return count;
 }
 
+/** Whether a text has at most `max` code points. */
+export function isWithin(text: string, max: number): boolean {
+  return text.length <= max || characters(text) <= max; // no text has more code points than units
+}
+
 /** The first `max` code points. */
 export function truncated(text: string, max: number): string {
   return text.length <= max ? text : Array.from(text).slice(0, max).join('');
@@ -23,6 +31,7 @@ export function truncated(text: string, max: number): string {
  * on one letter than any writing has.
  */
 export function isCleanText(text: string, options: { newlines?: boolean } = {}): boolean {
+  if (PRINTABLE.test(text)) return true;
   const control = options.newlines ? CONTROL_EXCEPT_NEWLINE : CONTROL;
   return text.isWellFormed() && !control.test(text) && !OVERLOADED.test(text);
 }
@@ -43,6 +52,7 @@ export function normalise(text: string): string {
 
 /** As `normalise`, and every run of spaces becomes one space. Control characters stay, to be refused by name. */
 export function normaliseLine(text: string): string {
+  if (PLAIN_LINE.test(text)) return text;
   return normalForm(text, 'NFC')
     .trim()
     .replace(/\p{Zs}+/gu, ' ');

@@ -20,12 +20,12 @@ export function differences(before: User | undefined, after: User): FieldChange[
 /** Field values are scalars, lists and objects of lists; the order of an object's keys says nothing. */
 function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object') return false;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   return JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
 }
 
-function ordered(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+function ordered(value: object): unknown {
+  if (Array.isArray(value)) return value;
   return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 

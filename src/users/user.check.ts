@@ -8,9 +8,12 @@ import { passwordErrors, patched, wholeErrors } from './user.rules.js';
  * The API and the importer ask here, so that a value is refused alike wherever it comes from.
  */
 export function brokenRules(input: UserInput, errors: readonly FieldError[], current: User): FieldError[] {
-  const broken = new Set(errors.map(({ field }) => field));
-  const good = Object.fromEntries(Object.entries(input).filter(([field]) => !broken.has(field))) as UserInput;
+  const good = errors.length === 0 ? input : without(input, new Set(errors.map(({ field }) => field)));
   const after = patched(current, good);
   const weak = good.password ? passwordErrors(good.password, after) : [];
   return [...errors, ...wholeErrors(after), ...weak];
+}
+
+function without(input: UserInput, fields: ReadonlySet<string>): UserInput {
+  return Object.fromEntries(Object.entries(input).filter(([field]) => !fields.has(field)));
 }

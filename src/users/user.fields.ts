@@ -1,6 +1,6 @@
 import { Normalise } from '../common/normalise.js';
 import { Clean, MaxCharacters, NotBlank, OfType, TextRule, all, line, trimmed } from '../common/rules.js';
-import { characters, normalForm } from '../common/text.js';
+import { isWithin, normalForm } from '../common/text.js';
 import { isEmailAddress, isHttpUrl, localPart } from './user.formats.js';
 
 /** Rules of one kind of field each, for the input classes. */
@@ -29,10 +29,8 @@ export const Email = () =>
     NotBlank(),
     Line(254),
     TextRule('invalid_format', 'must be an e-mail address', isEmailAddress),
-    TextRule(
-      'too_long',
-      'may have at most 64 characters before the @',
-      (text) => characters(localPart(text)) <= 64,
+    TextRule('too_long', 'may have at most 64 characters before the @', (text) =>
+      isWithin(localPart(text), 64),
     ),
   );
 

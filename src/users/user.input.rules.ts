@@ -1,6 +1,6 @@
 import { isObject } from '../common/json.js';
 import { Rule, all, line } from '../common/rules.js';
-import { characters, caseFold, isCleanText, normalise, truncated } from '../common/text.js';
+import { caseFold, isCleanText, isWithin, normalise, truncated } from '../common/text.js';
 import { isHttpUrl } from './user.formats.js';
 import { NETWORKS } from './user.model.js';
 
@@ -68,7 +68,7 @@ export const authnameRules = (): PropertyDecorator =>
       (value) =>
         keys(value).length <= MAX_METHODS &&
         values(value).every((list) => strings(list).length <= MAX_VALUES) &&
-        names(value).every((name) => characters(name) <= MAX_VALUE),
+        names(value).every((name) => isWithin(name, MAX_VALUE)),
     ),
     Rule(
       'invalid_value',
@@ -100,7 +100,7 @@ export const socialMediaRules = (): PropertyDecorator =>
       (value) => unknownNetworks(value).length === 0,
     ),
     Rule('too_long', `may hold URLs of at most ${MAX_URL} characters`, (value) =>
-      urls(value).every((url) => characters(url) <= MAX_URL),
+      urls(value).every((url) => isWithin(url, MAX_URL)),
     ),
     Rule('invalid_format', 'must hold http or https URLs', (value) =>
       urls(value).every((url) => url === '' || (isCleanText(url) && isHttpUrl(url))),

@@ -3,6 +3,8 @@
  * where they stand before a `|`, so that `DOMAIN\name` is written, and typed by people, as it is.
  */
 export function joinList(values: readonly string[]): string {
+  const [only] = values;
+  if (only !== undefined && values.length === 1 && !only.includes('|')) return only; // the usual cell
   return values
     .map((value, index) => {
       const escaped = value.replace(/(\\*)\|/g, '$1$1\\|');
@@ -13,6 +15,7 @@ export function joinList(values: readonly string[]): string {
 
 /** The values of a cell, trimmed; empty ones are dropped. */
 export function splitList(cell: string): string[] {
+  if (!cell.includes('|')) return isBlank(cell) ? [] : [cell.trim()];
   const values: string[] = [];
   let value = '';
   let at = 0;
@@ -28,5 +31,7 @@ export function splitList(cell: string): string[] {
     }
   }
   values.push(value + cell.slice(at));
-  return values.map((item) => item.trim()).filter((item) => item !== '');
+  return values.filter((value) => !isBlank(value)).map((value) => value.trim());
 }
+
+const isBlank = (text: string): boolean => text.trim() === '';
