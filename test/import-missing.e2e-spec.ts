@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { UserDirectory } from '../src/users/user-directory.js';
 import { TestApp } from './support/app.js';
 import { counted, csv, imported, linked, rowsOf } from './support/imports.js';
 import { PASSWORD } from './support/people.js';
+import { RARE, seedUsers } from './support/seed.js';
 
 /** Users that a data set manages and its file lacks. */
 let app: TestApp;
@@ -67,6 +69,18 @@ test('a user who is blocked already is not missing', async () => {
   expect((await app.key.get('/users/search?managed_by=s')).body.Count).toBe(6);
 });
 
+test('whom the file names and who would not be missing hides nobody who is', async () => {
+  const options = 'dataset=hidden&allow_privileged=true';
+  const [blocked, master, other] = ['h-blocked', 'h-master', 'h-other'];
+  await imported(app.key, csv(HEAD, person('h-gone'), person('h-twice')), options);
+  const rows = [`${person(blocked)},Blocked,`, `${person(master)},,Webmaster`, `${person(other)},,`];
+  await imported(app.key, csv(`${HEAD},Status,Roles`, ...rows.slice(0, 2)), options);
+  await imported(app.key, csv(`${HEAD},Status,Roles`, rows[2] ?? ''), 'dataset=another');
+  const names = [blocked, master, other, 'h-twice', 'h-twice'];
+  const run = await imported(app.key, csv(HEAD, ...names.map(person)), `${options}&missing=report`);
+  expect(run.missing).toEqual({ reported: 1, blocked: 0 });
+});
+
 test('only the data set itself is in scope, and never a Webmaster', async () => {
   await imported(app.key, csv(HEAD, person('o-1')), 'dataset=other');
   await imported(
@@ -90,4 +104,9 @@ test('a user that the API has made is managed once a file has named it, without 
   expect(counted(run)).toEqual({ unchanged: 1 });
   expect((await app.key.get(`/users/${created.body.uuid}`)).body).toEqual(before);
   expect((await app.key.get('/users/search?managed_by=claims')).body.Count).toBe(1);
+});
+
+test('the users of a data set are counted, however many there are', async () => {
+  await seedUsers(app, 0, 4500);
+  expect(await app.app.get(UserDirectory).countManaged('default')).toBe(4500 - RARE);
 });

@@ -26,6 +26,10 @@ const SMALL = new Set(['user_counters', 'leases', 'api_keys', 'import_runs']);
 /** What legitimately walks far, and why it may. */
 const WALKS: [RegExp, string][] = [
   [/^UPDATE idempotency_keys SET created/, 'the test lets time go by'],
+  [
+    /FROM users WHERE managed_by = \? .*LIMIT \?\) AS stretch/,
+    'the users of a data set are counted, 2,000 at a time',
+  ],
   [/FROM users WHERE uuid > \? .*LIMIT \?$/, 'the export goes through all users by their key, 500 at a time'],
   [/FROM audit_events.*LIMIT \?\) AS candidates/, 'the audit looks at 10,000 rows at most, and says so'],
   [/COUNT\(\*\) AS count FROM sessions/, 'an exact number costs its matches: sessions that live'],

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { WEBMASTER } from '../access/roles.js';
 import { DATABASE, type Database } from '../database/database.js';
 import { type Sql, placeholders } from '../database/sql.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from './user.model.js';
@@ -79,6 +80,20 @@ export class UserDirectoryRepository {
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
       [dataset, after, limit],
     );
+  }
+
+  /** Of the next users of a data set behind a uuid: how many are active and no Webmasters, and who is the last one. */
+  async countManaged(
+    dataset: string,
+    after: string,
+    limit: number,
+  ): Promise<{ count: number; last: string | null }> {
+    const row = await this.database.first<{ count: number | string | null; last: string | null }>(
+      `SELECT SUM(CASE WHEN status = 'Active' AND roles NOT LIKE ? THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
+       FROM (SELECT uuid, status, roles FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS stretch`,
+      [`%"${WEBMASTER}"%`, dataset, after, limit],
+    );
+    return { count: Number(row?.count ?? 0), last: row?.last ?? null };
   }
 
   /** Users behind a uuid; without `all` those that have an external id. */

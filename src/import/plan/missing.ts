@@ -12,21 +12,25 @@ const PAGE = 1000;
 export class MissingUsers {
   constructor(private readonly directory: UserDirectory) {}
 
-  /** Stages them where the options want them listed or blocked. @returns how many there are. */
+  /**
+   * Stages them where the options want them listed or blocked. @returns how many there are. They are looked for only where
+   * there are fewer users in the file than in the data set: a change of a user while the file is read may hide one of them
+   * from this run, not from the next.
+   */
   async plan(run: ImportRun, builder: PlanBuilder): Promise<number> {
     const { missing } = run.options;
+    const fewer = (await this.directory.countManaged(run.dataset)) - builder.tally.inScope;
+    if (fewer <= 0 || missing === 'keep') return Math.max(0, fewer);
     let count = 0;
     let after = '';
     for (;;) {
       const users = await this.directory.managed(run.dataset, after, PAGE);
       const gone = users.filter((user) => isMissing(user, builder));
-      if (missing !== 'keep') {
-        const rows = gone.map((user, index) =>
-          toRow(user, -(count + index + 1), run.dataset, missing === 'block'),
-        );
-        for (const row of rows) builder.tally.print(row);
-        await builder.stage(rows, { rowsDone: builder.tally.rows, percent: 99 });
-      }
+      const rows = gone.map((user, index) =>
+        toRow(user, -(count + index + 1), run.dataset, missing === 'block'),
+      );
+      for (const row of rows) builder.tally.print(row);
+      await builder.stage(rows, { rowsDone: builder.tally.rows, percent: 99 });
       count += gone.length;
       const last = users.at(-1);
       if (!last) return count;

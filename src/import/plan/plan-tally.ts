@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { WEBMASTER } from '../../access/roles.js';
+import type { User } from '../../users/user.model.js';
 import type { StagedRow } from '../run/import.row.js';
 import type { PlanNumbers } from './guards.js';
 import type { JudgedRow } from './row-judge.js';
@@ -10,6 +12,8 @@ export class PlanTally {
   rows = 0;
   unchanged = 0;
   matched = 0;
+  /** Users whom the file names and who would be missing otherwise. */
+  inScope = 0;
   private activeMatched = 0;
   private newKeys = 0;
   private clashes = 0;
@@ -35,6 +39,12 @@ export class PlanTally {
       if (before && field === 'email') this.emailsChanged++;
     }
     this.print(row);
+  }
+
+  /** The user of the first row with an ExternalId, whatever becomes of the row. */
+  meet(user: User, dataset: string): void {
+    if (user.managed_by === dataset && user.status === 'Active' && !user.roles.includes(WEBMASTER))
+      this.inScope++;
   }
 
   /** A row for a new user that clashes with a user of another external id. */
