@@ -12,7 +12,7 @@ export function readSettings(): Env {
  * How much the heap may grow beyond what lives in it before the whole of it is cleaned, in percent. V8 would let it grow to
  * four times as much: what is left of requests and rows then fills 100 MiB before anybody looks.
  */
-const HEAP_GROWTH = 100;
+const HEAP_GROWTH = 50;
 
 /** Runs a program; a failure is told in a line without a stack, and ends it with `code`. */
 export function runProgram(refusal: string, program: () => Promise<void>, code = 1): void {
