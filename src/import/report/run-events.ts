@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ImportRunsRepository } from '../run/import-runs.repository.js';
 import { type ImportRun, RUNNABLE } from '../run/import.run.js';
@@ -11,6 +12,8 @@ const FIRST_LOOK_MILLIS = 20;
 @Injectable()
 export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
+  /** By the id of a run; as many may watch as like. */
+  private readonly stops = new EventEmitter().setMaxListeners(0);
 
   constructor(private readonly runs: ImportRunsRepository) {}
 
@@ -19,18 +22,33 @@ export class RunEvents implements BeforeApplicationShutdown {
     this.stopping = true;
   }
 
+  /** This process has worked on a run as far as it goes: whoever watches it here looks at once. */
+  tell(id: string): void {
+    this.stops.emit(id);
+  }
+
   /** The run now and after every change, until it ends or waits for an operator, or the service ends. */
   async *watch(id: string, signal?: AbortSignal): AsyncGenerator<ImportRun> {
     let told = '';
     let wait = FIRST_LOOK_MILLIS;
     do {
-      const run = await this.runs.find(id);
-      if (!run) return;
-      const news = JSON.stringify(run);
-      if (news !== told) yield run;
-      told = news;
-      if (!RUNNABLE.includes(run.state)) return;
-      await delay(wait, undefined, { ...(signal && { signal }) }).catch(() => undefined);
+      const stop = new AbortController();
+      const onStop = (): void => {
+        stop.abort();
+      };
+      this.stops.once(id, onStop); // before the look, so that nothing happens between the two unheard
+      try {
+        const run = await this.runs.find(id);
+        if (!run) return;
+        const news = JSON.stringify(run);
+        if (news !== told) yield run;
+        told = news;
+        if (!RUNNABLE.includes(run.state)) return;
+        const sooner = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
+        await delay(wait, undefined, { signal: sooner }).catch(() => undefined);
+      } finally {
+        this.stops.off(id, onStop);
+      }
       wait = Math.min(wait * 1.5, LOOK_MILLIS);
     } while (!signal?.aborted && !this.stopping);
   }

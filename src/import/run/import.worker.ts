@@ -2,6 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { toProblemError } from '../../common/problem.js';
 import { Log } from '../../common/log.js';
 import { TransactionRunner } from '../../database/transaction-runner.js';
+import { RunEvents } from '../report/run-events.js';
 import { ImportRunsRepository } from './import-runs.repository.js';
 import { Leases } from './leases.js';
 import { RunProcess } from './run-process.js';
@@ -25,6 +26,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     private readonly leases: Leases,
     private readonly process: RunProcess,
     private readonly transactions: TransactionRunner,
+    private readonly events: RunEvents,
     private readonly log: Log,
   ) {}
 
@@ -68,6 +70,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
       await this.process.run(work);
     } catch (error) {
       if (!(error instanceof NotOurs) && !(error instanceof Stopping)) throw error;
+    } finally {
+      this.events.tell(id);
     }
   }
 }
