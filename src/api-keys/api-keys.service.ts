@@ -4,15 +4,15 @@ import type { Caller, KeyActor } from '../access/actor.js';
 import { AuditService } from '../audit/audit.service.js';
 import { unauthenticated } from '../common/errors.js';
 import { sha256 } from '../common/secret.js';
-import { type DbTime, now, secondsFrom } from '../common/time.js';
+import { type DbTime, now, toMillis } from '../common/time.js';
 import type { Sql } from '../database/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import { isMistyped, makeApiKey } from './api-key.format.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 
-/** `last_used` is true to this many seconds, so that a busy key does not write with every request. */
-const LAST_USED_SECONDS = 60;
+/** `last_used` is true to this many milliseconds, so that a busy key does not write with every request. */
+const LAST_USED_MILLIS = 60_000;
 
 export type KeyState = 'active' | 'expired' | 'revoked';
 
@@ -39,7 +39,7 @@ export class ApiKeysService {
     }
     const time = now();
     if (!found || stateOf(found, time) !== 'active') return undefined;
-    if (found.last_used === null || found.last_used < secondsFrom(time, -LAST_USED_SECONDS)) {
+    if (found.last_used === null || toMillis(found.last_used) < Date.now() - LAST_USED_MILLIS) {
       await this.repository.touch(found.id, time);
     }
     return { kind: 'key', id: found.id };

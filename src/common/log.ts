@@ -5,6 +5,7 @@ import { actorId } from '../access/actor.js';
 import { Env } from '../config/env.js';
 import type { Observer } from './observe.js';
 import { pathOf } from './routes.js';
+import { isoNow } from './time.js';
 
 /** Characters that are written at once: so many stay whole in a pipe that several workers write to. */
 const MAX_WAITING = 2048;
@@ -22,7 +23,7 @@ export class Log implements Observer {
 
   constructor({ LOG_LEVEL: level, WORKERS }: Env) {
     const base = WORKERS > 1 ? { pid: process.pid } : null; // which of them it was
-    const options = { level, base, timestamp: pino.stdTimeFunctions.isoTime };
+    const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
     this.pino = pino(options, {
       write: (line) => {
         this.keep(line);

@@ -4,13 +4,28 @@
  */
 export type DbTime = string;
 
-export function toDbTime(date: Date): DbTime {
-  const iso = date.toISOString();
+/** @param time a date, or ISO 8601 in UTC with milliseconds. */
+export function toDbTime(time: Date | string): DbTime {
+  const iso = typeof time === 'string' ? time : time.toISOString();
   return `${iso.slice(0, 10)} ${iso.slice(11, 23)}`;
 }
 
 export function now(): DbTime {
-  return toDbTime(new Date());
+  return toDbTime(isoNow());
+}
+
+let second = Number.NaN;
+let textOfSecond = '';
+
+/** The time in ISO 8601 with milliseconds and `Z`. A request asks for it several times: a second is written out once. */
+export function isoNow(): string {
+  const millis = Date.now();
+  const ofSecond = millis % 1000;
+  if (millis - ofSecond !== second) {
+    second = millis - ofSecond;
+    textOfSecond = new Date(second).toISOString().slice(0, -4);
+  }
+  return `${textOfSecond}${String(ofSecond).padStart(3, '0')}Z`;
 }
 
 export function isDbTime(text: string): boolean {

@@ -1,0 +1,16 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { isoNow, now } from '../../src/common/time.js';
+import { ALL_BUT_DATE } from '../support/clock.js';
+
+afterEach(() => void jest.useRealTimers());
+
+test.each([
+  '2026-01-31T23:59:59.999Z',
+  '2026-02-01T00:00:00.000Z', // the next second
+  '2026-02-01T00:00:00.007Z', // the same one
+  '2026-01-31T23:59:59.070Z', // the clock was set back
+])('the time is the time: %s', (time) => {
+  jest.useFakeTimers({ now: new Date(time), doNotFake: ALL_BUT_DATE });
+  expect(isoNow()).toBe(time);
+  expect(now()).toBe(time.replace('T', ' ').replace('Z', ''));
+});
