@@ -1,5 +1,6 @@
-import { SetMetadata, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import { RouteMark } from '../common/route-mark.js';
 import type { Actor, Caller } from './actor.js';
 import type { Permission } from './policy.js';
 
@@ -18,15 +19,15 @@ export interface Requirement {
   self?: Permission;
 }
 
-export const PUBLIC = Symbol('public');
-export const REQUIREMENT = Symbol('requirement');
+export const PUBLIC = new RouteMark<true>();
+export const REQUIREMENT = new RouteMark<Requirement>();
 
 /** The route needs no credentials. A route with neither this nor `Requires` is closed to everybody. */
-export const Public = () => SetMetadata(PUBLIC, true);
+export const Public = () => PUBLIC.set(true);
 
 /** The route needs credentials with this permission. */
 export const Requires = (permission: Permission, self?: Permission) =>
-  SetMetadata(REQUIREMENT, { permission, ...(self && { self }) } satisfies Requirement);
+  REQUIREMENT.set({ permission, ...(self && { self }) });
 
 /** The actor whom the access guard found, with the request's id and address. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {

@@ -1,5 +1,4 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
 import type { Request, Response } from 'express';
 import { type Actor, actorId } from '../access/actor.js';
@@ -29,15 +28,12 @@ export class AccessGuard implements CanActivate {
   private readonly byKey = guardOf('api-key');
   private readonly byCookie = guardOf('session-cookie');
 
-  constructor(
-    private readonly reflector: Reflector,
-    private readonly rates: RateLimit,
-  ) {}
+  constructor(private readonly rates: RateLimit) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
-    if (this.reflector.get<boolean | undefined>(PUBLIC, context.getHandler())) {
+    if (PUBLIC.of(context)) {
       // A login costs something; probes and pages for people are not counted.
       if (request.method === 'POST') await this.rates.count(networkOf(request.ip ?? ''), response);
       return true;

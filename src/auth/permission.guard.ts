@@ -1,5 +1,4 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { isSelf } from '../access/actor.js';
 import { PUBLIC, REQUIREMENT, type Requirement } from '../access/decorators.js';
@@ -12,7 +11,6 @@ import { CrossSite } from './cross-site.js';
 @Injectable()
 export class PermissionGuard implements CanActivate {
   constructor(
-    private readonly reflector: Reflector,
     private readonly cookie: SessionCookie,
     private readonly crossSite: CrossSite,
   ) {}
@@ -21,8 +19,8 @@ export class PermissionGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const byKey = request.headers['x-api-key'] !== undefined;
     if (!byKey && this.cookie.read(request) !== undefined) this.crossSite.assertSameSite(request);
-    if (this.reflector.get<boolean | undefined>(PUBLIC, context.getHandler())) return true;
-    const requirement = this.reflector.get<Requirement | undefined>(REQUIREMENT, context.getHandler());
+    if (PUBLIC.of(context)) return true;
+    const requirement = REQUIREMENT.of(context);
     if (requirement && permitted(request, requirement)) return true;
     throw new ProblemError('forbidden', 'Your role does not permit this.');
   }

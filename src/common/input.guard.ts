@@ -1,17 +1,11 @@
-import {
-  type CanActivate,
-  type ExecutionContext,
-  Injectable,
-  SetMetadata,
-  createParamDecorator,
-} from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { type CanActivate, type ExecutionContext, Injectable, createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Env } from '../config/env.js';
 import { ProblemError } from './errors.js';
 import { type InputClass, readInput } from './input.js';
 import { type FileRules, assertFile } from './file-body.js';
 import { readJsonBody } from './json-body.js';
+import { RouteMark } from './route-mark.js';
 import { canonicalUuid } from './uuid.js';
 
 declare module 'express-serve-static-core' {
@@ -30,14 +24,14 @@ interface Accepted {
   query?: InputClass<object>;
 }
 
-const ACCEPTS = Symbol('accepts');
+const ACCEPTS = new RouteMark<Accepted>();
 /** For routes that take no query parameters. */
 class NoQuery {
   readonly none = true;
 }
 
 /** What a route takes. Without it: no body is read, and any query parameter is an error. */
-export const Accepts = (accepted: Accepted) => SetMetadata(ACCEPTS, accepted);
+export const Accepts = (accepted: Accepted) => ACCEPTS.set(accepted);
 
 /** The query as an instance of the class that `Accepts` names. */
 export const CheckedQuery = createParamDecorator(
@@ -50,23 +44,20 @@ export const CheckedQuery = createParamDecorator(
  */
 @Injectable()
 export class InputGuard implements CanActivate {
-  constructor(
-    private readonly reflector: Reflector,
-    private readonly env: Env,
-  ) {}
+  constructor(private readonly env: Env) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<Request>();
-    const accepted = this.reflector.get<Accepted | undefined>(ACCEPTS, context.getHandler()) ?? {};
-    if (accepted.body) {
-      const response = context.switchToHttp().getResponse<Response>();
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const { body, file, query } = ACCEPTS.of(context) ?? {};
+    if (body) {
+      const response = http.getResponse<Response>();
       request.body = await readJsonBody(request, response, this.env.REQUEST_TIMEOUT_SECONDS);
     }
-    if (accepted.file) assertFile(request, accepted.file);
-    for (const [name, value] of Object.entries(request.params)) {
-      if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(value));
+    if (file) assertFile(request, file);
+    for (const name in request.params) {
+      if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(request.params[name]));
     }
-    const { query } = accepted;
     if (query || request.url.includes('?')) request.checkedQuery = readQuery(query ?? NoQuery, request.query);
     return true;
   }
