@@ -2,7 +2,7 @@ import type { Actor } from '../access/actor.js';
 import { isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { toIso } from '../common/time.js';
-import { NETWORKS, type SocialMedia, type User } from './user.model.js';
+import type { SocialMedia, User } from './user.model.js';
 
 /** How much of a user a reader sees: everything, one's own profile, or what colleagues see. */
 export type View = 'full' | 'self' | 'colleague';
@@ -48,7 +48,7 @@ function orNull<T extends object>(document: T): T | null {
   return Object.keys(document).length === 0 ? null : document;
 }
 
-function presentSocialMedia(media: Readonly<SocialMedia>): Record<string, string> | null {
-  if (orNull(media) === null) return null;
-  return Object.fromEntries(NETWORKS.map((network) => [network, media[network] ?? '']));
+function presentSocialMedia(media: Readonly<SocialMedia>): Required<SocialMedia> | null {
+  const { facebook = '', linkedin = '', twitter = '' } = media;
+  return orNull(media) && { facebook, linkedin, twitter };
 }
