@@ -22,16 +22,16 @@ export class MysqlEngine implements Engine {
     this.pool = (dataSource.driver as unknown as { pool: Pool }).pool;
   }
 
-  async query<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
-    return this.alone<T[]>(sql, params);
+  query<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+    return this.alone(sql, params, (rows: T[]) => rows);
   }
 
-  async first<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T | undefined> {
-    return (await this.alone<T[]>(sql, params))[0];
+  first<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T | undefined> {
+    return this.alone(sql, params, (rows: T[]) => rows[0]);
   }
 
-  async execute(sql: string, params: readonly SqlValue[] = []): Promise<number> {
-    return (await this.alone<{ affectedRows: number }>(sql, params)).affectedRows;
+  execute(sql: string, params: readonly SqlValue[] = []): Promise<number> {
+    return this.alone(sql, params, (result: { affectedRows: number }) => result.affectedRows);
   }
 
   async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
@@ -86,23 +86,23 @@ export class MysqlEngine implements Engine {
     };
   }
 
-  /** A statement on any connection. */
-  private alone<T>(sql: string, params: readonly SqlValue[]): Promise<T> {
+  /** A statement on any connection, and what `of` makes of its result. */
+  private alone<T>(sql: string, params: readonly SqlValue[], of: (result: never) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.acquire((error, connection) => {
         if (error) {
           reject(error);
           return;
         }
-        const done: Done<T> = (failure, result) => {
+        const done: Done<never> = (failure, result) => {
           this.release(connection);
           if (failure) reject(failure);
-          else resolve(result);
+          else resolve(of(result));
         };
         try {
           send(connection, sql, params, done);
         } catch (refused) {
-          done(refused as QueryError, undefined as T);
+          done(refused as QueryError, undefined as never);
         }
       });
     });
