@@ -63,8 +63,9 @@ export class UserSearch {
     const { count, form, changes } = await this.survey(filter);
     const offset = query.offset ?? 0;
     if (!cursor && offset >= count) return { count, users: [], next: undefined };
-    const walk = JSON.stringify([filter, sort, order]);
-    const place = cursor ? undefined : this.walks.find(walk, changes, offset);
+    const walk =
+      cursor || changes === undefined ? undefined : { of: JSON.stringify([filter, sort, order]), changes };
+    const place = walk && this.walks.find(walk, offset);
     const found = await this.read(filter, {
       form,
       sort,
@@ -76,7 +77,7 @@ export class UserSearch {
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     const next = last && { sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid };
-    if (next && !cursor) this.walks.note(walk, changes, { offset: offset + page.length, cursor: next });
+    if (next && walk) this.walks.note(walk, { offset: offset + page.length, cursor: next });
     return { count, users: page.map(({ user }) => user), next: next && encodeCursor(next) };
   }
 
@@ -114,7 +115,7 @@ export class UserSearch {
           offset,
           limit,
         });
-        found.push(...hits.map((hit) => ({ ...hit, segment: index })));
+        for (const { key, user } of hits) found.push({ key, user, segment: index });
         if (found.length === page.limit) return found;
         if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, part));
       }

@@ -14,25 +14,25 @@ interface Place {
   cursor: Cursor;
 }
 
+/** What is searched, with its order, and the counter of all changes, read before the page. */
 interface Walk {
+  of: string;
   changes: number;
-  places: Place[];
 }
 
 /**
  * Places where pages have ended, so that a walk by `offset` goes on from there instead of skipping all users before it
- * (ADR 0007). A place holds as long as no user changes: `changes` is the counter of all changes ever made, read before
- * the page it is used for or comes from. A place that is missing costs time and nothing else.
+ * (ADR 0007). A place holds as long as no user changes. A place that is missing costs time and nothing else.
  */
 @Injectable()
 export class UserWalks {
   /** By what is searched and its order; the one used last is last. */
-  private readonly walks = new Map<string, Walk>();
+  private readonly walks = new Map<string, { changes: number; places: Place[] }>();
 
   /** The last known place at or shortly before an offset. */
-  find(walk: string, changes: number | undefined, offset: number): Place | undefined {
-    const known = this.walks.get(walk);
-    if (!known || known.changes !== changes) return undefined;
+  find({ of, changes }: Walk, offset: number): Place | undefined {
+    const known = this.walks.get(of);
+    if (known?.changes !== changes) return undefined;
     const before = known.places.filter((place) => place.offset <= offset && offset - place.offset <= REACH);
     return before.reduce<Place | undefined>(
       (last, place) => (last && last.offset >= place.offset ? last : place),
@@ -40,12 +40,12 @@ export class UserWalks {
     );
   }
 
-  note(walk: string, changes: number | undefined, place: Place): void {
-    if (changes === undefined || place.offset < NEAR) return;
-    const known = this.walks.get(walk);
+  note({ of, changes }: Walk, place: Place): void {
+    if (place.offset < NEAR) return;
+    const known = this.walks.get(of);
     const places = known?.changes === changes ? known.places : [];
-    this.walks.delete(walk);
-    this.walks.set(walk, { changes, places: [...places, place].slice(-MAX_PLACES) });
+    this.walks.delete(of);
+    this.walks.set(of, { changes, places: [...places, place].slice(-MAX_PLACES) });
     const [oldest] = this.walks.keys();
     if (this.walks.size > MAX_WALKS && oldest !== undefined) this.walks.delete(oldest);
   }
