@@ -22,17 +22,15 @@ export interface Checked<T> {
  */
 export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject): Checked<T> {
   const known = fieldsOf(type);
-  const unknown = Object.keys(raw)
-    .filter((key) => !known.has(key))
-    .map((field): FieldError => ({
+  const sent = Object.entries(raw);
+  const unknown = sent
+    .filter(([key]) => !known.has(key))
+    .map(([field]): FieldError => ({
       field: field.slice(0, 100),
       code: 'unknown_field',
       message: 'is not a field',
     }));
-  const value = toInstance(
-    type,
-    Object.entries(raw).filter(([key]) => known.has(key)),
-  );
+  const value = toInstance(type, unknown.length > 0 ? sent.filter(([key]) => known.has(key)) : sent);
   return { value, errors: [...unknown, ...brokenRules(type, value)] };
 }
 
@@ -55,19 +53,24 @@ interface FieldRule {
   message: string | ((args: ValidationArguments) => string);
   constraint: ValidatorConstraintInterface;
 }
-type RulesByField = ReadonlyMap<string, readonly FieldRule[]>;
 
-const fieldRules = new WeakMap<object, RulesByField>();
+interface FieldRules {
+  /** No other rule minds a field that was not sent. */
+  required: boolean;
+  rules: readonly FieldRule[];
+}
+
+const fieldRules = new WeakMap<object, ReadonlyMap<string, FieldRules>>();
 
 /**
  * The rules of an input class by field, asked of class-validator once: its own `validateSync` gathers them anew for each
  * value, which takes four times as long as the rules themselves, and an import reads a hundred thousand values.
  */
-function rulesOf(type: InputClass<object>): RulesByField {
+function rulesOf(type: InputClass<object>): ReadonlyMap<string, FieldRules> {
   const known = fieldRules.get(type);
   if (known) return known;
   const storage = getMetadataStorage();
-  const rules = new Map<string, FieldRule[]>();
+  const fields = new Map<string, FieldRules>();
   for (const rule of storage.getTargetValidationMetadatas(type, '', false, false)) {
     const constraints = storage.getTargetValidatorConstraints(rule.constraintCls);
     const own = constraints.map(({ name, instance }) => ({
@@ -75,21 +78,22 @@ function rulesOf(type: InputClass<object>): RulesByField {
       message: rule.message,
       constraint: instance,
     }));
-    rules.set(rule.propertyName, [...(rules.get(rule.propertyName) ?? []), ...own]);
+    const rules = [...(fields.get(rule.propertyName)?.rules ?? []), ...own];
+    fields.set(rule.propertyName, { required: rules.some(({ code }) => code === 'required'), rules });
   }
-  fieldRules.set(type, rules);
-  return rules;
+  fieldRules.set(type, fields);
+  return fields;
 }
 
 /** Of each field the first broken rule in the order of `FIELD_CODES`: the type of a value is told before its length. */
 function brokenRules(type: InputClass<object>, object: object): FieldError[] {
   const errors: FieldError[] = [];
-  for (const [field, rules] of rulesOf(type)) {
+  for (const [field, { required, rules }] of rulesOf(type)) {
     const value = (object as JsonObject)[field];
+    if (value === undefined && !required) continue;
     const args = { targetName: type.name, property: field, object, value, constraints: [] };
-    const isBroken = ({ constraint }: FieldRule): boolean => constraint.validate(value, args) !== true;
-    if (!rules.some(isBroken)) continue; // the usual field
-    const broken = rules.filter(isBroken);
+    const broken = rules.filter(({ constraint }) => constraint.validate(value, args) !== true);
+    if (broken.length === 0) continue;
     const code = FIELD_CODES.find((candidate) => broken.some((rule) => rule.code === candidate));
     if (!code) continue;
     const message = broken.findLast((rule) => rule.code === code)?.message ?? '';
