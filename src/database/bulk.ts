@@ -7,17 +7,27 @@ const MAX_PARAMS = 30_000;
 type Entity = new () => object;
 type Record_ = Readonly<Record<string, SqlValue>>;
 
-/** Column names of an entity, in the order of its fields. */
-function columnsOf(entity: Entity): string[] {
-  return getMetadataArgsStorage()
-    .columns.filter((column) => column.target === entity)
-    .map((column) => column.propertyName);
+interface Table {
+  name: string;
+  /** In the order of the entity's fields. */
+  columns: readonly string[];
 }
 
-function tableOf(entity: Entity): string {
-  const table = getMetadataArgsStorage().tables.find((candidate) => candidate.target === entity);
-  if (!table?.name) throw new Error(`${entity.name} is not an entity`);
-  return table.name;
+const tables = new Map<Entity, Table>();
+
+/** Asked of TypeORM once: it looks through the columns of all entities. */
+function tableOf(entity: Entity): Table {
+  const known = tables.get(entity);
+  if (known) return known;
+  const storage = getMetadataArgsStorage();
+  const name = storage.tables.find(({ target }) => target === entity)?.name;
+  if (name === undefined) throw new Error(`${entity.name} is not an entity`);
+  const columns = storage.columns
+    .filter(({ target }) => target === entity)
+    .map(({ propertyName }) => propertyName);
+  const table = { name, columns };
+  tables.set(entity, table);
+  return table;
 }
 
 /** Inserts all rows at once. */
@@ -36,7 +46,7 @@ export async function upsertRows<E extends object>(
   key: keyof E & string,
   rows: readonly E[],
 ): Promise<void> {
-  const others = columnsOf(entity).filter((column) => column !== key);
+  const others = tableOf(entity).columns.filter((column) => column !== key);
   const tail =
     sql.dialect === 'sqlite'
       ? ` ON CONFLICT (${key}) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`
@@ -54,7 +64,7 @@ export async function deleteRows(
   for (let from = 0; from < values.length; from += MAX_PARAMS) {
     const part = values.slice(from, from + MAX_PARAMS);
     await sql.execute(
-      `DELETE FROM ${tableOf(entity)} WHERE ${column} IN (${placeholders(part.length)})`,
+      `DELETE FROM ${tableOf(entity).name} WHERE ${column} IN (${placeholders(part.length)})`,
       part,
     );
   }
@@ -62,9 +72,9 @@ export async function deleteRows(
 
 async function writeRows(sql: Sql, entity: Entity, rows: readonly object[], tail: string): Promise<void> {
   if (rows.length === 0) return;
-  const columns = columnsOf(entity);
+  const { name, columns } = tableOf(entity);
   await sql.insert(
-    { head: `INSERT INTO ${tableOf(entity)} (${columns.join(', ')}) VALUES `, columns: columns.length, tail },
+    { head: `INSERT INTO ${name} (${columns.join(', ')}) VALUES `, columns: columns.length, tail },
     rows.map((row) => columns.map((column) => (row as Record_)[column] ?? null)),
   );
 }

@@ -22,7 +22,7 @@ export function* multiRow(
 ): Generator<{ sql: string; params: SqlValue[] }> {
   const row = `(${placeholders(columns)})`;
   const statement = (params: SqlValue[]) => {
-    const values = Array.from({ length: params.length / columns }, () => row).join(SEPARATOR);
+    const values = (row + SEPARATOR).repeat(params.length / columns).slice(0, -SEPARATOR.length);
     return { sql: `${head}${values}${tail}`, params };
   };
   const sizes = rows.map(sizeOf);

@@ -62,7 +62,7 @@ export function assertBindable(params: readonly SqlValue[]): void {
 
 /** `?, ?, ?` */
 export function placeholders(count: number): string {
-  return Array.from({ length: count }, () => '?').join(', ');
+  return '?, '.repeat(count).slice(0, -2);
 }
 
 /** SQLite has one writer at a time and neither needs nor knows row locks. */
