@@ -1,5 +1,5 @@
 import { type Conflict, ProblemError } from '../common/errors.js';
-import { type Identifier, identifiersOf } from './user.keys.js';
+import { IDENTIFYING, type Identifier, identifiersOf } from './user.keys.js';
 import type { Draft } from './user.set.js';
 
 /** The identifiers that a set takes and does not have yet: those that may be in somebody else's hands. */
@@ -9,10 +9,12 @@ export function takenIdentifiers(drafts: readonly Draft[]): string[] {
 }
 
 /** What a draft gives up and what it takes. */
-export function moved(draft: Draft): { given: Identifier[]; taken: Identifier[] } {
-  const before = draft.before ? identifiersOf(draft.before) : [];
-  const after = identifiersOf(draft.after);
-  return { given: without(before, after), taken: without(after, before) };
+export function moved({ before, after }: Draft): { given: Identifier[]; taken: Identifier[] } {
+  // Most changes are of something else, and to make identifiers takes longer than to see that.
+  if (before && IDENTIFYING.every((field) => before[field] === after[field])) return { given: [], taken: [] };
+  const old = before ? identifiersOf(before) : [];
+  const own = identifiersOf(after);
+  return { given: without(old, own), taken: without(own, old) };
 }
 
 function without(list: readonly Identifier[], others: readonly Identifier[]): Identifier[] {
@@ -43,6 +45,7 @@ function conflictError(
   draft: Draft,
   holders: ReadonlyMap<string, ReadonlySet<string>>,
 ): ProblemError | undefined {
+  if (holders.size === 0) return undefined;
   const conflicts = identifiersOf(draft.after).flatMap(({ field, identifier }): (Conflict & Identifier)[] =>
     [...(holders.get(identifier) ?? [])]
       .filter((uuid) => uuid !== draft.after.uuid)

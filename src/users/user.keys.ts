@@ -41,7 +41,9 @@ const externalIdIdentifier = (externalId: string): string => `external_id:${exac
 export const authnameIdentifier = (method: string, name: string): string =>
   `authname:${method}:${exactKey(name)}`;
 
-type Identified = Pick<User, 'username' | 'email' | 'external_id' | 'authname'>;
+/** The fields that identifiers are made of. */
+export const IDENTIFYING = ['username', 'email', 'external_id', 'authname'] as const;
+type Identified = Pick<User, (typeof IDENTIFYING)[number]>;
 
 /** Everything of a user that no other user may have. */
 export function identifiersOf(user: Identified): Identifier[] {
