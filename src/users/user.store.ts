@@ -8,7 +8,7 @@ import { moved } from './user.conflicts.js';
 import type { User } from './user.model.js';
 import { endsSessions } from './user.rules.js';
 import { type Draft, type Outcome, webmasterDelta } from './user.set.js';
-import { wordRows } from './user.words.js';
+import { WORDED, wordRows } from './user.words.js';
 import { type Counter, UserWriteRepository } from './user-write.repository.js';
 
 /** A draft that is written: the state that goes into the row, and how it came about. */
@@ -65,6 +65,7 @@ export class UserStore {
       roles.flatMap(({ user }) => user.roles.map((role) => ({ role, user_uuid: user.uuid }))),
     );
     const words = written
+      .filter(({ before, user }) => !before || WORDED.some((field) => before[field] !== user[field]))
       .map((item) => ({ ...item, rows: wordRows(item.user) }))
       .filter(({ before, rows }) => !before || !equal(wordRows(before), rows));
     await this.repository.replaceWords(

@@ -25,8 +25,20 @@ function wordsAndParts(text: string): string[] {
   return wordsIn(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
 }
 
+/** The fields that words are made of. */
+export const WORDED = [
+  'firstname',
+  'middle_name',
+  'surname',
+  'known_as',
+  'username',
+  'email',
+  'hide_email',
+  'external_id',
+] as const satisfies (keyof User)[];
+
 /** The rows by which a user is found, one a word. A word in a hidden e-mail has no public weight. */
-export function wordRows(user: User): UserWordEntity[] {
+export function wordRows(user: Pick<User, 'uuid' | (typeof WORDED)[number]>): UserWordEntity[] {
   const rows = new Map<string, UserWordEntity>();
   const add = (words: string[], weight: number, hidden = false): void => {
     for (const word of words) {
