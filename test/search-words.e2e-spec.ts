@@ -152,4 +152,15 @@ describe('the fields that are searched', () => {
     await app.key.put(`/users/${uuid}`, { surname: '' });
     expect(await finds('after')).toEqual([]);
   });
+
+  test.each(['firstname', 'middle_name', 'surname', 'known_as', 'username', 'email', 'external_id'])(
+    'a change of %s alone changes what finds the user',
+    async (field) => {
+      const values = ['old', 'new'].map((age) => `${age}-${field}@example.net`);
+      const [uuid] = await createMany(app.key, [{ username: `one.${field}`, [field]: values[0] }]);
+      await app.key.put(`/users/${uuid}`, { [field]: values[1] });
+      const { body } = await app.key.get(`/users/${uuid}`);
+      expect([await finds(values[0] ?? ''), await finds(values[1] ?? '')]).toEqual([[], [body.username]]);
+    },
+  );
 });
