@@ -42,6 +42,7 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   const end = closePromptly(app.getHttpServer(), () => readiness.ending);
   boundSlowClients(app.getHttpServer());
   app.set('trust proxy', env.trustProxy);
+  if (env.trustProxy === false) adapter.trustNobody();
   app.disable('x-powered-by');
   app.disable('etag'); // representations have their own (`user.etag.ts`)
   // Without an ETag of its own Express would still answer `If-None-Match: *` with 304, whatever the route.
