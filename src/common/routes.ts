@@ -8,7 +8,9 @@ interface Layer {
 
 /** The whole path as the client sent it; inside a router `request.path` lacks what the router is mounted on. */
 export function pathOf(request: Request): string {
-  return request.originalUrl.split('?', 1)[0] ?? '';
+  const { originalUrl } = request;
+  const end = originalUrl.indexOf('?');
+  return end < 0 ? originalUrl : originalUrl.slice(0, end);
 }
 
 /** The methods that the path of this request exists with, in capitals; empty where the path does not exist. */
