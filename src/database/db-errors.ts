@@ -2,7 +2,7 @@ import { isObject } from '../common/json.js';
 
 /**
  * - `race`: somebody else wrote in between (unique violation, deadlock, lock wait); the same work may succeed now.
- * - `away`: the database does not answer, or has no room left.
+ * - `away`: the database does not answer, has no room left, or takes no changes, as a server does whose place another one takes.
  */
 export type DbFault = 'race' | 'away' | undefined;
 
@@ -29,6 +29,9 @@ const AWAY = new Set<unknown>([
   'ER_CON_COUNT_ERROR',
   'ER_SERVER_SHUTDOWN',
   'ER_CONNECTION_KILLED',
+  'ER_OPTION_PREVENTS_STATEMENT', // --read-only
+  'ER_READ_ONLY_MODE',
+  'ER_UNKNOWN_COM_ERROR', // Galera: a node that is not in step yet
   'ER_DISK_FULL',
   'ER_RECORD_FILE_FULL',
   'PROTOCOL_SEQUENCE_TIMEOUT',
