@@ -1,13 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { unavailable } from '../src/common/errors.js';
+import { ImportFilesRepository } from '../src/import/file/import-files.repository.js';
+import { Applier } from '../src/import/run/applier.js';
 import { ImportRunsRepository } from '../src/import/run/import-runs.repository.js';
 import { ImportWorker } from '../src/import/run/import.worker.js';
 import { LeaseRepository } from '../src/import/run/lease.repository.js';
 import { Leases } from '../src/import/run/leases.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TestApp } from './support/app.js';
-import { csv, imported, settled, upload } from './support/imports.js';
+import { counted, csv, imported, linked, settled, upload } from './support/imports.js';
 
-/** A worker has chosen a run, and somebody else ends it before the worker begins. */
+/** The end of a run: what comes to it too late, and what goes wrong in that moment. */
 let app: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
@@ -66,4 +69,44 @@ test('work that lasts longer than its lease keeps it to its end, and nobody else
   expect(await app.app.get(Leases).hold('long', 2, async () => Promise.reject(new Error('begun')))).toBe(
     false,
   );
+});
+
+test('a completed run stays completed where its file cannot be deleted', async () => {
+  const gone = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
+  const kept = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(gone);
+  const run = await imported(app.key, file('kept'));
+  await imported(app.key, file('behind')); // the worker is done with the first one
+  expect(kept).toHaveBeenCalledTimes(2);
+  const later = await read(run.id);
+  expect([run.state, later.state, counted(later)]).toEqual(['completed', 'completed', { created: 1 }]);
+});
+
+test('failed.csv of a run that was cancelled while it wrote has the cells of what had failed', async () => {
+  await imported(app.key, file('moved'));
+  const user = await linked(app.key, 'moved');
+  const applier = app.app.get(Applier);
+  const apply = applier.apply.bind(applier);
+  jest.spyOn(applier, 'apply').mockImplementationOnce(async (run, work) => {
+    await app.key.put(`/users/${user.uuid as string}`, { phone: '2' });
+    await apply(run, work);
+    await app.key.post(`/imports/${run.id}/cancel`);
+  });
+  const cells = 'moved,moved,moved@example.org,3';
+  const run = await imported(app.key, csv('ExternalId,Username,Email,Phone', cells));
+  const text = (await app.key.get(`/imports/${run.id as string}/failed.csv`)).text;
+  expect([run.state, text]).toEqual(['cancelled', expect.stringContaining(`${cells},2,precondition_failed`)]);
+});
+
+test('a run that a kill keeps from failing goes on as if it had not begun to', async () => {
+  const applier = app.app.get(Applier);
+  jest.spyOn(applier, 'apply').mockRejectedValueOnce(new Error('a fault of ours'));
+  const runs = app.app.get(ImportRunsRepository);
+  const update = runs.update.bind(runs);
+  let killed = 0;
+  jest.spyOn(runs, 'update').mockImplementation(async (sql, id, change) => {
+    if (change.state === 'failed' && killed++ === 0) throw unavailable('killed');
+    return update(sql, id, change);
+  });
+  const run = await imported(app.key, file('again'));
+  expect([killed, run.state, counted(run)]).toEqual([1, 'completed', { created: 1 }]);
 });

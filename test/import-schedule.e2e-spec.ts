@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { mkdirSync, readdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DropFolder } from '../src/import/schedule/drop-folder.js';
 import { API_KEY, TestApp } from './support/app.js';
 import { Client, type Json } from './support/client.js';
 import { type TestDatabase, freshDatabase } from './support/database.js';
@@ -121,6 +122,15 @@ test('between two ticks nothing is taken', async () => {
   await next.stop(); // waits for the turn that every start begins with
   apps.pop();
   expect(names('')).toContain('a.csv');
+});
+
+test('a tick whose sweep fails is due still', async () => {
+  await firstStart();
+  drop('a.csv', person('a'));
+  mark('a.csv');
+  jest.spyOn(DropFolder.prototype, 'waiting').mockRejectedValueOnce(new Error('the folder is away'));
+  await start();
+  await until(() => names('done').length === 1);
 });
 
 test('what a killed instance had claimed is taken up', async () => {

@@ -65,7 +65,8 @@ export class RunProcess {
     if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
       const message =
         'The users have changed since this was planned, and it would do something else now; import again.';
-      return this.finish(work, 'superseded', { ...plan, reason: { code: 'plan_changed', message } });
+      const reason = { code: 'plan_changed', message };
+      return this.finish(work, 'superseded', async () => ({ ...plan, reason }));
     }
     if (run.dryRun && !run.approved) return this.change(work, { ...plan, state: 'planned', percent: 100 });
     if (hit && !run.approved) {
@@ -101,17 +102,14 @@ export class RunProcess {
     await this.failedCells.keep(run, work);
     const counts = await this.counts(run);
     const state = counts.error > 0 ? 'completed_with_errors' : 'completed';
-    await this.finish(work, state, {
-      counts,
-      missing: await this.missing(run),
-      rowsDone: run.rowsTotal ?? 0,
-      percent: 100,
-    });
+    const missing = await this.missing(run);
+    const rowsDone = run.rowsTotal ?? 0;
+    await this.finish(work, state, async () => ({ counts, missing, rowsDone, percent: 100 }));
   }
 
   /** What stands at the end: the plan's rows as they are now, and the unchanged ones, which are not kept. */
-  private async counts(run: ImportRun) {
-    const kept = await this.rows.countByOutcome(run.id);
+  private async counts(run: ImportRun, tx?: Sql) {
+    const kept = await this.rows.countByOutcome(run.id, tx);
     kept.delete('missing');
     const counts = { ...noCounts(), ...Object.fromEntries(kept) };
     const others = Object.values({ ...counts, unchanged: 0 }).reduce((sum, count) => sum + count, 0);
@@ -142,35 +140,57 @@ export class RunProcess {
     const run = await this.current(work);
     work.end();
     if (run.state !== 'applying') {
-      await this.rows.deleteAll(run.id);
-      return this.finish(work, state, {
+      await this.rows.deleteAll(run.id, (stretch) => work.commit(stretch));
+      const missing = { reported: 0, blocked: 0 };
+      return this.finish(work, state, async () => ({
         reason,
         counts: null,
         guards: [],
-        missing: { reported: 0, blocked: 0 },
+        missing,
         batches: 0,
-      });
+      }));
     }
-    await work.commit((tx) => this.rows.skipBehind(tx, run.id, run.appliedBatches));
-    const counts = await this.counts(run);
-    await this.finish(work, state, { reason, counts, missing: await this.missing(run) });
+    await this.keepCells(run, work);
+    const missing = await this.missing(run);
+    // In one transaction: half of it would look like a run that still has work to do.
+    await this.finish(work, state, async (tx) => {
+      await this.rows.skipBehind(tx, run.id, run.appliedBatches);
+      return { reason, counts: await this.counts(run, tx), missing };
+    });
   }
 
-  private async finish(work: Work, state: RunState, change: RunChange): Promise<void> {
+  /** For a run that ends early: without its cells too, should the file be what is wrong. */
+  private async keepCells(run: ImportRun, work: Work): Promise<void> {
+    try {
+      await this.failedCells.keep(run, work);
+    } catch (error) {
+      if (error instanceof NotOurs) throw error;
+      this.log.fault(run.id, toProblemError(error).code, error);
+    }
+  }
+
+  private async finish(work: Work, state: RunState, settle: (tx: Sql) => Promise<RunChange>): Promise<void> {
     const run = await this.current(work);
-    await this.change(work, { ...change, state, finished: now() }, async (tx) => {
-      if (run.appliedBatches === 0 || !wrote({ ...run, ...change })) return;
-      const event = { action: 'import.completed', target: { kind: 'import', id: run.id } } as const;
-      const changes = [
-        { field: 'counts', new: change.counts },
-        { field: 'missing', new: change.missing },
-      ];
-      await this.audit.record(tx, { ...run.caller, actor: { kind: 'import', id: run.id } }, [
-        { ...event, changes },
-      ]);
+    await work.commit(async (tx) => {
+      const change = { ...(await settle(tx)), state, finished: now() };
+      await this.runs.update(tx, run.id, change);
+      if (run.appliedBatches > 0 && wrote({ ...run, ...change })) await this.record(tx, run, change);
     });
-    await this.files.delete(run.id);
+    // It has ended. A file that stays nevertheless goes with the next purge.
+    await this.files.delete(run.id).catch((error: unknown) => {
+      this.log.fault(run.id, toProblemError(error).code, error);
+    });
     this.log.event('import', { run: run.id, state });
+  }
+
+  private async record(tx: Sql, run: ImportRun, { counts, missing }: RunChange): Promise<void> {
+    const changes = [
+      { field: 'counts', new: counts },
+      { field: 'missing', new: missing },
+    ];
+    await this.audit.record(tx, { ...run.caller, actor: { kind: 'import', id: run.id } }, [
+      { action: 'import.completed', target: { kind: 'import', id: run.id }, changes },
+    ]);
   }
 
   private async change(

@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
 import { Log } from '../../common/log.js';
 import { toProblemError } from '../../common/problem.js';
-import { now, toMillis } from '../../common/time.js';
+import { type DbTime, now, toMillis } from '../../common/time.js';
 import { Env } from '../../config/env.js';
 import { ImportStore } from '../file/import-store.js';
 import { ImportsService } from '../imports.service.js';
@@ -83,31 +83,33 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private async turn(folder: DropFolder): Promise<void> {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
       for (const file of await folder.claimed()) await this.follow(folder, file);
-      if (await this.isDue()) await this.sweep(folder);
+      const time = now();
+      const last = await this.ticks.until(TICK);
+      // Noted when all is claimed: a sweep that is killed, or finds no folder, is due still.
+      if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder))))
+        await this.ticks.put(TICK, this.leases.owner, time);
     });
   }
 
-  /** @returns true once for each tick, and once for any number of missed ones; never for the time before the first start. */
-  private async isDue(): Promise<boolean> {
-    const time = now();
-    const last = await this.ticks.until(TICK);
-    const next = last === undefined ? null : this.cron?.nextRun(new Date(toMillis(last)));
-    const due = next !== null && next !== undefined && next.getTime() <= toMillis(time);
-    if (due || last === undefined) await this.ticks.put(TICK, this.leases.owner, time);
-    return due;
+  /** Whether there was a tick since the last one, or any number of them; never for the time before the first start. */
+  private isDue(last: DbTime, time: DbTime): boolean {
+    const next = this.cron?.nextRun(new Date(toMillis(last)));
+    return next !== null && next !== undefined && next.getTime() <= toMillis(time);
   }
 
-  private async sweep(folder: DropFolder): Promise<void> {
+  /** @returns whether it came to its end: false when the service ends meanwhile. */
+  private async sweep(folder: DropFolder): Promise<boolean> {
     const until = Date.now() + PATIENCE_MILLIS;
     for (let files = await folder.waiting(); files.length > 0; files = await folder.waiting()) {
       for (const { name } of files.filter(({ ready }) => ready)) {
         const file = await folder.claim(name, uuidv7());
         if (file) await this.take(folder, file);
       }
-      if (files.every(({ ready }) => ready)) return;
-      if (Date.now() > until || this.stopping.signal.aborted) return;
+      if (files.every(({ ready }) => ready) || Date.now() > until) return true;
+      if (this.stopping.signal.aborted) return false;
       await delay(LOOK_MILLIS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
+    return true;
   }
 
   /** A file that has been claimed: of a run that has ended, or one that was killed before it was a run. */
