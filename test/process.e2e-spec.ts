@@ -93,6 +93,19 @@ test('credentials from the settings are used and never printed', async () => {
   expect(service.printed).not.toMatch(MADE_KEY);
 });
 
+test('the first key is good from the first answer on', async () => {
+  const { port, release } = await takenPort();
+  await release();
+  const service = new Process('dist/main.js', {
+    ...newcomer(database),
+    PORT: String(port),
+    BOOTSTRAP_API_KEY: API_KEY,
+  });
+  const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY });
+  const first = await service.firstAnswer(() => client.get('/users/search'));
+  expect([first.status, first.body.Count]).toEqual([200, 1]);
+});
+
 test('settings of a later start change neither the key nor the password', async () => {
   const first = await Process.running(newcomer(database));
   await first.stop();

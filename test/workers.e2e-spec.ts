@@ -4,7 +4,7 @@ import { Client } from './support/client.js';
 import { ENGINE, type TestDatabase, freshDatabase } from './support/database.js';
 import { aUser } from './support/factories.js';
 import { csv, settled, upload } from './support/imports.js';
-import { Process, newcomer } from './support/process.js';
+import { Process, newcomer, takenPort } from './support/process.js';
 
 /** Several workers on one port: whoever answers, the answer is the same. */
 let database: TestDatabase;
@@ -62,6 +62,16 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     }
     const next = await start({ BOOTSTRAP_API_KEY: '' });
     expect([count(next.out, 'is running'), count(next.out, 'Password')]).toEqual([1, 0]);
+  });
+
+  test('the first key is good from the first answer on', async () => {
+    const { port, release } = await takenPort();
+    await release();
+    const settings = { WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY, PORT: String(port) };
+    const service = new Process('dist/main.js', { ...newcomer(database), ...settings });
+    const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY, ...ANEW });
+    const first = await service.firstAnswer(() => client.get('/users/search'));
+    expect([first.status, first.body.Count]).toEqual([200, 1]);
   });
 
   test('the rate limit holds over both', async () => {

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import { Log } from '../common/log.js';
 import type { Env } from '../config/env.js';
-import { welcome } from '../setup/welcome.js';
+import type { FirstCredentials } from '../setup/first-start.service.js';
+import { credentials, welcome } from '../setup/welcome.js';
 import { InstanceMetrics } from './instance-metrics.js';
 import { WorkerProcess } from './worker-process.js';
 
@@ -56,15 +57,18 @@ class Primary {
     });
   }
 
-  /** The first worker alone, so that it migrates and says what is wrong, then the others. */
+  /** The first worker alone, so that it migrates, makes the way in and says what is wrong, then the others. */
   async start(): Promise<void> {
     try {
-      const first = this.fork();
-      const url = await first.ready;
+      const worker = this.fork();
+      const { url, first } = await worker.ready;
       const others = Array.from({ length: this.env.WORKERS - 1 }, () => this.fork());
-      await Promise.all(others.map(({ ready }) => ready));
-      process.stdout.write(welcome(url, await first.firstStart()));
-      for (const worker of [first, ...others]) void this.replace(worker);
+      await Promise.all(others.map(({ ready }) => ready)).catch((error: unknown) => {
+        show(first);
+        throw error;
+      });
+      process.stdout.write(welcome(url, first));
+      for (const started of [worker, ...others]) void this.replace(started);
     } catch (error) {
       if (!this.ending.signal.aborted) throw error;
     }
@@ -114,8 +118,9 @@ class Primary {
 
   private announce({ ready, pid }: WorkerProcess): void {
     ready.then(
-      () => {
+      ({ first }) => {
         this.log.event('worker ready', { worker: pid });
+        show(first);
       },
       (error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
@@ -123,4 +128,9 @@ class Primary {
       },
     );
   }
+}
+
+/** Credentials that no welcome tells of: they are shown now or never. */
+function show(first: FirstCredentials | undefined): void {
+  if (first) process.stdout.write(`${credentials(first).join('\n')}\n`);
 }

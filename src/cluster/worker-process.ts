@@ -1,12 +1,12 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
 import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
-import type { MetricsShare, PrimaryCalls, WorkerCalls } from './calls.js';
+import type { MetricsShare, PrimaryCalls, WorkerCalls, WorkerStart } from './calls.js';
 
 /** A worker as its primary sees it. */
 export class WorkerProcess {
-  /** Address of its server, once it serves. Rejects with the reason when it cannot. */
-  readonly ready: Promise<string>;
+  /** How it has started, once it serves. Rejects with the reason when it cannot. */
+  readonly ready: Promise<WorkerStart>;
   /** How it ended: an exit code, or the name of a signal. */
   readonly ended: Promise<string>;
   private readonly forked = performance.now();
@@ -20,13 +20,13 @@ export class WorkerProcess {
   ) {
     // A message to a worker that was killed fails; `ended` tells of it.
     worker.on('error', () => undefined);
-    const { promise, resolve, reject } = settledLater<string>();
+    const { promise, resolve, reject } = settledLater<WorkerStart>();
     this.ready = promise;
     this.calls = createBirpc<WorkerCalls, PrimaryCalls>(
       {
-        ready: (url) => {
+        ready: (start) => {
           this.serves = true;
-          resolve(url);
+          resolve(start);
         },
         refused: (reason) => {
           reject(new Error(reason));
@@ -54,11 +54,6 @@ export class WorkerProcess {
 
   get ageMillis(): number {
     return performance.now() - this.forked;
-  }
-
-  /** Makes the first Webmaster and key where there are none. */
-  firstStart() {
-    return this.calls.firstStart();
   }
 
   /** Undefined while it does not serve, and when it does not answer within `millis`. */

@@ -5,7 +5,7 @@ import { getSystemErrorMap } from 'node:util';
 import { createApp } from '../app.setup.js';
 import { Metrics } from '../common/metrics.js';
 import type { Env } from '../config/env.js';
-import { FirstStart } from '../setup/first-start.service.js';
+import { serve } from '../setup/serve.js';
 import type { PrimaryCalls, WorkerCalls } from './calls.js';
 
 /**
@@ -18,7 +18,6 @@ export async function runWorker(env: Env): Promise<void> {
   const starting = createApp(env);
   const primary = createBirpc<PrimaryCalls, WorkerCalls>(
     {
-      firstStart: async () => (await starting).get(FirstStart).run(),
       metrics: async () => (await starting).get(Metrics).share(),
     },
     {
@@ -29,8 +28,8 @@ export async function runWorker(env: Env): Promise<void> {
   try {
     const app = await starting;
     app.get(Metrics).answerWith(() => primary.metrics());
-    await listen(app, env);
-    await primary.ready(await app.getUrl());
+    const first = await serve(app, listen(app, env));
+    await primary.ready({ url: await app.getUrl(), first });
   } catch (error) {
     await primary.refused(error instanceof Error ? error.message : String(error));
     process.exit(1);

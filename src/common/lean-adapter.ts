@@ -17,6 +17,7 @@ export type Preparation = (request: Request, response: Response) => void;
  */
 export class LeanAdapter extends ExpressAdapter {
   private preparations: readonly Preparation[] = [];
+  private held: Promise<unknown> | undefined;
 
   constructor() {
     super();
@@ -38,6 +39,14 @@ export class LeanAdapter extends ExpressAdapter {
     });
   }
 
+  /** Requests wait until this has come about, or has failed. */
+  holdUntil(moment: Promise<unknown>): void {
+    const release = (): void => {
+      this.held = undefined;
+    };
+    this.held = moment.then(release, release);
+  }
+
   /** Requests and responses are born with the prototypes that Express would give them: then it changes nothing. */
   override initHttpServer(options: Options): void {
     const app = this.getInstance<Express>();
@@ -49,7 +58,11 @@ export class LeanAdapter extends ExpressAdapter {
     const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
-      app(request, response);
+      if (!this.held) app(request, response);
+      else
+        void this.held.then(() => {
+          app(request, response);
+        });
     };
     const tls = options.httpsOptions as ServerOptions | undefined;
     this.httpServer = tls ? createTlsServer({ ...tls, ...classes }, handle) : createServer(classes, handle);

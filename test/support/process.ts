@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { Answer } from './client.js';
 import { ENGINE, type TestDatabase } from './database.js';
 
 /** Folder of the project. */
@@ -84,6 +85,15 @@ export class Process {
         this.until(stream, () => this.printed.includes(text)),
       ),
     );
+  }
+
+  /** The first answer that the service gives, however early. @throws Error with all output when it ends instead. */
+  async firstAnswer(ask: () => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      const answer = await ask().catch(() => undefined);
+      if (answer) return answer;
+      if (this.child.exitCode !== null) throw new Error(`the service ended: ${this.printed.slice(0, 2000)}`);
+    }
   }
 
   private async until(stream: ChildProcess['stdout'], is: () => boolean): Promise<void> {
