@@ -75,7 +75,7 @@ export class UserQuery {
   @ApiPropertyOptional({
     maxLength: 255,
     description:
-      'Every word must match a whole word of a name, username, e-mail or external id; a trailing * matches its beginnings (`jane do*`).',
+      'Every word must match a whole word of a name, username, e-mail or external id; a trailing * matches its beginnings (`jane do*`). At most ten words.',
   })
   @TextParam(255)
   fulltext_search?: string;
