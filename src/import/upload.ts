@@ -83,12 +83,6 @@ async function receiveForm(
     if (fields.has(name)) refuse(`${truncated(name, 100)} is given twice.`);
     fields.set(name, value);
   });
-  form.on('file', (_field, stream, { filename }) => {
-    const storing = store.store(filename || 'upload.csv', stream);
-    stream.on('error', () => undefined); // told by `storing`, also where it has stopped listening
-    storing.catch(() => stream.resume()); // what is left of it must flow past for the form to end
-    stored.push(storing);
-  });
   form.on('filesLimit', () => {
     refuse('The form has more than one file.');
   });
@@ -96,6 +90,12 @@ async function receiveForm(
     refuse(`The form has more than ${MAX_FIELDS} fields.`);
   });
   const ended = new Promise<void>((resolve, reject) => {
+    form.on('file', (_field, stream, { filename }) => {
+      const storing = store.store(filename || 'upload.csv', stream);
+      stream.on('error', () => undefined); // told by `storing`, also where it has stopped listening
+      storing.catch(reject); // the form would wait for ever for somebody to read what is left of it
+      stored.push(storing);
+    });
     form.on('close', resolve);
     form.on('error', () => {
       reject(brokenForm());
