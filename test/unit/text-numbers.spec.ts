@@ -10,12 +10,6 @@ test('texts are numbered in the order of their first mention, and others have no
   ]);
 });
 
-test('a text is found by its hash alone', () => {
-  const texts = new TextNumbers();
-  texts.number('a');
-  expect([texts.findHash(texts.hash('a')), texts.findHash(texts.hash('b'))]).toEqual([1, 0]);
-});
-
 test('keys are told apart byte by byte', () => {
   const texts = new TextNumbers();
   const keys = [

@@ -37,8 +37,8 @@ export class PlanState {
   private readonly givers = new IntList();
   readonly managers = new ManagerGraph();
   readonly needs: Need[] = [];
-  /** Managers whom only this file may bring: rows, and the hashes of the managers' external ids. */
-  private readonly awaiting = { lines: new IntList(), high: new IntList(), low: new IntList() };
+  /** Managers whom only this file may bring: rows, and the numbers of the managers' ExternalIds. */
+  private readonly awaiting = { lines: new IntList(), managers: new IntList() };
   /** Managers in the database whose own managers matter for circles. */
   readonly above = new Set<string>();
   /** Rows of which nothing stands: they fail, or are skipped. */
@@ -76,10 +76,9 @@ export class PlanState {
 
   /** Rows, and the first row with the ExternalId of their manager; 0 for none. */
   *awaited(): Generator<[line: number, manager: number]> {
-    const { lines, high, low } = this.awaiting;
+    const { lines, managers } = this.awaiting;
     for (let index = 0; index < lines.length; index++) {
-      const number = this.externalIds.findHash([high.at(index), low.at(index)]);
-      yield [lines.at(index), this.lines.at(number)];
+      yield [lines.at(index), this.lines.at(managers.at(index))];
     }
   }
 
@@ -120,10 +119,8 @@ export class PlanState {
     else this.managers.create(row.line, manager);
     for (const user of [manager, before?.manager_uuid]) if (user) this.above.add(user);
     if (awaited === undefined) return;
-    const [high, low] = this.externalIds.hash(exactKey(awaited));
     this.awaiting.lines.push(row.line);
-    this.awaiting.high.push(high);
-    this.awaiting.low.push(low);
+    this.awaiting.managers.push(this.externalIds.number(exactKey(awaited)));
   }
 
   /** A row that looked good fails. */

@@ -31,12 +31,7 @@ export class TextNumbers {
 
   /** The number of a text, 0 if it has none. */
   find(text: string): number {
-    return this.findHash(this.hash(text));
-  }
-
-  /** As `find`, by what `hash` has made of the text. */
-  findHash(hash: TextHash): number {
-    return this.slots[this.slot(hash)] ?? 0;
+    return this.slots[this.slot(this.hash(text))] ?? 0;
   }
 
   /** The number of a text, a new one if it has none: `last` has grown then. */
@@ -51,7 +46,7 @@ export class TextNumbers {
     return number;
   }
 
-  hash(text: string): TextHash {
+  private hash(text: string): TextHash {
     return hash64(text, this.seed);
   }
 
