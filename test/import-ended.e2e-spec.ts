@@ -8,7 +8,7 @@ import { LeaseRepository } from '../src/import/run/lease.repository.js';
 import { Leases } from '../src/import/run/leases.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TestApp } from './support/app.js';
-import { counted, csv, imported, linked, settled, upload } from './support/imports.js';
+import { counted, csv, imported, linked, rowsOf, settled, upload } from './support/imports.js';
 
 /** The end of a run: what comes to it too late, and what goes wrong in that moment. */
 let app: TestApp;
@@ -71,7 +71,7 @@ test('work that lasts longer than its lease keeps it to its end, and nobody else
   );
 });
 
-test('a completed run stays completed where its file cannot be deleted', async () => {
+test('a completed run stays completed, with its rows, where its file cannot be deleted', async () => {
   const gone = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
   const kept = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(gone);
   const run = await imported(app.key, file('kept'));
@@ -79,6 +79,7 @@ test('a completed run stays completed where its file cannot be deleted', async (
   expect(kept).toHaveBeenCalledTimes(2);
   const later = await read(run.id);
   expect([run.state, later.state, counted(later)]).toEqual(['completed', 'completed', { created: 1 }]);
+  expect(await rowsOf(app.key, run.id)).toHaveLength(1);
 });
 
 test('failed.csv of a run that was cancelled while it wrote has the cells of what had failed', async () => {
