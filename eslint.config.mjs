@@ -7,7 +7,7 @@ export default tseslint.config(
       'build/',
       'dist/',
       '.ci/',
-      'test/generated-client/',
+      'test/contract/generated-client/',
       'coverage/',
       'artifacts/',
       '*.mjs',

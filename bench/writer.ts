@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { createApp } from '../src/app.setup.js';
 import { loadEnv } from '../src/config/env.js';
-import type { Sql } from '../src/database/sql.js';
+import type { Sql } from '../src/database/engine/sql.js';
 import { TransactionRunner } from '../src/database/transaction-runner.js';
-import type { UserChange } from '../src/users/user.set.js';
-import { UserWriter } from '../src/users/user.writer.js';
+import type { UserChange } from '../src/users/change/change-set.js';
+import { UserWriter } from '../src/users/change/user-writer.service.js';
 
 /**
  * `npm run bench:writer [-- SIZE]`: sets of changes through the user writer, one transaction each, on the database

@@ -3,19 +3,19 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
-import { ErrorFilter } from './common/error.filter.js';
-import { LeanAdapter } from './common/lean-adapter.js';
-import { Log } from './common/log.js';
-import { Metrics } from './common/metrics.js';
-import { observe } from './common/observe.js';
-import { securityHeaders } from './common/security-headers.js';
-import { boundSlowClients, closePromptly, tlsOptions } from './common/server.js';
+import { ErrorFilter } from './http/error.filter.js';
+import { LeanAdapter } from './http/lean.adapter.js';
+import { Log } from './telemetry/log.js';
+import { Metrics } from './telemetry/metrics.js';
+import { observe } from './telemetry/observe.js';
+import { securityHeaders } from './http/security-headers.js';
+import { boundSlowClients, closePromptly, tlsOptions } from './http/server.js';
 import type { Env } from './config/env.js';
-import { ImportWorker } from './import/run/import.worker.js';
+import { ImportWorker } from './import/apply/import-worker.service.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
 import { Readiness } from './status/readiness.js';
 import { serveDocs } from './openapi.js';
-import { DEFAULT_AVATAR_PATH } from './users/user.settings.js';
+import { DEFAULT_AVATAR_PATH } from './users/input/user-settings.js';
 
 const API_PREFIX = 'api/0.3';
 

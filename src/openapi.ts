@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { CHOICES, REQUEST_BODY } from './common/docs.js';
-import { SessionCookie } from './sessions/session.cookie.js';
+import { CHOICES, REQUEST_BODY } from './http/docs.js';
+import { SessionCookie } from './sessions/session-cookie.js';
 
 /** The OpenAPI file: made from the decorators, committed as `docs/openapi.json`, served at `/docs/openapi.json`. */
 function openApi(app: INestApplication): OpenAPIObject {

@@ -1,5 +1,5 @@
 import Libsql from 'libsql';
-import { placeholders } from '../../src/database/sql.js';
+import { placeholders } from '../../src/database/engine/sql.js';
 import { StopWatch } from '../support/stop-watch.js';
 
 /**

@@ -2,8 +2,8 @@ import { parse } from 'csv-parse';
 import Libsql from 'libsql';
 import { createPool } from 'mysql2/promise';
 import { createReadStream } from 'node:fs';
-import { placeholders } from '../../src/database/sql.js';
-import { USER_COLUMNS } from '../../src/users/user.model.js';
+import { placeholders } from '../../src/database/engine/sql.js';
+import { USER_COLUMNS } from '../../src/users/model/user.js';
 import { StopWatch } from '../support/stop-watch.js';
 
 /**

@@ -1,5 +1,5 @@
-import type { User } from '../../src/users/user.model.js';
-import { newUser } from '../../src/users/user.rules.js';
+import type { User } from '../../src/users/model/user.js';
+import { newUser } from '../../src/users/input/user-rules.js';
 import { toDbTime } from '../../src/common/time.js';
 
 /** How all seeded UUIDs begin, and none that the service makes. */

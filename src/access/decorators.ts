@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { RouteMark } from '../common/route-mark.js';
+import { RouteMark } from '../http/route-mark.js';
 import type { Actor, Caller } from './actor.js';
 import type { Permission } from './policy.js';
 

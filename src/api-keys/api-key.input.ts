@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Normalise } from '../common/normalise.js';
-import { parseTime } from '../common/query-rules.js';
-import { Clean, MaxCharacters, NotBlank, OfType, Required, Rule, TextRule, line } from '../common/rules.js';
+import { Normalise } from '../input/normalise.js';
+import { parseTime } from '../input/query-rules.js';
+import { Clean, MaxCharacters, NotBlank, OfType, Required, Rule, TextRule, line } from '../input/rules.js';
 import { isDbTime, now } from '../common/time.js';
 
 /** What somebody says of a new key, at whichever door. */

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { BodyProblems, LOCATION, Problems, Secured } from '../common/docs.js';
-import { MAX_LIMIT, Page } from '../common/page.js';
+import { BodyProblems, LOCATION, Problems, Secured } from '../http/docs.js';
+import { MAX_LIMIT, Page } from '../http/page.js';
 import { ApiKeyInput } from './api-key.input.js';
 
 const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;

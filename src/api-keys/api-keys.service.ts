@@ -5,10 +5,10 @@ import { AuditService } from '../audit/audit.service.js';
 import { unauthenticated } from '../common/errors.js';
 import { sha256 } from '../common/secret.js';
 import { type DbTime, now, toMillis } from '../common/time.js';
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
-import { isMistyped, makeApiKey } from './api-key.format.js';
+import { isMistyped, makeApiKey } from './api-key-format.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 
 /** `last_used` is true to this many milliseconds, so that a busy key does not write with every request. */

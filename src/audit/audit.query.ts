@@ -1,9 +1,9 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { choices } from '../common/docs.js';
-import { AfterParam, LimitParam } from '../common/page.js';
-import { ChoiceParam, ChoicesParam, MAX_REPEATS, PatternParam, TimeParam } from '../common/query-rules.js';
+import { choices } from '../http/docs.js';
+import { AfterParam, LimitParam } from '../http/page.js';
+import { ChoiceParam, ChoicesParam, MAX_REPEATS, PatternParam, TimeParam } from '../input/query-rules.js';
 import { UUID } from '../common/uuid.js';
-import { ACTIONS, ACTOR_KINDS, type AuditAction } from './audit.event.js';
+import { ACTIONS, ACTOR_KINDS, type AuditAction } from './audit-event.js';
 
 /** What of the audit is wanted; the same for the list and the file. */
 export class AuditFilter {

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type DbTime, toMillis } from '../common/time.js';
-import { insertRows } from '../database/bulk.js';
-import { DATABASE, type Database } from '../database/database.js';
-import { type Sql, type SqlValue, placeholders } from '../database/sql.js';
+import { insertRows } from '../database/engine/bulk.js';
+import { DATABASE, type Database } from '../database/engine/database.js';
+import { type Sql, type SqlValue, placeholders } from '../database/engine/sql.js';
 import { AuditEventEntity } from './audit.entity.js';
-import type { AuditAction, AuditChange, AuditRecord } from './audit.event.js';
+import type { AuditAction, AuditChange, AuditRecord } from './audit-event.js';
 import type { AuditFilter } from './audit.query.js';
 
 /** Rows that one statement looks at, at most: what a filter costs whose index is not used is bounded by it. */

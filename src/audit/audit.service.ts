@@ -4,8 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Caller, actorId } from '../access/actor.js';
 import { now, secondsFrom } from '../common/time.js';
 import { Env } from '../config/env.js';
-import type { Sql } from '../database/sql.js';
-import type { AuditAction, AuditChange, AuditRecord, TARGET_KINDS } from './audit.event.js';
+import type { Sql } from '../database/engine/sql.js';
+import type { AuditAction, AuditChange, AuditRecord, TARGET_KINDS } from './audit-event.js';
 import type { AuditFilter } from './audit.query.js';
 import { type AuditPage, AuditRepository } from './audit.repository.js';
 

@@ -1,5 +1,5 @@
 import { toIso } from '../common/time.js';
-import type { AuditChange, AuditRecord } from './audit.event.js';
+import type { AuditChange, AuditRecord } from './audit-event.js';
 
 /** An audit row as it is shown. A change of a secret names its field alone. */
 export function presentEvent({ id, time, actor, action, target, changes, request_id, ip }: AuditRecord) {

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { type Actor, actorId } from '../access/actor.js';
 import { PUBLIC } from '../access/decorators.js';
 import { unauthenticated } from '../common/errors.js';
-import { networkOf } from '../common/network.js';
+import { networkOf } from '../http/network.js';
 import { RateLimit } from './rate-limit.js';
 
 /** Credentials to actor, by one strategy. */

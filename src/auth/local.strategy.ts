@@ -3,7 +3,7 @@ import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy } from 'passport-local';
 import { ProblemError } from '../common/errors.js';
-import { Metrics } from '../common/metrics.js';
+import { Metrics } from '../telemetry/metrics.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { LoginService } from './login.service.js';
 

@@ -4,8 +4,8 @@ import { TransactionRunner } from '../database/transaction-runner.js';
 import { LoginThrottle } from '../sessions/login-throttle.service.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { PasswordService } from '../users/password.service.js';
-import { loginKey } from '../users/user.keys.js';
+import { PasswordService } from '../users/passwords/password.service.js';
+import { loginKey } from '../users/model/keys.js';
 import { type Credentials, UsersService } from '../users/users.service.js';
 
 /** A name and a password to a session. */

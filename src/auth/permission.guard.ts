@@ -4,7 +4,7 @@ import { isSelf } from '../access/actor.js';
 import { PUBLIC, REQUIREMENT, type Requirement } from '../access/decorators.js';
 import { may } from '../access/policy.js';
 import { ProblemError } from '../common/errors.js';
-import { SessionCookie } from '../sessions/session.cookie.js';
+import { SessionCookie } from '../sessions/session-cookie.js';
 import { CrossSite } from './cross-site.js';
 
 /** The last of the global guards: may this actor do this? */

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { type Env, EnvError } from '../config/env.js';
 import { readSettings } from '../config/settings.js';
-import { databaseChecks } from './doctor.database.js';
-import { type Finding, codeOf, fail, ok } from './doctor.finding.js';
-import { baseUrlCheck, dataDirCheck, diskCheck, importFolderCheck, nodeCheck } from './doctor.machine.js';
+import { databaseChecks } from './doctor-database.js';
+import { type Finding, codeOf, fail, ok } from './doctor-finding.js';
+import { baseUrlCheck, dataDirCheck, diskCheck, importFolderCheck, nodeCheck } from './doctor-machine.js';
 
 type Check = (env: Env) => Finding[] | Promise<Finding[]>;
 

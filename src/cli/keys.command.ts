@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { presentApiKey } from '../api-keys/api-key.view.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import type { DbTime } from '../common/time.js';
-import { parseExpiry, parseName } from './keys.arguments.js';
+import { parseExpiry, parseName } from './keys-arguments.js';
 import { CLI_CALLER, withService } from './service.js';
 import { table } from './table.js';
 

@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
-import { type ImportRun, RUNNABLE } from '../import/run/import.run.js';
+import { type ImportRun, RUNNABLE } from '../import/runs/import-run.js';
 
 const FORMAT = '{phase} {bar} {percentage}% {rows}';
 

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Caller } from '../access/actor.js';
 import { AppModule } from '../app.module.js';
-import { Log } from '../common/log.js';
+import { Log } from '../telemetry/log.js';
 import { readSettings } from '../config/settings.js';
 
 /** Who acts when somebody works at a shell of this machine. */

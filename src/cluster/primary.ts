@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
-import { Log } from '../common/log.js';
+import { Log } from '../telemetry/log.js';
 import type { Env } from '../config/env.js';
 import type { FirstCredentials } from '../setup/first-start.service.js';
 import { credentials, welcome } from '../setup/welcome.js';

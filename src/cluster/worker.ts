@@ -3,7 +3,7 @@ import { createBirpc } from 'birpc';
 import cluster from 'node:cluster';
 import { getSystemErrorMap } from 'node:util';
 import { createApp } from '../app.setup.js';
-import { Metrics } from '../common/metrics.js';
+import { Metrics } from '../telemetry/metrics.js';
 import type { Env } from '../config/env.js';
 import { serve } from '../setup/serve.js';
 import type { PrimaryCalls, WorkerCalls } from './calls.js';

@@ -13,9 +13,9 @@ import {
   validateSync,
 } from 'class-validator';
 import { join } from 'node:path';
-import { fieldsOf } from '../common/input.js';
-import { OperationSettings } from './env.operation.js';
-import { Count, Flag, Integer, List, isDatabaseUrl } from './setting.kinds.js';
+import { fieldsOf } from '../input/read-input.js';
+import { OperationSettings } from './env-operation.js';
+import { Count, Flag, Integer, List, isDatabaseUrl } from './setting-kinds.js';
 
 /**
  * The settings: an environment variable each, with its default and its rule. `.env.example` lists the same

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import type { DataSourceOptions } from 'typeorm';
 import { type Env, EnvError } from '../config/env.js';
 import { readPemFile } from '../config/pem-file.js';
-import { ENTITIES } from './entities.js';
+import { ENTITIES } from '../entities.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
 type Settings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE' | 'DATABASE_TLS_CA_FILE'>;

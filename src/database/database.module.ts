@@ -2,7 +2,7 @@ import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/comm
 import { DataSource } from 'typeorm';
 import { Env } from '../config/env.js';
 import { migrateAtStart, openDataSource } from './data-source.js';
-import { DATABASE, type Database, engineOf } from './database.js';
+import { DATABASE, type Database, engineOf } from './engine/database.js';
 import { TransactionRunner } from './transaction-runner.js';
 
 @Global()

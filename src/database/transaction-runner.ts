@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { unavailable } from '../common/errors.js';
-import { DATABASE, type Database } from './database.js';
-import { dbFault } from './db-errors.js';
-import type { OpenTransaction, Sql } from './sql.js';
+import { DATABASE, type Database } from './engine/database.js';
+import { dbFault } from './engine/errors.js';
+import type { OpenTransaction, Sql } from './engine/sql.js';
 
 /** Enough for some dozens of writers of one key: each attempt ends with one of them done. */
 const MAX_ATTEMPTS = 8;

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Page } from '../common/page.js';
-import { BooleanParam, ChoicesParam, MAX_REPEATS, PatternParam } from '../common/query-rules.js';
-import { ROW_OUTCOMES, RUN_STATES } from './run/import.run.js';
+import { Page } from '../http/page.js';
+import { BooleanParam, ChoicesParam, MAX_REPEATS, PatternParam } from '../input/query-rules.js';
+import { ROW_OUTCOMES, RUN_STATES } from './runs/import-run.js';
 
 const LISTED_OUTCOMES = [...ROW_OUTCOMES, 'missing'];
 

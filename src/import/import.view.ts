@@ -1,8 +1,8 @@
 import type { Actor } from '../access/actor.js';
 import { now, toIso, toMillis } from '../common/time.js';
-import { ImportOptions } from './import.options.js';
-import { type ImportRun, noCounts } from './run/import.run.js';
-import type { StagedRow } from './run/import.row.js';
+import { ImportOptions } from './runs/import-options.js';
+import { type ImportRun, noCounts } from './runs/import-run.js';
+import type { StagedRow } from './runs/import-row.js';
 
 /** A row as a caller sees it. `line` is null for a user that the file lacks. */
 export function presentRow(row: StagedRow) {

@@ -3,10 +3,10 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { Accepts, CheckedQuery } from '../common/input.guard.js';
-import { page } from '../common/page.js';
-import { streamText } from '../common/stream.js';
-import { ImportOptions } from './import.options.js';
+import { Accepts, CheckedQuery } from '../http/input.guard.js';
+import { page } from '../http/page.js';
+import { streamText } from '../http/stream.js';
+import { ImportOptions } from './runs/import-options.js';
 import { RowsQuery, RunsQuery } from './import.query.js';
 import { presentRow, presentRun } from './import.view.js';
 import {
@@ -24,7 +24,7 @@ import { ImportsService } from './imports.service.js';
 import { FailedCsv } from './report/failed-csv.js';
 import { RunEvents } from './report/run-events.js';
 import { UsersExport } from './report/users-export.js';
-import type { ImportRun } from './run/import.run.js';
+import type { ImportRun } from './runs/import-run.js';
 import { receiveUpload } from './upload.js';
 
 const CSV = 'text/csv; charset=utf-8';

@@ -1,9 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { LOCATION, Problems, REQUEST_BODY, STREAM, Secured } from '../common/docs.js';
+import { LOCATION, Problems, REQUEST_BODY, STREAM, Secured } from '../http/docs.js';
 import type { ErrorCode } from '../common/errors.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
-import { ImportOptions } from './import.options.js';
+import { ImportOptions } from './runs/import-options.js';
 import { ExportQuery, RowsQuery, RunsQuery } from './import.query.js';
 import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 

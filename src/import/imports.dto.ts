@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
-import { FIELD_VALUE } from '../common/docs.js';
-import { MAX_LIMIT } from '../common/page.js';
+import { FIELD_VALUE } from '../http/docs.js';
+import { MAX_LIMIT } from '../http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
-import { ImportOptions } from './import.options.js';
-import { ROW_OUTCOMES, RUN_STATES } from './run/import.run.js';
+import { ImportOptions } from './runs/import-options.js';
+import { ROW_OUTCOMES, RUN_STATES } from './runs/import-run.js';
 
 const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 const COUNTS = Object.fromEntries(

@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
-import type { AuditAction } from '../audit/audit.event.js';
+import type { AuditAction } from '../audit/audit-event.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError, unavailable } from '../common/errors.js';
 import { truncated } from '../common/text.js';
 import { type DbTime, now, secondsFrom, toMillis } from '../common/time.js';
 import { Env } from '../config/env.js';
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
-import { UserSettings } from '../users/user.settings.js';
+import { UserSettings } from '../users/input/user-settings.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import type { StoredFile } from './file/import-store.js';
-import { ImportOptions } from './import.options.js';
+import { ImportOptions } from './runs/import-options.js';
 import { ImportReportRepository, type RowFilter } from './report/import-report.repository.js';
-import { ImportRowsRepository } from './run/import-rows.repository.js';
-import { ImportRunsRepository, type RunFilter } from './run/import-runs.repository.js';
+import { ImportRowsRepository } from './runs/import-rows.repository.js';
+import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import {
   type ImportRun,
   RUNNABLE,
@@ -23,10 +23,10 @@ import {
   type RunState,
   WAITING,
   isFinal,
-} from './run/import.run.js';
-import type { StagedRow } from './run/import.row.js';
-import { ImportWorker } from './run/import.worker.js';
-import { newRun } from './run/new-run.js';
+} from './runs/import-run.js';
+import type { StagedRow } from './runs/import-row.js';
+import { ImportWorker } from './apply/import-worker.service.js';
+import { newRun } from './runs/new-run.js';
 
 export type { RowFilter, RunFilter };
 

@@ -1,10 +1,10 @@
 import busboy from 'busboy';
 import type { Request } from 'express';
 import { ProblemError } from '../common/errors.js';
-import { MULTIPART_EXTRA, isMultipart } from '../common/file-body.js';
-import { readInput } from '../common/input.js';
+import { MULTIPART_EXTRA, isMultipart } from '../http/file-body.js';
+import { readInput } from '../input/read-input.js';
 import { truncated } from '../common/text.js';
-import { ImportOptions } from './import.options.js';
+import { ImportOptions } from './runs/import-options.js';
 import { type ImportStore, MAX_FILE_BYTES, type StoredFile } from './file/import-store.js';
 import type { ImportsService } from './imports.service.js';
 

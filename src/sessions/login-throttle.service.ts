@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../common/errors.js';
 import { sha256 } from '../common/secret.js';
-import { networkOf } from '../common/network.js';
+import { networkOf } from '../http/network.js';
 import { now, secondsFrom, toMillis } from '../common/time.js';
 import { Env } from '../config/env.js';
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';
 

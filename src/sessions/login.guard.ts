@@ -2,7 +2,7 @@ import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import { ProblemError, validationFailed } from '../common/errors.js';
-import { readInput } from '../common/input.js';
+import { readInput } from '../input/read-input.js';
 import type { JsonObject } from '../common/json.js';
 import { LoginInput } from './login.input.js';
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Normalise } from '../common/normalise.js';
-import { Clean, MaxCharacters, NotBlank, OfType, Required, line } from '../common/rules.js';
+import { Normalise } from '../input/normalise.js';
+import { Clean, MaxCharacters, NotBlank, OfType, Required, line } from '../input/rules.js';
 import { normalForm } from '../common/text.js';
 
 /** `POST /sessions/login`. The rules only keep nonsense away: whether the values are right is the login's matter. */

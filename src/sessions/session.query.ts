@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Page } from '../common/page.js';
-import { PatternParam } from '../common/query-rules.js';
+import { Page } from '../http/page.js';
+import { PatternParam } from '../input/query-rules.js';
 import { UUID } from '../common/uuid.js';
 
 export class SessionsQuery extends Page {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../database/bulk.js';
-import { DATABASE, type Database } from '../database/database.js';
-import { type Sql, forUpdate, placeholders } from '../database/sql.js';
+import { insertRows } from '../database/engine/bulk.js';
+import { DATABASE, type Database } from '../database/engine/database.js';
+import { type Sql, forUpdate, placeholders } from '../database/engine/sql.js';
 import { SessionEntity } from './session.entity.js';
 
 /** Everything but the hash of the cookie. */

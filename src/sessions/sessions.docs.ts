@@ -8,8 +8,8 @@ import {
   ApiQuery,
   ApiResponse,
 } from '@nestjs/swagger';
-import { BodyProblems, Open, Problems, Secured } from '../common/docs.js';
-import { MAX_LIMIT } from '../common/page.js';
+import { BodyProblems, Open, Problems, Secured } from '../http/docs.js';
+import { MAX_LIMIT } from '../http/page.js';
 import { LoginInput } from './login.input.js';
 import { SessionsQuery } from './session.query.js';
 

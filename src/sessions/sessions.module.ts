@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';
 import { LoginThrottle } from './login-throttle.service.js';
-import { SessionCookie } from './session.cookie.js';
+import { SessionCookie } from './session-cookie.js';
 import { SessionRepository } from './session.repository.js';
 import { SessionsController } from './sessions.controller.js';
 import { SessionsService } from './sessions.service.js';

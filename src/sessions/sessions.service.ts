@@ -5,7 +5,7 @@ import { AuditService } from '../audit/audit.service.js';
 import { randomToken, sha256 } from '../common/secret.js';
 import { now, secondsFrom } from '../common/time.js';
 import { Env } from '../config/env.js';
-import type { Sql } from '../database/sql.js';
+import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import type { SessionEntity } from './session.entity.js';
 import { SessionRepository } from './session.repository.js';

@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import { WEBMASTER } from '../access/roles.js';
-import { makeApiKey } from '../api-keys/api-key.format.js';
+import { makeApiKey } from '../api-keys/api-key-format.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { randomToken } from '../common/secret.js';
 import { normalForm } from '../common/text.js';
 import { Env } from '../config/env.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
-import { PasswordService } from '../users/password.service.js';
-import { UserWriter } from '../users/user.writer.js';
+import { PasswordService } from '../users/passwords/password.service.js';
+import { UserWriter } from '../users/change/user-writer.service.js';
 import { UsersService } from '../users/users.service.js';
 
 const USERNAME = 'admin';

@@ -1,10 +1,10 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
-import { Log } from '../common/log.js';
+import { Log } from '../telemetry/log.js';
 import { ImportsService } from '../import/imports.service.js';
 import { LoginThrottle } from '../sessions/login-throttle.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { IdempotencyService } from '../users/idempotency.service.js';
+import { IdempotencyService } from '../idempotency/idempotency.service.js';
 
 const EVERY_MILLIS = 15 * 60 * 1000;
 

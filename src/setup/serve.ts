@@ -1,5 +1,5 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { LeanAdapter } from '../common/lean-adapter.js';
+import type { LeanAdapter } from '../http/lean.adapter.js';
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
 
 /**

@@ -1,9 +1,9 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { Metrics } from '../common/metrics.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { toMillis } from '../common/time.js';
-import { DATABASE, type Database } from '../database/database.js';
+import { DATABASE, type Database } from '../database/engine/database.js';
 import { ImportsService } from '../import/imports.service.js';
-import { PasswordService } from '../users/password.service.js';
+import { PasswordService } from '../users/passwords/password.service.js';
 
 /** What the metrics ask of the house when they are read. */
 @Injectable()

@@ -2,7 +2,7 @@ import { Controller, Get, HttpException } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { HealthCheckService } from '@nestjs/terminus';
 import { Public } from '../access/decorators.js';
-import { Open, Problems } from '../common/docs.js';
+import { Open, Problems } from '../http/docs.js';
 import { unavailable } from '../common/errors.js';
 import { Readiness } from './readiness.js';
 

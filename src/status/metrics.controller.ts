@@ -3,9 +3,9 @@ import { ApiBearerAuth, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '
 import type { Response } from 'express';
 import { timingSafeEqual } from 'node:crypto';
 import { Public } from '../access/decorators.js';
-import { Problems } from '../common/docs.js';
+import { Problems } from '../http/docs.js';
 import { ProblemError } from '../common/errors.js';
-import { Metrics } from '../common/metrics.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { sha256 } from '../common/secret.js';
 import { Env } from '../config/env.js';
 

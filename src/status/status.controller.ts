@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Public } from '../access/decorators.js';
-import { Open, Problems } from '../common/docs.js';
+import { Open, Problems } from '../http/docs.js';
 import { ImportsService } from '../import/imports.service.js';
 import { StatusService } from './status.service.js';
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { unavailable } from '../common/errors.js';
-import { DATABASE, type Database } from '../database/database.js';
+import { DATABASE, type Database } from '../database/engine/database.js';
 
 @Injectable()
 export class StatusService {

@@ -2,7 +2,7 @@ import type { Actor } from '../access/actor.js';
 import { isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { toIso } from '../common/time.js';
-import type { SocialMedia, User } from './user.model.js';
+import type { SocialMedia, User } from './model/user.js';
 
 /** How much of a user a reader sees: everything, one's own profile, or what colleagues see. */
 export type View = 'full' | 'self' | 'colleague';

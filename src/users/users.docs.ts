@@ -1,9 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { BodyProblems, LOCATION, NEXT, Problems, Secured } from '../common/docs.js';
-import { ChangedUserInput, NewUserInput } from './user.input.js';
-import { UserQuery } from './user.query.js';
-import { UserDto, UserPageDto, UserUuidDto } from './users.dto.js';
+import { BodyProblems, LOCATION, NEXT, Problems, Secured } from '../http/docs.js';
+import { ChangedUserInput, NewUserInput } from './input/user.input.js';
+import { UserQuery } from './search/user.query.js';
+import { UserDto, UserPageDto, UserUuidDto } from './user.dto.js';
 
 /** What Swagger UI shows of the routes of `users.controller.ts`. */
 

@@ -1,4 +1,4 @@
-import { DATABASE, type Database } from '../../src/database/database.js';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import type { TestApp } from './app.js';
 
 interface AuditRow {

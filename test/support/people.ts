@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DATABASE, type Database } from '../../src/database/database.js';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { secondsFrom, now } from '../../src/common/time.js';
 import type { TestApp } from './app.js';
 import type { Answer, Client, Json } from './client.js';

@@ -1,5 +1,5 @@
 import Connection from 'libsql';
-import type { Sql } from '../../src/database/sql.js';
+import type { Sql } from '../../src/database/engine/sql.js';
 import type { TestApp } from './app.js';
 import { ENGINE } from './database.js';
 import { databaseOf } from './people.js';

@@ -1,6 +1,6 @@
-import { MysqlEngine } from '../../src/database/mysql.engine.js';
-import type { InsertStatement, OpenTransaction, Sql, SqlValue } from '../../src/database/sql.js';
-import { SqliteEngine } from '../../src/database/sqlite.engine.js';
+import { MysqlEngine } from '../../src/database/engine/mysql.engine.js';
+import type { InsertStatement, OpenTransaction, Sql, SqlValue } from '../../src/database/engine/sql.js';
+import { SqliteEngine } from '../../src/database/engine/sqlite.engine.js';
 
 export interface Statement {
   sql: string;

@@ -1,21 +1,21 @@
 import { v7 as uuidv7 } from 'uuid';
 import { AuditEventEntity } from '../../src/audit/audit.entity.js';
 import { now, secondsFrom, toMillis } from '../../src/common/time.js';
-import { insertRows } from '../../src/database/bulk.js';
-import type { Sql } from '../../src/database/sql.js';
+import { insertRows } from '../../src/database/engine/bulk.js';
+import type { Sql } from '../../src/database/engine/sql.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import {
   ImportFilePartEntity,
   ImportRowEntity,
   ImportRunEntity,
-} from '../../src/import/run/import.entity.js';
-import { ImportOptions } from '../../src/import/import.options.js';
-import { toEntity } from '../../src/import/run/import-row.mapping.js';
-import { toRow } from '../../src/import/run/import-run.mapping.js';
-import { newRun } from '../../src/import/run/new-run.js';
+} from '../../src/import/runs/import.entity.js';
+import { ImportOptions } from '../../src/import/runs/import-options.js';
+import { toEntity } from '../../src/import/runs/import-row.mapping.js';
+import { toRow } from '../../src/import/runs/import-run.mapping.js';
+import { newRun } from '../../src/import/runs/new-run.js';
 import { LoginFailureEntity } from '../../src/sessions/login-failure.entity.js';
 import { SessionEntity } from '../../src/sessions/session.entity.js';
-import { IdempotencyEntity } from '../../src/users/idempotency.entity.js';
+import { IdempotencyEntity } from '../../src/idempotency/idempotency.entity.js';
 import type { TestApp } from './app.js';
 import { sha256 } from './people.js';
 import { seededUuid } from './seed.js';

@@ -1,13 +1,17 @@
-import { DATABASE, type Database } from '../../src/database/database.js';
-import { insertRows } from '../../src/database/bulk.js';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { insertRows } from '../../src/database/engine/bulk.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
-import { moved } from '../../src/users/user.conflicts.js';
-import { UserEntity } from '../../src/users/user.entity.js';
-import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../../src/users/user-lookups.entity.js';
-import type { User } from '../../src/users/user.model.js';
-import { newUser } from '../../src/users/user.rules.js';
-import { toRow } from '../../src/users/user.row.js';
-import { wordRows } from '../../src/users/user.words.js';
+import { moved } from '../../src/users/change/conflicts.js';
+import { UserEntity } from '../../src/users/model/user.entity.js';
+import {
+  UserIdentifierEntity,
+  UserRoleEntity,
+  UserWordEntity,
+} from '../../src/users/model/user-lookups.entity.js';
+import type { User } from '../../src/users/model/user.js';
+import { newUser } from '../../src/users/input/user-rules.js';
+import { toRow } from '../../src/users/model/user-row.js';
+import { wordRows } from '../../src/users/model/words.js';
 import { FORENAMES, SURNAMES } from '../../samples/names.js';
 import type { TestApp } from './app.js';
 import { agent } from './client.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type Cursor, decodeCursor, encodeCursor } from '../../src/users/user.cursor.js';
+import { type Cursor, decodeCursor, encodeCursor } from '../../src/users/search/cursor.js';
 
 const CURSOR: Cursor = {
   sort: 'surname',

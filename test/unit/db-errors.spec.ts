@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { toProblemError } from '../../src/common/problem.js';
+import { toProblemError } from '../../src/http/problem.js';
 
 test.each([
   ['a server that takes no changes', 'ER_OPTION_PREVENTS_STATEMENT'],

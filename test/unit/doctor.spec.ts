@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { poolCheck } from '../../src/cli/doctor.database.js';
-import { nodeCheck } from '../../src/cli/doctor.machine.js';
+import { poolCheck } from '../../src/cli/doctor-database.js';
+import { nodeCheck } from '../../src/cli/doctor-machine.js';
 
 const level = ([finding]: { level: string }[]) => finding?.level;
 

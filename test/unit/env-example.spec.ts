@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { fieldsOf } from '../../src/common/input.js';
+import { fieldsOf } from '../../src/input/read-input.js';
 import { Env, loadEnv } from '../../src/config/env.js';
 
 const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
@@ -31,7 +31,7 @@ test('.env.example explains every setting in the line above it', () => {
 });
 
 test('every field of the settings is known to be set or unset', () => {
-  const source = ['env', 'env.import', 'env.operation']
+  const source = ['env', 'env-import', 'env-operation']
     .map((name) => readFileSync(new URL(`../../src/config/${name}.ts`, import.meta.url), 'utf8'))
     .join('');
   const fields = [...source.matchAll(/^ {2}([A-Z][A-Z_]+)(\?)?:/gm)];

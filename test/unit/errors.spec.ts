@@ -8,7 +8,7 @@ import {
   unavailable,
   validationFailed,
 } from '../../src/common/errors.js';
-import { toProblem, toProblemError } from '../../src/common/problem.js';
+import { toProblem, toProblemError } from '../../src/http/problem.js';
 
 /** The table of the interface: a code never changes its status. */
 const STATUS: Record<string, number> = {

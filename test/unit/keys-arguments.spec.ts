@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { parseExpiry, parseName } from '../../src/cli/keys.arguments.js';
+import { parseExpiry, parseName } from '../../src/cli/keys-arguments.js';
 import { toMillis } from '../../src/common/time.js';
 
 const DAY = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { loadEnv } from '../../src/config/env.js';
-import { PasswordService } from '../../src/users/password.service.js';
+import { PasswordService } from '../../src/users/passwords/password.service.js';
 
 test('of more workers than cores each computes one password at a time, and queues its share', async () => {
   const settings = { WORKERS: '64', HASH_QUEUE_LIMIT: '128', DATABASE_URL: 'mysql://db/x' };

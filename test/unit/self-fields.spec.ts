@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { readInput } from '../../src/common/input.js';
-import { ChangedUserInput } from '../../src/users/user.input.js';
-import { keepSelfFields } from '../../src/users/user.permissions.js';
+import { readInput } from '../../src/input/read-input.js';
+import { ChangedUserInput } from '../../src/users/input/user.input.js';
+import { keepSelfFields } from '../../src/users/self-fields.js';
 
 const UUID = '00000000-0000-4000-8000-000000000001';
 const shown = { username: 'kim', status: 'Active', roles: ['Editor'], phone: '1', manager_uuid: null };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createServer } from 'node:http';
-import { boundSlowClients } from '../../src/common/server.js';
+import { boundSlowClients } from '../../src/http/server.js';
 
 test('a connection without headers is closed after 15 seconds, a request that dawdles after 15 minutes', () => {
   const server = createServer();

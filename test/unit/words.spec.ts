@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { newUser } from '../../src/users/user.rules.js';
-import { wordRows, wordsIn } from '../../src/users/user.words.js';
+import { newUser } from '../../src/users/input/user-rules.js';
+import { wordRows, wordsIn } from '../../src/users/model/words.js';
 
 test.each([
   ['Jane Doe', ['jane', 'doe']],

@@ -1,5 +1,5 @@
 import { normalForm } from '../../common/text.js';
-import type { User } from '../../users/user.model.js';
+import type { User } from '../../users/model/user.js';
 import { joinList } from './list-cell.js';
 
 /** How a cell is read. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
 import { normalForm } from '../../common/text.js';
-import type { RowError } from '../run/import.row.js';
+import type { RowError } from '../runs/import-row.js';
 import type { Column } from './columns.js';
 import type { CsvRecord } from './csv-reader.js';
 import { armed } from '../../common/csv.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../../database/bulk.js';
-import { DATABASE, type Database } from '../../database/database.js';
-import { type Sql, forUpdate } from '../../database/sql.js';
-import { ImportFilePartEntity } from '../run/import.entity.js';
+import { insertRows } from '../../database/engine/bulk.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import { type Sql, forUpdate } from '../../database/engine/sql.js';
+import { ImportFilePartEntity } from '../runs/import.entity.js';
 
 /** Bytes of one part. */
 export const PART_BYTES = 512 * 1024;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ImportOptions } from '../import.options.js';
+import type { ImportOptions } from '../runs/import-options.js';
 import { columnOf } from './columns.js';
 import { CsvReader } from './csv-reader.js';
 import { type Header, readHeader } from './header.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { parse, stringify } from 'uuid';
-import { UserDirectory } from '../../users/user-directory.js';
-import { exactKey, loginIdentifier, loginKey } from '../../users/user.keys.js';
-import type { User } from '../../users/user.model.js';
+import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { exactKey, loginIdentifier, loginKey } from '../../users/model/keys.js';
+import type { User } from '../../users/model/user.js';
 import { type FileRow, readRow } from '../file/file-row.js';
 import { RunFiles } from '../file/run-files.js';
-import type { ImportRun } from '../run/import.run.js';
+import type { ImportRun } from '../runs/import-run.js';
 import { IntList } from './int-list.js';
 import { BATCH_ROWS } from './plan-builder.js';
 import { TextNumbers } from './text-numbers.js';

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { toMillis } from '../../common/time.js';
-import { exactKey } from '../../users/user.keys.js';
-import { UserSettings } from '../../users/user.settings.js';
+import { exactKey } from '../../users/model/keys.js';
+import { UserSettings } from '../../users/input/user-settings.js';
 import type { CsvRecord } from '../file/csv-reader.js';
 import { FileError } from '../file/file-error.js';
 import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import type { Header } from '../file/header.js';
 import { RunFiles } from '../file/run-files.js';
-import type { ImportRun } from '../run/import.run.js';
+import type { ImportRun } from '../runs/import-run.js';
 import { type Adopted, Adoption } from './adoption.js';
 import { newUuid } from './new-uuid.js';
 import { OwnerCheck } from './owner-check.js';

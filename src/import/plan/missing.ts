@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../../access/roles.js';
-import { type Managed, UserDirectory } from '../../users/user-directory.js';
-import type { ImportRun } from '../run/import.run.js';
-import type { StagedRow } from '../run/import.row.js';
+import { type Managed, UserDirectory } from '../../users/directory/user-directory.service.js';
+import type { ImportRun } from '../runs/import-run.js';
+import type { StagedRow } from '../runs/import-row.js';
 import type { PlanBuilder } from './plan-builder.js';
 
 const PAGE = 1000;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { moved } from '../../users/user.conflicts.js';
-import { UserDirectory } from '../../users/user-directory.js';
+import { moved } from '../../users/change/conflicts.js';
+import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { PlanBuilder } from './plan-builder.js';
 import type { JudgedRow } from './row-judge.js';
 

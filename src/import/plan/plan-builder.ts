@@ -1,8 +1,8 @@
-import type { UserDirectory } from '../../users/user-directory.js';
-import type { ImportRowsRepository } from '../run/import-rows.repository.js';
-import { type Counts, noCounts } from '../run/import.run.js';
-import { type StagedRow, failedRow, isChange } from '../run/import.row.js';
-import type { Work } from '../run/work.js';
+import type { UserDirectory } from '../../users/directory/user-directory.service.js';
+import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
+import { type Counts, noCounts } from '../runs/import-run.js';
+import { type StagedRow, failedRow, isChange } from '../runs/import-row.js';
+import type { Work } from '../runs/checkpoint.js';
 import { resolveLinks } from './plan-links.js';
 import { PlanState } from './plan-state.js';
 import { PlanTally } from './plan-tally.js';

@@ -1,4 +1,4 @@
-import type { UserDirectory } from '../../users/user-directory.js';
+import type { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { applyOrder } from './apply-order.js';
 import { LineSet } from './line-set.js';
 import type { PlanState } from './plan-state.js';

@@ -1,7 +1,7 @@
-import type { FieldChange } from '../../users/user.changes.js';
-import { moved } from '../../users/user.conflicts.js';
-import { exactKey, identifiersOf } from '../../users/user.keys.js';
-import type { RowError } from '../run/import.row.js';
+import type { FieldChange } from '../../users/model/differences.js';
+import { moved } from '../../users/change/conflicts.js';
+import { exactKey, identifiersOf } from '../../users/model/keys.js';
+import type { RowError } from '../runs/import-row.js';
 import { IntList } from './int-list.js';
 import { LineSet } from './line-set.js';
 import { ManagerGraph } from './manager-graph.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { WEBMASTER } from '../../access/roles.js';
-import type { User } from '../../users/user.model.js';
-import type { StagedRow } from '../run/import.row.js';
+import type { User } from '../../users/model/user.js';
+import type { StagedRow } from '../runs/import-row.js';
 import type { PlanNumbers } from './guards.js';
 import type { JudgedRow } from './row-judge.js';
 

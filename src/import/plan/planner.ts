@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { UserDirectory } from '../../users/user-directory.js';
-import { ImportRowsRepository } from '../run/import-rows.repository.js';
-import { ImportRunsRepository } from '../run/import-runs.repository.js';
-import type { ImportRun, RunChange } from '../run/import.run.js';
-import type { Work } from '../run/work.js';
+import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { ImportRowsRepository } from '../runs/import-rows.repository.js';
+import { ImportRunsRepository } from '../runs/import-runs.repository.js';
+import type { ImportRun, RunChange } from '../runs/import-run.js';
+import type { Work } from '../runs/checkpoint.js';
 import { FilePlanner } from './file-planner.js';
-import { GuardSettings } from './guard.settings.js';
+import { GuardSettings } from './guard-settings.js';
 import { guardsOf } from './guards.js';
 import { MissingUsers } from './missing.js';
 import { PlanBuilder } from './plan-builder.js';

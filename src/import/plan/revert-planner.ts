@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { differences } from '../../users/user.changes.js';
-import type { User } from '../../users/user.model.js';
-import { patched } from '../../users/user.rules.js';
-import { UserDirectory } from '../../users/user-directory.js';
-import { ImportRowsRepository } from '../run/import-rows.repository.js';
-import type { ImportRun } from '../run/import.run.js';
-import { type RowError, type StagedRow, isChange } from '../run/import.row.js';
+import { differences } from '../../users/model/differences.js';
+import type { User } from '../../users/model/user.js';
+import { patched } from '../../users/input/user-rules.js';
+import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { ImportRowsRepository } from '../runs/import-rows.repository.js';
+import type { ImportRun } from '../runs/import-run.js';
+import { type RowError, type StagedRow, isChange } from '../runs/import-row.js';
 import { OwnerCheck } from './owner-check.js';
 import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
 import { type JudgedRow, outcomeOf, patchOf } from './row-judge.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../common/uuid.js';
-import { UserDirectory } from '../../users/user-directory.js';
-import { exactKey } from '../../users/user.keys.js';
-import type { User } from '../../users/user.model.js';
+import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { exactKey } from '../../users/model/keys.js';
+import type { User } from '../../users/model/user.js';
 import type { RowKeys } from '../file/file-row.js';
 import type { Adopted } from './adoption.js';
 

@@ -2,17 +2,17 @@ import { isSelf } from '../../access/actor.js';
 import type { Actor } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
 import type { FieldError } from '../../common/errors.js';
-import { readInput } from '../../common/input.js';
+import { readInput } from '../../input/read-input.js';
 import { truncated } from '../../common/text.js';
-import { differences } from '../../users/user.changes.js';
-import { brokenRules } from '../../users/user.check.js';
-import { NewUserInput, UserInput } from '../../users/user.input.js';
-import type { User } from '../../users/user.model.js';
-import { type RuleSettings, type UserPatch, newUser, patched, settle } from '../../users/user.rules.js';
+import { differences } from '../../users/model/differences.js';
+import { brokenRules } from '../../users/input/check.js';
+import { NewUserInput, UserInput } from '../../users/input/user.input.js';
+import type { User } from '../../users/model/user.js';
+import { type RuleSettings, type UserPatch, newUser, patched, settle } from '../../users/input/user-rules.js';
 import type { FileRow, RowKeys } from '../file/file-row.js';
-import type { ImportOptions } from '../import.options.js';
-import type { RowOutcome } from '../run/import.run.js';
-import type { RowError, StagedRow } from '../run/import.row.js';
+import type { ImportOptions } from '../runs/import-options.js';
+import type { RowOutcome } from '../runs/import-run.js';
+import type { RowError, StagedRow } from '../runs/import-row.js';
 
 /** What a row is judged against. */
 export interface RowContext {

@@ -1,4 +1,4 @@
-import type { User } from '../../users/user.model.js';
+import type { User } from '../../users/model/user.js';
 import { armed } from '../../common/csv.js';
 import type { Header } from '../file/header.js';
 

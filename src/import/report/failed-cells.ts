@@ -3,8 +3,8 @@ import { truncated } from '../../common/text.js';
 import { armed } from '../../common/csv.js';
 import { RunFiles } from '../file/run-files.js';
 import { ImportReportRepository } from './import-report.repository.js';
-import type { ImportRun } from '../run/import.run.js';
-import type { Work } from '../run/work.js';
+import type { ImportRun } from '../runs/import-run.js';
+import type { Work } from '../runs/checkpoint.js';
 
 /** Rows of a batch of the file, and of a look at what is still without its cells. */
 const BATCH = 500;

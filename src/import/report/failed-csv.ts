@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BOM, csvLine } from '../../common/csv.js';
 import { ImportReportRepository } from './import-report.repository.js';
-import type { ImportRun } from '../run/import.run.js';
+import type { ImportRun } from '../runs/import-run.js';
 
 const PAGE = 500;
 const EXTRA = ['_line', '_code', '_message'];

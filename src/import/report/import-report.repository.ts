@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATABASE, type Database } from '../../database/database.js';
-import { type Sql, type SqlValue, byIndex, placeholders } from '../../database/sql.js';
-import type { ImportRowEntity } from '../run/import.entity.js';
-import { ROW_COLUMNS, toStaged } from '../run/import-row.mapping.js';
-import type { RowError, StagedRow } from '../run/import.row.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import { type Sql, type SqlValue, byIndex, placeholders } from '../../database/engine/sql.js';
+import type { ImportRowEntity } from '../runs/import.entity.js';
+import { ROW_COLUMNS, toStaged } from '../runs/import-row.mapping.js';
+import type { RowError, StagedRow } from '../runs/import-row.js';
 
 /** What a caller may ask of the rows of a run. */
 export interface RowFilter {

@@ -1,8 +1,8 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ImportRunsRepository } from '../run/import-runs.repository.js';
-import { type ImportRun, RUNNABLE } from '../run/import.run.js';
+import { ImportRunsRepository } from '../runs/import-runs.repository.js';
+import { type ImportRun, RUNNABLE } from '../runs/import-run.js';
 
 /** How old the news of a run may be; a short run is told sooner. */
 const LOOK_MILLIS = 500;

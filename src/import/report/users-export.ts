@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { UserDirectory } from '../../users/user-directory.js';
-import type { User } from '../../users/user.model.js';
+import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import type { User } from '../../users/model/user.js';
 import { COLUMNS, cellsOf } from '../file/columns.js';
 import { BOM, csvLine } from '../../common/csv.js';
 

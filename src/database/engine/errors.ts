@@ -1,0 +1,51 @@
+import { isObject } from '../../common/json.js';
+
+/**
+ * - `race`: somebody else wrote in between (unique violation, deadlock, lock wait); the same work may succeed now.
+ * - `away`: the database does not answer, has no room left, or takes no changes, as a server does whose place another one takes.
+ */
+export type DbFault = 'race' | 'away' | undefined;
+
+const RACE = new Set<unknown>([
+  'ER_DUP_ENTRY',
+  'ER_LOCK_DEADLOCK',
+  'ER_LOCK_WAIT_TIMEOUT',
+  'ER_CHECKREAD', // MariaDB: record has changed since last read
+  'SQLITE_CONSTRAINT_PRIMARYKEY',
+  'SQLITE_CONSTRAINT_UNIQUE',
+]);
+
+const AWAY = new Set<unknown>([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'PROTOCOL_CONNECTION_LOST',
+  'POOL_CLOSED',
+  'ER_CON_COUNT_ERROR',
+  'ER_SERVER_SHUTDOWN',
+  'ER_CONNECTION_KILLED',
+  'ER_OPTION_PREVENTS_STATEMENT', // --read-only
+  'ER_READ_ONLY_MODE',
+  'ER_UNKNOWN_COM_ERROR', // Galera: a node that is not in step yet
+  'ER_DISK_FULL',
+  'ER_RECORD_FILE_FULL',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+]);
+
+/** SQLite's extended codes begin with the basic ones: `SQLITE_IOERR_FSYNC`. */
+const SQLITE_RACE = /^SQLITE_BUSY/;
+const SQLITE_AWAY = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY)/;
+
+export function dbFault(error: unknown): DbFault {
+  const code = isObject(error) ? error['code'] : undefined;
+  const text = typeof code === 'string' ? code : '';
+  if (RACE.has(code) || SQLITE_RACE.test(text)) return 'race';
+  // mysql2 marks what ends a connection as fatal.
+  if (AWAY.has(code) || SQLITE_AWAY.test(text) || (isObject(error) && error['fatal'] === true)) return 'away';
+  return undefined;
+}

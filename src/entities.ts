@@ -1,0 +1,36 @@
+import { ApiKeyEntity } from './api-keys/api-key.entity.js';
+import { AuditEventEntity } from './audit/audit.entity.js';
+import {
+  ImportFilePartEntity,
+  ImportRowEntity,
+  ImportRunEntity,
+  LeaseEntity,
+} from './import/runs/import.entity.js';
+import { LoginFailureEntity } from './sessions/login-failure.entity.js';
+import { SessionEntity } from './sessions/session.entity.js';
+import { IdempotencyEntity } from './idempotency/idempotency.entity.js';
+import { UserEntity } from './users/model/user.entity.js';
+import {
+  UserCounterEntity,
+  UserIdentifierEntity,
+  UserRoleEntity,
+  UserWordEntity,
+} from './users/model/user-lookups.entity.js';
+
+/** Every table of the service; the drift test compares them with what the migrations make. */
+export const ENTITIES = [
+  UserEntity,
+  UserIdentifierEntity,
+  UserRoleEntity,
+  UserWordEntity,
+  UserCounterEntity,
+  IdempotencyEntity,
+  SessionEntity,
+  LoginFailureEntity,
+  ApiKeyEntity,
+  AuditEventEntity,
+  ImportRunEntity,
+  ImportRowEntity,
+  ImportFilePartEntity,
+  LeaseEntity,
+];

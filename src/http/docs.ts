@@ -1,0 +1,160 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiCookieAuth, ApiProperty, ApiPropertyOptional, ApiResponse, ApiSecurity } from '@nestjs/swagger';
+import { CATALOGUE, type ErrorCode, FIELD_CODES, MAX_ERRORS } from '../common/errors.js';
+import { MAX_DETAIL } from './problem.js';
+
+/** What Node takes as a request's head, and so the longest path there is. */
+const MAX_TARGET = 16_384;
+/** Username and e-mail clash with either of another user's; beside them up to 160 names of login methods. */
+const MAX_CONFLICTS = 200;
+/** `X-Request-Id` as it is taken, or a UUID that was made. */
+export const REQUEST_ID = { maxLength: 64, pattern: '^[A-Za-z0-9._-]{1,64}$' } as const;
+
+const CONFLICT_FIELDS = ['username', 'email', 'external_id', 'authname'];
+
+class FieldErrorDto {
+  @ApiProperty({ maxLength: 100, example: 'email' }) field!: string;
+  @ApiProperty({ enum: FIELD_CODES, example: 'invalid_format' }) code!: string;
+  @ApiProperty({ maxLength: 500, example: 'must be an e-mail address' }) message!: string;
+}
+
+class ConflictDto {
+  @ApiProperty({ enum: CONFLICT_FIELDS, example: 'username' }) field!: string;
+  @ApiProperty({ format: 'uuid' }) uuid!: string;
+}
+
+/** Problem details, RFC 9457. */
+class ProblemDto {
+  @ApiProperty({ format: 'uri-reference', maxLength: 64, example: '/problems/validation_failed' })
+  type!: string;
+  @ApiProperty({ maxLength: 100, example: 'One or more fields are not valid' }) title!: string;
+  @ApiProperty({ type: 'integer', format: 'int32', minimum: 400, maximum: 599, example: 422 })
+  status!: number;
+  @ApiProperty({ maxLength: MAX_DETAIL, example: 'Nothing was changed: email must be an e-mail address.' })
+  detail!: string;
+  @ApiProperty({ maxLength: MAX_TARGET, example: '/api/0.3/users', description: 'Path of the request.' })
+  instance!: string;
+  @ApiProperty({ enum: Object.keys(CATALOGUE), example: 'validation_failed' }) code!: string;
+  @ApiProperty({ ...REQUEST_ID, example: '4f0c1a52-6a2c-4d0c-9a0e-2f6f3f9f1a11' }) request_id!: string;
+  @ApiPropertyOptional({
+    type: [FieldErrorDto],
+    maxItems: MAX_ERRORS,
+    description: 'With 422: every field that is not valid.',
+  })
+  errors?: FieldErrorDto[];
+  @ApiPropertyOptional({
+    type: [ConflictDto],
+    maxItems: MAX_CONFLICTS,
+    description: 'With 409: who holds the value.',
+  })
+  conflicts?: ConflictDto[];
+}
+
+/** Of an answer that names what it made. */
+export const LOCATION = {
+  Location: { description: 'Path of the record.', schema: { type: 'string', maxLength: 255 } },
+} as const;
+
+/** Of a list that is walked by its links. */
+export const NEXT = {
+  Link: {
+    description: '`rel="next"`: the page behind this one.',
+    schema: { type: 'string', maxLength: MAX_TARGET },
+  },
+} as const;
+
+/** A text that is sent while it is made: how long it becomes nobody knows before. */
+export const STREAM = { type: 'string', format: 'binary' } as const;
+
+/** What a field may hold, or have held. Written out, because an empty schema says nothing to a generator. */
+export const FIELD_VALUE = {
+  oneOf: [
+    { type: 'string', maxLength: 10_000, nullable: true },
+    { type: 'boolean' },
+    { type: 'number' },
+    { type: 'array', items: { type: 'string', maxLength: 255 }, maxItems: 32 },
+    { type: 'object' },
+  ],
+  example: '+44 20 7946 0958',
+};
+
+const RETRY_AFTER = {
+  'Retry-After': {
+    description: 'Seconds to wait.',
+    schema: { type: 'integer', minimum: 1, maximum: 3600 },
+  },
+} as const;
+const CHALLENGE = {
+  'WWW-Authenticate': {
+    description: 'The header that is wanted.',
+    schema: { type: 'string', maxLength: 255 },
+  },
+} as const;
+
+/** Extension of an operation that holds a whole request body, where several media types have a form each. */
+export const REQUEST_BODY = 'x-request-body';
+
+/** Extension of a query parameter that holds its values: Nest loses the `enum` of those that stand in a class. */
+export const CHOICES = 'x-choices';
+
+/** One of these values, in a body and in a query. */
+export const choices = (values: readonly string[]) => ({ enum: [...values], [CHOICES]: [...values] });
+
+/** Codes that the three global guards may answer on any route. */
+const SYNTAX: ErrorCode[] = ['invalid_parameter'];
+const BODY: ErrorCode[] = [
+  'request_timeout',
+  'malformed_json',
+  'too_large',
+  'unsupported_media_type',
+  'validation_failed',
+];
+const ALWAYS: ErrorCode[] = ['rate_limited', 'internal', 'unavailable'];
+
+/** Error answers of a route by their codes; those that every route may give are added. */
+export const Problems = (...codes: ErrorCode[]) => {
+  const all = [...new Set([...SYNTAX, ...codes, ...ALWAYS])];
+  const statuses = [...new Set(all.map((code) => CATALOGUE[code].status))].toSorted((a, b) => a - b);
+  return applyDecorators(
+    ...statuses.map((status) => {
+      const own = all.filter((code) => CATALOGUE[code].status === status);
+      return ApiResponse({
+        status,
+        type: ProblemDto,
+        description: own.join(', '),
+        example: exampleOf(own[0]),
+        ...(own.includes('unauthenticated') && { headers: CHALLENGE }),
+        ...((status === 429 || status === 503) && { headers: RETRY_AFTER }),
+      });
+    }),
+  );
+};
+
+/** Those of a route that takes a JSON body. */
+export const BodyProblems = (...codes: ErrorCode[]) => Problems(...BODY, ...codes);
+
+/** A route that needs no credentials: that none will do is said, not left out. */
+export const Open = () => ApiSecurity({});
+
+/** A route that needs credentials. */
+export const Secured = () => applyDecorators(ApiSecurity('api_key'), ApiCookieAuth('session'));
+
+/** What an answer with this code looks like. */
+function exampleOf(code: ErrorCode = 'internal'): ProblemDto {
+  const { title, remedy, status } = CATALOGUE[code];
+  return {
+    type: `/problems/${code}`,
+    title,
+    status,
+    detail: remedy,
+    instance: '/api/0.3/users',
+    code,
+    request_id: '4f0c1a52-6a2c-4d0c-9a0e-2f6f3f9f1a11',
+    ...(status === 422 && {
+      errors: [{ field: 'email', code: 'invalid_format', message: 'must be an e-mail address' }],
+    }),
+    ...(status === 409 && {
+      conflicts: [{ field: 'username', uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }],
+    }),
+  };
+}

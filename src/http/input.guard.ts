@@ -1,0 +1,73 @@
+import { type CanActivate, type ExecutionContext, Injectable, createParamDecorator } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Env } from '../config/env.js';
+import { ProblemError } from '../common/errors.js';
+import { type InputClass, readInput } from '../input/read-input.js';
+import { type FileRules, assertFile } from './file-body.js';
+import { readJsonBody } from './json-body.js';
+import { RouteMark } from './route-mark.js';
+import { canonicalUuid } from '../common/uuid.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** The query, read by the class of a route that names one. */
+    checkedQuery: object;
+  }
+}
+
+interface Accepted {
+  /** The route takes a JSON object as its body. */
+  body?: boolean;
+  /** The route takes a file as its body, and reads it itself. */
+  file?: FileRules;
+  /** The query parameters that the route takes; none when unset. */
+  query?: InputClass<object>;
+}
+
+const ACCEPTS = new RouteMark<Accepted>();
+/** For routes that take no query parameters. */
+class NoQuery {
+  readonly none = true;
+}
+
+/** What a route takes. Without it: no body is read, and any query parameter is an error. */
+export const Accepts = (accepted: Accepted) => ACCEPTS.set(accepted);
+
+/** The query as an instance of the class that `Accepts` names. */
+export const CheckedQuery = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().checkedQuery,
+);
+
+/**
+ * The syntax of a request, checked after the credentials and before the permission: media type and size, JSON,
+ * path identifiers, query. What fields mean is checked later, after the record is known to exist.
+ */
+@Injectable()
+export class InputGuard implements CanActivate {
+  constructor(private readonly env: Env) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const { body, file, query } = ACCEPTS.of(context) ?? {};
+    if (body) {
+      const response = http.getResponse<Response>();
+      request.body = await readJsonBody(request, response, this.env.REQUEST_TIMEOUT_SECONDS);
+    }
+    if (file) assertFile(request, file);
+    for (const name in request.params) {
+      if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(request.params[name]));
+    }
+    if (query || request.url.includes('?')) request.checkedQuery = readQuery(query ?? NoQuery, request.query);
+    return true;
+  }
+}
+
+function readQuery(type: InputClass<object>, raw: Request['query']): object {
+  const { value, errors } = readInput(type, raw);
+  if (errors.length === 0) return value;
+  const detail = errors.map(({ field, code, message }) =>
+    code === 'unknown_field' ? `${field} is not a query parameter here` : `${field} ${message}`,
+  );
+  throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
+}

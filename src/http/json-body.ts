@@ -1,0 +1,86 @@
+import { type Request, type Response, raw } from 'express';
+import { ProblemError } from '../common/errors.js';
+import { type JsonObject, isObject, jsonDepth } from '../common/json.js';
+
+const MAX_BYTES = 1024 * 1024;
+/** Deeper than anything the interface has, and shallow enough for any code that walks a value. */
+const MAX_DEPTH = 32;
+const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?$/i;
+
+const readBytes = raw({ limit: MAX_BYTES, type: () => true });
+
+/**
+ * The JSON object in a request's body.
+ * @throws ProblemError `unsupported_media_type`, `too_large` (over 1 MiB), `malformed_json`, `request_timeout`.
+ */
+export async function readJsonBody(
+  request: Request,
+  response: Response,
+  timeoutSeconds: number,
+): Promise<JsonObject> {
+  const hasBody =
+    'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
+  if (!hasBody) throw new ProblemError('malformed_json', 'The request has no body; a JSON object is needed.');
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
+    throw new ProblemError('unsupported_media_type', 'The body must be sent as application/json, in UTF-8.');
+  }
+  return parse(decode(await bytes(request, response, timeoutSeconds)));
+}
+
+async function bytes(request: Request, response: Response, timeoutSeconds: number): Promise<Uint8Array> {
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve, reject) => {
+    timer = setTimeout(() => {
+      response.setHeader('Connection', 'close'); // what still comes is no request
+      reject(new ProblemError('request_timeout', `The body did not arrive in ${timeoutSeconds} seconds.`));
+    }, timeoutSeconds * 1000);
+    readBytes(request, response, (error?: unknown) => {
+      if (error) reject(toProblemError(error));
+      else resolve();
+    });
+  }).finally(() => {
+    clearTimeout(timer);
+  });
+  return request.body as Uint8Array;
+}
+
+function toProblemError(error: { type?: string }): ProblemError {
+  if (error.type === 'entity.too.large') {
+    return new ProblemError('too_large', 'The body has more than 1 MiB.');
+  }
+  if (error.type === 'encoding.unsupported') {
+    return new ProblemError(
+      'unsupported_media_type',
+      'The Content-Encoding must be gzip, deflate, br or identity.',
+    );
+  }
+  return new ProblemError('malformed_json', 'The body broke off or could not be unpacked.');
+}
+
+function decode(body: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    throw new ProblemError('malformed_json', 'The body is not valid UTF-8.');
+  }
+}
+
+function parse(text: string): JsonObject {
+  if (jsonDepth(text) > MAX_DEPTH) {
+    throw new ProblemError('malformed_json', `The body is nested deeper than ${MAX_DEPTH} levels.`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ProblemError('malformed_json', `The body is not valid JSON${position(error)}.`);
+  }
+  if (!isObject(value)) throw new ProblemError('malformed_json', 'The body must be a JSON object.');
+  return value;
+}
+
+/** Where the parser stopped; the rest of its message quotes the body, which may hold a password. */
+function position(error: unknown): string {
+  const found = /position \d+/.exec(error instanceof Error ? error.message : '');
+  return found ? ` (at ${found[0]})` : '';
+}

@@ -1,0 +1,209 @@
+import { Injectable } from '@nestjs/common';
+import { AuditService } from '../../audit/audit.service.js';
+import { Log } from '../../telemetry/log.js';
+import { toProblemError } from '../../http/problem.js';
+import { now } from '../../common/time.js';
+import type { Sql } from '../../database/engine/sql.js';
+import { FileError } from '../file/file-error.js';
+import { ImportFilesRepository } from '../file/import-files.repository.js';
+import { Planner } from '../plan/planner.js';
+import { FailedCells } from '../report/failed-cells.js';
+import { Applier } from './applier.service.js';
+import { ImportRowsRepository } from '../runs/import-rows.repository.js';
+import { ImportRunsRepository } from '../runs/import-runs.repository.js';
+import { type ImportRun, type Reason, type RunChange, type RunState, noCounts } from '../runs/import-run.js';
+import { Cancelled, NotOurs, Stopping, type Work } from '../runs/checkpoint.js';
+
+/** Takes one run from the state in which it stands as far as it can go without an operator. */
+@Injectable()
+export class RunProcess {
+  constructor(
+    private readonly runs: ImportRunsRepository,
+    private readonly rows: ImportRowsRepository,
+    private readonly files: ImportFilesRepository,
+    private readonly planner: Planner,
+    private readonly applier: Applier,
+    private readonly failedCells: FailedCells,
+    private readonly audit: AuditService,
+    private readonly log: Log,
+  ) {}
+
+  /** @throws NotOurs, Stopping, and what says that the database is away: the run stays as it is, for later. */
+  async run(work: Work): Promise<void> {
+    try {
+      let run = await this.current(work);
+      if (run.state !== 'applying') {
+        await this.plan(run, work);
+        run = await this.current(work);
+      }
+      if (run.state !== 'applying') return;
+      await this.applier.apply(run, work);
+      await this.end(await this.current(work), work);
+    } catch (error) {
+      await this.stop(error, work);
+    }
+  }
+
+  private async current(work: Work): Promise<ImportRun> {
+    const run = await this.runs.find(work.runId);
+    if (!run) throw new Error('an import has been deleted under way');
+    return run;
+  }
+
+  private async plan(run: ImportRun, work: Work): Promise<void> {
+    const time = now();
+    await this.change(work, {
+      state: 'validating',
+      started: run.started ?? time,
+      phaseStarted: time,
+      rowsDone: 0,
+      percent: 0,
+    });
+    const plan = await this.planner.plan(run, work);
+    await this.failedCells.keep(run, work);
+    const hit = plan.guards.some((guard) => guard.hit);
+    if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
+      const message =
+        'The users have changed since this was planned, and it would do something else now; import again.';
+      const reason = { code: 'plan_changed', message };
+      return this.finish(work, 'superseded', async () => ({ ...plan, reason }));
+    }
+    if (run.dryRun && !run.approved) return this.change(work, { ...plan, state: 'planned', percent: 100 });
+    if (hit && !run.approved) {
+      return this.change(work, { ...plan, state: 'needs_approval', percent: 100 }, (tx) =>
+        this.supersede(tx, run),
+      );
+    }
+    const next: RunChange = {
+      state: 'applying',
+      dryRun: false,
+      phaseStarted: now(),
+      rowsDone: 0,
+      percent: 0,
+      appliedBatches: 0,
+    };
+    await this.change(work, { ...plan, ...next }, (tx) => this.supersede(tx, run));
+  }
+
+  /** A newer file of the data set makes older plans that still wait for an approval pointless. */
+  private async supersede(tx: Sql, run: ImportRun): Promise<void> {
+    if (run.reverts !== null) return;
+    const older = await this.runs.ofDataset(run.dataset, ['needs_approval'], 100, tx);
+    for (const { id } of older.filter((other) => other.id < run.id)) {
+      const reason = {
+        code: 'newer_run',
+        message: `A newer import of this data set took its place: ${run.id}.`,
+      };
+      await this.runs.update(tx, id, { state: 'superseded', finished: now(), reason });
+    }
+  }
+
+  private async end(run: ImportRun, work: Work): Promise<void> {
+    await this.failedCells.keep(run, work);
+    const counts = await this.counts(run);
+    const state = counts.error > 0 ? 'completed_with_errors' : 'completed';
+    const missing = await this.missing(run);
+    const rowsDone = run.rowsTotal ?? 0;
+    await this.finish(work, state, async () => ({ counts, missing, rowsDone, percent: 100 }));
+  }
+
+  /** What stands at the end: the plan's rows as they are now, and the unchanged ones, which are not kept. */
+  private async counts(run: ImportRun, tx?: Sql) {
+    const kept = await this.rows.countByOutcome(run.id, tx);
+    kept.delete('missing');
+    const counts = { ...noCounts(), ...Object.fromEntries(kept) };
+    const others = Object.values({ ...counts, unchanged: 0 }).reduce((sum, count) => sum + count, 0);
+    return { ...counts, unchanged: (run.rowsTotal ?? 0) - others };
+  }
+
+  private async missing(run: ImportRun) {
+    return { ...run.missing, blocked: await this.rows.countMissing(run.id, run.appliedBatches) };
+  }
+
+  private async stop(error: unknown, work: Work): Promise<void> {
+    if (error instanceof NotOurs || error instanceof Stopping) throw error;
+    if (error instanceof Cancelled) return this.abandon(work, 'cancelled', null);
+    if (error instanceof FileError) {
+      const { code, message, line } = error;
+      return this.abandon(work, 'failed', { code, message, ...(line !== undefined && { line }) });
+    }
+    const problem = toProblemError(error);
+    if (problem.code === 'unavailable') throw error;
+    this.log.fault(work.runId, problem.code, error);
+    const message =
+      'The service failed while it worked on this import; its log names the run. What was applied stays.';
+    return this.abandon(work, 'failed', { code: 'internal', message });
+  }
+
+  /** The end of a run that has not come to its end. */
+  private async abandon(work: Work, state: RunState, reason: Reason | null): Promise<void> {
+    const run = await this.current(work);
+    work.end();
+    if (run.state !== 'applying') {
+      await this.rows.deleteAll(run.id, (stretch) => work.commit(stretch));
+      const missing = { reported: 0, blocked: 0 };
+      return this.finish(work, state, async () => ({
+        reason,
+        counts: null,
+        guards: [],
+        missing,
+        batches: 0,
+      }));
+    }
+    await this.keepCells(run, work);
+    const missing = await this.missing(run);
+    // In one transaction: half of it would look like a run that still has work to do.
+    await this.finish(work, state, async (tx) => {
+      await this.rows.skipBehind(tx, run.id, run.appliedBatches);
+      return { reason, counts: await this.counts(run, tx), missing };
+    });
+  }
+
+  /** For a run that ends early: without its cells too, should the file be what is wrong. */
+  private async keepCells(run: ImportRun, work: Work): Promise<void> {
+    try {
+      await this.failedCells.keep(run, work);
+    } catch (error) {
+      if (error instanceof NotOurs) throw error;
+      this.log.fault(run.id, toProblemError(error).code, error);
+    }
+  }
+
+  private async finish(work: Work, state: RunState, settle: (tx: Sql) => Promise<RunChange>): Promise<void> {
+    const run = await this.current(work);
+    await work.commit(async (tx) => {
+      const change = { ...(await settle(tx)), state, finished: now() };
+      await this.runs.update(tx, run.id, change);
+      if (run.appliedBatches > 0 && wrote({ ...run, ...change })) await this.record(tx, run, change);
+    });
+    // It has ended. A file that stays nevertheless goes with the next purge.
+    await this.files.delete(run.id).catch((error: unknown) => {
+      this.log.fault(run.id, toProblemError(error).code, error);
+    });
+    this.log.event('import', { run: run.id, state });
+  }
+
+  private async record(tx: Sql, run: ImportRun, { counts, missing }: RunChange): Promise<void> {
+    const changes = [
+      { field: 'counts', new: counts },
+      { field: 'missing', new: missing },
+    ];
+    await this.audit.record(tx, { ...run.caller, actor: { kind: 'import', id: run.id } }, [
+      { action: 'import.completed', target: { kind: 'import', id: run.id }, changes },
+    ]);
+  }
+
+  private async change(
+    work: Work,
+    change: RunChange,
+    also: (tx: Sql) => Promise<void> = async () => undefined,
+  ): Promise<void> {
+    await work.commit(also, change);
+  }
+}
+
+/** Whether users are other than before. */
+function wrote({ counts, missing }: Pick<ImportRun, 'counts' | 'missing'>): boolean {
+  const { created = 0, updated = 0, blocked = 0, reactivated = 0 } = counts ?? {};
+  return created + updated + blocked + reactivated + missing.blocked > 0;
+}

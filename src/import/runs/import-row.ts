@@ -1,0 +1,41 @@
+import type { FieldChange } from '../../users/model/differences.js';
+import type { RowOutcome } from './import-run.js';
+
+/** A fault of a row. `value` is the cell that broke the rule, cut; a secret is never one. */
+export interface RowError {
+  field: string;
+  code: string;
+  message: string;
+  value?: string;
+  /** The other user of a conflict. */
+  uuid?: string;
+}
+
+/** Users that the data set manages and the file lacks are listed beside its rows. */
+export type StagedOutcome = RowOutcome | 'missing';
+
+/** A row of a plan: what happens, or has happened, to it. */
+export interface StagedRow {
+  /** As a spreadsheet shows it (header = 1); negative for a user that the file lacks. */
+  line: number;
+  outcome: StagedOutcome;
+  externalId: string;
+  userUuid: string | null;
+  /** Of the user that the plan was made for; 0 for a new one. */
+  version: number;
+  /** The batch that applies the row; 0 for none. */
+  batch: number;
+  changes: FieldChange[];
+  errors: RowError[];
+}
+
+/** Rows that a batch writes: those that stand, and missing users that are to be blocked. */
+export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
+  outcome === 'missing' ? changes.length > 0 : outcome !== 'error' && outcome !== 'skipped';
+
+/** A row of which nothing stands. It names no user that only it would have made. */
+export function failedRow(row: StagedRow, errors: RowError[]): StagedRow {
+  const outcome = row.outcome === 'missing' ? 'missing' : 'error';
+  const userUuid = row.version === 0 ? null : row.userUuid;
+  return { ...row, outcome, userUuid, batch: 0, changes: [], errors };
+}

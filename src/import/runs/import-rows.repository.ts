@@ -1,0 +1,141 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { insertRows } from '../../database/engine/bulk.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import { type Sql, byIndex, placeholders } from '../../database/engine/sql.js';
+import { ImportRowEntity } from './import.entity.js';
+import type { StagedOutcome, StagedRow } from './import-row.js';
+import { ROW_COLUMNS, toEntity, toStaged } from './import-row.mapping.js';
+
+/** Lines named in one statement. */
+const CHUNK = 1000;
+
+/** The staged rows of a run: its plan, and afterwards its report. */
+@Injectable()
+export class ImportRowsRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  async insert(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
+    await insertRows(
+      tx,
+      ImportRowEntity,
+      rows.map((row) => toEntity(runId, row)),
+    );
+  }
+
+  /** Rows that stand here already take another fate; others are added. */
+  async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += CHUNK) {
+      const part = rows.slice(from, from + CHUNK);
+      await this.deleteLines(
+        tx,
+        runId,
+        part.map(({ line }) => line),
+      );
+      await this.insert(tx, runId, part);
+    }
+  }
+
+  async deleteLines(tx: Sql, runId: string, lines: readonly number[]): Promise<void> {
+    if (lines.length === 0) return;
+    await tx.execute(`DELETE FROM import_rows WHERE run_id = ? AND line IN (${placeholders(lines.length)})`, [
+      runId,
+      ...lines,
+    ]);
+  }
+
+  /** A stretch at a time, so that no lock lasts long. @param each takes the work on a stretch into a transaction. */
+  async deleteAll(
+    runId: string,
+    each: (stretch: (sql: Sql) => Promise<void>) => Promise<void> = (stretch) => stretch(this.database),
+  ): Promise<void> {
+    let more = true as boolean;
+    while (more) {
+      await each(async (sql) => {
+        more = await this.deleteStretch(sql, runId);
+      });
+    }
+  }
+
+  /** @returns false when there was nothing left. */
+  private async deleteStretch(sql: Sql, runId: string): Promise<boolean> {
+    // Up to a line that is known, as MariaDB finds it by the key then.
+    const [stretch] = await sql.query<{ last: number | null }>(
+      'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
+      [runId],
+    );
+    const last = stretch?.last ?? null;
+    if (last === null) return false;
+    await sql.execute('DELETE FROM import_rows WHERE run_id = ? AND line <= ?', [runId, last]);
+    return true;
+  }
+
+  async lines(runId: string, lines: readonly number[], sql: Sql = this.database): Promise<StagedRow[]> {
+    const found: StagedRow[] = [];
+    for (let from = 0; from < lines.length; from += CHUNK) {
+      const part = lines.slice(from, from + CHUNK);
+      const rows = await sql.query<ImportRowEntity>(
+        `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND line IN (${placeholders(part.length)}) ORDER BY line`,
+        [runId, ...part],
+      );
+      found.push(...rows.map(toStaged));
+    }
+    return found;
+  }
+
+  /** Gives the rows another batch. */
+  async assign(tx: Sql, runId: string, lines: readonly number[], batch: number): Promise<void> {
+    for (let from = 0; from < lines.length; from += CHUNK) {
+      const part = lines.slice(from, from + CHUNK);
+      await tx.execute(
+        `UPDATE import_rows SET batch = ? WHERE run_id = ? AND line IN (${placeholders(part.length)})`,
+        [batch, runId, ...part],
+      );
+    }
+  }
+
+  async batch(tx: Sql, runId: string, batch: number): Promise<StagedRow[]> {
+    const rows = await tx.query<ImportRowEntity>(
+      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(tx, 'ix_import_rows_batch')}
+       WHERE run_id = ? AND batch = ? ORDER BY line`,
+      [runId, batch],
+    );
+    return rows.map(toStaged);
+  }
+
+  /** Rows with lines above `after`, in their order. */
+  async page(runId: string, after: number, limit: number): Promise<StagedRow[]> {
+    const rows = await this.database.query<ImportRowEntity>(
+      `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND line > ? ORDER BY line LIMIT ?`,
+      [runId, after, limit],
+    );
+    return rows.map(toStaged);
+  }
+
+  /** Rows by outcome; those that are counted and not kept are not among them. */
+  async countByOutcome(runId: string, sql: Sql = this.database): Promise<Map<StagedOutcome, number>> {
+    const rows = await sql.query<{ outcome: StagedOutcome; count: number }>(
+      'SELECT outcome, COUNT(*) AS count FROM import_rows WHERE run_id = ? GROUP BY outcome',
+      [runId],
+    );
+    return new Map(rows.map(({ outcome, count }) => [outcome, count]));
+  }
+
+  /** Missing users that have been blocked. */
+  async countMissing(runId: string, appliedBatches: number): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM import_rows
+       WHERE run_id = ? AND outcome = 'missing' AND batch > 0 AND batch <= ?`,
+      [runId, appliedBatches],
+    );
+    return row?.count ?? 0;
+  }
+
+  /** What a stopped run has not come to is skipped; users that it would have made are none. */
+  async skipBehind(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
+    await tx.execute(
+      `UPDATE import_rows SET outcome = 'skipped', changes = '[]', user_uuid = CASE version WHEN 0 THEN NULL ELSE user_uuid END
+       WHERE run_id = ? AND batch > ? AND line > 0`,
+      [runId, appliedBatches],
+    );
+  }
+}

@@ -1,0 +1,95 @@
+import type { Caller } from '../../access/actor.js';
+import type { ImportOptions } from './import-options.js';
+import type { Guard } from '../plan/guards.js';
+
+/** States of a run (interface §6). */
+export const RUN_STATES = [
+  'queued',
+  'validating',
+  'planned',
+  'needs_approval',
+  'applying',
+  'completed',
+  'completed_with_errors',
+  'failed',
+  'cancelled',
+  'rejected',
+  'superseded',
+] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+/** A worker takes these up, in the order of the runs' ids. */
+export const RUNNABLE: readonly RunState[] = ['queued', 'validating', 'applying'];
+/** An operator decides on these. */
+export const WAITING: readonly RunState[] = ['planned', 'needs_approval'];
+
+export function isFinal(state: RunState): boolean {
+  return !RUNNABLE.includes(state) && !WAITING.includes(state);
+}
+
+/** Fates of a row; they add up to the rows of the file. */
+export const ROW_OUTCOMES = [
+  'created',
+  'updated',
+  'unchanged',
+  'blocked',
+  'reactivated',
+  'skipped',
+  'error',
+] as const;
+export type RowOutcome = (typeof ROW_OUTCOMES)[number];
+
+export type Counts = Record<RowOutcome, number>;
+
+export const noCounts = (): Counts => ({
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  blocked: 0,
+  reactivated: 0,
+  skipped: 0,
+  error: 0,
+});
+
+/** Why a file is refused, or a run failed. */
+export interface Reason {
+  code: string;
+  message: string;
+  line?: number;
+}
+
+/** A run with its documents opened. Times as the database writes them. */
+export interface ImportRun {
+  id: string;
+  state: RunState;
+  dryRun: boolean;
+  dataset: string;
+  options: ImportOptions;
+  reverts: string | null;
+  file: { name: string; size: number; sha256: string };
+  /** Who sent it; changes of users are recorded as the run's own. */
+  caller: Caller;
+  created: string;
+  started: string | null;
+  finished: string | null;
+  rowsDone: number;
+  rowsTotal: number | null;
+  percent: number;
+  phaseStarted: string | null;
+  counts: Counts | null;
+  missing: { reported: number; blocked: number };
+  guards: Guard[];
+  reason: Reason | null;
+  /** Header of the file, where rows of it have failed. */
+  header: string[];
+  planHash: string | null;
+  batches: number;
+  appliedBatches: number;
+  approved: boolean;
+  cancel: boolean;
+}
+
+/** What a change of a run may set. */
+export type RunChange = Partial<
+  Omit<ImportRun, 'id' | 'dataset' | 'options' | 'reverts' | 'file' | 'caller' | 'created'>
+>;

@@ -1,0 +1,137 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { insertRows } from '../../database/engine/bulk.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import { type Sql, type SqlValue, forUpdate, placeholders } from '../../database/engine/sql.js';
+import { toColumns, toRow, toRun } from './import-run.mapping.js';
+import { ImportRunEntity } from './import.entity.js';
+import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING } from './import-run.js';
+
+/** What a caller may ask of the list of runs. */
+export interface RunFilter {
+  states: readonly string[] | undefined;
+  dataset: string | undefined;
+  offset: number;
+  limit: number;
+}
+
+@Injectable()
+export class ImportRunsRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  async insert(tx: Sql, run: ImportRun): Promise<void> {
+    await insertRows(tx, ImportRunEntity, [toRow(run)]);
+  }
+
+  async find(id: string, sql: Sql = this.database): Promise<ImportRun | undefined> {
+    const [row] = await sql.query<ImportRunEntity>('SELECT * FROM import_runs WHERE id = ?', [id]);
+    return row && toRun(row);
+  }
+
+  /** As `find`, and unchanged until the transaction ends. */
+  async lock(tx: Sql, id: string): Promise<ImportRun | undefined> {
+    const [row] = await tx.query<ImportRunEntity>(`SELECT * FROM import_runs WHERE id = ?${forUpdate(tx)}`, [
+      id,
+    ]);
+    return row && toRun(row);
+  }
+
+  /** Newest first, with the number of all that match. */
+  async list({ states, dataset, offset, limit }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
+    const conditions = [
+      ...(states ? [`state IN (${placeholders(states.length)})`] : []),
+      ...(dataset === undefined ? [] : ['dataset = ?']),
+    ];
+    const params: SqlValue[] = [...(states ?? []), ...(dataset === undefined ? [] : [dataset])];
+    const where = conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : '';
+    const rows = await this.database.query<ImportRunEntity>(
+      `SELECT * FROM import_runs${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
+      [...params, limit, offset],
+    );
+    const [total] = await this.database.query<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM import_runs${where}`,
+      params,
+    );
+    return { count: total?.count ?? 0, runs: rows.map(toRun) };
+  }
+
+  /** The run whose turn it is: what has begun goes before what has not. */
+  async next(): Promise<string | undefined> {
+    const rows = await this.database.query<{ id: string; state: string }>(
+      `SELECT id, state FROM import_runs WHERE state IN (${placeholders(RUNNABLE.length)}) ORDER BY id`,
+      RUNNABLE,
+    );
+    return (rows.find(({ state }) => state !== 'queued') ?? rows[0])?.id;
+  }
+
+  /** Runs of a data set in a state, newest first; with a transaction unchanged until it ends. */
+  async ofDataset(
+    dataset: string,
+    states: readonly RunState[],
+    limit: number,
+    tx?: Sql,
+  ): Promise<ImportRun[]> {
+    const rows = await (tx ?? this.database).query<ImportRunEntity>(
+      `SELECT * FROM import_runs WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
+       ORDER BY id DESC LIMIT ?${tx ? forUpdate(tx) : ''}`,
+      [dataset, ...states, limit],
+    );
+    return rows.map(toRun);
+  }
+
+  async revertsOf(tx: Sql, id: string): Promise<ImportRun[]> {
+    const rows = await tx.query<ImportRunEntity>('SELECT * FROM import_runs WHERE reverts = ? ORDER BY id', [
+      id,
+    ]);
+    return rows.map(toRun);
+  }
+
+  async update(sql: Sql, id: string, change: RunChange): Promise<void> {
+    const columns = Object.entries(toColumns(change));
+    if (columns.length === 0) return;
+    await sql.execute(
+      `UPDATE import_runs SET ${columns.map(([name]) => `${name} = ?`).join(', ')} WHERE id = ?`,
+      [...columns.map(([, value]) => value), id],
+    );
+  }
+
+  /** When the last run of a state ended. */
+  async lastFinished(states: readonly RunState[]): Promise<string | null> {
+    const [row] = await this.database.query<{ finished: string | null }>(
+      `SELECT MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
+       AND state IN (${placeholders(states.length)})`,
+      states,
+    );
+    return row?.finished ?? null;
+  }
+
+  /** How many runs stand in one of these states. */
+  async countIn(states: readonly RunState[]): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM import_runs WHERE state IN (${placeholders(states.length)})`,
+      states,
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Runs of before a time that still wait for an operator. */
+  async waitingSince(time: string, limit: number): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM import_runs WHERE state IN (${placeholders(WAITING.length)}) AND created < ?
+       ORDER BY state, id LIMIT ?`,
+      [...WAITING, time, limit],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async finishedBefore(time: string, limit: number): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      'SELECT id FROM import_runs WHERE finished < ? ORDER BY id LIMIT ?',
+      [time, limit],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async delete(tx: Sql, id: string): Promise<void> {
+    await tx.execute('DELETE FROM import_runs WHERE id = ?', [id]);
+  }
+}

@@ -1,0 +1,68 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { insertRows } from '../database/engine/bulk.js';
+import { DATABASE, type Database } from '../database/engine/database.js';
+import type { Sql } from '../database/engine/sql.js';
+import { now, secondsFrom } from '../common/time.js';
+import { LeaseEntity } from '../import/runs/import.entity.js';
+
+/** Long ago: a lease that nobody has ever held. */
+const NEVER = '1970-01-01 00:00:00.000';
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** Leases: one owner at a time among all instances, until a time that the owner moves on while it lives. */
+@Injectable()
+export class LeaseRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** Takes a lease that is free, has run out, or is one's own. @returns false while another one holds it. */
+  async take(name: string, owner: string, seconds: number): Promise<boolean> {
+    const time = now();
+    const take = () =>
+      this.database.execute(
+        'UPDATE leases SET owner = ?, until = ? WHERE name = ? AND (owner = ? OR until < ?)',
+        [owner, secondsFrom(time, seconds), name, owner, time],
+      );
+    if ((await take()) > 0) return true;
+    const known = await this.database.query('SELECT name FROM leases WHERE name = ?', [name]);
+    if (known.length > 0) return false;
+    // Several may find nothing at once; the primary key lets one of them in.
+    await insertRows(this.database, LeaseEntity, [{ name, owner: NOBODY, until: NEVER }]).catch(
+      () => undefined,
+    );
+    return (await take()) > 0;
+  }
+
+  /** Moves the end on; inside a transaction nobody else can take the lease before it ends. @returns false when it is lost. */
+  async renew(name: string, owner: string, seconds: number, sql: Sql = this.database): Promise<boolean> {
+    const until = secondsFrom(now(), seconds);
+    return (
+      (await sql.execute('UPDATE leases SET until = ? WHERE name = ? AND owner = ?', [until, name, owner])) >
+      0
+    );
+  }
+
+  /** Until when a lease was last held; undefined when it never was. */
+  async until(name: string): Promise<string | undefined> {
+    const [row] = await this.database.query<LeaseEntity>('SELECT until FROM leases WHERE name = ?', [name]);
+    return row?.until;
+  }
+
+  /** Sets the end of a lease, whoever holds it. */
+  async put(name: string, owner: string, until: string): Promise<void> {
+    await this.take(name, owner, 0);
+    await this.database.execute('UPDATE leases SET owner = ?, until = ? WHERE name = ?', [
+      owner,
+      until,
+      name,
+    ]);
+  }
+
+  async give(name: string, owner: string): Promise<void> {
+    await this.database.execute('UPDATE leases SET until = ?, owner = ? WHERE name = ? AND owner = ?', [
+      NEVER,
+      NOBODY,
+      name,
+      owner,
+    ]);
+  }
+}

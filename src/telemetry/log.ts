@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { type Logger, pino } from 'pino';
+import { actorId } from '../access/actor.js';
+import { Env } from '../config/env.js';
+import type { Observer } from './observe.js';
+import { pathOf } from '../http/routes.js';
+import { isoNow } from '../common/time.js';
+
+/** Characters that are written at once: so many stay whole in a pipe that several workers write to. */
+const MAX_WAITING = 2048;
+
+/**
+ * One JSON line an event, on standard output unless a command line needs that for itself. Bodies, headers and query
+ * strings never go in: they hold secrets. The lines of requests are written at the end of a turn of the event loop,
+ * all at once.
+ */
+@Injectable()
+export class Log implements Observer {
+  private readonly pino: Logger;
+  private output = outputTo(process.stdout.fd);
+  private waiting = '';
+
+  constructor({ LOG_LEVEL: level, WORKERS }: Env) {
+    const base = WORKERS > 1 ? { pid: process.pid } : null; // which of them it was
+    const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
+    this.pino = pino(options, {
+      write: (line) => {
+        this.keep(line);
+      },
+    });
+  }
+
+  /** From now on lines go to standard error: a command keeps standard output for its result. */
+  useStderr(): void {
+    this.output = outputTo(process.stderr.fd);
+  }
+
+  answered(request: Request, response: Response, ms: number): void {
+    this.request({
+      request_id: request.requestId,
+      method: request.method,
+      path: pathOf(request),
+      status: response.statusCode,
+      ms: Math.round(ms * 10) / 10,
+      ...(REFUSED.has(response.statusCode) && suspect(request)),
+    });
+  }
+
+  request(fields: { request_id: string; method: string; path: string; status: number; ms: number }): void {
+    this.pino.info(fields, 'request');
+  }
+
+  /** A fault with the stack of its cause; the message of a driver's error may quote values, so it stays out. */
+  fault(requestId: string, code: string, thrown: unknown): void {
+    const stack = thrown instanceof Error ? thrown.stack?.split('\n    at ').slice(1) : undefined;
+    const name = thrown instanceof Error ? thrown.name : typeof thrown;
+    const cause = (thrown as { code?: unknown } | undefined)?.code;
+    this.pino.error({ request_id: requestId, code, error: name, cause, stack }, 'fault');
+    this.write();
+  }
+
+  event(message: string, fields: Record<string, string | number> = {}): void {
+    this.pino.info(fields, message);
+    this.write();
+  }
+
+  /** Something that an operator wants to know of, although the service goes on. */
+  warning(message: string, fields: Record<string, string | number>): void {
+    this.pino.warn(fields, message);
+    this.write();
+  }
+
+  private keep(line: string): void {
+    if (this.waiting.length + line.length > MAX_WAITING) this.write();
+    if (this.waiting === '') {
+      setImmediate(() => {
+        this.write();
+      });
+    }
+    this.waiting += line;
+  }
+
+  private write(): void {
+    if (this.waiting !== '') this.output.write(this.waiting);
+    this.waiting = '';
+  }
+}
+
+/** Lines that say no tell who asked, and from where: an attack looks like a mistake without. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
+/** The actor is missing where nobody was known. */
+const suspect = ({ actor, ip }: Partial<Request>) => ({
+  ...(actor && { actor_kind: actor.kind, actor_id: actorId(actor) }),
+  ip,
+});
+
+const outputTo = (fd: number) => pino.destination({ fd, sync: true });

@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/actor.js';
+import type { AuditAction } from '../../audit/audit-event.js';
+import { AuditService } from '../../audit/audit.service.js';
+import type { Sql } from '../../database/engine/sql.js';
+import { SessionsService } from '../../sessions/sessions.service.js';
+import { moved } from './conflicts.js';
+import type { User } from '../model/user.js';
+import { endsSessions } from '../input/user-rules.js';
+import { type Draft, type Outcome, webmasterDelta } from './change-set.js';
+import { WORDED, wordRows } from '../model/words.js';
+import { type Counter, UserWriteRepository } from './user-write.repository.js';
+
+/** A draft that is written: the state that goes into the row, and how it came about. */
+interface Written {
+  before: User | undefined;
+  user: User;
+  outcome: Extract<Outcome, { user: User }>;
+  draft: Draft;
+}
+
+/** The second half of the writer: rows, look-up tables, counters, sessions and audit of the changes that stand. */
+@Injectable()
+export class UserStore {
+  constructor(
+    private readonly repository: UserWriteRepository,
+    private readonly sessions: SessionsService,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** `drafts` and `outcomes` go in pairs; errors and unchanged users cost nothing. */
+  async save(tx: Sql, drafts: readonly Draft[], outcomes: readonly Outcome[], caller: Caller): Promise<void> {
+    const written = outcomes.flatMap((outcome, index): Written[] => {
+      const draft = drafts[index];
+      if (!draft || outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
+      return [{ before: draft.before, user: outcome.user, outcome, draft }];
+    });
+    if (written.length === 0) return;
+    await this.repository.saveUsers(
+      tx,
+      written.map(({ user }) => user),
+    );
+    await this.saveLookups(tx, written);
+    await this.endSessions(tx, written, caller);
+    await this.audit.record(tx, caller, written.map(toAuditEvent));
+    // Last, because every writer needs these rows: the lock is held until the commit that follows.
+    await this.repository.addToCounters(tx, counterDeltas(written));
+  }
+
+  private async saveLookups(tx: Sql, written: readonly Written[]): Promise<void> {
+    const moves = written.map(({ draft }) => moved(draft));
+    const taken = written.flatMap(({ user }, index) =>
+      distinct((moves[index]?.taken ?? []).map(({ identifier }) => identifier)).map((identifier) => ({
+        identifier,
+        user_uuid: user.uuid,
+      })),
+    );
+    const given = distinct(moves.flatMap((move) => move.given.map(({ identifier }) => identifier)));
+    await this.repository.moveIdentifiers(tx, given, taken);
+
+    const roles = written.filter(({ before, user }) => !equal(before?.roles, user.roles));
+    await this.repository.replaceRoles(
+      tx,
+      known(roles),
+      roles.flatMap(({ user }) => user.roles.map((role) => ({ role, user_uuid: user.uuid }))),
+    );
+    const words = written
+      .filter(({ before, user }) => !before || WORDED.some((field) => before[field] !== user[field]))
+      .map((item) => ({ ...item, rows: wordRows(item.user) }))
+      .filter(({ before, rows }) => !before || !equal(wordRows(before), rows));
+    await this.repository.replaceWords(
+      tx,
+      known(words),
+      words.flatMap(({ rows }) => rows),
+    );
+  }
+
+  private async endSessions(tx: Sql, written: readonly Written[], caller: Caller): Promise<void> {
+    const changed = written.filter(({ before }) => before !== undefined);
+    const all = changed.filter(({ before, user }) => before && endsSessions(before, user));
+    const others = changed.filter(
+      (item) => item.before?.password_hash !== item.user.password_hash && !all.includes(item),
+    );
+    const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
+    await this.sessions.endOfUsers(
+      tx,
+      all.map(({ user }) => user.uuid),
+    );
+    await this.sessions.endOfUsers(
+      tx,
+      others.map(({ user }) => user.uuid),
+      own,
+    );
+  }
+}
+
+/** The users that had look-up rows before. */
+const known = (written: readonly Written[]): string[] =>
+  written.filter(({ before }) => before !== undefined).map(({ user }) => user.uuid);
+const distinct = (values: readonly string[]): string[] => [...new Set(values)];
+const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function counterDeltas(written: readonly Written[]): Map<Counter, number> {
+  const deltas = new Map<Counter, number>([['changes', 1]]);
+  const add = (counter: Counter, delta: number) => deltas.set(counter, (deltas.get(counter) ?? 0) + delta);
+  for (const { before, user, draft } of written) {
+    if (before) add(before.status, -1);
+    add(user.status, 1);
+    add('webmasters', webmasterDelta(draft));
+  }
+  return deltas;
+}
+
+function toAuditEvent({ before, user, outcome }: Written) {
+  return {
+    action: auditAction(before, user),
+    target: { kind: 'user' as const, id: user.uuid },
+    changes: outcome.changes,
+  };
+}
+
+function auditAction(before: User | undefined, after: User): AuditAction {
+  if (!before) return 'user.created';
+  if (before.status === after.status) return 'user.updated';
+  return after.status === 'Blocked' ? 'user.blocked' : 'user.reactivated';
+}

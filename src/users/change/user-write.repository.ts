@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { deleteRows, insertRows, upsertRows } from '../../database/engine/bulk.js';
+import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
+import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
+import { UserEntity } from '../model/user.entity.js';
+import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
+import { toRow } from '../model/user-row.js';
+
+export type Counter = 'Active' | 'Blocked' | 'webmasters' | 'manager_changes' | 'changes';
+
+/** The statements of the user writer: each serves a whole set, and all run in the writer's transaction. */
+@Injectable()
+export class UserWriteRepository {
+  /** The current users, locked until the transaction ends. In the order of uuid, so that two sets seldom deadlock. */
+  async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
+    if (uuids.length === 0) return new Map();
+    const rows = await tx.query<UserRow>(
+      `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${placeholders(uuids.length)}) ORDER BY uuid${forUpdate(tx)}`,
+      uuids,
+    );
+    return new Map(rows.map((row) => [row.uuid, toUser(row)]));
+  }
+
+  /** Who holds which of the identifiers. */
+  async owners(tx: Sql, identifiers: readonly string[]): Promise<Map<string, string>> {
+    if (identifiers.length === 0) return new Map();
+    const rows = await tx.query<UserIdentifierEntity>(
+      `SELECT identifier, user_uuid FROM user_identifiers WHERE identifier IN (${placeholders(identifiers.length)})`,
+      identifiers,
+    );
+    return new Map(rows.map((row) => [row.identifier, row.user_uuid]));
+  }
+
+  /** The users and everybody above them, each with its manager. */
+  async managerChain(tx: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
+    const rows = await tx.query<{ uuid: string; manager_uuid: string | null }>(
+      `WITH RECURSIVE chain (uuid, manager_uuid) AS (
+         SELECT uuid, manager_uuid FROM users WHERE uuid IN (${placeholders(uuids.length)})
+         UNION
+         SELECT u.uuid, u.manager_uuid FROM users u JOIN chain c ON u.uuid = c.manager_uuid
+       ) SELECT uuid, manager_uuid FROM chain`,
+      uuids,
+    );
+    return new Map(rows.map((row) => [row.uuid, row.manager_uuid]));
+  }
+
+  /** A counter's value; nobody else can change it until the transaction ends. */
+  async lockCounter(tx: Sql, name: Counter): Promise<number> {
+    const row = await tx.first<{ value: number }>(
+      `SELECT value FROM user_counters WHERE name = ?${forUpdate(tx)}`,
+      [name],
+    );
+    return row?.value ?? 0;
+  }
+
+  /** One statement for all counters, in the order of their names. `changes` begins anew before the column ends. */
+  async addToCounters(tx: Sql, deltas: ReadonlyMap<Counter, number>): Promise<void> {
+    const moved = [...deltas].filter(([, delta]) => delta !== 0).sort(([a], [b]) => (a < b ? -1 : 1));
+    if (moved.length === 0) return;
+    await tx.execute(
+      `UPDATE user_counters SET value = (value + CASE name ${moved.map(() => 'WHEN ? THEN ?').join(' ')} ELSE 0 END) % 2000000000
+       WHERE name IN (${placeholders(moved.length)})`,
+      [...moved.flat(), ...moved.map(([name]) => name)],
+    );
+  }
+
+  async saveUsers(tx: Sql, users: readonly User[]): Promise<void> {
+    await upsertRows(tx, UserEntity, 'uuid', users.map(toRow));
+  }
+
+  /** First everything is given up, then taken: an identifier may move from one user of the set to another. */
+  async moveIdentifiers(
+    tx: Sql,
+    given: readonly string[],
+    taken: readonly UserIdentifierEntity[],
+  ): Promise<void> {
+    await deleteRows(tx, UserIdentifierEntity, 'identifier', given);
+    await insertRows(tx, UserIdentifierEntity, taken);
+  }
+
+  /** `changed` are the users that had rows before. */
+  async replaceRoles(tx: Sql, changed: readonly string[], roles: readonly UserRoleEntity[]): Promise<void> {
+    await deleteRows(tx, UserRoleEntity, 'user_uuid', changed);
+    await insertRows(tx, UserRoleEntity, roles);
+  }
+
+  async replaceWords(tx: Sql, changed: readonly string[], words: readonly UserWordEntity[]): Promise<void> {
+    await deleteRows(tx, UserWordEntity, 'user_uuid', changed);
+    await insertRows(tx, UserWordEntity, words);
+  }
+}

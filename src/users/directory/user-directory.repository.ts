@@ -1,0 +1,116 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { WEBMASTER } from '../../access/roles.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import { type Sql, placeholders } from '../../database/engine/sql.js';
+import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
+
+/** Who holds an identifier. */
+export interface Owner {
+  uuid: string;
+  /** Empty for a user that no identity source knows. */
+  external_id: string;
+}
+
+/** A user that a data set manages. */
+export interface Managed {
+  uuid: string;
+  external_id: string;
+  status: string;
+  roles: string;
+  version: number;
+}
+
+const COLUMNS = USER_COLUMNS.join(', ');
+
+/** Reads of many users at once, for imports and exports: one statement a call. */
+@Injectable()
+export class UserDirectoryRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  async byExternalIdKeys(keys: readonly string[]): Promise<User[]> {
+    if (keys.length === 0) return [];
+    const rows = await this.database.query<UserRow>(
+      `SELECT ${COLUMNS} FROM users WHERE external_id_key IN (${placeholders(keys.length)})`,
+      keys,
+    );
+    return rows.map(toUser);
+  }
+
+  async byUuids(uuids: readonly string[]): Promise<User[]> {
+    if (uuids.length === 0) return [];
+    const rows = await this.database.query<UserRow>(
+      `SELECT ${COLUMNS} FROM users WHERE uuid IN (${placeholders(uuids.length)})`,
+      uuids,
+    );
+    return rows.map(toUser);
+  }
+
+  async uuidsByExternalIdKeys(keys: readonly string[]): Promise<{ external_id: string; uuid: string }[]> {
+    if (keys.length === 0) return [];
+    return this.database.query(
+      `SELECT external_id, uuid FROM users WHERE external_id_key IN (${placeholders(keys.length)})`,
+      keys,
+    );
+  }
+
+  async externalIds(uuids: readonly string[]): Promise<{ uuid: string; external_id: string }[]> {
+    if (uuids.length === 0) return [];
+    return this.database.query(
+      `SELECT uuid, external_id FROM users WHERE uuid IN (${placeholders(uuids.length)})`,
+      uuids,
+    );
+  }
+
+  async owners(identifiers: readonly string[]): Promise<(Owner & { identifier: string })[]> {
+    if (identifiers.length === 0) return [];
+    return this.database.query(
+      `SELECT i.identifier, u.uuid, u.external_id FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid
+       WHERE i.identifier IN (${placeholders(identifiers.length)})`,
+      identifiers,
+    );
+  }
+
+  /**
+   * Users of a data set behind a uuid. The status is not asked for: it would lead MariaDB to another index, by which each
+   * page costs the whole table.
+   */
+  async managed(dataset: string, after: string, limit: number): Promise<Managed[]> {
+    return this.database.query<Managed>(
+      `SELECT uuid, external_id, status, roles, version FROM users
+       WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
+      [dataset, after, limit],
+    );
+  }
+
+  /** Of the next users of a data set behind a uuid: how many are active and no Webmasters, and who is the last one. */
+  async countManaged(
+    dataset: string,
+    after: string,
+    limit: number,
+  ): Promise<{ count: number; last: string | null }> {
+    const row = await this.database.first<{ count: number | string | null; last: string | null }>(
+      `SELECT SUM(CASE WHEN status = 'Active' AND roles NOT LIKE ? THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
+       FROM (SELECT uuid, status, roles FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS stretch`,
+      [`%"${WEBMASTER}"%`, dataset, after, limit],
+    );
+    return { count: Number(row?.count ?? 0), last: row?.last ?? null };
+  }
+
+  /** Users behind a uuid; without `all` those that have an external id. */
+  async page(after: string, limit: number, all: boolean): Promise<User[]> {
+    const linked = all ? '' : ' AND external_id_key IS NOT NULL';
+    const rows = await this.database.query<UserRow>(
+      `SELECT ${COLUMNS} FROM users WHERE uuid > ?${linked} ORDER BY uuid LIMIT ?`,
+      [after, limit],
+    );
+    return rows.map(toUser);
+  }
+
+  /** Bookkeeping, not a change of a user: neither `updated` nor the version moves. */
+  async claim(tx: Sql, uuids: readonly string[], dataset: string): Promise<void> {
+    await tx.execute(
+      `UPDATE users SET managed_by = ? WHERE managed_by IS NULL AND uuid IN (${placeholders(uuids.length)})`,
+      [dataset, ...uuids],
+    );
+  }
+}

@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { setImmediate } from 'node:timers/promises';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import type { Sql } from '../../database/engine/sql.js';
+import { type Managed, type Owner, UserDirectoryRepository } from './user-directory.repository.js';
+import { UserWriteRepository } from '../change/user-write.repository.js';
+import { exactKey } from '../model/keys.js';
+import type { User } from '../model/user.js';
+
+export type { Managed, Owner };
+
+const COUNTED_AT_ONCE = 2000;
+
+/** Users by the hundred, for imports and exports. A method costs one statement, whatever it is asked for; a count some. */
+@Injectable()
+export class UserDirectory {
+  constructor(
+    private readonly repository: UserDirectoryRepository,
+    private readonly writes: UserWriteRepository,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  /** External id in its key form → user. */
+  async byExternalIds(externalIds: readonly string[]): Promise<Map<string, User>> {
+    const users = await this.repository.byExternalIdKeys([...new Set(externalIds.map(exactKey))]);
+    return new Map(users.map((user) => [exactKey(user.external_id), user]));
+  }
+
+  /** External id in its key form → uuid. */
+  async uuidsByExternalIds(externalIds: readonly string[]): Promise<Map<string, string>> {
+    const users = await this.repository.uuidsByExternalIdKeys([...new Set(externalIds.map(exactKey))]);
+    return new Map(users.map((user) => [exactKey(user.external_id), user.uuid]));
+  }
+
+  async externalIdsOf(uuids: readonly string[]): Promise<Map<string, string>> {
+    const users = await this.repository.externalIds([...new Set(uuids)]);
+    return new Map(users.map((user) => [user.uuid, user.external_id]));
+  }
+
+  async byUuids(uuids: readonly string[]): Promise<Map<string, User>> {
+    const users = await this.repository.byUuids([...new Set(uuids)]);
+    return new Map(users.map((user) => [user.uuid, user]));
+  }
+
+  /** Identifier (`user.keys.ts`) → who holds it. */
+  async owners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
+    const rows = await this.repository.owners([...new Set(identifiers)]);
+    return new Map(rows.map(({ identifier, ...owner }) => [identifier, owner]));
+  }
+
+  /** The users and everybody above them, each with its manager. */
+  async managersAbove(uuids: readonly string[]): Promise<Map<string, string | null>> {
+    return uuids.length === 0 ? new Map() : this.writes.managerChain(this.database, uuids);
+  }
+
+  /** How many of the users of a data set are to be reported where a file lacks them: active ones, Webmasters aside. */
+  async countManaged(dataset: string): Promise<number> {
+    let count = 0;
+    for (let after: string | null = ''; after !== null;) {
+      const stretch = await this.repository.countManaged(dataset, after, COUNTED_AT_ONCE);
+      count += stretch.count;
+      after = stretch.last;
+      await setImmediate(); // SQLite counts in this thread
+    }
+    return count;
+  }
+
+  async managed(dataset: string, after: string, limit: number): Promise<Managed[]> {
+    return this.repository.managed(dataset, after, limit);
+  }
+
+  /** Users in the order of their uuids. @param all also those without an external id. */
+  async page(after: string, limit: number, all: boolean): Promise<User[]> {
+    return this.repository.page(after, limit, all);
+  }
+
+  /** Users that no data set manages are from now on managed by this one; nothing that a reader sees changes. */
+  async claim(tx: Sql, uuids: readonly string[], dataset: string): Promise<void> {
+    if (uuids.length === 0) return;
+    await this.repository.claim(tx, uuids, dataset);
+    await this.writes.addToCounters(tx, new Map([['changes', 1]]));
+  }
+}

@@ -1,0 +1,63 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import { type Sql, forUpdate } from '../../database/engine/sql.js';
+import { loginIdentifier } from '../model/keys.js';
+import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
+
+/** What a login needs to know of a user. */
+export interface Credentials {
+  uuid: string;
+  username: string;
+  status: string;
+  password_hash: string | null;
+}
+
+/** Single users. Every read is one look-up by a primary key. */
+@Injectable()
+export class UsersRepository {
+  private readonly findSql = `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid = ?`;
+
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  async find(uuid: string, sql: Sql = this.database): Promise<User | undefined> {
+    const row = await sql.first<UserRow>(this.findSql, [uuid]);
+    return row && toUser(row);
+  }
+
+  /** The user with this username or e-mail address. */
+  async findCredentials(name: string): Promise<Credentials | undefined> {
+    const row = await this.database.first<Credentials>(
+      `SELECT u.uuid, u.username, u.status, u.password_hash
+       FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid WHERE i.identifier = ?`,
+      [loginIdentifier(name)],
+    );
+    return row;
+  }
+
+  async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
+    const row = await tx.first<Credentials>(
+      `SELECT uuid, username, status, password_hash FROM users WHERE uuid = ?${forUpdate(tx)}`,
+      [uuid],
+    );
+    return row;
+  }
+
+  /** Not a change of the user: neither `updated` nor the version moves. */
+  async touch(uuid: string, time: string, sql: Sql = this.database): Promise<void> {
+    await sql.execute('UPDATE users SET last_access = ? WHERE uuid = ?', [time, uuid]);
+  }
+
+  /** The same password under today's parameters. Only if nobody has set another one meanwhile. */
+  async replaceHash(uuid: string, old: string, hash: string): Promise<void> {
+    await this.database.execute('UPDATE users SET password_hash = ? WHERE uuid = ? AND password_hash = ?', [
+      hash,
+      uuid,
+      old,
+    ]);
+  }
+
+  async isEmpty(): Promise<boolean> {
+    const rows = await this.database.query('SELECT uuid FROM users LIMIT 1');
+    return rows.length === 0;
+  }
+}

@@ -1,0 +1,50 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { AuditChangeDto, MAX_CHANGES } from '../../audit/audit.docs.js';
+import { ACTIONS, ACTOR_KINDS } from '../../audit/audit-event.js';
+import { NEXT, Problems, REQUEST_ID, Secured } from '../../http/docs.js';
+import { MAX_LIMIT, Walk } from '../../http/page.js';
+
+/** Of a sentence that tells every field of a user, each value cut. */
+const MAX_SUMMARY = 10_000;
+
+class NamedActorDto {
+  @ApiProperty({ enum: ACTOR_KINDS }) kind!: string;
+  @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
+  @ApiProperty({ maxLength: 300, example: 'API key "HR connector"' }) name!: string;
+}
+
+class HistoryEventDto {
+  @ApiProperty({ format: 'uuid' }) id!: string;
+  @ApiProperty({ format: 'date-time' }) time!: string;
+  @ApiProperty() actor!: NamedActorDto;
+  @ApiProperty({ enum: ACTIONS }) action!: string;
+  @ApiProperty({
+    maxLength: MAX_SUMMARY,
+    description: 'For people; its wording may change.',
+    example: 'API key "HR connector" changed the user: phone from "1" to "2"',
+  })
+  summary!: string;
+  @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
+  @ApiProperty(REQUEST_ID) request_id!: string;
+  @ApiProperty({ maxLength: 64 }) ip!: string;
+}
+
+class HistoryPageDto {
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, description: 'Above 10,000 it says 10,000.' })
+  Count!: number;
+  @ApiProperty({ type: [HistoryEventDto], maxItems: MAX_LIMIT }) Results!: HistoryEventDto[];
+}
+
+export const DocHistory = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'What became of a user, newest first',
+      description: 'The audit of one user with names and sentences for people.',
+    }),
+    ApiParam({ name: 'user_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
+    ApiQuery({ type: Walk }),
+    ApiResponse({ status: 200, description: 'A page of events.', type: HistoryPageDto, headers: NEXT }),
+    Secured(),
+    Problems('unauthenticated', 'forbidden', 'malformed_uuid', 'not_found'),
+  );

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { ApiKeysService } from '../../api-keys/api-keys.service.js';
+import type { AuditChange, AuditRecord } from '../../audit/audit-event.js';
+import { AuditService } from '../../audit/audit.service.js';
+import { truncated } from '../../common/text.js';
+import { UserDirectory } from '../directory/user-directory.service.js';
+
+/** Longest piece of a value that a sentence quotes. */
+const MAX_VALUE = 60;
+
+const DONE = {
+  'user.created': 'created the user',
+  'user.updated': 'changed the user',
+  'user.blocked': 'blocked the user',
+  'user.reactivated': 'reactivated the user',
+} as const;
+
+/** An event of a user with the name of whoever did it, and a sentence for people. */
+export interface HistoryEvent {
+  event: AuditRecord;
+  actorName: string;
+  summary: string;
+}
+
+/** What became of a user, as people read it. */
+@Injectable()
+export class UserHistory {
+  constructor(
+    private readonly audit: AuditService,
+    private readonly keys: ApiKeysService,
+    private readonly users: UserDirectory,
+  ) {}
+
+  /** Newest first, behind the event with the id `after`. */
+  async page(
+    uuid: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<{ count: number; events: HistoryEvent[]; next: string | undefined }> {
+    const { records, last } = await this.audit.page({ target: uuid }, after, limit);
+    const names = await this.names(records);
+    const events = records.map((event) => {
+      const actorName = names.get(event.actor.id ?? '') ?? event.actor.kind;
+      return { event, actorName, summary: summary(event, actorName) };
+    });
+    return { count: await this.audit.count({ target: uuid }), events, next: last };
+  }
+
+  /** Id of an actor → the name that people know it by. */
+  private async names(records: readonly AuditRecord[]): Promise<Map<string, string>> {
+    const of = (kind: string) =>
+      records.flatMap(({ actor }) => (actor.kind === kind ? (actor.id ?? []) : []));
+    const users = await this.users.byUuids(of('user'));
+    const keys = of('key').length > 0 ? await this.keys.list() : [];
+    return new Map([
+      ...[...users].map(([uuid, { username }]): [string, string] => [uuid, username]),
+      ...keys.map(({ id, name }): [string, string] => [id, `API key "${name}"`]),
+      ...of('import').map((id): [string, string] => [id, `import ${id}`]),
+    ]);
+  }
+}
+
+/** `jane blocked the user: status from "Active" to "Blocked"` */
+function summary({ action, changes }: AuditRecord, actor: string): string {
+  const done = action in DONE ? DONE[action as keyof typeof DONE] : action;
+  const told = changes.map(difference).join('; ');
+  return `${actor} ${done}${told === '' ? '' : `: ${told}`}`;
+}
+
+function difference({ field, old, new: value }: AuditChange): string {
+  if (old === undefined && value === undefined) return `${field} changed`;
+  if (isEmpty(old)) return `${field} set to ${quoted(value)}`;
+  return isEmpty(value)
+    ? `${field} cleared, was ${quoted(old)}`
+    : `${field} from ${quoted(old)} to ${quoted(value)}`;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || value === '' || JSON.stringify(value) === '{}';
+
+function quoted(value: unknown): string {
+  const text = JSON.stringify(value);
+  return truncated(text, MAX_VALUE);
+}

@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import { RoleCatalogue } from '../../access/roles.js';
+import { Env } from '../../config/env.js';
+import type { RuleSettings } from './user-rules.js';
+
+/** Where the picture stands that this service serves for users without one. */
+export const DEFAULT_AVATAR_PATH = 'assets/default-avatar.svg';
+
+/** The settings that decide about users' values, read once. */
+@Injectable()
+export class UserSettings implements RuleSettings {
+  readonly roles: RoleCatalogue;
+  readonly emailRequiresTld: boolean;
+  readonly defaultAvatar: string;
+
+  constructor(env: Env) {
+    this.roles = new RoleCatalogue(env.EXTRA_ROLES);
+    this.emailRequiresTld = env.EMAIL_REQUIRE_TLD;
+    this.defaultAvatar = `${env.baseUrl}/${DEFAULT_AVATAR_PATH}`;
+  }
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { caseFold, fold, normalForm, truncated } from '../../common/text.js';
+import type { User } from './user.js';
+
+/** Longest text that a key column holds. */
+const MAX_KEY = 255;
+
+/**
+ * What makes two usernames or e-mail addresses equal (interface §3): NFKC, trimmed, white space collapsed, case
+ * folded. Accents count: `José` and `Jose` are two people.
+ */
+export function loginKey(text: string): string {
+  const collapsed = normalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
+  return bounded(normalForm(caseFold(collapsed), 'NFKC'));
+}
+
+/** What makes two external ids or authnames equal: NFC and trimmed, case-sensitive. */
+export function exactKey(text: string): string {
+  return bounded(normalForm(text, 'NFC').trim());
+}
+
+/** Order of names: case and accents folded. */
+export function sortKey(text: string): string {
+  return truncated(fold(text), MAX_KEY);
+}
+
+/** Normalisation can make a text longer than its column (`ﬃ` becomes `ffi`); such a key is replaced by its hash. */
+function bounded(key: string): string {
+  return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+}
+
+/** A value that must belong to one user, and the field that it stands in. */
+export interface Identifier {
+  identifier: string;
+  field: 'username' | 'email' | 'external_id' | 'authname';
+}
+
+/** Username and e-mail share one space, because login accepts both. */
+export const loginIdentifier = (name: string): string => `login:${loginKey(name)}`;
+const externalIdIdentifier = (externalId: string): string => `external_id:${exactKey(externalId)}`;
+export const authnameIdentifier = (method: string, name: string): string =>
+  `authname:${method}:${exactKey(name)}`;
+
+/** The fields that identifiers are made of. */
+export const IDENTIFYING = ['username', 'email', 'external_id', 'authname'] as const;
+type Identified = Pick<User, (typeof IDENTIFYING)[number]>;
+
+/** Everything of a user that no other user may have. */
+export function identifiersOf(user: Identified): Identifier[] {
+  const list: Identifier[] = [
+    { field: 'username', identifier: loginIdentifier(user.username) },
+    { field: 'email', identifier: loginIdentifier(user.email) },
+  ];
+  if (user.external_id !== '') {
+    list.push({ field: 'external_id', identifier: externalIdIdentifier(user.external_id) });
+  }
+  for (const [method, names] of Object.entries(user.authname)) {
+    for (const name of names) list.push({ field: 'authname', identifier: authnameIdentifier(method, name) });
+  }
+  return list;
+}

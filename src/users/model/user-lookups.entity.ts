@@ -1,0 +1,34 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { integer, text, uuid } from '../../database/column-types.js';
+
+/** What must be unique: `login:<key>`, `external_id:<value>`, `authname:<method>:<value>`. The primary key judges races. */
+@Entity('user_identifiers', { withoutRowid: true })
+export class UserIdentifierEntity {
+  @PrimaryColumn(text(320)) identifier!: string;
+  @Column(uuid()) user_uuid!: string;
+}
+
+@Entity('user_roles', { withoutRowid: true })
+@Index('ix_user_roles_user', ['user_uuid'])
+export class UserRoleEntity {
+  @PrimaryColumn(text(64)) role!: string;
+  @PrimaryColumn(uuid()) user_uuid!: string;
+}
+
+/** Folded search words of a user, with the weight of the best field they stand in. */
+@Entity('user_words', { withoutRowid: true })
+@Index('ix_user_words_user', ['user_uuid'])
+export class UserWordEntity {
+  @PrimaryColumn(text(255)) word!: string;
+  @PrimaryColumn(uuid()) user_uuid!: string;
+  @Column(integer()) weight!: number;
+  /** The same without fields that the user hides from other users; 0 when the word stands in such a field only. */
+  @Column(integer()) public_weight!: number;
+}
+
+/** Totals that are kept exact in the transaction of every change, so that a count costs one look-up. */
+@Entity('user_counters', { withoutRowid: true })
+export class UserCounterEntity {
+  @PrimaryColumn(text(32)) name!: string;
+  @Column(integer()) value!: number;
+}

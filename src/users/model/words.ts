@@ -1,0 +1,57 @@
+import { fold, truncated } from '../../common/text.js';
+import { localPart } from './formats.js';
+import type { User } from './user.js';
+import type { UserWordEntity } from './user-lookups.entity.js';
+
+const MAX_WORD = 255;
+const PUNCTUATION_AT_ENDS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
+const PUNCTUATION = /[^\p{L}\p{N}]+/u;
+
+/** How much a match says about whom one looks for: by name before by login name before by id. */
+const NAME = 4;
+const LOGIN = 2;
+const ID = 1;
+
+/** The words of a search term or of a field: folded, split at white space, without punctuation at their ends. */
+export function wordsIn(text: string): string[] {
+  return fold(text)
+    .split(/\s+/u)
+    .map((word) => truncated(word.replace(PUNCTUATION_AT_ENDS, ''), MAX_WORD))
+    .filter((word) => word !== '');
+}
+
+/** As `wordsIn`, with the parts of compound words: `smith-jones` is found by `jones` too. */
+function wordsAndParts(text: string): string[] {
+  return wordsIn(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
+}
+
+/** The fields that words are made of. */
+export const WORDED = [
+  'firstname',
+  'middle_name',
+  'surname',
+  'known_as',
+  'username',
+  'email',
+  'hide_email',
+  'external_id',
+] as const satisfies (keyof User)[];
+
+/** The rows by which a user is found, one a word. A word in a hidden e-mail has no public weight. */
+export function wordRows(user: Pick<User, 'uuid' | (typeof WORDED)[number]>): UserWordEntity[] {
+  const rows = new Map<string, UserWordEntity>();
+  const add = (words: string[], weight: number, hidden = false): void => {
+    for (const word of words) {
+      const row = rows.get(word) ?? { word, user_uuid: user.uuid, weight: 0, public_weight: 0 };
+      row.weight = Math.max(row.weight, weight);
+      row.public_weight = Math.max(row.public_weight, hidden ? 0 : weight);
+      rows.set(word, row);
+    }
+  };
+  for (const name of [user.firstname, user.middle_name, user.surname, user.known_as])
+    add(wordsAndParts(name), NAME);
+  add(wordsAndParts(user.username), LOGIN);
+  add([...wordsIn(user.email), ...wordsIn(localPart(user.email))], LOGIN, user.hide_email);
+  add(wordsIn(user.external_id), ID);
+  return [...rows.values()];
+}

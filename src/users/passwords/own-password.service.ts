@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/actor.js';
+import { type FieldError, validationFailed } from '../../common/errors.js';
+import type { Sql } from '../../database/engine/sql.js';
+import { LoginThrottle } from '../../sessions/login-throttle.service.js';
+import { PasswordService } from './password.service.js';
+import { loginKey } from '../model/keys.js';
+import type { User } from '../model/user.js';
+import { UsersRepository } from '../directory/users.repository.js';
+
+const WRONG: FieldError = {
+  field: 'current_password',
+  code: 'invalid_value',
+  message: 'is not the current password',
+};
+
+/** Proof that whoever changes their own password knows it: a stolen session must not become a stolen account. */
+@Injectable()
+export class OwnPassword {
+  constructor(
+    private readonly repository: UsersRepository,
+    private readonly passwords: PasswordService,
+    private readonly throttle: LoginThrottle,
+  ) {}
+
+  /** Wrong guesses count as failed logins. @throws ProblemError `login_throttled`. */
+  async errors(user: User, given: string | null | undefined, { ip }: Caller): Promise<FieldError[]> {
+    if (given === undefined || given === null) {
+      return [{ field: 'current_password', code: 'required', message: 'is required to change the password' }];
+    }
+    const name = loginKey(user.username);
+    if (await this.passwords.verify(user.password_hash, given, this.throttle.around(name, ip))) return [];
+    return [WRONG];
+  }
+
+  /**
+   * Hashing took its time: the proof is void once somebody else has set the password or blocked the user, and stays good
+   * until the transaction ends. @throws ProblemError `validation_failed`.
+   */
+  async assertStillProven(tx: Sql, { uuid, password_hash }: User): Promise<void> {
+    const now = await this.repository.lockCredentials(tx, uuid);
+    if (now?.status !== 'Active' || now.password_hash !== password_hash) throw validationFailed([WRONG]);
+  }
+}

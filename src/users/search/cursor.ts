@@ -1,0 +1,60 @@
+import { ProblemError } from '../../common/errors.js';
+import { isCleanText } from '../../common/text.js';
+import { isUuid } from '../../common/uuid.js';
+import type { Order, Sort } from './user.query.js';
+
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;
+
+/** The place behind the last user of a page, in the order of one sort. */
+export interface Cursor {
+  sort: Sort;
+  order: Order;
+  /** Which part of the order: users without a name come after those with one. */
+  segment: number;
+  key: string | number | null;
+  uuid: string;
+}
+
+export function encodeCursor({ sort, order, segment, key, uuid }: Cursor): string {
+  return Buffer.from(JSON.stringify([sort, order, segment, key, uuid])).toString('base64url');
+}
+
+/** @throws ProblemError `invalid_parameter` for a cursor that is not ours or belongs to another sort or order. */
+export function decodeCursor(text: string, sort: Sort, order: Order): Cursor {
+  const parts = parse(text);
+  const [cursorSort, cursorOrder, segment, key, uuid] = parts;
+  const valid =
+    parts.length === 5 &&
+    cursorSort === sort &&
+    cursorOrder === order &&
+    (segment === 0 || segment === 1) &&
+    isKey(key, sort) &&
+    typeof uuid === 'string' &&
+    isUuid(uuid);
+  if (!valid) throw foreignCursor();
+  return { sort, order, segment, key, uuid };
+}
+
+function parse(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return Array.isArray(value) ? (value as unknown[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Scores are numbers, everything else is text; only an external id may be unset. */
+function isKey(key: unknown, sort: Sort): key is Cursor['key'] {
+  if (sort === 'relevance') return typeof key === 'number' && Number.isFinite(key);
+  if (key === null) return sort === 'external_id';
+  if (typeof key !== 'string') return false;
+  return sort === 'updated' || sort === 'created' ? TIME.test(key) : key.length <= 512 && isCleanText(key);
+}
+
+export function foreignCursor(): ProblemError {
+  return new ProblemError(
+    'invalid_parameter',
+    'after must be the cursor of a page with the same sort and order.',
+  );
+}

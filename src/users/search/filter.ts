@@ -1,0 +1,143 @@
+import type { Actor } from '../../access/actor.js';
+import { isWebmaster } from '../../access/policy.js';
+import type { RoleCatalogue } from '../../access/roles.js';
+import { ProblemError } from '../../common/errors.js';
+import { type SqlValue, placeholders } from '../../database/engine/sql.js';
+import { authnameIdentifier, exactKey, loginKey } from '../model/keys.js';
+import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
+import { type Clause, type Condition, type Filter, always, indexed } from './search-plan.js';
+import { wordsIn } from '../model/words.js';
+
+const MAX_WORDS = 10;
+/** Sorts behind every character: the end of the words with one beginning. */
+const LAST = '\u{10FFFF}';
+
+/**
+ * What a query asks for, as joins and conditions. A reader who is no Webmaster meets active users only, and no
+ * condition tells them of a field that they may not read.
+ * @throws ProblemError `invalid_parameter`, `forbidden`.
+ */
+export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): Filter {
+  const all = isWebmaster(actor);
+  if (!all) assertReadable(query);
+  const { joins, score, nothing } = wordJoins(query.fulltext_search, all ? 'weight' : 'public_weight');
+  const statuses = all ? query.status : (query.status ?? STATUSES).filter((status) => status === 'Active');
+  const conditions = [
+    ...fieldConditions(query, roles),
+    ...(all || query.email === undefined ? [] : [visibleEmail(actor)]),
+    ...(nothing ? [NOBODY] : []),
+  ];
+  const unfiltered = joins.length === 0 && conditions.length === 0;
+  if (statuses) conditions.push(...statusConditions(statuses, effectiveSort(query)));
+  return {
+    joins,
+    conditions,
+    score,
+    countedStatuses: unfiltered ? [...new Set(statuses ?? STATUSES)] : undefined,
+  };
+}
+
+export const STATUSES: readonly string[] = ['Active', 'Blocked'];
+const NOBODY = always('1 = 0');
+
+/** "Not blocked" instead of "active": most users are active, and are not looked up by that. */
+function statusConditions(statuses: readonly string[], sort: Sort): Condition[] {
+  if (STATUSES.every((status) => statuses.includes(status))) return [];
+  if (statuses.length === 0) return [NOBODY];
+  if (statuses.includes('Active')) return [always('u.status <> ?', 'Blocked')];
+  return [indexed('status', '= ?', sort, 'Blocked')];
+}
+
+function assertReadable({ sort, authname, managed_by }: UserQuery): void {
+  const asked =
+    sort === 'email'
+      ? 'sort=email'
+      : authname !== undefined
+        ? 'authname'
+        : managed_by !== undefined && 'managed_by';
+  if (asked)
+    throw new ProblemError(
+      'forbidden',
+      `${asked} is for Webmasters: it would tell of fields that are hidden.`,
+    );
+}
+
+function visibleEmail(actor: Actor): Condition {
+  return always('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.uuid : '');
+}
+
+function fieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {
+  const conditions: Condition[] = [];
+  const add = (column: string, test: string, ...params: SqlValue[]): void =>
+    void conditions.push(indexed(column, test, effectiveSort(query), ...params));
+  if (query.external_id !== undefined) add('external_id_key', '= ?', exactKey(query.external_id));
+  if (query.username !== undefined) add('username_key', '= ?', loginKey(query.username));
+  if (query.email !== undefined) add('email_key', '= ?', loginKey(query.email));
+  if (query.manager_uuid !== undefined) add('manager_uuid', '= ?', query.manager_uuid.toLowerCase());
+  if (query.managed_by !== undefined) add('managed_by', '= ?', query.managed_by);
+  if (query.updated_since !== undefined) add('updated', '>= ?', query.updated_since);
+  if (query.created_since !== undefined) add('created', '>= ?', query.created_since);
+  if (query.has_external_id !== undefined) {
+    add('external_id_key', query.has_external_id ? 'IS NOT NULL' : 'IS NULL');
+  }
+  if (query.authname !== undefined) {
+    const cut = query.authname.indexOf(':');
+    const identifier = authnameIdentifier(query.authname.slice(0, cut), query.authname.slice(cut + 1));
+    conditions.push(
+      always('u.uuid = (SELECT user_uuid FROM user_identifiers WHERE identifier = ?)', identifier),
+    );
+  }
+  if (query.role) conditions.push(roleCondition(query.role, roles));
+  return conditions;
+}
+
+function roleCondition(names: readonly string[], roles: RoleCatalogue): Condition {
+  const known = names.flatMap((name) => roles.find(name) ?? []);
+  if (known.length < names.length) {
+    throw new ProblemError('invalid_parameter', `role must be one of ${roles.names.join(', ')}.`);
+  }
+  if (known.length === 0) return NOBODY;
+  const test = `role IN (${placeholders(known.length)})`;
+  const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
+  // A number and not EXISTS, which MariaDB turns into the other form.
+  const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
+  return { ...always(sql, ...known), many };
+}
+
+/** One join a word, so that every word must match; `nothing` for a term that holds no word at all. */
+function wordJoins(
+  term: string | undefined,
+  weight: string,
+): { joins: Clause[]; score: string; nothing: boolean } {
+  if (term === undefined) return { joins: [], score: 'u.updated', nothing: false };
+  const words = [...new Set(term.split(/\s+/u))];
+  if (words.some((word) => /^\*+$/.test(word))) {
+    throw new ProblemError(
+      'invalid_parameter',
+      'fulltext_search takes * only behind the beginning of a word.',
+    );
+  }
+  const joins = words.flatMap((word) => {
+    const parts = wordsIn(word.replace(/\*+$/, ''));
+    return parts.map((folded, index) => ({
+      folded,
+      prefix: word.endsWith('*') && index === parts.length - 1,
+    }));
+  });
+  if (joins.length > MAX_WORDS) {
+    throw new ProblemError('invalid_parameter', `fulltext_search takes at most ${MAX_WORDS} words.`);
+  }
+  if (joins.length === 0) return { joins: [], score: 'u.updated', nothing: true };
+  return {
+    joins: joins.map(({ folded, prefix }, index) => wordJoin(`w${index}`, folded, prefix, weight)),
+    score: joins.map((_, index) => `w${index}.weight`).join(' + '),
+    nothing: false,
+  };
+}
+
+function wordJoin(alias: string, word: string, prefix: boolean, weight: string): Clause {
+  const condition = prefix ? 'word >= ? AND word < ?' : 'word = ?';
+  const params = prefix ? [word, `${word}${LAST}`] : [word];
+  const matches = `SELECT user_uuid, MAX(${weight}) AS weight FROM user_words WHERE ${condition} AND ${weight} > 0 GROUP BY user_uuid`;
+  return { sql: `JOIN (${matches}) ${alias} ON ${alias}.user_uuid = u.uuid`, params };
+}

@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../access/actor.js';
+import { ProblemError } from '../../common/errors.js';
+import { type Cursor, decodeCursor, encodeCursor, foreignCursor } from './cursor.js';
+import { STATUSES, toFilter } from './filter.js';
+import type { User } from '../model/user.js';
+import {
+  DEFAULT_LIMIT,
+  MAX_LIMIT,
+  type Order,
+  type Sort,
+  type UserQuery,
+  effectiveSort,
+} from './user.query.js';
+import { type Filter, type Form, segmentsOf } from './search-plan.js';
+import { type Hit, UserSearchRepository } from './user-search.repository.js';
+import { UserSettings } from '../input/user-settings.js';
+import { UserWalks } from './walks.js';
+
+export interface UserPage {
+  count: number;
+  users: User[];
+  /** Place of the next page; undefined on the last one. */
+  next: string | undefined;
+}
+
+/** A hit and the stretch of the order in which it stands. */
+type Found = Hit & { segment: number };
+
+/** So many are looked up and sorted before anything else has been asked. */
+const HANDFUL = 500;
+/** Fewer than this share of all users: below it, looking them up costs less than a walk that may meet them last. */
+const FEW = 1 / 10;
+
+interface PageOrder {
+  form: Form;
+  sort: Sort;
+  order: Order;
+  limit: number;
+  offset: number;
+  cursor: Cursor | undefined;
+}
+
+/** `GET /users/search` (interface §5). */
+@Injectable()
+export class UserSearch {
+  constructor(
+    private readonly repository: UserSearchRepository,
+    private readonly walks: UserWalks,
+    private readonly settings: UserSettings,
+  ) {}
+
+  /** @throws ProblemError `invalid_parameter`, `forbidden`. */
+  async search(query: UserQuery, actor: Actor): Promise<UserPage> {
+    const filter = toFilter(query, actor, this.settings.roles);
+    const order = query.order ?? 'desc';
+    const sort = effectiveSort(query);
+    const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT);
+    const cursor = query.after === undefined ? undefined : decodeCursor(query.after, sort, order);
+    if (cursor && query.offset !== undefined) {
+      throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
+    }
+    const { count, form, changes } = await this.survey(filter);
+    const offset = query.offset ?? 0;
+    if (!cursor && offset >= count) return { count, users: [], next: undefined };
+    const walk =
+      cursor || changes === undefined ? undefined : { of: JSON.stringify([filter, sort, order]), changes };
+    const place = walk && this.walks.find(walk, offset);
+    const found = await this.read(filter, {
+      form,
+      sort,
+      order,
+      limit: limit + 1,
+      offset: offset - (place?.offset ?? 0),
+      cursor: cursor ?? place?.cursor,
+    });
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    const next = last && { sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid };
+    if (next && walk) this.walks.note(walk, { offset: offset + page.length, cursor: next });
+    return { count, users: page.map(({ user }) => user), next: next && encodeCursor(next) };
+  }
+
+  /** Counts the matches, before their page is read. Without a filter the counters know them. */
+  private async survey(filter: Filter): Promise<{ count: number; form: Form; changes: number | undefined }> {
+    const { countedStatuses } = filter;
+    const counted = countedStatuses ? undefined : await this.repository.count(filter);
+    if (counted !== undefined && counted <= HANDFUL)
+      return { count: counted, form: 'few', changes: undefined };
+    const counters = await this.repository.counters();
+    const users = (statuses: readonly string[]): number =>
+      statuses.reduce((sum, status) => sum + (counters.get(status) ?? 0), 0);
+    const count = counted ?? users(countedStatuses ?? []);
+    const form = count < FEW * users(STATUSES) ? 'few' : 'many';
+    return { count, form, changes: counters.get('changes') };
+  }
+
+  /** Walks the stretches of the order until the page is full. */
+  private async read(filter: Filter, page: PageOrder): Promise<Found[]> {
+    const found: Found[] = [];
+    let offset = page.offset;
+    const segments = segmentsOf(page.sort, page.order, filter.score, page.form);
+    if (page.cursor && page.cursor.segment >= segments.length) throw foreignCursor();
+    for (const [index, segment] of segments.entries()) {
+      if (index < (page.cursor?.segment ?? 0)) continue;
+      const after = page.cursor?.segment === index ? page.cursor : undefined;
+      for (const part of this.repository.parts(segment, page.order, after)) {
+        const { form, order } = page;
+        const limit = page.limit - found.length;
+        const hits = await this.repository.page(filter, {
+          form,
+          key: segment.key,
+          order,
+          part,
+          offset,
+          limit,
+        });
+        for (const { key, user } of hits) found.push({ key, user, segment: index });
+        if (found.length === page.limit) return found;
+        if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, part));
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,54 @@
+import { ProblemError } from '../common/errors.js';
+import { type JsonObject, isObject } from '../common/json.js';
+import { caseFold } from '../common/text.js';
+import type { ChangedUserInput } from './input/user.input.js';
+
+/** What everybody may change of their own profile (interface §3, "who writes"). */
+const SELF_FIELDS = new Set([
+  'phone',
+  'mobile',
+  'known_as',
+  'password',
+  'current_password',
+  'user_avatar',
+  'about_me',
+  'social_media',
+  'hide_email',
+  'hide_phone_numbers',
+]);
+/** Of no effect, and not refused. */
+const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access']);
+/** What a user's own change may hold in the end. */
+const isKept = (field: string): boolean => SELF_FIELDS.has(field) || IGNORED.has(field);
+
+/**
+ * Clients send back what they read, so the current value of any field is accepted.
+ * @param sent what `readInput` made of the body, in the form in which it would be stored.
+ * @param shown the profile as its owner reads it; a field that it lacks has no current value to send back.
+ * Such a value is taken out again: written back it could undo what a Webmaster changes at the same moment.
+ * @throws ProblemError `field_not_permitted` naming the fields.
+ */
+export function keepSelfFields(sent: ChangedUserInput, shown: JsonObject): void {
+  const refused = Object.entries(sent)
+    .filter(([field, value]) => value !== undefined && !isKept(field))
+    .filter(([field, value]) => !(field in shown && isCurrent(value, shown[field])))
+    .map(([field]) => field);
+  if (refused.length > 0) {
+    throw new ProblemError('field_not_permitted', `Only a Webmaster may change: ${refused.join(', ')}.`);
+  }
+  for (const field of Object.keys(sent)) if (!isKept(field)) Reflect.deleteProperty(sent, field);
+}
+
+function isCurrent(sent: unknown, shown: unknown): boolean {
+  return JSON.stringify(comparable(sent)) === JSON.stringify(comparable(shown));
+}
+
+/** Empty values of every type are one, and roles have neither order nor case. */
+function comparable(value: unknown): unknown {
+  if (value === '') return null;
+  if (Array.isArray(value)) return value.length === 0 ? null : value.map(roleKey).toSorted();
+  if (isObject(value)) return Object.keys(value).length === 0 ? null : value;
+  return value ?? null;
+}
+
+const roleKey = (role: unknown): unknown => (typeof role === 'string' ? caseFold(role) : role);

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { readFileSync } from 'node:fs';
+import { makeApiKey } from '../../src/api-keys/api-key-format.js';
+import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
+import type { Client, Json } from '../support/client.js';
+import { aUser, create } from '../support/factories.js';
+import { PASSWORD, databaseOf, inSeconds, sha256 } from '../support/people.js';
+
+/** Whoever may ask, in the order of the columns below. */
+const WHO = ['nobody', 'a bad key', 'a revoked key', 'External user', 'member', 'Webmaster', 'key'] as const;
+type Who = (typeof WHO)[number];
+type Session = 'External user' | 'member' | 'Webmaster';
+const SESSIONS: Session[] = ['External user', 'member', 'Webmaster'];
+
+/** What a request needs to know: who asks, and some other user. */
+interface Target {
+  own: string;
+  other: string;
+}
+type Send = (client: Client, target: Target) => ReturnType<Client['get']>;
+
+const EVERYBODY = [200, 200, 200, 200, 200, 200, 200];
+/** One's own profile: only sessions have one. */
+const OWN = [...Array<undefined>(3), 200, 200, 200, undefined];
+const LOGIN = { username: 'admin', password: ADMIN_PASSWORD };
+
+/** Every route of the OpenAPI file: the status of each column. A route may have several lines. */
+const TABLE: [string, string, Send, (number | undefined)[]][] = [
+  ['GET /status', '', (c) => c.get('/status'), EVERYBODY],
+  ['POST /sessions/login', '', (c) => c.post('/sessions/login', LOGIN), EVERYBODY],
+  ['POST /sessions/logout', '', (c) => c.post('/sessions/logout'), [401, 401, 401, 200, 200, 200, 401]],
+  ['GET /users/me', '', (c) => c.get('/users/me'), [401, 401, 401, 200, 200, 200, 404]],
+  ['GET /users/search', '', (c) => c.get('/users/search'), [401, 401, 401, 403, 200, 200, 200]],
+  ['POST /users', '', (c) => c.post('/users', aUser()), [401, 401, 401, 403, 403, 201, 201]],
+  [
+    'GET /users/{user_id}',
+    'another',
+    (c, t) => c.get(`/users/${t.other}`),
+    [401, 401, 401, 403, 200, 200, 200],
+  ],
+  ['GET /users/{user_id}', 'their own', (c, t) => c.get(`/users/${t.own}`), OWN],
+  ['GET /users/{user_id}', 'their own in capitals', (c, t) => c.get(`/users/${t.own.toUpperCase()}`), OWN],
+  [
+    'PUT /users/{user_id}',
+    'another',
+    (c, t) => c.put(`/users/${t.other}`, { phone: '1' }),
+    [401, 401, 401, 403, 403, 200, 200],
+  ],
+  ['PUT /users/{user_id}', 'their own', (c, t) => c.put(`/users/${t.own}`, { phone: '1' }), OWN],
+];
+/** Imports are for Webmasters and keys; those who may are told that this one does not exist. */
+const MANAGERS = (status: number) => [401, 401, 401, 403, 403, status, status];
+const NOBODY = '00000000-0000-4000-8000-00000000dead';
+const NO_IMPORT = `/imports/${NOBODY}`;
+const CSV = { 'content-type': 'text/csv' };
+TABLE.push(
+  ['GET /users/export.csv', '', (c) => c.get('/users/export.csv'), MANAGERS(200)],
+  ['POST /imports', '', (c) => c.send('POST', '/imports?dry_run=true', 'ExternalId\n', CSV), MANAGERS(202)],
+  ['GET /imports', '', (c) => c.get('/imports'), MANAGERS(200)],
+  ['GET /imports/template.csv', '', (c) => c.get('/imports/template.csv'), MANAGERS(200)],
+  ['GET /imports/{import_id}', '', (c) => c.get(NO_IMPORT), MANAGERS(404)],
+  ['GET /imports/{import_id}/rows', '', (c) => c.get(`${NO_IMPORT}/rows`), MANAGERS(404)],
+  ['GET /imports/{import_id}/failed.csv', '', (c) => c.get(`${NO_IMPORT}/failed.csv`), MANAGERS(404)],
+  ['GET /imports/{import_id}/events', '', (c) => c.get(`${NO_IMPORT}/events`), MANAGERS(404)],
+  ...['apply', 'cancel', 'reject', 'revert'].map((word): (typeof TABLE)[number] => [
+    `POST /imports/{import_id}/${word}`,
+    '',
+    (c) => c.post(`${NO_IMPORT}/${word}`),
+    MANAGERS(404),
+  ]),
+);
+
+TABLE.push(
+  ['GET /audit', '', (c) => c.get('/audit'), MANAGERS(200)],
+  ['GET /audit.csv', '', (c) => c.get('/audit.csv'), MANAGERS(200)],
+  ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), MANAGERS(200)],
+  ['GET /api_keys', '', (c) => c.get('/api_keys'), MANAGERS(200)],
+  ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x' }), MANAGERS(201)],
+  ['DELETE /api_keys/{key_id}', '', (c) => c.delete(`/api_keys/${NOBODY}`), MANAGERS(404)],
+  ['GET /sessions', '', (c) => c.get('/sessions'), [401, 401, 401, 200, 200, 200, 200]],
+  [
+    'GET /sessions',
+    'of another',
+    (c, t) => c.get(`/sessions?user_uuid=${t.other}`),
+    [401, 401, 401, 403, 403, 200, 200],
+  ],
+  [
+    'DELETE /sessions/{session_id}',
+    '',
+    (c) => c.delete(`/sessions/${NOBODY}`),
+    [401, 401, 401, 404, 404, 404, 404],
+  ],
+  [
+    'DELETE /users/{user_id}/sessions',
+    'another',
+    (c, t) => c.delete(`/users/${t.other}/sessions`),
+    [401, 401, 401, 403, 403, 204, 204],
+  ],
+  [
+    'DELETE /users/{user_id}/sessions',
+    'their own',
+    (c, t) => c.delete(`/users/${t.own}/sessions`),
+    [...Array<undefined>(3), 204, 204, 204, undefined],
+  ],
+);
+
+/** Outside of the API, open to everybody. */
+const FOR_PEOPLE =
+  /^\S+ \/(health\/live|health\/ready|metrics|problems\/\{code\}|assets\/default-avatar\.svg|docs\b.*)$/;
+const CODES = new Map([
+  [401, 'unauthenticated'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+]);
+
+let app: TestApp;
+let other: Json;
+let revokedKey: string;
+const people = new Map<Who, Json>();
+
+beforeAll(async () => {
+  app = await TestApp.start();
+  other = await create(app.key);
+  for (const role of SESSIONS) {
+    people.set(role, await create(app.key, { password: PASSWORD, roles: role === 'member' ? [] : [role] }));
+  }
+  revokedKey = makeApiKey();
+  await databaseOf(app).execute(
+    'INSERT INTO api_keys (id, key_hash, name, created, expires, revoked, last_used) VALUES (?, ?, ?, ?, NULL, ?, NULL)',
+    [crypto.randomUUID(), sha256(revokedKey), 'revoked', inSeconds(-60), inSeconds(-1)],
+  );
+});
+afterAll(() => app.end());
+
+async function clientOf(who: Who): Promise<Client> {
+  if (who === 'nobody') return app.nobody;
+  if (who === 'key') return app.key;
+  if (who === 'a bad key') return app.nobody.with({ 'x-api-key': makeApiKey() });
+  if (who === 'a revoked key') return app.nobody.with({ 'x-api-key': revokedKey });
+  return app.login(people.get(who).username, PASSWORD);
+}
+
+const cells = TABLE.flatMap(([route, whose, send, statuses]) =>
+  WHO.flatMap((who, column) => {
+    const status = statuses[column];
+    return status === undefined ? [] : [{ route, whose, who, status, send }];
+  }),
+);
+
+test.each(cells)('$route ($whose) by $who: $status', async ({ who, status, send }) => {
+  const answer = await send(await clientOf(who), { own: people.get(who)?.uuid ?? '', other: other.uuid });
+  expect(answer.status).toBe(status);
+  expect(answer.body?.code).toBe(CODES.get(status));
+  expect(answer.headers['www-authenticate'] !== undefined).toBe(status === 401);
+});
+
+describe('the table', () => {
+  const documented = (): string[] => {
+    const { paths } = JSON.parse(
+      readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
+    ) as {
+      paths: Record<string, object>;
+    };
+    const below = Object.entries(paths).filter(([path]) => path.startsWith('/api/'));
+    return below.flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace('/api/0.3', '')}`),
+    );
+  };
+
+  test('has a line for every route of the OpenAPI file, and for no other', () => {
+    expect(new Set(TABLE.map(([route]) => route))).toEqual(new Set(documented()));
+  });
+
+  test('leaves no route of the service out', () => {
+    const served = servedRoutes(app.app).filter((route) => !FOR_PEOPLE.test(route));
+    expect(new Set(served)).toEqual(new Set(documented().map((route) => route.replace(' ', ' /api/0.3'))));
+  });
+});
+
+/** The routes that the router really has, with the parameters as the OpenAPI file writes them. */
+function servedRoutes(nest: NestExpressApplication): string[] {
+  interface Layer {
+    route?: { path: string; methods: Record<string, boolean> };
+  }
+  const { router } = nest.getHttpAdapter().getInstance() as unknown as { router: { stack: Layer[] } };
+  return router.stack.flatMap(({ route }) =>
+    Object.keys(route?.methods ?? {}).map(
+      (method) => `${method.toUpperCase()} ${(route?.path ?? '').replace(/:(\w+)/g, '{$1}')}`,
+    ),
+  );
+}

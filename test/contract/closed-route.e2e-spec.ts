@@ -1,0 +1,85 @@
+import { Controller, Get } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { NextFunction, Request, Response } from 'express';
+import { Public, Requires } from '../../src/access/decorators.js';
+import { AppModule } from '../../src/app.module.js';
+import { Log } from '../../src/telemetry/log.js';
+import { observe } from '../../src/telemetry/observe.js';
+import { loadEnv } from '../../src/config/env.js';
+import { FirstStart } from '../../src/setup/first-start.service.js';
+import { ADMIN_PASSWORD, API_KEY } from '../support/app.js';
+import { Client } from '../support/client.js';
+import { type TestDatabase, freshDatabase } from '../support/database.js';
+import { problemOf } from '../support/people.js';
+
+@Controller('probe')
+class Probe {
+  @Get('forgotten')
+  forgotten(): object {
+    return { open: true };
+  }
+
+  @Get('public')
+  @Public()
+  public(): object {
+    return { open: true };
+  }
+
+  @Get('members')
+  @Requires('users.read')
+  members(): object {
+    return { open: true };
+  }
+}
+
+let app: NestExpressApplication;
+let database: TestDatabase;
+let nobody: Client;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  const env = loadEnv({
+    DATABASE_URL: database.url,
+    DATA_DIR: database.folder,
+    MIGRATE_ON_START: 'true',
+    BOOTSTRAP_API_KEY: API_KEY,
+    BOOTSTRAP_WEBMASTER_PASSWORD: ADMIN_PASSWORD,
+    LOG_LEVEL: 'silent',
+  });
+  const withProbe = { module: AppModule, imports: [AppModule.with(env)], controllers: [Probe] };
+  app = await NestFactory.create<NestExpressApplication>(withProbe, { bodyParser: false, logger: false });
+  const prepare = observe(app.get(Log));
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    prepare(request, response);
+    next();
+  });
+  app.setGlobalPrefix('api/0.3');
+  await app.get(FirstStart).run();
+  await app.listen(0, '127.0.0.1');
+  nobody = new Client(await app.getUrl());
+});
+afterAll(async () => {
+  await app.close();
+  await database.drop();
+});
+
+test('a route that says nothing about access is closed to everybody', async () => {
+  const login = await nobody.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD });
+  expect(problemOf(await nobody.get('/probe/forgotten'))).toEqual([401, 'unauthenticated']);
+  expect(problemOf(await nobody.get('/probe/forgotten', { 'x-api-key': API_KEY }))).toEqual([
+    403,
+    'forbidden',
+  ]);
+  expect(problemOf(await nobody.get('/probe/forgotten', { cookie: login.cookie }))).toEqual([
+    403,
+    'forbidden',
+  ]);
+});
+
+test('a route is open to those whom it names', async () => {
+  expect((await nobody.get('/probe/public')).body).toEqual({ open: true });
+  expect(problemOf(await nobody.get('/probe/members'))).toEqual([401, 'unauthenticated']);
+  expect((await nobody.get('/probe/members', { 'x-api-key': API_KEY })).body).toEqual({ open: true });
+});

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { CATALOGUE } from '../../src/common/errors.js';
+import { Log } from '../../src/telemetry/log.js';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { TestApp } from '../support/app.js';
+import type { Answer, Client } from '../support/client.js';
+import { aUser, create } from '../support/factories.js';
+import { imported } from '../support/imports.js';
+
+const RATE = 300;
+const PASSWORD = 'a good password';
+let app: TestApp;
+let webmaster: Client;
+let member: Client;
+let ids: { admin: string; member: string; other: string };
+const faults = jest.fn<Log['fault']>();
+
+beforeAll(async () => {
+  app = await TestApp.start({
+    HASH_QUEUE_LIMIT: '1',
+    REQUEST_TIMEOUT_SECONDS: '1',
+    RATE_LIMIT_PER_MINUTE: String(RATE),
+  });
+  webmaster = await app.login();
+  const { uuid, username } = await create(app.key, { password: PASSWORD });
+  member = await app.login(username as string, PASSWORD);
+  const other = await create(app.key, {
+    username: 'taken',
+    email: 'taken@example.org',
+    external_id: 'T',
+    authname: { saml: ['t'] },
+  });
+  const me = await webmaster.get('/users/me');
+  ids = { admin: me.body.uuid, member: uuid, other: other.uuid };
+  jest.spyOn(app.app.get(Log), 'fault').mockImplementation(faults);
+});
+afterAll(() => app.end());
+
+const database = (): Database => app.app.get<Database>(DATABASE);
+const login = (username: string) =>
+  app.nobody.post('/sessions/login', { username, password: 'a wrong password' });
+const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
+
+/** More logins at once than there are cores and places in the queue. */
+async function fullQueue(): Promise<Answer> {
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => login(`flood-${i}`)));
+  const refused = answers.find(({ status }) => status !== 401 && status !== 429);
+  if (!refused) throw new Error('the queue took every login');
+  return refused;
+}
+
+/** A table is gone: nothing that the service could foresee. */
+async function brokenDatabase(): Promise<Answer> {
+  await database().execute('ALTER TABLE user_words RENAME TO user_words_gone');
+  try {
+    return await app.key.get('/users/search?fulltext_search=hunter2');
+  } finally {
+    await database().execute('ALTER TABLE user_words_gone RENAME TO user_words');
+  }
+}
+
+const taken = (overrides: Record<string, unknown>) => app.key.post('/users', aUser(overrides));
+
+/** A request for every code. */
+const REQUESTS: Record<string, () => Promise<Answer>> = {
+  malformed_json: () => app.key.send('POST', '/users', '{'),
+  malformed_uuid: () => app.key.get('/users/1'),
+  invalid_parameter: () => app.key.get('/users/search?surnam=doe'),
+  unauthenticated: () => app.nobody.get('/users/me'),
+  login_failed: () => login('nobody'),
+  forbidden: () => member.post('/users', aUser()),
+  field_not_permitted: () => member.put(`/users/${ids.member}`, { email: 'new@example.org' }),
+  cross_site: () => webmaster.post('/users', aUser(), { origin: 'https://evil.example' }),
+  self_block: () => webmaster.put(`/users/${ids.admin}`, { status: 'Blocked' }),
+  not_found: () => app.key.get(`/users/${UNKNOWN}`),
+  method_not_allowed: () => app.key.send('DELETE', '/status'),
+  username_taken: () => taken({ username: 'TAKEN' }),
+  email_taken: () => taken({ email: 'Taken@Example.org' }),
+  external_id_taken: () => taken({ external_id: 'T' }),
+  authname_taken: () => taken({ authname: { saml: ['t'] } }),
+  last_webmaster: () => app.key.put(`/users/${ids.admin}`, { status: 'Blocked' }),
+  wrong_state: async () => {
+    const { id } = await imported(app.key, 'ExternalId\n');
+    return app.key.post(`/imports/${id as string}/cancel`);
+  },
+  precondition_failed: () =>
+    app.key.put(`/users/${ids.other}`, { surname: 'x' }, { 'if-match': '"0.0.webmaster"' }),
+  too_large: () => app.key.send('POST', '/users', `{"about_me":"${'x'.repeat(1024 * 1024)}"}`),
+  unsupported_media_type: () => app.key.send('POST', '/users', '{}', { 'content-type': 'text/plain' }),
+  validation_failed: () => app.key.post('/users', {}),
+  request_timeout: () => app.key.send('POST', '/users', '{"username":', { 'content-length': '100' }),
+  rate_limited: async () => {
+    let answer = await member.get('/users/me');
+    for (let sent = 1; sent < RATE && answer.status === 200; sent++) answer = await member.get('/users/me');
+    return answer.status === 200 ? member.get('/users/me') : answer;
+  },
+  login_throttled: async () => {
+    for (let i = 0; i < 5; i++) await login('guessed');
+    return login('guessed');
+  },
+  internal: brokenDatabase,
+  unavailable: fullQueue,
+};
+
+/** Members beside the seven that every problem has, and headers that its kind must have. */
+const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegExp> }> = {
+  unauthenticated: { headers: { 'www-authenticate': /^\w+ .*realm=/ } },
+  method_not_allowed: { headers: { allow: /^GET, HEAD$/ } },
+  username_taken: { members: ['conflicts'] },
+  email_taken: { members: ['conflicts'] },
+  external_id_taken: { members: ['conflicts'] },
+  authname_taken: { members: ['conflicts'] },
+  validation_failed: { members: ['errors'] },
+  request_timeout: { headers: { connection: /^close$/ } },
+  rate_limited: {
+    headers: {
+      'retry-after': /^([1-9]|[1-5]\d|60)$/,
+      ratelimit: /;r=0;t=\d+$/,
+      'ratelimit-policy': /;q=300;w=60$/,
+    },
+  },
+  login_throttled: { headers: { 'retry-after': /^([1-9]|[1-9]\d|[1-8]\d\d|900)$/ } },
+  unavailable: { headers: { 'retry-after': /^[1-9]\d*$/ } },
+};
+const MEMBERS = ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'];
+
+test('every code of the catalogue is produced by a request', () => {
+  expect(Object.keys(REQUESTS).sort()).toEqual(Object.keys(CATALOGUE).sort());
+});
+
+test.each(Object.entries(CATALOGUE))('%s is answered as a problem', async (code, { status, title }) => {
+  faults.mockClear();
+  const produce = REQUESTS[code];
+  if (!produce) throw new Error(`no request produces ${code}`);
+  const answer = await produce();
+  expect([answer.status, answer.body.code]).toEqual([status, code]);
+  expect(answer.headers['content-type']).toMatch(/^application\/problem\+json(; charset=utf-8)?$/);
+  expect(answer.body).toMatchObject({ type: `/problems/${code}`, title, status });
+  expect(answer.body.detail).toMatch(/^\S.+\.$/s);
+  expect(answer.body.instance).toMatch(/^\/api\/0\.3\/[^?]+$/);
+  expect(answer.body.request_id).toBe(answer.headers['x-request-id']);
+  const { members = [], headers = {} } = EXTRAS[code] ?? {};
+  expect(Object.keys(answer.body).sort()).toEqual([...MEMBERS, ...members].sort());
+  for (const [name, form] of Object.entries(headers)) expect(answer.headers[name]).toMatch(form);
+  // What is 5xx stands in the log, with the id that the client was told; nothing else does.
+  const logged = faults.mock.calls.map(([id, what]) => [id, what]);
+  if (status < 500) expect(logged).toEqual([]);
+  else expect(logged).toContainEqual([answer.body.request_id, code]);
+});
+
+test('a conflict names the field and the user who has the value', async () => {
+  const { body } = await taken({
+    username: 'taken@example.org',
+    external_id: 'T',
+    authname: { saml: ['t', 'u'] },
+  });
+  expect(body.conflicts).toEqual([
+    { field: 'username', uuid: ids.other },
+    { field: 'external_id', uuid: ids.other },
+    { field: 'authname', uuid: ids.other },
+  ]);
+});
+
+test('a fault of ours shows nothing of the inside and leaves the service running', async () => {
+  const { text } = await brokenDatabase();
+  expect(text).not.toMatch(
+    /user_words|SELECT|SQL|no such table|doesn't exist|ER_|\bat \/|\.ts\b|\.js\b|hunter2/i,
+  );
+  expect((await app.key.get('/users/search?fulltext_search=taken')).body.Count).toBe(1);
+});
+
+test.each([
+  ['application/json', 'application/json'],
+  ['Application/JSON', 'application/json'],
+  ['application/problem+json', 'application/problem+json'],
+  ['application/json; charset=utf-8', 'application/json'],
+  ['application/json;q=0.9', 'application/json'],
+  ['application/json, application/problem+json', 'application/problem+json'],
+  ['application/json, text/plain, */*', 'application/problem+json'],
+  ['*/*', 'application/problem+json'],
+  ['text/html', 'application/problem+json'],
+])('Accept: %s is answered with %s', async (accept, type) => {
+  const answer = await app.nobody.get('/users/me', { accept });
+  expect(answer.headers['content-type']?.split(';')[0]).toBe(type);
+  expect(answer.body).toMatchObject({
+    code: 'unauthenticated',
+    status: 401,
+    request_id: answer.headers['x-request-id'],
+  });
+});
+
+test.each(Object.entries(CATALOGUE))(
+  '/problems/%s is a page that explains the code',
+  async (code, { status, title }) => {
+    const page = await app.nobody.raw('GET', `/problems/${code}`);
+    expect(page.status).toBe(200);
+    expect(page.headers['content-type']).toMatch(/^text\/html/);
+    for (const part of [code, String(status), title]) expect(page.text).toContain(part);
+  },
+);
+
+test.each(['nothing', 'constructor', 'toString', '__proto__', 'hasOwnProperty', '', 'internal/x', '%00'])(
+  '/problems/%s is not found',
+  async (code) => {
+    const page = await app.nobody.raw('GET', `/problems/${code}`);
+    expect([page.status, page.body?.code]).toEqual([404, 'not_found']);
+  },
+);
+
+test('a detail that quotes the request stays short', async () => {
+  const unknown = Array.from({ length: 100 }, (_, number) => `${'p'.repeat(90)}${number}=1`);
+  const { status, body } = await app.key.get(`/users/search?${unknown.join('&')}`);
+  expect([status, body.detail.length]).toEqual([400, 2000]);
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { API_KEY, TestApp } from '../support/app.js';
+import { Client, type Answer } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { type FuzzRequest, type Operation, OPERATIONS, requestsOf } from '../support/fuzz-requests.js';
+import { csv, imported } from '../support/imports.js';
+
+/**
+ * Requests that nobody thought of, for every operation of the OpenAPI file: good, nearly good and hostile. Never 500,
+ * always a documented status and a body of its schema (the client checks both). The same requests in every run;
+ * FUZZ_REQUESTS is their number, and prints what they were answered.
+ */
+const SEED = 20_260_131;
+const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 1500);
+const CHUNK = 50;
+const EACH = Math.ceil(TOTAL / OPERATIONS.length);
+jest.setTimeout(60_000 + EACH * 500);
+
+let app: TestApp;
+/** Records that paths name, by the name of their parameter. */
+const known: Record<string, string[]> = {};
+/** Of people, for the two operations that a key cannot be the subject of. */
+const sessions: Record<string, Client> = {};
+
+beforeAll(async () => {
+  app = await TestApp.start();
+  const users = await Promise.all([1, 2, 3].map(() => create(app.key, { password: 'a good password' })));
+  known['user_id'] = users.map(({ uuid }) => uuid as string);
+  const key = await app.key.post('/api_keys', { name: 'to be revoked' });
+  known['key_id'] = [key.body.id];
+  const file = csv('ExternalId,Username,Email', 'F-1,fuzzed,fuzzed@example.org', 'F-2,x,nowhere');
+  const runs = [await imported(app.key, file), await imported(app.key, file, 'dry_run=true')];
+  known['import_id'] = runs.map(({ id }) => id as string);
+  const person = await create(app.key, { password: 'a good password' });
+  for (let times = 0; times < 3; times++) await app.login(person.username, 'a good password');
+  known['session_id'] = (await app.key.get(`/sessions?user_uuid=${person.uuid}`)).body.Results.map(
+    ({ id }: { id: string }) => id,
+  );
+  for (const path of ['/users/me', '/sessions/logout']) sessions[`/api/0.3${path}`] = await app.login();
+});
+afterAll(() => app.end());
+
+/** The path with records that exist, the number `at` among them. */
+const located = (path: string, at: number) =>
+  path.replace(/<(\w+)>/, (_, name: string) => {
+    const ids = known[name.toLowerCase()] ?? [];
+    const id = ids[at % ids.length] ?? '';
+    return name === name.toLowerCase() ? id : id.toUpperCase();
+  });
+
+/** @throws Error when an answer takes longer: a request that is never answered is a fault, too. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer after ${ms} ms`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** @returns what is wrong with the answer, if anything. */
+async function fault(client: Client, request: FuzzRequest, seen: Map<number, number>, at: number) {
+  const { method, headers, body } = request;
+  const path = located(request.path, at);
+  let answer: Answer;
+  try {
+    answer = await within(10_000, client.checked(method, path, body, headers));
+  } catch (error) {
+    return {
+      why: String(error).slice(0, 1000),
+      request: { ...request, path, body: String(body).slice(0, 1000) },
+    };
+  }
+  seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1);
+  if (answer.status < 500) return undefined;
+  return { why: `${answer.status} ${answer.text}`, request: { ...request, path } };
+}
+
+/** The requests with their numbers, made some at a time: a long pause would outlast a connection. */
+function* requests(operation: Operation): Generator<[number, FuzzRequest]> {
+  const all = requestsOf(operation);
+  for (let first = 0; first < EACH; first += CHUNK) {
+    const numRuns = Math.min(CHUNK, EACH - first);
+    const made = fc.sample(all, { seed: SEED + first, numRuns });
+    for (const [at, request] of made.entries()) yield [first + at, request];
+  }
+}
+
+describe(`${EACH} requests each`, () => {
+  test.each(OPERATIONS.map((operation) => [`${operation.method} ${operation.template}`, operation] as const))(
+    '%s',
+    async (what, operation) => {
+      const seen = new Map<number, number>();
+      const faults: unknown[] = [];
+      const client = sessions[operation.template] ?? new Client(app.url, { 'x-api-key': API_KEY });
+      const began = performance.now();
+      let slowest = 0;
+      for (const [at, request] of requests(operation)) {
+        const started = performance.now();
+        const found = await fault(client, request, seen, at);
+        slowest = Math.max(slowest, performance.now() - started);
+        if (found) faults.push(found);
+      }
+      if (process.env['FUZZ_REQUESTS'] !== undefined) {
+        const answers = [...seen].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+        const ms = `${Math.round(performance.now() - began)} ms, slowest ${Math.round(slowest)} ms`;
+        process.stderr.write(`${what}: ${answers.join(', ')}; ${ms}\n`);
+      }
+      expect(faults.slice(0, 5)).toEqual([]);
+    },
+  );
+});

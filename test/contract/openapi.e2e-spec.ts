@@ -1,0 +1,16 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { TestApp } from '../support/app.js';
+
+const FILE = new URL('../../docs/openapi.json', import.meta.url);
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+test('the committed OpenAPI file is the one that is served', async () => {
+  const { body } = await app.nobody.raw('GET', '/docs/openapi.json');
+  const served = `${JSON.stringify(body, null, 2)}\n`;
+  // `npm run openapi` writes the file after a change that is meant.
+  if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(FILE, served);
+  expect(served).toBe(readFileSync(FILE, 'utf8'));
+});

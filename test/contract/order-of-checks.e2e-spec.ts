@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Answer, Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { type Person, aPerson, problemOf } from '../support/people.js';
+
+/** What can be wrong with a change, in the order in which it is told. One rank, one place in that order. */
+const FAULTS = [
+  { fault: 'no credentials', rank: 0, problem: '401 unauthenticated' },
+  { fault: 'another media type', rank: 1, problem: '415 unsupported_media_type' },
+  { fault: 'too large', rank: 1, problem: '413 too_large' },
+  { fault: 'broken JSON', rank: 2, problem: '400 malformed_json' },
+  { fault: 'a malformed uuid', rank: 3, problem: '400 malformed_uuid' },
+  { fault: 'an unknown query parameter', rank: 3, problem: '400 invalid_parameter' },
+  { fault: 'a role that may not', rank: 4, problem: '403 forbidden' },
+  { fault: 'an unknown user', rank: 5, problem: '404 not_found' },
+  { fault: 'a bad value', rank: 6, problem: '422 validation_failed' },
+  { fault: 'a name that is taken', rank: 7, problem: '409 username_taken' },
+  { fault: 'an old version', rank: 8, problem: '412 precondition_failed' },
+] as const;
+type Fault = (typeof FAULTS)[number]['fault'];
+
+const OVER_ONE_MIB = 'x'.repeat(1024 * 1024);
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+let app: TestApp;
+let target: Json;
+let taken: Json;
+let member: Person;
+beforeAll(async () => {
+  app = await TestApp.start();
+  [target, taken, member] = [await create(app.key), await create(app.key), await aPerson(app)];
+});
+afterAll(() => app.end());
+
+/** A `PUT` of another user that has these faults and is good otherwise. */
+function send(faults: ReadonlySet<Fault>): Promise<Answer> {
+  const client = faults.has('no credentials')
+    ? app.nobody
+    : faults.has('a role that may not')
+      ? member.client
+      : app.key;
+  const id = faults.has('a malformed uuid')
+    ? 'not-a-uuid'
+    : faults.has('an unknown user')
+      ? UNKNOWN
+      : target.uuid;
+  const query = faults.has('an unknown query parameter') ? '?force=true' : '';
+  const body = JSON.stringify({
+    surname: 'Doe',
+    ...(faults.has('too large') && { about_me: OVER_ONE_MIB }),
+    ...(faults.has('a bad value') && { phone: 5 }),
+    ...(faults.has('a name that is taken') && { username: taken.username }),
+  });
+  return client.send('PUT', `/users/${id}${query}`, faults.has('broken JSON') ? body.slice(0, -1) : body, {
+    ...(faults.has('another media type') && { 'content-type': 'text/plain' }),
+    ...(faults.has('an old version') && { 'if-match': '"of-another-time"' }),
+  });
+}
+
+const told = (answer: Answer) => `${answer.status} ${answer.body.code}`;
+
+/** What may be told of several faults: those of the first rank. */
+function expected(faults: readonly Fault[]): string[] {
+  const present = FAULTS.filter(({ fault }) => faults.includes(fault));
+  const first = Math.min(...present.map(({ rank }) => rank));
+  return present.filter(({ rank }) => rank === first).map(({ problem }) => problem);
+}
+
+test('without a fault the change is made', async () => {
+  expect((await send(new Set())).status).toBe(200);
+});
+
+test.each(FAULTS)('$fault is told as $problem', async ({ fault, problem }) => {
+  expect(told(await send(new Set([fault])))).toBe(problem);
+});
+
+const pairs = FAULTS.flatMap((first, index) =>
+  FAULTS.slice(index + 1).map((then) => [first.fault, then.fault] as const),
+);
+test.each(pairs)('%s is told before %s', async (...pair) => {
+  expect(expected(pair)).toContain(told(await send(new Set(pair))));
+});
+
+test('of all faults at once the first is told, until none is left', async () => {
+  for (let from = 0; from < FAULTS.length; from++) {
+    const faults = FAULTS.slice(from).map(({ fault }) => fault);
+    expect(expected(faults)).toContain(told(await send(new Set(faults))));
+  }
+});
+
+describe('the refusals with their own code stand where "not permitted" stands', () => {
+  const foreign = { origin: 'https://evil.example' };
+
+  test('another site: behind the syntax, before the record', async () => {
+    const { client, user } = member;
+    expect(problemOf(await client.send('PUT', `/users/${user.uuid}`, '{', foreign))).toEqual([
+      400,
+      'malformed_json',
+    ]);
+    expect(problemOf(await client.put('/users/x', {}, foreign))).toEqual([400, 'malformed_uuid']);
+    expect(problemOf(await client.put(`/users/${user.uuid}`, { phone: 5 }, foreign))).toEqual([
+      403,
+      'cross_site',
+    ]);
+    const webmaster = await app.login();
+    expect(problemOf(await webmaster.put(`/users/${UNKNOWN}`, {}, foreign))).toEqual([403, 'cross_site']);
+  });
+
+  test('a field of the own profile: before the values and the version', async () => {
+    const { client, user } = member;
+    const body = { username: taken.username, phone: 5, no_field: 1 };
+    const answer = await client.put(`/users/${user.uuid}`, body, { 'if-match': '"old"' });
+    expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);
+  });
+
+  test('blocking oneself: before the values, the names and the last Webmaster', async () => {
+    const webmaster = await app.login();
+    const { uuid } = (await webmaster.get('/users/me')).body;
+    const put = async (body: object) =>
+      problemOf(await webmaster.put(`/users/${uuid}`, { status: 'Blocked', ...body }));
+    expect(await put({})).toEqual([403, 'self_block']);
+    expect(await put({ username: taken.username })).toEqual([403, 'self_block']);
+    expect(await put({ phone: 5 })).toEqual([403, 'self_block']);
+  });
+});
+
+describe('a creation', () => {
+  const post = async (body: string, headers = {}, path = '/users', client = app.key) =>
+    told(await client.send('POST', path, body, headers));
+  const bad = '{"username": 5}';
+
+  test('is checked in the same order', async () => {
+    const text = { 'content-type': 'text/plain' };
+    expect(await post('{', text, '/users?x=1', app.nobody)).toBe('401 unauthenticated');
+    expect(await post('{', text, '/users?x=1', member.client)).toBe('415 unsupported_media_type');
+    expect(await post('{', {}, '/users?x=1', member.client)).toBe('400 malformed_json');
+    expect(await post(bad, {}, '/users?x=1', member.client)).toBe('400 invalid_parameter');
+    expect(await post(bad, {}, '/users', member.client)).toBe('403 forbidden');
+    const both = JSON.stringify({ username: taken.username, email: 'no address' });
+    expect(await post(both)).toBe('422 validation_failed');
+    const one = JSON.stringify({ username: taken.username, email: 'an@example.org' });
+    expect(await post(one)).toBe('409 username_taken');
+  });
+});
+
+test('reading and logging in keep to the order too', async () => {
+  expect(problemOf(await app.nobody.get('/users/not-a-uuid?x=1'))).toEqual([401, 'unauthenticated']);
+  expect(problemOf(await member.client.get('/users/not-a-uuid'))).toEqual([400, 'malformed_uuid']);
+  const external = await aPerson(app, { roles: ['External user'] });
+  expect(problemOf(await external.client.get(`/users/${UNKNOWN}`))).toEqual([403, 'forbidden']);
+  expect(problemOf(await external.client.get('/users/search?limit=0'))).toEqual([400, 'invalid_parameter']);
+  expect(problemOf(await member.client.get(`/users/${UNKNOWN}`))).toEqual([404, 'not_found']);
+  const text = { 'content-type': 'text/plain' };
+  expect(told(await app.nobody.send('POST', '/sessions/login', '{', text))).toBe(
+    '415 unsupported_media_type',
+  );
+  expect(told(await app.nobody.send('POST', '/sessions/login?x=1', '{'))).toBe('400 malformed_json');
+  expect(told(await app.nobody.send('POST', '/sessions/login?x=1', '{}'))).toBe('400 invalid_parameter');
+});

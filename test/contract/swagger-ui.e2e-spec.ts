@@ -1,0 +1,85 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { NO_BROWSER, SwaggerPage, launch } from '../support/swagger-page.js';
+
+/** The example of a login holds a password that is nobody's. */
+const withPassword = (prefilled: string) =>
+  JSON.stringify({ ...(JSON.parse(prefilled) as object), password: ADMIN_PASSWORD });
+/** The table of the examples creates the people of the examples. */
+const someoneElse = (prefilled: string) => prefilled.replaceAll('jane.doe', 'kim.poe');
+const json = (shown: { body: string }): Json => JSON.parse(shown.body);
+
+jest.setTimeout(60_000);
+if (NO_BROWSER) process.stderr.write(`Swagger UI is not tested in a browser: ${NO_BROWSER}.\n`);
+const suite = NO_BROWSER ? describe.skip : describe;
+
+suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, () => {
+  let browser: Browser;
+  let app: TestApp;
+  let page: SwaggerPage;
+  beforeAll(async () => {
+    app = await TestApp.start();
+    browser = await launch();
+  });
+  beforeEach(async () => void (page = await SwaggerPage.open(browser, app.url)));
+  afterEach(() => page.close());
+  afterAll(async () => {
+    await browser.close();
+    await app.end();
+  });
+
+  test('the page opens without an error, and asks no other server for anything', async () => {
+    await page.screenshot('start');
+    expect(page.problems).toEqual([]);
+  });
+
+  test('with a key told in the dialog a user is created, found and changed', async () => {
+    await page.authorize(API_KEY);
+    const created = await page.execute('UsersController_create', { body: someoneElse });
+    expect(created.status).toBe('201');
+    await page.screenshot('create', 'UsersController_create');
+    const { uuid } = json(created);
+
+    const found = await page.execute('UsersController_search');
+    expect(found.status).toBe('200');
+    await page.screenshot('search', 'UsersController_search');
+    expect(json(found).Results).toHaveLength(json(found).Count);
+
+    const changed = await page.execute('UsersController_change', { fill: { user_id: uuid } });
+    expect(changed.status).toBe('200');
+    expect(json(changed).uuid).toBe(uuid);
+    await page.screenshot('change', 'UsersController_change');
+    expect((await app.key.get(`/users/${uuid}`)).body).toEqual(json(changed));
+    expect(page.problems).toEqual([]);
+  });
+
+  test('a search with what is prefilled finds the users that there are', async () => {
+    await page.authorize(API_KEY);
+    const shown = json(await page.execute('UsersController_search'));
+    expect(shown).toEqual((await app.key.get('/users/search')).body);
+  });
+
+  test('a login in the page is a session: the own profile is there until the logout', async () => {
+    await page.authorize(API_KEY);
+    await page.unauthorize();
+    const login = await page.execute('SessionsController_login', { body: withPassword });
+    expect([login.status, json(login).username]).toEqual(['200', 'admin']);
+    const me = await page.execute('UsersController_me');
+    expect([me.status, json(me).uuid]).toEqual(['200', json(login).uuid]);
+    await page.screenshot('me', 'UsersController_me');
+    const logout = await page.execute('SessionsController_logout');
+    expect([logout.status, json(logout)]).toEqual(['200', {}]);
+    expect(page.problems).toEqual([]);
+    expect((await page.execute('UsersController_me')).status).toBe('401');
+  });
+
+  test('every error that an operation may answer is shown with an example of its own', async () => {
+    const answers = await page.documented('UsersController_change');
+    const errors = answers.filter(({ status }) => Number(status) >= 400);
+    expect(errors.length).toBeGreaterThan(8);
+    const shown = errors.map((error) => [error.status, String(json(error).status)]);
+    expect(shown).toEqual(errors.map(({ status }) => [status, status]));
+  });
+});

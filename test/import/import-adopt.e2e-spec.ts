@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
+
+/** Users that lived before the source did: a file takes them over and puts them in order. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+
+const HEAD = 'ExternalId,Username,Email,Manager';
+/** Users without external id, `<prefix>0` and so on. */
+const strangers = async (prefix: string, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, async (_, i) =>
+      create(app.key, {
+        username: `${prefix}${i}`,
+        email: `${prefix}${i}@example.org`,
+        external_id: undefined,
+      }),
+    ),
+  );
+const row = (prefix: string, i: number, manager: string) =>
+  `${prefix}${i},${prefix}${i},${prefix}${i}@example.org,${manager}`;
+
+test('a manager may be a user whom the same file takes over, before or behind', async () => {
+  const users = await strangers('a', 3);
+  const file = csv(HEAD, row('a', 0, 'a1'), row('a', 1, 'a2'), row('a', 2, ''), row('a', 3, 'a0'));
+  const run = await imported(app.key, file, 'adopt=email');
+  expect([run.problems, counted(run)]).toEqual([[], { created: 1, updated: 3 }]);
+  const managers = await Promise.all(
+    [0, 1, 2, 3].map(async (i) => (await linked(app.key, `a${i}`)).manager_uuid),
+  );
+  expect(managers).toEqual([users[1]?.uuid, users[2]?.uuid, null, users[0]?.uuid]);
+  expect(counted(await imported(app.key, file, 'adopt=email'))).toEqual({ unchanged: 4 });
+});
+
+test('where a user cannot be taken over, nobody gets that manager', async () => {
+  await strangers('b', 3);
+  const bad = row('b', 1, '').replace('b1,b1', `b1,${'x'.repeat(300)}`);
+  const run = await imported(app.key, csv(HEAD, row('b', 0, 'b1'), bad, row('b', 2, '')), 'adopt=email');
+  const errors = (await rowsOf(app.key, run.id, 'outcome=error')).map(({ line, errors: [error] }) => [
+    line,
+    error.field,
+    error.code,
+  ]);
+  expect(errors).toEqual([
+    [2, 'manager_uuid', 'unknown_reference'],
+    [3, 'username', 'too_long'],
+  ]);
+  expect([await linked(app.key, 'b0'), (await linked(app.key, 'b2')).username]).toEqual([undefined, 'b2']);
+});
+
+test('users taken over stand in no circle with users who exist', async () => {
+  const [first, second] = await strangers('c', 2);
+  await app.key.put(`/users/${first?.uuid}`, { manager_uuid: second?.uuid });
+  const run = await imported(
+    app.key,
+    csv('ExternalId,Email,Manager', 'c1,c1@example.org,c0', 'c0,c0@example.org,'),
+    'adopt=email&blank_cells=keep',
+  );
+  expect(run.problems.map(({ line, code }: Json) => [line, code])).toEqual([[2, 'cycle']]);
+});

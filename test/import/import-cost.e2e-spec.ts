@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import { insertRows } from '../../src/database/engine/bulk.js';
+import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { ImportReportRepository } from '../../src/import/report/import-report.repository.js';
+import { toEntity } from '../../src/import/runs/import-row.mapping.js';
+import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
+import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
+import { TestApp } from '../support/app.js';
+import { effortOf } from '../support/effort.js';
+import { seededUuid } from '../support/seed.js';
+
+/**
+ * What a batch of an import costs the database does not grow with the rows of the run, nor does a look at its first
+ * problems: a number of rows and no time, so that a busy machine says the same.
+ */
+const BATCH = 50;
+const FEW = 500;
+const MANY = 20_000;
+/** Index entries of a B-tree that has grown deeper. */
+const RATIO = 2;
+
+const runs = { few: uuidv7(), many: uuidv7() };
+let app: TestApp;
+beforeAll(async () => {
+  app = await TestApp.start({ DATABASE_POOL_SIZE: '1' });
+  await stage(runs.few, FEW);
+  await stage(runs.many, MANY);
+});
+afterAll(() => app.end());
+
+async function stage(runId: string, rows: number): Promise<void> {
+  const entities = Array.from({ length: rows }, (_, index) =>
+    toEntity(runId, {
+      line: index + 2,
+      outcome: 'created',
+      externalId: `HR-${index}`,
+      userUuid: seededUuid(index),
+      version: 0,
+      batch: 1 + Math.floor(index / BATCH),
+      changes: [],
+      errors: [],
+    }),
+  );
+  await app.app.get(TransactionRunner).run((tx) => insertRows(tx, ImportRowEntity, entities));
+}
+
+const report = (): ImportReportRepository => app.app.get(ImportReportRepository);
+test.each([
+  [
+    'the rows of a batch',
+    async (id: string) => {
+      const rows = await app.app
+        .get(TransactionRunner)
+        .run((tx) => app.app.get(ImportRowsRepository).batch(tx, id, 3));
+      expect(rows).toHaveLength(BATCH);
+    },
+  ],
+  ['the first problems', (id: string) => report().problems(id, 50)],
+  ['failed rows whose cells are not kept', (id: string) => report().failedWithoutCells(id, 0, 50)],
+  ['failed rows', (id: string) => report().failed(id, 0, 50)],
+])('%s', async (_, look: (id: string) => Promise<unknown>) => {
+  const few = await effortOf(app, () => look(runs.few));
+  const many = await effortOf(app, () => look(runs.many));
+  expect(few).toBeGreaterThan(0);
+  expect(many).toBeLessThanOrEqual(RATIO * few);
+});

@@ -1,0 +1,209 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import { API_KEY, TestApp } from '../support/app.js';
+import type { Answer } from '../support/client.js';
+import { counted, csv, settled, upload } from '../support/imports.js';
+import { databaseOf, problemOf } from '../support/people.js';
+
+/** How a file gets in over HTTP, and what is refused at the door. */
+let app: TestApp;
+let n = 0;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+
+const parts = async (): Promise<number> => {
+  const rows = await databaseOf(app).query<{ run_id: string }>(
+    'SELECT DISTINCT run_id FROM import_file_parts WHERE run_id NOT IN (SELECT id FROM import_runs)',
+  );
+  return rows.length;
+};
+afterEach(async () => {
+  expect(await parts()).toBe(0);
+});
+
+/** Looks again and again, and lets the service work in between. */
+async function until(done: () => Promise<boolean>): Promise<void> {
+  while (!(await done())) await setImmediate();
+}
+
+const BOUNDARY = 'frontier';
+const field = (name: string, value: string) =>
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const filePart = (content: string, name = 'Nächte.csv') =>
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: text/csv\r\n\r\n${content}\r\n`;
+const END = `--${BOUNDARY}--\r\n`;
+const form = (body: string, query = ''): Promise<Answer> =>
+  app.key.send('POST', `/imports${query}`, body, {
+    'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+  });
+const newFile = () => {
+  const id = `m${++n}`;
+  return csv('ExternalId,Username,Email', `${id},${id},${id}@example.org`);
+};
+
+describe('a form', () => {
+  test('a file may be called anything', async () => {
+    const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename*=utf-8''a%00b%0a.csv\r\n`;
+    const body = `${head}Content-Type: text/csv\r\n\r\nExternalId,Username,Email\r\nq,q,q@example.org\r\n--${BOUNDARY}--\r\n`;
+    const type = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+    const { status, body: run } = await app.key.send('POST', '/imports?dry_run=true', body, type);
+    expect([status, run.file.name]).toEqual([202, 'a\ufffdb\ufffd.csv']);
+  });
+
+  test('holds a file, and options before and behind it', async () => {
+    const answer = await form(
+      field('mode', 'upsert') + filePart(newFile()) + field('dataset', 'form') + END,
+      '?missing=report',
+    );
+    expect([answer.status, answer.headers['location']]).toEqual([202, `/api/0.3/imports/${answer.body.id}`]);
+    expect(answer.body).toMatchObject({
+      file: { name: 'Nächte.csv' },
+      options: { mode: 'upsert', dataset: 'form', missing: 'report', blank_cells: 'clear' },
+    });
+    expect(counted(await settled(app.key, answer.body.id))).toEqual({ created: 1 });
+  });
+  test.each<[string, () => string, string, RegExp]>([
+    [
+      'an unknown option',
+      () => filePart(newFile()) + field('shoe_size', '43') + END,
+      '',
+      /shoe_size is not an option/,
+    ],
+    ['a bad value', () => field('mode', 'sideways') + filePart(newFile()) + END, '', /mode must be one of/],
+    [
+      'an option twice',
+      () => field('mode', 'upsert') + field('mode', 'upsert') + filePart(newFile()) + END,
+      '',
+      /mode is given twice/,
+    ],
+    [
+      'fields without a name',
+      () => field('', 'a') + field('', 'a') + filePart(newFile()) + END,
+      '',
+      /no name/,
+    ],
+    [
+      'an option here and there',
+      () => field('mode', 'upsert') + filePart(newFile()) + END,
+      '?mode=upsert',
+      /in the query and in the form/,
+    ],
+    ['two files', () => filePart(newFile()) + filePart(newFile()) + END, '', /more than one file/],
+    ['no file', () => field('mode', 'upsert') + END, '', /has no file/],
+    ['no end', () => filePart(newFile()).slice(0, -8), '', /broke off/],
+    [
+      'forty fields',
+      () => Array.from({ length: 40 }, (_, i) => field(`f${i}`, '')).join('') + filePart(newFile()) + END,
+      '',
+      /more than 30 fields/,
+    ],
+    [
+      'a field of a megabyte',
+      () => field('dataset', 'x'.repeat(2 ** 20)) + filePart(newFile()) + END,
+      '',
+      /dataset is longer than/,
+    ],
+  ])('with %s is refused, and nothing of it stays', async (_, body, query, why) => {
+    const answer = await form(body(), query);
+    expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
+    expect(answer.body.detail).toMatch(why);
+  });
+});
+
+test.each([
+  ['mode', 'sideways'],
+  ['missing', 'delete'],
+  ['dataset', 'a b'],
+  ['dataset', ''],
+  ['blank_cells', 'maybe'],
+  ['adopt', 'phone'],
+  ['dry_run', 'yes'],
+  ['delimiter', '#'],
+  ['encoding', 'klingon'],
+  ['default_roles', 'Emperor'],
+  ['ignore_unknown_columns', '1'],
+  ['allow_privileged', 'TRUE'],
+  ['expected_rows', '0'],
+  ['expected_rows', '-1'],
+  ['shoe_size', '43'],
+])('the option %s=%j is refused and named', async (name, value) => {
+  const answer = await upload(app.key, newFile(), `${name}=${encodeURIComponent(value)}`);
+  expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
+  expect(answer.body.detail).toContain(name);
+});
+
+test.each<[string, Record<string, string>, number, string]>([
+  ['JSON', { 'content-type': 'application/json' }, 415, 'unsupported_media_type'],
+  ['an Excel file', { 'content-type': 'application/vnd.ms-excel' }, 415, 'unsupported_media_type'],
+  [
+    'a packed file',
+    { 'content-type': 'text/csv', 'content-encoding': 'gzip' },
+    415,
+    'unsupported_media_type',
+  ],
+  ['a form without a boundary', { 'content-type': 'multipart/form-data' }, 400, 'invalid_parameter'],
+])('%s is refused', async (_, headers, status, code) => {
+  expect(problemOf(await app.key.send('POST', '/imports', newFile(), headers))).toEqual([status, code]);
+});
+
+/** Sends as much as the service takes. @returns status and bytes sent. */
+async function flood(headers: Record<string, string>, megabytes: number): Promise<[number, number]> {
+  const { hostname, port } = new URL(app.url);
+  const sent = request({
+    hostname,
+    port,
+    method: 'POST',
+    path: '/api/0.3/imports',
+    headers: { 'x-api-key': API_KEY, 'content-type': 'text/csv', ...headers },
+  });
+  const answered = once(sent, 'response');
+  answered.catch(() => undefined);
+  sent.on('error', () => undefined);
+  let status = 0;
+  void answered.then(([response]) => (status = response.statusCode));
+  sent.flushHeaders();
+  const chunk = Buffer.alloc(2 ** 20, 'x');
+  let megabyte = 0;
+  for (; megabyte < megabytes && status === 0 && !sent.destroyed; megabyte++) {
+    if (!sent.write(chunk)) await Promise.race([once(sent, 'drain'), answered, once(sent, 'close')]);
+  }
+  await answered;
+  sent.destroy();
+  return [status, megabyte];
+}
+
+test('a file that says it is too large is refused before it is sent', async () => {
+  const [status, megabytes] = await flood({ 'content-length': String(101 * 2 ** 20) }, 101);
+  expect(status).toBe(413);
+  expect(megabytes).toBeLessThan(20);
+});
+
+test('a file that grows too large is refused on the way', async () => {
+  const [status, megabytes] = await flood({ 'transfer-encoding': 'chunked' }, 300);
+  expect(status).toBe(413);
+  expect(megabytes).toBeLessThan(150);
+});
+
+test('an upload that breaks off leaves nothing', async () => {
+  const { hostname, port } = new URL(app.url);
+  const sent = request({
+    hostname,
+    port,
+    method: 'POST',
+    path: '/api/0.3/imports',
+    headers: { 'x-api-key': API_KEY, 'content-type': 'text/csv', 'content-length': '9000000' },
+  });
+  sent.on('error', () => undefined);
+  await new Promise<void>((resolve) => sent.write(Buffer.alloc(2_000_000, 'x'), () => resolve()));
+  await until(async () => (await parts()) === 1);
+  sent.destroy();
+  await until(async () => (await parts()) === 0);
+  expect((await app.key.get('/status')).status).toBe(200);
+});
+
+test('an import is found by its id in capitals', async () => {
+  const { body } = await upload(app.key, newFile());
+  expect((await app.key.get(`/imports/${body.id.toUpperCase()}`)).body.id).toBe(body.id);
+});

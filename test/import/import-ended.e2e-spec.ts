@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { unavailable } from '../../src/common/errors.js';
+import { ImportFilesRepository } from '../../src/import/file/import-files.repository.js';
+import { Applier } from '../../src/import/apply/applier.service.js';
+import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
+import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
+import { LeaseRepository } from '../../src/leases/lease.repository.js';
+import { Leases } from '../../src/leases/leases.service.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TestApp } from '../support/app.js';
+import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/imports.js';
+
+/** The end of a run: what comes to it too late, and what goes wrong in that moment. */
+let app: TestApp;
+beforeAll(async () => {
+  app = await TestApp.start();
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(async () => {
+  await app.stop();
+});
+
+const file = (name: string) => csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
+const read = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
+
+test.each([1, 2])(
+  'a run that another instance has completed stays as it is (stale answers: %i)',
+  async (stale) => {
+    const run = await imported(app.key, file(`stale${stale}`));
+    const next = jest.spyOn(app.app.get(ImportRunsRepository), 'next');
+    for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);
+    app.app.get(ImportWorker).wake();
+    await imported(app.key, file(`after${stale}`));
+    expect(next.mock.calls.length).toBeGreaterThan(stale);
+    expect(await read(run.id)).toEqual(run);
+  },
+);
+
+test('a run that an operator cancels in that moment stays cancelled', async () => {
+  const runs = app.app.get(ImportRunsRepository);
+  const choose = runs.next.bind(runs);
+  const cancelled: number[] = [];
+  let chosen = 0;
+  jest.spyOn(runs, 'next').mockImplementation(async () => {
+    const id = await choose();
+    if (id !== undefined && ++chosen === 2) {
+      cancelled.push((await app.key.post(`/imports/${id}/cancel`)).status);
+    }
+    return id;
+  });
+  const { body } = await upload(app.key, file('cancelled'));
+  expect(await settled(app.key, body.id)).toMatchObject({ state: 'cancelled', problems: [] });
+  await imported(app.key, file('next'));
+  expect(cancelled).toEqual([202]);
+  expect((await read(body.id)).state).toBe('cancelled');
+});
+
+test('work that lasts longer than its lease keeps it to its end, and nobody else begins', async () => {
+  const others = app.app.get(LeaseRepository);
+  const take = async () => others.take('long', '01a1fc00-0000-7000-8000-00000000beef', 2);
+  const held = await app.app.get(Leases).hold('long', 2, async () => {
+    expect(await take()).toBe(false);
+    await delay(3000);
+    expect(await take()).toBe(false);
+  });
+  expect([held, await take()]).toEqual([true, true]);
+  expect(await app.app.get(Leases).hold('long', 2, async () => Promise.reject(new Error('begun')))).toBe(
+    false,
+  );
+});
+
+test('a completed run stays completed, with its rows, where its file cannot be deleted', async () => {
+  const gone = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
+  const kept = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(gone);
+  const run = await imported(app.key, file('kept'));
+  await imported(app.key, file('behind')); // the worker is done with the first one
+  expect(kept).toHaveBeenCalledTimes(2);
+  const later = await read(run.id);
+  expect([run.state, later.state, counted(later)]).toEqual(['completed', 'completed', { created: 1 }]);
+  expect(await rowsOf(app.key, run.id)).toHaveLength(1);
+});
+
+test('failed.csv of a run that was cancelled while it wrote has the cells of what had failed', async () => {
+  await imported(app.key, file('moved'));
+  const user = await linked(app.key, 'moved');
+  const applier = app.app.get(Applier);
+  const apply = applier.apply.bind(applier);
+  jest.spyOn(applier, 'apply').mockImplementationOnce(async (run, work) => {
+    await app.key.put(`/users/${user.uuid as string}`, { phone: '2' });
+    await apply(run, work);
+    await app.key.post(`/imports/${run.id}/cancel`);
+  });
+  const cells = 'moved,moved,moved@example.org,3';
+  const run = await imported(app.key, csv('ExternalId,Username,Email,Phone', cells));
+  const text = (await app.key.get(`/imports/${run.id as string}/failed.csv`)).text;
+  expect([run.state, text]).toEqual(['cancelled', expect.stringContaining(`${cells},2,precondition_failed`)]);
+});
+
+test('a run that a kill keeps from failing goes on as if it had not begun to', async () => {
+  const applier = app.app.get(Applier);
+  jest.spyOn(applier, 'apply').mockRejectedValueOnce(new Error('a fault of ours'));
+  const runs = app.app.get(ImportRunsRepository);
+  const update = runs.update.bind(runs);
+  let killed = 0;
+  jest.spyOn(runs, 'update').mockImplementation(async (sql, id, change) => {
+    if (change.state === 'failed' && killed++ === 0) throw unavailable('killed');
+    return update(sql, id, change);
+  });
+  const run = await imported(app.key, file('again'));
+  expect([killed, run.state, counted(run)]).toEqual([1, 'completed', { created: 1 }]);
+});

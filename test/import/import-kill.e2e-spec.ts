@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { loadEnv } from '../../src/config/env.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { engineOf } from '../../src/database/engine/database.js';
+import { API_KEY } from '../support/app.js';
+import { Client, type Json } from '../support/client.js';
+import { type TestDatabase, freshDatabase } from '../support/database.js';
+import { csv, settled, upload } from '../support/imports.js';
+import { Process, newcomer } from '../support/process.js';
+
+/** `kill -9` in the midst of an import. KILLS=10 asks for more of them. */
+const KILLS = Number(process.env['KILLS'] ?? 3);
+const ROWS = 2500;
+let databases: TestDatabase[] = [];
+jest.setTimeout(60_000 + KILLS * 60_000); // each costs a start, a lease that runs out, and work that is done again
+beforeEach(() => void (databases = []));
+afterEach(async () => {
+  await Process.killAll();
+  for (const database of databases) await database.drop();
+});
+
+const HEAD = 'ExternalId,Username,Email,Phone,Manager,Authname,Roles';
+const FILE = (change: (i: number) => number) =>
+  csv(
+    HEAD,
+    ...Array.from({ length: ROWS }, (_, i) => {
+      const manager = i > 0 ? `K${Math.floor((i - 1) / 5)}` : '';
+      return `K${i},k${change(i)},k${i}@example.org,+44 ${i},${manager},s${i},${i % 9 === 0 ? 'Editor' : ''}`;
+    }),
+  );
+
+async function fresh(): Promise<Record<string, string>> {
+  const database = await freshDatabase();
+  databases.push(database);
+  return {
+    ...newcomer(database),
+    BOOTSTRAP_API_KEY: API_KEY,
+    BOOTSTRAP_WEBMASTER_PASSWORD: 'admin password',
+  };
+}
+const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
+
+/** Everything of the users that does not depend on the moment: as an export writes it. */
+async function state(client: Client): Promise<Json> {
+  const users = (await client.get('/users/export.csv?all=true')).text.split('\r\n').sort();
+  const search = async (query: string) =>
+    (await client.get(`/users/search?limit=1&${query}`)).body.Count as number;
+  return {
+    users,
+    active: await search('status=Active'),
+    editors: await search('role=Editor'),
+    words: await search('fulltext_search=k1*'),
+  };
+}
+
+/** Imports both files; `kill` says whether, and how long after the news of a run, the service is killed. */
+async function importBoth(settings: Record<string, string>, kills: number) {
+  let service = await Process.running(settings);
+  const runs: Json[] = [];
+  for (const file of [FILE((i) => i), FILE((i) => (i + 1) % ROWS)]) {
+    const { body } = await upload(clientOf(service), file);
+    for (let kill = 0; kill < kills; kill++) {
+      await progress(clientOf(service), body.id, Math.random());
+      service.signal('SIGKILL');
+      await service.exit;
+      service = await Process.running(settings);
+    }
+    let run = await settled(clientOf(service), body.id);
+    if (run.state === 'needs_approval') {
+      await clientOf(service).post(`/imports/${body.id}/apply`);
+      run = await settled(clientOf(service), body.id);
+    }
+    runs.push({ state: run.state, counts: run.counts });
+  }
+  const client = clientOf(service);
+  const result = { runs, ...(await state(client)) };
+  await service.stop();
+  return result;
+}
+
+/** Waits until a run has come so far, by its events; it may end before. */
+async function progress(client: Client, id: string, share: number): Promise<void> {
+  for (;;) {
+    const { state, progress: at } = (await client.get(`/imports/${id}`)).body;
+    const done = state === 'applying' ? 0.3 + 0.7 * (at.percent / 100) : 0.3 * (at.percent / 100);
+    if (done >= share || !['queued', 'validating', 'applying'].includes(state)) return;
+  }
+}
+
+test('a run that is killed again and again ends as one that nobody disturbs', async () => {
+  const [calm, killed] = [await fresh(), await fresh()];
+  const expected = await importBoth(calm, 0);
+  expect(expected.runs.map((run: Json) => run.state)).toEqual(['completed', 'completed']);
+  expect(await importBoth(killed, KILLS)).toEqual(expected);
+  const audits = await Promise.all([calm, killed].map(auditCount));
+  expect(audits[1]).toEqual(audits[0]);
+});
+
+async function auditCount(settings: Record<string, string>): Promise<Json> {
+  const dataSource = await openDataSource(loadEnv(settings));
+  try {
+    return await engineOf(dataSource).query(
+      "SELECT action, COUNT(*) AS count FROM audit_events WHERE action <> 'import.approved' GROUP BY action ORDER BY action",
+    );
+  } finally {
+    await dataSource.destroy();
+  }
+}

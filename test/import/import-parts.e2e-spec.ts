@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Readable } from 'node:stream';
+import { ImportStore } from '../../src/import/file/import-store.js';
+import { ImportOptions } from '../../src/import/runs/import-options.js';
+import { ImportsService } from '../../src/import/imports.service.js';
+import { LeaseRepository } from '../../src/leases/lease.repository.js';
+import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
+import { TestApp } from '../support/app.js';
+import { counted, csv, settled } from '../support/imports.js';
+
+/** The parts of a file between its arrival and its run: nobody takes them away from under each other. */
+const SOMEBODY = '01a1fc00-0000-7000-8000-00000000beef';
+const CALLER = { actor: { kind: 'system' }, requestId: 'test', ip: '' } as const;
+/** Of a file that was claimed days ago, by a service that was killed then. */
+const idOf = (name: string) => `01900000-0000-7000-8000-${name.padStart(12, '0')}`;
+let app: TestApp;
+let store: ImportStore;
+let imports: ImportsService;
+beforeAll(async () => {
+  app = await TestApp.start();
+  store = app.app.get(ImportStore);
+  imports = app.app.get(ImportsService);
+});
+afterAll(() => app.end());
+
+const options = new ImportOptions();
+const bytes = (id: string) =>
+  Readable.from([Buffer.from(csv('ExternalId,Username,Email', `${id},${id},${id}@example.org`))]);
+
+test('a file whose parts were purged before it was a run is told as unavailable, and can be stored again', async () => {
+  const id = idOf('a');
+  const stored = await store.store('a.csv', bytes('a'), id);
+  await imports.purge();
+  await expect(imports.start(stored, options, CALLER)).rejects.toMatchObject({ code: 'unavailable' });
+  await imports.start(await store.store('a.csv', bytes('a'), id), options, CALLER);
+  const run = await settled(app.key, id);
+  expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
+});
+
+test('parts of a run that waits stay: for the purge, and for another attempt at the same file', async () => {
+  const id = idOf('b');
+  const leases = app.app.get(LeaseRepository);
+  while (!(await leases.take(IMPORT_LEASE, SOMEBODY, 3600)));
+  await imports.start(await store.store('b.csv', bytes('b'), id), options, CALLER);
+  await imports.purge();
+  await expect(store.store('b.csv', bytes('x'), id)).rejects.toThrow(/constraint|duplicate/i);
+  await leases.give(IMPORT_LEASE, SOMEBODY);
+  const run = await settled(app.key, id);
+  expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
+});

@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
+import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
+import { LeaseRepository } from '../../src/leases/lease.repository.js';
+import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
+import { PurgeService } from '../../src/setup/purge.service.js';
+import { TestApp } from '../support/app.js';
+import { ALL_BUT_DATE } from '../support/clock.js';
+import { counted, csv, imported, linked, settled } from '../support/imports.js';
+
+/** What an operator asks for at the moment in which a run becomes old enough to be taken away. */
+/** More than IMPORT_RETENTION_DAYS: the clock of the tests stands for some milliseconds, and old is what is older. */
+const RETENTION_MILLIS = 91 * 24 * 60 * 60 * 1000;
+const SOMEBODY = '01a1fc00-0000-7000-8000-00000000beef';
+let app: TestApp;
+let runs: ImportRunsRepository;
+beforeAll(async () => {
+  app = await TestApp.start();
+  runs = app.app.get(ImportRunsRepository);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+afterAll(() => app.end());
+
+const file = (id: string): string => csv('ExternalId,Username,Email', `${id},${id},${id}@example.org`);
+const purge = () => app.app.get(PurgeService).run();
+const grow = () => {
+  jest.useFakeTimers({ now: Date.now() + RETENTION_MILLIS, advanceTimers: true, doNotFake: ALL_BUT_DATE });
+};
+const decide = async (id: string, word: string): Promise<string> => {
+  const answer = await app.key.post(`/imports/${id}/${word}`);
+  expect(answer.status).toBe(202);
+  return answer.body.id as string;
+};
+
+/** Until the end of `work` no worker takes up a run. */
+async function idle(work: () => Promise<void>): Promise<void> {
+  const leases = app.app.get(LeaseRepository);
+  while (!(await leases.take(IMPORT_LEASE, SOMEBODY, 3600)));
+  await work();
+  await leases.give(IMPORT_LEASE, SOMEBODY);
+}
+
+test('a plan that is approved while it is about to lapse keeps its file, and is applied', async () => {
+  const { id } = await imported(app.key, file('a'), 'dry_run=true');
+  grow();
+  await idle(async () => {
+    const waiting = runs.waitingSince.bind(runs);
+    jest.spyOn(runs, 'waitingSince').mockImplementationOnce(async (...given) => {
+      const found = await waiting(...given);
+      expect(found).toEqual([id]);
+      await decide(id, 'apply');
+      return found;
+    });
+    await purge();
+  });
+  const run = await settled(app.key, id);
+  expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
+});
+
+test('an old run stays for a revert that waits for its turn', async () => {
+  const { id } = await imported(app.key, file('b'));
+  grow();
+  let revert = '';
+  await idle(async () => {
+    revert = await decide(id, 'revert');
+    await purge();
+  });
+  const run = await settled(app.key, revert);
+  expect([run.state, counted(run)]).toEqual(['completed', { blocked: 1 }]);
+  expect((await linked(app.key, 'b')).status).toBe('Blocked');
+  grow();
+  await purge();
+  expect((await app.key.get('/imports')).body.Count).toBe(0);
+});
+
+test('a revert that comes while an old run is about to be taken away finds all of it', async () => {
+  const { id } = await imported(app.key, file('c'));
+  grow();
+  let revert = '';
+  await idle(async () => {
+    const finished = runs.finishedBefore.bind(runs);
+    jest.spyOn(runs, 'finishedBefore').mockImplementationOnce(async (...given) => {
+      const found = await finished(...given);
+      expect(found).toContain(id);
+      revert = await decide(id, 'revert');
+      return found;
+    });
+    await purge();
+  });
+  const run = await settled(app.key, revert);
+  expect([run.state, counted(run)]).toEqual(['completed', { blocked: 1 }]);
+});
+
+test('a revert that comes when the rows of an old run have begun to go is refused', async () => {
+  const { id } = await imported(app.key, file('d'));
+  grow();
+  const rows = app.app.get(ImportRowsRepository);
+  const deleteAll = rows.deleteAll.bind(rows);
+  const asked: unknown[] = [];
+  jest.spyOn(rows, 'deleteAll').mockImplementation(async (runId) => {
+    await deleteAll(runId);
+    if (runId !== id) return;
+    const { status, body } = await app.key.post(`/imports/${id}/revert`);
+    asked.push([status, body.code]);
+  });
+  await purge();
+  expect(asked).toEqual([[409, 'wrong_state']]);
+});

@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { Planner } from '../../src/import/plan/planner.js';
+import { Applier } from '../../src/import/apply/applier.service.js';
+import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
+import { LeaseRepository } from '../../src/leases/lease.repository.js';
+import { Leases } from '../../src/leases/leases.service.js';
+import { NotOurs, Work } from '../../src/import/runs/checkpoint.js';
+import { TestApp } from '../support/app.js';
+import { ENGINE } from '../support/database.js';
+import { csv, imported, linked, rowsOf, settled } from '../support/imports.js';
+import { databaseOf } from '../support/people.js';
+
+/** Two that work on one import at once. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterEach(() => void jest.restoreAllMocks());
+afterAll(() => app.end());
+
+const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
+
+const people = (count: number, status: (i: number) => string = () => 'Active') =>
+  csv(
+    'ExternalId,Username,Email,Status',
+    ...Array.from({ length: count }, (_, i) => `p${i},p${i},p${i}@example.org,${status(i)}`),
+  );
+
+/** Whether somebody waits for a row of this database that another transaction holds. */
+async function someoneWaits(): Promise<boolean> {
+  const row = await databaseOf(app).first<{ n: number }>(
+    `SELECT COUNT(*) AS n FROM information_schema.processlist
+     WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE '%FOR UPDATE' AND time_ms > 100`,
+  );
+  return (row?.n ?? 0) > 0;
+}
+
+onMariadb(
+  'an operator whose word comes while a newer import takes the place of the plan is told so (needs a server: MariaDB only)',
+  async () => {
+    await imported(app.key, people(30));
+    const parked = await imported(
+      app.key,
+      people(30, (i) => (i < 10 ? 'Blocked' : 'Active')),
+    );
+    expect(parked.state).toBe('needs_approval');
+    const runs = app.app.get(ImportRunsRepository);
+    const ofDataset = runs.ofDataset.bind(runs);
+    let word: ReturnType<typeof app.key.post> | undefined;
+    jest.spyOn(runs, 'ofDataset').mockImplementation(async (...given) => {
+      const older = await ofDataset(...given);
+      if (!given[1].includes('needs_approval')) return older;
+      word = app.key.post(`/imports/${parked.id as string}/reject`);
+      const answered = word.then(() => true);
+      while (!(await Promise.race([answered, someoneWaits()])));
+      return older;
+    });
+    expect((await imported(app.key, people(30))).state).toBe('completed');
+    const answer = await word;
+    expect([answer?.status, answer?.body.code]).toEqual([409, 'wrong_state']);
+    expect((await settled(app.key, parked.id)).state).toBe('superseded');
+  },
+);
+
+test('a worker that has lost its lease unawares takes nothing of the plan that another one makes', async () => {
+  const { id } = await imported(
+    app.key,
+    csv('ExternalId,Username,Email', 'n,n,n@example.org'),
+    'dry_run=true',
+  );
+  const planned = await rowsOf(app.key, id);
+  expect(planned).toHaveLength(1);
+  const late = new Work(
+    id,
+    () => false,
+    app.app.get(TransactionRunner),
+    new Leases(app.app.get(LeaseRepository)), // of an instance that holds none
+    app.app.get(ImportRunsRepository),
+  );
+  const run = await app.app.get(ImportRunsRepository).find(id);
+  if (!run) throw new Error('the run is gone');
+  await expect(app.app.get(Planner).plan(run, late)).rejects.toBeInstanceOf(NotOurs);
+  expect(await rowsOf(app.key, id)).toEqual(planned);
+});
+
+test('failed rows that are asked for while the run works stand in their columns', async () => {
+  await imported(app.key, csv('ExternalId,Username,Email,Phone', 'f1,f1,f1@example.org,1'));
+  const user = await linked(app.key, 'f1');
+  const applier = app.app.get(Applier);
+  const apply = applier.apply.bind(applier);
+  let asked = '';
+  jest.spyOn(applier, 'apply').mockImplementationOnce(async (run, work) => {
+    await app.key.put(`/users/${user.uuid as string}`, { phone: '2' });
+    await apply(run, work);
+    asked = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
+  });
+  const file = csv('ExternalId,Username,Email,Phone', 'f1,f1,f1@example.org,3', 'f2,f2,no address,1');
+  expect((await imported(app.key, file)).state).toBe('completed_with_errors');
+  const cells = asked.split('\r\n').map((line) => line.split(','));
+  expect(cells.map((line) => line.slice(4, 6))).toEqual([
+    ['_line', '_code'],
+    ['2', 'precondition_failed'],
+    ['3', 'invalid_format'],
+    [],
+  ]);
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { counted, csv, imported, linked, rowsOf, settled } from '../support/imports.js';
+
+/** Undoing an import, as a new run. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+
+const HEAD = 'ExternalId,Username,Email,Phone,Authname,Status,Manager';
+async function revert(id: string) {
+  const answer = await app.key.post(`/imports/${id}/revert`);
+  expect([answer.status, answer.body.reverts]).toEqual([202, id]);
+  expect(answer.headers['location']).toBe(`/api/0.3/imports/${answer.body.id}`);
+  return settled(app.key, answer.body.id);
+}
+
+test('values come back where nobody has changed them since, new users are blocked, the rest is told', async () => {
+  await imported(
+    app.key,
+    csv(
+      HEAD,
+      'a,a,a@example.org,1,one|two,Active,',
+      'b,b,b@example.org,1,,Active,a',
+      'c,c,c@example.org,1,,Blocked,',
+      'd,d,d@example.org,1,,Active,',
+    ),
+  );
+  const before = await Promise.all(['a', 'b', 'c', 'd'].map((id) => linked(app.key, id)));
+  const run = await imported(
+    app.key,
+    csv(
+      HEAD,
+      'a,b,a@example.org,2,three,Active,',
+      'b,a,b2@example.org,2,,Blocked,',
+      'c,c,c@example.org,1,,Active,d',
+      'd,d,d@example.org,2,,Active,',
+      'e,e,e@example.org,1,,Active,',
+    ),
+  );
+  expect(counted(run)).toEqual({ created: 1, updated: 2, blocked: 1, reactivated: 1 });
+  await app.key.put(`/users/${before[3].uuid}`, { phone: '3' });
+  const undone = await revert(run.id);
+  expect([undone.state, counted(undone)]).toEqual([
+    'completed_with_errors',
+    { updated: 1, blocked: 2, reactivated: 1, error: 1 },
+  ]);
+  const after = await Promise.all(['a', 'b', 'c', 'd'].map((id) => linked(app.key, id)));
+  const values = (user: object) => ({ ...user, updated: '' });
+  expect(after.slice(0, 3).map(values)).toEqual(before.slice(0, 3).map(values));
+  expect([after[3].phone, (await linked(app.key, 'e')).status]).toEqual(['3', 'Blocked']);
+  expect((await rowsOf(app.key, undone.id, 'outcome=error'))[0]).toMatchObject({
+    external_id: 'd',
+    errors: [{ field: 'phone', code: 'changed_since' }],
+  });
+  expect((await app.key.post(`/imports/${run.id}/revert`)).body.code).toBe('wrong_state');
+});
+
+test('a user with one value that somebody has changed gets the others back', async () => {
+  await imported(
+    app.key,
+    csv('ExternalId,Username,Email,Phone,Mobile', 'f,f,f@example.org,1,1'),
+    'dataset=f',
+  );
+  const run = await imported(app.key, csv('ExternalId,Phone,Mobile', 'f,2,2'), 'dataset=f');
+  await app.key.put(`/users/${(await linked(app.key, 'f')).uuid}`, { mobile: '3' });
+  const undone = await revert(run.id);
+  const [row] = await rowsOf(app.key, undone.id);
+  expect([row.outcome, row.changes, row.errors[0].code]).toEqual([
+    'updated',
+    [{ field: 'phone', old: '2', new: '1' }],
+    'changed_since',
+  ]);
+  expect(await linked(app.key, 'f')).toMatchObject({ phone: '1', mobile: '3' });
+});
+
+test('users blocked because they were missing are active again, and managed as before', async () => {
+  const head = 'ExternalId,Username,Email';
+  const rows = Array.from({ length: 9 }, (_, i) => `h-${i},h-${i},h-${i}@example.org`);
+  await imported(app.key, csv(head, ...rows), 'dataset=h');
+  const run = await imported(app.key, csv(head, ...rows.slice(1)), 'dataset=h&missing=block');
+  expect((await linked(app.key, 'h-0')).status).toBe('Blocked');
+  expect(counted(await revert(run.id))).toEqual({ reactivated: 1 });
+  expect((await app.key.get('/users/search?managed_by=h&status=Active')).body.Count).toBe(9);
+});
+
+test.each([
+  ['a dry run', 'dry_run=true', 'x1,x1,x1@example.org'],
+  ['a run that changed nothing', '', 'a,,'],
+])('%s has nothing to undo', async (_, options, row) => {
+  const run = await imported(app.key, csv('ExternalId,Username,Email', row), options);
+  const { status, body } = await app.key.post(`/imports/${run.id}/revert`);
+  expect([status, body.code]).toEqual([409, 'wrong_state']);
+});

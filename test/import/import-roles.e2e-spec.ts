@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { create } from '../support/factories.js';
+import { counted, csv, imported, linked } from '../support/imports.js';
+
+/** Roles, and what an import may not do to Webmasters. */
+let app: TestApp;
+let n = 0;
+let id = (name: string) => name;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+beforeEach(() => {
+  const prefix = `R${++n}-`;
+  id = (name) => `${prefix}${name}`;
+});
+/** A row of ExternalId, Username, Email and whatever comes behind. */
+const person = (name: string, ...more: string[]) =>
+  [id(name), id(name).toLowerCase(), `${id(name).toLowerCase()}@example.org`, ...more].join(',');
+const HEAD = 'ExternalId,Username,Email';
+
+describe('privileges', () => {
+  const roles = (cell: string, status = 'Active') => csv(`${HEAD},Roles,Status`, person('a', cell, status));
+  test('no row grants Webmaster or changes one, unless it is allowed', async () => {
+    const grant = await imported(app.key, roles('Webmaster'));
+    expect(grant.problems).toMatchObject([{ field: 'roles', code: 'privileged_user' }]);
+    expect(counted(await imported(app.key, roles('Webmaster'), 'allow_privileged=true'))).toEqual({
+      created: 1,
+    });
+    const demoted = await imported(app.key, roles('Editor'));
+    expect(demoted.problems).toMatchObject([{ field: 'roles', code: 'privileged_user' }]);
+    const blocked = await imported(app.key, roles('Webmaster', 'Blocked'));
+    expect(blocked.problems).toMatchObject([{ field: 'status', code: 'privileged_user' }]);
+    expect(counted(await imported(app.key, roles('Editor'), 'allow_privileged=true'))).toEqual({
+      updated: 1,
+    });
+  });
+  test('nobody is blocked by an import of their own', async () => {
+    const { username, email } = await create(app.key, {
+      roles: ['Webmaster'],
+      external_id: id('a'),
+      password: 'a long password',
+    });
+    const self = await app.login(username, 'a long password');
+    const file = csv(`${HEAD},Status`, `${id('a')},${username as string},${email as string},Blocked`);
+    const own = await imported(self, file, 'allow_privileged=true');
+    expect(own.problems).toMatchObject([{ line: 2, field: 'status', code: 'self_block' }]);
+    expect(counted(await imported(app.key, file, 'allow_privileged=true'))).toEqual({ blocked: 1 });
+  });
+  test('other fields of a Webmaster may change', async () => {
+    await imported(app.key, roles('Webmaster'), 'allow_privileged=true');
+    expect(counted(await imported(app.key, csv(`${HEAD},Phone`, person('a', '9'))))).toEqual({ updated: 1 });
+  });
+});
+
+test('default_roles are for new users whose row names none', async () => {
+  await imported(
+    app.key,
+    csv(`${HEAD},Roles`, person('a', ''), person('b', 'Editor')),
+    'default_roles=author;Blogger',
+  );
+  expect((await linked(app.key, id('a'))).roles).toEqual(['Author', 'Blogger']);
+  expect((await linked(app.key, id('b'))).roles).toEqual(['Editor']);
+});

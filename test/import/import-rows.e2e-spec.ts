@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
+
+/** What becomes of single rows. Every test has its own external ids. */
+let app: TestApp;
+let n = 0;
+let id = (name: string) => name;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+beforeEach(() => {
+  const prefix = `T${++n}-`;
+  id = (name) => `${prefix}${name}`;
+});
+/** A row of ExternalId, Username, Email and whatever comes behind. */
+const person = (name: string, ...more: string[]) =>
+  [id(name), id(name).toLowerCase(), `${id(name).toLowerCase()}@example.org`, ...more].join(',');
+const HEAD = 'ExternalId,Username,Email';
+const fates = async (run: Json) =>
+  (await rowsOf(app.key, run.id)).map(({ line, outcome, errors }) => [line, outcome, errors[0]?.code]);
+
+test('each row has one outcome, and they add up to the rows', async () => {
+  const first = csv(
+    `${HEAD},Status,Phone`,
+    person('a', 'Active', '1'),
+    person('b', 'Active', '1'),
+    person('c', 'Active', '1'),
+    person('d', 'Blocked', '1'),
+  );
+  await imported(app.key, first);
+  const run = await imported(
+    app.key,
+    csv(
+      `${HEAD},Status,Phone`,
+      person('a', 'Active', '2'),
+      person('b', 'Blocked', '1'),
+      person('c', 'Active', '1'),
+      person('d', 'Active', '1'),
+      person('e', 'Active', '1'),
+      person('e', 'Active', '1'),
+      person('f', 'Sleeping', '1'),
+    ),
+  );
+  expect(run.state).toBe('completed_with_errors');
+  expect(run.counts).toEqual({
+    created: 1,
+    updated: 1,
+    unchanged: 1,
+    blocked: 1,
+    reactivated: 1,
+    skipped: 1,
+    error: 1,
+  });
+  expect(await fates(run)).toEqual([
+    [2, 'updated', undefined],
+    [3, 'blocked', undefined],
+    [5, 'reactivated', undefined],
+    [6, 'created', undefined],
+    [7, 'skipped', undefined],
+    [8, 'error', 'invalid_value'],
+  ]);
+  expect([(await linked(app.key, id('b'))).status, (await linked(app.key, id('d'))).status]).toEqual([
+    'Blocked',
+    'Active',
+  ]);
+});
+
+test('a row tells its differences, and an error its line, field, code and value', async () => {
+  await imported(app.key, csv(`${HEAD},Phone`, person('a', '+44 1')));
+  const run = await imported(
+    app.key,
+    csv(`${HEAD},Phone,AboutMe`, person('a', '+44 2', '"two\nlines"'), '', `${id('b')},,bad,,`),
+  );
+  const [a, b] = await rowsOf(app.key, run.id);
+  expect(a).toMatchObject({ line: 2, outcome: 'updated', external_id: id('a') });
+  expect(a.changes).toEqual([
+    { field: 'phone', old: '+44 1', new: '+44 2' },
+    { field: 'about_me', old: '', new: 'two\nlines' },
+  ]);
+  expect(b).toMatchObject({ line: 4, outcome: 'error', external_id: id('b'), uuid: null });
+  expect(b.errors).toEqual([
+    { field: 'username', code: 'required', message: 'is required' },
+    { field: 'email', code: 'invalid_format', message: 'must be an e-mail address', value: 'bad' },
+  ]);
+  expect(run.problems).toEqual(b.errors.map((error: object) => ({ line: 4, ...error })));
+});
+
+describe('blank cells', () => {
+  const FULL = `${HEAD},Status,Roles,ForeName,Phone,Authname,HideEmail,Linkedin,AboutMe`;
+  const blank = () => `${id('a')},,,,,,,,,,`;
+  beforeEach(async () => {
+    await imported(
+      app.key,
+      csv(FULL, person('a', 'Blocked', 'Editor', 'Ann', '1', id('saml'), 'yes', 'https://l.example/a', 'x')),
+    );
+  });
+  const kept = () => ({
+    username: id('a').toLowerCase(),
+    email: `${id('a').toLowerCase()}@example.org`,
+    status: 'Blocked',
+    roles: ['Editor'],
+  });
+  test('clear their fields, but never username, e-mail, status and roles', async () => {
+    const run = await imported(app.key, csv(FULL, blank()));
+    expect(counted(run)).toEqual({ updated: 1 });
+    expect(await linked(app.key, id('a'))).toMatchObject({
+      ...kept(),
+      firstname: '',
+      phone: '',
+      authname: null,
+      hide_email: false,
+      social_media: null,
+      about_me: '',
+    });
+  });
+  test('leave all fields alone with blank_cells=keep', async () => {
+    const run = await imported(app.key, csv(FULL, blank()), 'blank_cells=keep');
+    expect(counted(run)).toEqual({ unchanged: 1 });
+  });
+  test('leave the other fields alone where one changes, too', async () => {
+    const before = await linked(app.key, id('a'));
+    const run = await imported(app.key, csv(FULL, blank().replace(/,$/, ',new')), 'blank_cells=keep');
+    expect(counted(run)).toEqual({ updated: 1 });
+    const { about_me, updated: _, version: _v, ...rest } = await linked(app.key, id('a'));
+    expect([about_me, rest]).toEqual(['new', expect.objectContaining({ ...kept(), phone: '1' })]);
+    expect(before).toMatchObject(rest);
+  });
+  test('a column that is not there leaves its field alone', async () => {
+    const run = await imported(app.key, csv('ExternalId,ForeName', `${id('a')},Anne`));
+    expect(counted(run)).toEqual({ updated: 1 });
+    expect(await linked(app.key, id('a'))).toMatchObject({ ...kept(), firstname: 'Anne', phone: '1' });
+  });
+});
+
+describe('modes', () => {
+  const file = (phone: string) => csv(`${HEAD},Phone`, person('old', phone), person('new', phone));
+  beforeEach(() => imported(app.key, csv(HEAD, person('old'))));
+  test.each([
+    ['upsert', { updated: 1, created: 1 }],
+    ['create_only', { skipped: 1, created: 1 }],
+    ['update_only', { updated: 1, skipped: 1 }],
+  ])('%s', async (mode, counts) => {
+    expect(counted(await imported(app.key, file('7'), `mode=${mode}`))).toEqual(counts);
+  });
+});
+
+describe('the same key twice', () => {
+  test('equal rows: the first counts, the others are skipped', async () => {
+    const run = await imported(app.key, csv(HEAD, person('a'), person('a'), person('a')));
+    expect(counted(run)).toEqual({ created: 1, skipped: 2 });
+  });
+  test('differing rows: all of them fail, equal ones among them too', async () => {
+    const run = await imported(
+      app.key,
+      csv(`${HEAD},Phone`, person('a', '1'), person('a', '1'), person('a', '2'), person('b', '1')),
+    );
+    expect(counted(run)).toEqual({ created: 1, error: 3 });
+    const rows = (await rowsOf(app.key, run.id)).slice(0, 3);
+    const stands = (line: number) => [
+      { field: 'external_id', code: 'duplicate', message: `stands on line ${line} too` },
+    ];
+    expect(rows.map(({ line, outcome, errors }) => [line, outcome, errors])).toEqual([
+      [2, 'error', stands(3)],
+      [3, 'error', stands(2)],
+      [4, 'error', stands(2)],
+    ]);
+  });
+  test('differing rows of a user who would be unchanged leave the user alone', async () => {
+    await imported(app.key, csv(`${HEAD},Phone`, person('a', '1')));
+    const run = await imported(app.key, csv(`${HEAD},Phone`, person('a', '1'), person('a', '2')));
+    expect(counted(run)).toEqual({ error: 2 });
+    expect((await rowsOf(app.key, run.id)).map((row) => row.external_id)).toEqual([id('a'), id('a')]);
+    expect((await linked(app.key, id('a'))).phone).toBe('1');
+  });
+  test.each([
+    [
+      'username',
+      (a: string, b: string) => [`${a},SAME-${a},${a}@example.org`, `${b},same-${a},${b}@example.org`],
+    ],
+    [
+      'email',
+      (a: string, b: string) => [`${a},${a},${a}@example.org`, `${b},${b},${a.toUpperCase()}@example.org`],
+    ],
+    [
+      'username',
+      (a: string, b: string) => [`${a},${b}@example.org,${a}@example.org`, `${b},${b},${b}@example.org`],
+    ],
+  ])('the same %s on two rows: both fail', async (field, rows) => {
+    const run = await imported(app.key, csv(HEAD, ...rows(id('a'), id('b')), person('c')));
+    expect(counted(run)).toEqual({ created: 1, error: 2 });
+    expect((await rowsOf(app.key, run.id, 'outcome=error')).map((row) => row.errors[0].code)).toEqual([
+      'duplicate',
+      'duplicate',
+    ]);
+    expect((await rowsOf(app.key, run.id))[0].errors[0].field).toBe(field);
+  });
+});
+
+describe('a user without external id', () => {
+  test('with the same username or e-mail is in the way, and named', async () => {
+    const user = await create(app.key, { username: id('u'), email: `${id('u')}@example.org` });
+    const run = await imported(
+      app.key,
+      csv(
+        HEAD,
+        `${id('a')},${id('u')},${id('a')}@example.org`,
+        `${id('b')},${id('b')},${id('u')}@example.org`,
+      ),
+    );
+    const rows = await rowsOf(app.key, run.id);
+    expect(rows.map(({ errors: [error] }) => [error.field, error.code, error.uuid])).toEqual([
+      ['username', 'unlinked_conflict', user.uuid],
+      ['email', 'unlinked_conflict', user.uuid],
+    ]);
+  });
+  test.each(['email', 'username'])('is taken over with adopt=%s', async (field) => {
+    const user = await create(app.key, { username: id('u'), email: `${id('u')}@example.org` });
+    const row =
+      field === 'email'
+        ? `${id('a')},${id('a')},${id('u').toUpperCase()}@example.org`
+        : `${id('a')},${id('u')},${id('a')}@example.org`;
+    const run = await imported(app.key, csv(HEAD, row), `adopt=${field}`);
+    expect([counted(run), run.problems]).toEqual([{ updated: 1 }, []]);
+    expect((await linked(app.key, id('a'))).uuid).toBe(user.uuid);
+  });
+  test('is not taken over by a name that is the address of somebody else', async () => {
+    const name = `${id('u')}@example.org`;
+    const user = await create(app.key, { username: name, email: `${id('u')}@example.com` });
+    const run = await imported(app.key, csv(HEAD, `${id('a')},${id('a')},${name}`), 'adopt=email');
+    expect(run.problems).toMatchObject([{ field: 'email', code: 'unlinked_conflict', uuid: user.uuid }]);
+  });
+});
+
+test.each([
+  ['ExternalId', (cell: string) => `${cell},x,x@example.org,`, 'external_id'],
+  ['Phone', (cell: string) => `${id('a')},${id('a')},${id('a')}@example.org,${cell}`, 'phone'],
+])('a number that a spreadsheet made of %s is refused', async (_, row, field) => {
+  const run = await imported(app.key, csv(`${HEAD},Phone`, row('1.23457E+12')));
+  expect(run.problems).toMatchObject([{ line: 2, field, code: 'spreadsheet_number', value: '1.23457E+12' }]);
+});

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TestApp } from '../support/app.js';
+import { type Told, told } from '../support/command.js';
+import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
+import { databaseOf, inSeconds } from '../support/people.js';
+import { Process } from '../support/process.js';
+
+/** What somebody reads whose service does not do what it should. */
+let database: TestDatabase;
+jest.setTimeout(90_000);
+beforeEach(async () => void (database = await freshDatabase()));
+afterEach(async () => {
+  await Process.killAll();
+  await database.drop();
+});
+
+const SECRET = 'topsecret';
+const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
+const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
+
+const doctor = (settings: Record<string, string> = {}) => told(database, ['doctor'], settings);
+const started = async (work?: (app: TestApp) => Promise<unknown>) => {
+  const app = await TestApp.on(database);
+  await work?.(app);
+  await app.stop();
+};
+
+/** "level what" of every line, in their order: each finding is one line with something to say. */
+function findings({ out, err }: Told): string[] {
+  expect(err).toBe('');
+  return out
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const [, level, what] = /^(ok|warn|fail) +(\S+(?: \S+)?) {2,}\S/.exec(line) ?? [];
+      return level === undefined ? `unreadable: ${line}` : `${level} ${what}`;
+    });
+}
+
+const SERVER = ENGINE === 'mariadb' ? ['ok database', 'ok connections'] : ['ok database'];
+const MACHINE = ['ok node', 'ok settings', 'ok data folder', 'ok disk', 'ok address'];
+
+test('all is well after the first start: nothing but ok, exit code 0, and no probe is left behind', async () => {
+  await started();
+  const before = readdirSync(database.folder);
+  const well = await doctor();
+  expect(findings(well)).toEqual([
+    ...MACHINE,
+    ...SERVER,
+    'ok migrations',
+    'ok webmasters',
+    'ok api keys',
+    'ok imports',
+  ]);
+  expect(well.code).toBe(0);
+  expect(well.out).toMatch(ENGINE === 'mariadb' ? /database +\d+\.\d+\.\d+/ : /database +SQLite 3\.\d+/);
+  expect(well.out).toMatch(/webmasters +1 active\n/);
+  expect(well.out).toMatch(/api keys +1 usable\n/);
+  expect(readdirSync(database.folder)).toEqual(before);
+});
+
+test('pending migrations are warned of, and nobody is looked for in tables that are not there', async () => {
+  const pending = await doctor({ MIGRATE_ON_START: 'false' });
+  expect(findings(pending)).toEqual([...MACHINE, ...SERVER, 'warn migrations', 'ok imports']);
+  expect([pending.code, pending.out]).toEqual([0, expect.stringContaining('run "rollcall migrate"')]);
+});
+
+test('a database without users or keys is warned of: exit code 0', async () => {
+  await told(database, ['migrate']);
+  const empty = await doctor();
+  expect(findings(empty)).toEqual(expect.arrayContaining(['warn webmasters', 'warn api keys']));
+  expect(empty.code).toBe(0);
+  expect(empty.out).toContain('rollcall keys create NAME');
+});
+
+test.each(['revoked', 'expires'])('keys that are all over (%s) are no usable ones', async (column) => {
+  await started((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
+  expect(findings(await doctor())).toContain('warn api keys');
+});
+
+test('a server that is away is one failure; the other checks are made', async () => {
+  const away = await doctor({ DATABASE_URL: `mysql://root:${SECRET}@127.0.0.1:1/rollcall` });
+  expect(findings(away)).toEqual([...MACHINE, 'fail database', 'ok imports']);
+  expect([away.code, away.out]).toEqual([1, expect.stringMatching(/ECONNREFUSED.*check DATABASE_URL/)]);
+  expect(away.out).not.toContain(SECRET);
+});
+
+onMariadb('a wrong password is told and not shown (needs a server: MariaDB only)', async () => {
+  const url = new URL(database.url);
+  url.username = 'nobody_here';
+  url.password = SECRET;
+  const refused = await doctor({ DATABASE_URL: url.href });
+  expect(findings(refused)).toContain('fail database');
+  expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('ER_ACCESS_DENIED_ERROR')]);
+  expect(refused.out).not.toContain(SECRET);
+});
+
+onSqlite('a file that is no database is told (SQLite only)', async () => {
+  writeFileSync(database.url.slice('sqlite:'.length), 'no database '.repeat(500));
+  const broken = await doctor();
+  expect(findings(broken)).toContain('fail database');
+  expect([broken.code, broken.out]).toEqual([1, expect.stringMatching(/SQLITE_NOTADB.*who owns it/)]);
+});
+
+test('a table that is gone is a failure of the database, and what was found before is still told', async () => {
+  await started((app) => databaseOf(app).execute('DROP TABLE user_counters'));
+  const broken = await doctor();
+  expect(findings(broken)).toEqual([...MACHINE, ...SERVER, 'ok migrations', 'fail database', 'ok imports']);
+  expect(broken.code).toBe(1);
+});
+
+test('every broken setting is a line that names the rule and not the value', async () => {
+  const broken = await doctor({
+    PORT: `7${SECRET}`,
+    DATABASE_URL: `postgres://u:${SECRET}@h/d`,
+    LOG_LEVEL: SECRET,
+  });
+  expect(new Set(findings(broken))).toEqual(new Set(['ok node', 'fail settings']));
+  for (const rule of ['PORT must be', 'DATABASE_URL must be', 'LOG_LEVEL must be']) {
+    expect(broken.out).toContain(rule);
+  }
+  expect(broken.code).toBe(1);
+  expect(broken.out).not.toContain(SECRET);
+});
+
+test('a folder that cannot be written to is a failure', async () => {
+  const file = join(database.folder, 'file');
+  writeFileSync(file, '');
+  const stuck = await doctor({ DATA_DIR: join(file, 'data') });
+  expect(findings(stuck)).toEqual([
+    ...['ok node', 'ok settings', 'fail data folder', 'warn disk', 'ok address'],
+    ...SERVER,
+    'warn migrations',
+    'ok imports',
+  ]);
+  expect([stuck.code, stuck.out]).toEqual([
+    1,
+    expect.stringMatching(/ENOTDIR.*change its owner, or DATA_DIR/),
+  ]);
+});
+
+test.each([
+  ['http://people.example.org', '0.0.0.0', 'warn address'],
+  ['http://people.example.org', '::', 'warn address'],
+  ['https://people.example.org', '0.0.0.0', 'ok address'],
+  ['http://people.example.org', '127.0.0.1', 'ok address'],
+  ['http://people.example.org', '::1', 'ok address'],
+  ['http://people.example.org', 'localhost', 'ok address'],
+])('BASE_URL=%s with HOST=%s: %s', async (BASE_URL, HOST, finding) => {
+  expect(findings(await doctor({ BASE_URL, HOST }))).toContain(finding);
+});
+
+test('a password in BASE_URL is not shown', async () => {
+  const { out } = await doctor({ BASE_URL: `http://u:${SECRET}@people.example.org/app`, HOST: '0.0.0.0' });
+  expect(out).toContain('http://people.example.org/app is not https');
+  expect(out).not.toContain(SECRET);
+});
+
+test('the folder of scheduled imports is looked at', async () => {
+  const folder = join(database.folder, 'drop');
+  expect(findings(await doctor({ IMPORT_FOLDER: folder }))).toContain('fail imports');
+  mkdirSync(folder);
+  expect(findings(await doctor({ IMPORT_FOLDER: folder }))).toContain('ok imports');
+});
+
+test('a wrong usage ends with 2, and --help tells the exit codes', async () => {
+  expect((await told(database, ['doctor', '--bogus'])).code).toBe(2);
+  const { code, out } = await told(database, ['doctor', '--help']);
+  expect([code, out]).toEqual([0, expect.stringContaining('Exit codes: 0 nothing failed, 1 something did')]);
+});

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
+import { TestApp } from '../support/app.js';
+import { told } from '../support/command.js';
+import { type TestDatabase, freshDatabase } from '../support/database.js';
+import { Process, ROOT, newcomer } from '../support/process.js';
+
+let database: TestDatabase;
+jest.setTimeout(90_000);
+beforeEach(async () => void (database = await freshDatabase()));
+afterEach(async () => {
+  await Process.killAll();
+  await database.drop();
+});
+
+const MANUAL = { MIGRATE_ON_START: 'false' };
+const ALL = MIGRATIONS.map(({ name }) => `migrated ${name}\n`).join('');
+
+test('an empty database is brought up to date, told by name, and a second run has nothing to do', async () => {
+  expect(await told(database, ['migrate'], MANUAL)).toEqual({ code: 0, out: ALL, err: '' });
+  expect(await told(database, ['migrate'], MANUAL)).toEqual({
+    code: 0,
+    out: 'nothing to migrate\n',
+    err: '',
+  });
+  const app = await TestApp.on(database, MANUAL);
+  expect((await app.key.get('/users/search')).body.Count).toBe(1);
+  await app.stop();
+});
+
+test('npm run migration:run is the same command', () => {
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: database.folder,
+    ...newcomer(database),
+    DATABASE_URL: database.url,
+  };
+  const out = execFileSync('npm', ['run', '--silent', 'migration:run'], { cwd: ROOT, env, encoding: 'utf8' });
+  expect(out).toBe(ALL);
+});
+
+test.each([
+  [
+    'a server that is away',
+    { DATABASE_URL: 'mysql://root:topsecret@127.0.0.1:1/rollcall' },
+    /127\.0\.0\.1:1/,
+  ],
+  ['a broken setting', { DATABASE_URL: 'postgres://u:topsecret@h/d' }, /DATABASE_URL must be/],
+])('%s is told in a line, without the password: exit code 2', async (_what, settings, message) => {
+  const { code, out, err } = await told(database, ['migrate'], settings);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(/^rollcall cannot do this\. /);
+  expect(err).toMatch(message);
+  expect(err).not.toMatch(/topsecret|^\s+at /m);
+});
+
+test.each([
+  [['migrate', '--bogus'], "unknown option '--bogus'"],
+  [['migrate', 'extra'], 'too many arguments'],
+  [['bogus'], "unknown command 'bogus'"],
+  [['--bogus'], "unknown option '--bogus'"],
+  [[], 'Usage: rollcall'],
+])('%j is a wrong usage: exit code 2, and nothing is migrated', async (args, message) => {
+  const { code, out, err } = await told(database, args, MANUAL);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toContain(message);
+  expect((await told(database, ['migrate'], MANUAL)).out).toBe(ALL);
+});
+
+test.each([[['--help']], [['migrate', '--help']]])('%j tells the exit codes', async (args) => {
+  const { code, out, err } = await told(database, args);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toContain('Exit codes: 0 done');
+});

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { API_KEY } from '../support/app.js';
+import { Client } from '../support/client.js';
+import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
+import { csv } from '../support/imports.js';
+import { Process, ROOT, newcomer } from '../support/process.js';
+
+/** The command line of the built package, as somebody at a shell meets it. */
+let database: TestDatabase;
+let settings: Record<string, string>;
+jest.setTimeout(90_000);
+beforeEach(async () => {
+  database = await freshDatabase();
+  settings = {
+    ...newcomer(database),
+    BOOTSTRAP_API_KEY: API_KEY,
+    BOOTSTRAP_WEBMASTER_PASSWORD: 'admin password',
+  };
+});
+afterEach(async () => {
+  await Process.killAll();
+  await database.drop();
+});
+
+const rollcall = async (args: string[], more: Record<string, string> = {}) => {
+  const run = Process.command(args, { ...settings, ...more });
+  const { code } = await run.exit;
+  return { code, out: run.out, err: run.err };
+};
+const fileOf = (name: string, ...lines: string[]): string => {
+  const path = join(database.folder, name);
+  writeFileSync(path, csv('ExternalId,Username,Email,Status', ...lines));
+  return path;
+};
+
+test('the sample is imported, twice, and exported again', async () => {
+  const first = await rollcall(['import', `${ROOT}samples/users.csv`]);
+  expect([first.code, /created +15\n/.test(first.out)]).toEqual([0, true]);
+  expect(first.err).toContain('validating …');
+  expect(first.err).toContain('First start.');
+  const again = await rollcall(['import', `${ROOT}samples/users.csv`, '--json']);
+  expect(JSON.parse(again.out)).toMatchObject({
+    state: 'completed',
+    counts: { unchanged: 15 },
+    file: { name: 'users.csv' },
+  });
+  const out = join(database.folder, 'out.csv');
+  expect((await rollcall(['users', 'export', '--out', out])).code).toBe(0);
+  expect(readFileSync(out, 'utf8').split('\r\n')).toHaveLength(17);
+  expect((await rollcall(['import', out])).out).toMatch(/unchanged +15\n/);
+});
+
+test('exit codes: some or all rows failed, refused, parked, approved, planned', async () => {
+  const rows = Array.from({ length: 8 }, (_, i) => `p${i},p${i},p${i}@example.org,Active`);
+  expect((await rollcall(['import', fileOf('good.csv', ...rows), '--dry-run'])).out).toContain(
+    'planned (dry run)',
+  );
+  expect((await rollcall(['import', fileOf('good.csv', ...rows)])).code).toBe(0);
+  const some = await rollcall(['import', fileOf('some.csv', 'q,q,bad,Active', ...rows)]);
+  expect([some.code, /2 +email +invalid_format +must be an e-mail address/.test(some.out)]).toEqual([
+    1,
+    true,
+  ]);
+  const bad = fileOf('bad.csv', 'q,q,bad,Active');
+  expect((await rollcall(['import', bad])).code).toBe(2);
+  expect((await rollcall(['import', bad, '--dry-run'])).code).toBe(2);
+  const refused = await rollcall(['import', fileOf('empty.csv')]);
+  expect([refused.code, /1 +empty_file +The file has a header/.test(refused.out)]).toEqual([2, true]);
+  const blocked = fileOf('blocked.csv', ...rows.map((row) => row.replace('Active', 'Blocked')));
+  const parked = await rollcall(['import', blocked]);
+  expect([parked.code, /deactivations +8 +5/.test(parked.out)]).toEqual([2, true]);
+  const approved = await rollcall(['import', blocked, '--approve']);
+  expect([approved.code, /blocked +8/.test(approved.out)]).toEqual([0, true]);
+});
+
+test.each([
+  [['import', 'no-such-file.csv'], /no-such-file/],
+  [['import', 'x.csv', '--mode', 'sideways'], /'--mode' must be one of upsert/],
+  [['import', 'x.csv', '--shoe-size', '43'], /unknown option '--shoe-size'/],
+  [['import'], /missing required argument 'file'/],
+  [['dance'], /unknown command 'dance'/],
+  [['keys', 'create', ' '], /1 to 255 characters/],
+  [['keys', 'create', 'x', '--expires', 'yesterday'], /a date to come/],
+  [['keys', 'revoke', '00000000-0000-4000-8000-00000000dead'], /There is no key/],
+])('%j does nothing, says why, and ends with 2', async (args, why) => {
+  const { code, out, err } = await rollcall(args);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(why);
+});
+
+test('a key that is made opens a running service, and one that is revoked does not at the next request', async () => {
+  const service = await Process.running(settings);
+  const made = await rollcall(['keys', 'create', 'connector', '--expires', '30d']);
+  const key = made.out.trim();
+  expect(key).toMatch(/^rollcall_[0-9a-f]{12}_/);
+  const id = /key ([0-9a-f-]{36})/.exec(made.err)?.[1] ?? '';
+  const client = new Client(service.url, { 'x-api-key': key });
+  expect((await client.get('/users/search')).status).toBe(200);
+  const listed = await rollcall(['keys', 'list']);
+  expect(listed.out).toMatch(new RegExp(`${id} +active .*connector\n`));
+  expect(listed.out).not.toContain(key);
+  expect((await rollcall(['keys', 'revoke', id])).out).toContain('is revoked');
+  expect((await client.get('/users/search')).status).toBe(401);
+  expect(await rollcall(['keys', 'revoke', id])).toMatchObject({
+    code: 0,
+    out: `Key ${id} was revoked before.\n`,
+  });
+});
+
+test('an import beside a running service is worked on by one of the two', async () => {
+  const service = await Process.running(settings);
+  const run = await rollcall(['import', fileOf('a.csv', 'a,a,a@example.org,Active')]);
+  expect([run.code, /created +1/.test(run.out)]).toEqual([0, true]);
+  const client = new Client(service.url, { 'x-api-key': API_KEY });
+  expect((await client.get('/imports')).body.Results[0]).toMatchObject({
+    state: 'completed',
+    actor: { kind: 'system', id: null },
+  });
+});
+
+test('the doctor finds what is wrong, says what to do, and no secret', async () => {
+  const healthy = await Process.running(settings);
+  await healthy.stop();
+  const good = await rollcall(['doctor']);
+  expect([good.code, good.out.match(/^(warn|fail)/gm)]).toEqual([0, null]);
+  const broken = await rollcall(['doctor'], { PORT: 'x', BOOTSTRAP_API_KEY: 'hunter2' });
+  expect([broken.code, broken.out]).toEqual([
+    1,
+    expect.stringMatching(/fail +settings[^]*PORT must be an integer/),
+  ]);
+  const away = await rollcall(['doctor'], { DATABASE_URL: 'mysql://root:hunter2@127.0.0.1:1/rollcall' });
+  expect([away.code, away.out]).toEqual([
+    1,
+    expect.stringMatching(/fail +database +does not answer \(ECONNREFUSED\)/),
+  ]);
+  const open = await rollcall(['doctor'], {
+    HOST: '0.0.0.0',
+    IMPORT_FOLDER: join(database.folder, 'nowhere'),
+  });
+  expect(open.out).toMatch(/warn +address [^]*fail +imports +.*ENOENT/);
+  expect(broken.out + broken.err + away.out + away.err).not.toContain('hunter2');
+});
+
+test('the doctor tells of pending migrations, and "rollcall migrate" runs them', async () => {
+  const fresh = { MIGRATE_ON_START: 'false' };
+  expect((await rollcall(['doctor'], fresh)).out).toMatch(
+    /warn +migrations +some are pending; run "rollcall migrate"/,
+  );
+  expect((await rollcall(['migrate'], fresh)).out).toMatch(/^(migrated \w+\n)+$/);
+  expect((await rollcall(['migrate'], fresh)).out).toBe('nothing to migrate\n');
+  const after = await rollcall(['doctor'], fresh);
+  expect(after.out).toMatch(/ok +migrations[^]*warn +webmasters[^]*warn +api keys/);
+});
+
+const asUser = process.getuid?.() === 0 ? test.skip : test;
+asUser(
+  `a data folder that cannot be written is found (needs another user than root; ${ENGINE})`,
+  async () => {
+    chmodSync(database.folder, 0o500);
+    expect((await rollcall(['doctor'])).out).toMatch(/fail +data folder/);
+    chmodSync(database.folder, 0o700);
+  },
+);

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { default as Libsql } from 'libsql';
+import { setImmediate } from 'node:timers/promises';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
+import type { Answer, Client } from '../support/client.js';
+import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
+import { aUser } from '../support/factories.js';
+import { csv, upload } from '../support/imports.js';
+import { Link } from '../support/link.js';
+
+jest.setTimeout(60_000);
+
+/** One request of every kind: read, search, write, login, with a key and with a session. */
+function requests(app: TestApp, session: Client): [string, () => Promise<Answer>][] {
+  return [
+    ['GET /status', () => app.nobody.get('/status')],
+    ['GET /users/search with a key', () => app.key.get('/users/search')],
+    ['GET /users/me with a session', () => session.get('/users/me')],
+    ['POST /users', () => app.key.post('/users', aUser())],
+    [
+      'POST /sessions/login',
+      () => app.nobody.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD }),
+    ],
+    ['POST /sessions/logout', () => session.send('POST', '/sessions/logout')],
+  ];
+}
+
+function expectUnavailable(where: string, answer: Answer): void {
+  expect([where, answer.status, answer.body?.code]).toEqual([where, 503, 'unavailable']);
+  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1|sqlite|mysql|mariadb|pool/i);
+}
+
+const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
+const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
+
+onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () => {
+  let direct: TestDatabase;
+  let link: Link;
+  let app: TestApp;
+  let session: Client;
+  beforeAll(async () => {
+    direct = await freshDatabase();
+    link = await Link.to(direct.url);
+    app = await TestApp.on({ ...direct, url: link.through(direct.url) });
+    session = await app.login();
+  });
+  afterAll(async () => {
+    await app.stop();
+    await link.cut();
+    await direct.drop();
+  });
+
+  test('is given up after 15 seconds when it hangs, and asked anew', async () => {
+    const database = app.app.get<Database>(DATABASE);
+    const hung = database.query('SELECT SLEEP(?) AS slept', [60]);
+    await expect(hung).rejects.toMatchObject({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' });
+    expect(await database.first('SELECT 1 AS one')).toEqual({ one: 1 });
+    // The worker of imports looks in now and then; a connection that was not given back would be in use for ever.
+    while (database.load.inUse + database.load.waiting > 0) await setImmediate();
+  });
+
+  test('is told as 503 by every request, and all work again when it is back', async () => {
+    await link.cut();
+    for (const [where, send] of requests(app, session)) expectUnavailable(where, await send());
+    await link.mend();
+    for (const [where, send] of requests(app, session)) {
+      const { status } = await send();
+      expect([where, status]).toEqual([where, status < 300 ? status : 200]);
+    }
+  });
+
+  test('is told as 503 when it goes away in the middle of a change, of which nothing stays', async () => {
+    const database = app.app.get<Database>(DATABASE);
+    const begin = database.begin.bind(database);
+    const began = jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
+      const transaction = await begin();
+      return {
+        ...transaction,
+        commit: async () => {
+          await link.cut();
+          return transaction.commit();
+        },
+      };
+    });
+    const body = aUser();
+    const answer = await app.key.post('/users', body);
+    expect(began).toHaveBeenCalled();
+    expectUnavailable('POST /users', answer);
+    await link.mend();
+    expect((await app.key.get(`/users/search?username=${body['username']}`)).body.Count).toBe(0);
+  });
+});
+
+onSqlite('a file that another process keeps locked (SQLite only)', () => {
+  let app: TestApp;
+  let session: Client;
+  beforeAll(async () => {
+    app = await TestApp.start();
+    session = await app.login();
+  });
+  afterAll(() => app.end());
+
+  test('is told as 503 by what must write, while what only reads goes on', async () => {
+    const other = new Libsql(app.database.url.slice('sqlite:'.length));
+    other.exec('BEGIN IMMEDIATE');
+    const blocked = await app.key.post('/users', aUser());
+    const read = await session.get('/users/me');
+    other.exec('ROLLBACK');
+    other.close();
+    expectUnavailable('POST /users', blocked);
+    expect(read.status).toBe(200);
+    expect((await app.key.post('/users', aUser())).status).toBe(201);
+  });
+});
+
+onSqlite('a disk that is full (SQLite only)', () => {
+  let app: TestApp;
+  beforeAll(async () => void (app = await TestApp.start()));
+  afterAll(() => app.end());
+
+  test('is told as 503 by an upload, and nothing of it stays', async () => {
+    const database = app.app.get<Database>(DATABASE);
+    const left = () => database.query('SELECT part FROM import_file_parts');
+    const sizes = await database.query<{ page_count: number }>('PRAGMA page_count');
+    await database.query(`PRAGMA max_page_count = ${(sizes[0]?.page_count ?? 0) + 50}`);
+    const file = csv('ExternalId', 'x'.repeat(400 * 1024));
+    expectUnavailable('POST /imports', await upload(app.key, file));
+    expect(await left()).toEqual([]);
+    await database.query('PRAGMA max_page_count = 1000000');
+    expect((await upload(app.key, file)).status).toBe(202);
+  });
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { loadEnv } from '../../src/config/env.js';
+import { migrate, openDataSource, pendingMigrations } from '../../src/database/data-source.js';
+import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
+import { TestApp } from '../support/app.js';
+import { type TestDatabase, freshDatabase } from '../support/database.js';
+import { databaseOf } from '../support/people.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+beforeAll(async () => {
+  database = await freshDatabase();
+  dataSource = await openDataSource(loadEnv({ DATABASE_URL: database.url }));
+});
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+/** The tables of the service that are there now. */
+const tables = async () => {
+  const runner = dataSource.createQueryRunner();
+  const found = await Promise.all(
+    dataSource.entityMetadatas.map(async ({ tableName }) =>
+      (await runner.hasTable(tableName)) ? [tableName] : [],
+    ),
+  );
+  await runner.release();
+  return found.flat();
+};
+const drift = async () => {
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  return upQueries.map(({ query }) => query);
+};
+
+test('migrations run up, down to nothing, and up again, and leave what the entities say', async () => {
+  await dataSource.runMigrations();
+  expect(await tables()).toHaveLength(14);
+  expect(await drift()).toEqual([]);
+  const counters = await dataSource.query<object[]>('SELECT name, value FROM user_counters ORDER BY name');
+  expect(counters).toEqual(
+    ['Active', 'Blocked', 'changes', 'manager_changes', 'webmasters'].map((name) => ({ name, value: 0 })),
+  );
+
+  for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
+  expect(await tables()).toEqual([]);
+
+  await dataSource.runMigrations();
+  expect(await drift()).toEqual([]);
+});
+
+test('whatever a killed migration has left, the next one goes on from it', async () => {
+  for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
+  const told = jest.spyOn(console, 'log').mockReturnValue(undefined);
+  let attempts = 0;
+  while (await pendingMigrations(dataSource)) {
+    let left = ++attempts; // each gets a step further than the one before
+    const runner = dataSource.createQueryRunner();
+    const query = runner.query.bind(runner) as (...given: unknown[]) => Promise<never>;
+    const killed = jest.spyOn(runner, 'query').mockImplementation(async (sql, ...rest) => {
+      // What the database itself does for a process that is gone.
+      if (/^(ROLLBACK|SELECT RELEASE_LOCK)/.test(sql)) return query(sql, ...rest);
+      if (left === 0) throw new Error('killed');
+      if (/^(CREATE|INSERT|DELETE)/.test(sql)) left--;
+      return query(sql, ...rest);
+    });
+    jest.spyOn(dataSource, 'createQueryRunner').mockReturnValueOnce(runner);
+    await migrate(dataSource).catch((error: unknown) => {
+      if (!(error instanceof Error && error.message === 'killed')) throw error;
+    });
+    killed.mockRestore();
+  }
+  told.mockRestore();
+  expect(attempts).toBeGreaterThan(MIGRATIONS.length);
+  expect(await drift()).toEqual([]);
+  expect(await dataSource.query<object[]>('SELECT name FROM user_counters')).toHaveLength(5);
+});
+
+test('a difference between entity and table is noticed', async () => {
+  const column = dataSource.getMetadata('users').columns.find(({ propertyName }) => propertyName === 'phone');
+  if (!column) throw new Error('the column is gone');
+  column.length = '65';
+  expect(await drift()).not.toEqual([]);
+  column.length = '64';
+});
+
+test('a program that is older than the schema does not start', async () => {
+  const database = await freshDatabase();
+  const app = await TestApp.on(database);
+  await databaseOf(app).execute(
+    "INSERT INTO migrations (timestamp, name) VALUES (4102444800000, 'Future4102444800000')",
+  );
+  await app.stop();
+  await expect(TestApp.on(database)).rejects.toThrow(
+    /newer program \(it has the migration Future4102444800000\)/,
+  );
+  await database.drop();
+});

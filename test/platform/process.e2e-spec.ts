@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { API_KEY } from '../support/app.js';
+import { Client } from '../support/client.js';
+import { type TestDatabase, freshDatabase } from '../support/database.js';
+import { Process, newcomer, takenPort } from '../support/process.js';
+
+/** The service as a process of its own: what a newcomer sees who starts it. */
+let database: TestDatabase;
+jest.setTimeout(90_000);
+beforeEach(async () => void (database = await freshDatabase()));
+afterEach(async () => {
+  await Process.killAll();
+  await database.drop();
+});
+
+const MADE_KEY = /rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}/;
+const PASSWORD = /^ *Password +(\S{16,})$/m;
+const count = (text: string, part: string) => text.split(part).length - 1;
+const secrets = ({ out }: Process) => ({
+  key: MADE_KEY.exec(out)?.[0] ?? '(no key)',
+  password: PASSWORD.exec(out)?.[1] ?? '(no password)',
+});
+/** Runs the line that begins with `curl`, as pasted into a shell. */
+const runCurl = ({ out }: Process, env: Record<string, string> = {}) => {
+  const line = /^ *(curl .*)$/m.exec(out)?.[1] ?? 'false';
+  return execFileSync('/bin/sh', ['-c', `${line} --silent --show-error --fail`], {
+    env: { PATH: process.env['PATH'], ...env },
+    encoding: 'utf8',
+  });
+};
+
+test('the first start prints the addresses and the credentials, and all of them work', async () => {
+  const service = await Process.running(newcomer(database));
+  expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+  expect(service.out).toMatch(new RegExp(`^ *Swagger UI +${service.url}/docs$`, 'm'));
+  expect((await new Client(service.url).raw('GET', '/docs')).text).toContain('swagger-ui');
+
+  const found = JSON.parse(runCurl(service)) as { Count: number; Results: object[] };
+  expect(found).toMatchObject({ Count: 1, Results: [{ username: 'admin', roles: ['Webmaster'] }] });
+
+  const { key, password } = secrets(service);
+  const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
+  expect([login.status, login.body.username]).toEqual([200, 'admin']);
+  expect((await new Client(service.url, { 'x-api-key': key }).get('/users/search')).status).toBe(200);
+
+  await service.stop();
+  // The key once by itself and once in the curl line; neither secret in the log of the requests above.
+  expect([count(service.printed, password), count(service.printed, key)]).toEqual([1, 2]);
+  expect(service.out).toContain('"path":"/api/0.3/sessions/login"');
+  expect(service.err).toBe('');
+});
+
+test('the bundle serves the committed OpenAPI file, and Swagger UI whole', async () => {
+  const service = await Process.running(newcomer(database));
+  const nobody = new Client(service.url);
+  const { body } = await nobody.raw('GET', '/docs/openapi.json');
+  const committed = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
+  expect(`${JSON.stringify(body, null, 2)}\n`).toBe(committed);
+  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js']) {
+    expect((await nobody.raw('GET', `/docs/${file}`)).status).toBe(200);
+  }
+});
+
+test('the second start prints the addresses and no secret, and the first credentials still work', async () => {
+  const first = await Process.running(newcomer(database));
+  await first.stop();
+  const { key, password } = secrets(first);
+  const second = await Process.running(newcomer(database));
+  const login = await new Client(second.url).post('/sessions/login', { username: 'admin', password });
+  expect(login.status).toBe(200);
+  const found = await new Client(second.url, { 'x-api-key': key }).get('/users/search');
+  expect(found.body.Count).toBe(1);
+  await second.stop();
+  expect(second.out).toMatch(/^ *Swagger UI +http:\S+\/docs$/m);
+  expect(second.printed).not.toMatch(MADE_KEY);
+  expect(second.printed).not.toMatch(/password|curl/i);
+  expect(second.printed).not.toContain(password);
+});
+
+test('credentials from the settings are used and never printed', async () => {
+  const given = { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WEBMASTER_PASSWORD: 'a password of ours' };
+  const service = await Process.running({ ...newcomer(database), ...given });
+  expect(JSON.parse(runCurl(service, given))).toMatchObject({ Count: 1 });
+  const password = given.BOOTSTRAP_WEBMASTER_PASSWORD;
+  const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
+  expect(login.status).toBe(200);
+  await service.stop();
+  expect(service.out).toContain('BOOTSTRAP_WEBMASTER_PASSWORD');
+  expect(service.printed).not.toContain(API_KEY);
+  expect(service.printed).not.toContain(password);
+  expect(service.printed).not.toMatch(MADE_KEY);
+});
+
+test('the first key is good from the first answer on', async () => {
+  const { port, release } = await takenPort();
+  await release();
+  const service = new Process('dist/main.js', {
+    ...newcomer(database),
+    PORT: String(port),
+    BOOTSTRAP_API_KEY: API_KEY,
+  });
+  const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY });
+  const first = await service.firstAnswer(() => client.get('/users/search'));
+  expect([first.status, first.body.Count]).toEqual([200, 1]);
+});
+
+test('settings of a later start change neither the key nor the password', async () => {
+  const first = await Process.running(newcomer(database));
+  await first.stop();
+  const late = { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WEBMASTER_PASSWORD: 'a password of ours' };
+  const second = await Process.running({ ...newcomer(database), ...late });
+  expect((await new Client(second.url, { 'x-api-key': API_KEY }).get('/users/search')).status).toBe(401);
+  const credentials = { username: 'admin', password: late.BOOTSTRAP_WEBMASTER_PASSWORD };
+  expect((await new Client(second.url).post('/sessions/login', credentials)).status).toBe(401);
+});
+
+test('a port in use stops the start with a message that says so, and no credentials are lost', async () => {
+  const { port, release } = await takenPort();
+  const refused = new Process('dist/main.js', { ...newcomer(database), PORT: String(port) });
+  expect(await refused.exit).toEqual({ code: 1, signal: null });
+  expect(refused.err).toMatch(/in use/);
+  expect(refused.err).toContain(String(port));
+  expect(refused.err).not.toMatch(/^\s+at /m);
+  expect(refused.out).not.toContain('is running');
+  await release();
+
+  const next = await Process.running(newcomer(database));
+  const printed = refused.out + next.out;
+  expect([count(printed, 'Password '), count(printed, 'API key ')]).toEqual([1, 1]);
+  const key = MADE_KEY.exec(printed)?.[0] ?? '';
+  expect((await new Client(next.url, { 'x-api-key': key }).get('/users/search')).status).toBe(200);
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { Driven } from '../support/driven.js';
+import { ENGINE, freshDatabase } from '../support/database.js';
+import { databaseOf } from '../support/people.js';
+import { planOf } from '../support/plans.js';
+import { Recorder, type Statement, formOf } from '../support/recorder.js';
+import * as scenario from '../support/scenario.js';
+import { importEverything } from '../support/scenario-imports.js';
+import { refreshStatistics, seedUsers, seededUuid } from '../support/seed.js';
+import { seedHistory } from '../support/seed-history.js';
+import { sourceSql } from '../support/source-sql.js';
+
+/**
+ * The plan of every statement that the service issues, taken from the service at work: on large tables none reads
+ * what it does not need. A full scan, and a sort of a large set, looks at more rows than `MOST`, whatever it is called.
+ */
+const USERS = 20_000;
+const HISTORY = 5000;
+const MOST = { sqlite: 10_000, mariadb: 1000 }[ENGINE];
+const PILOTS = 1500;
+
+/** Tables with a handful of rows. */
+const SMALL = new Set(['user_counters', 'leases', 'api_keys', 'import_runs']);
+
+/** What legitimately walks far, and why it may. */
+const WALKS: [RegExp, string][] = [
+  [/^UPDATE idempotency_keys SET created/, 'the test lets time go by'],
+  [
+    /FROM users WHERE managed_by = \? .*LIMIT \?\) AS stretch/,
+    'the users of a data set are counted, 2,000 at a time',
+  ],
+  [/FROM users WHERE uuid > \? .*LIMIT \?$/, 'the export goes through all users by their key, 500 at a time'],
+  [/FROM audit_events.*LIMIT \?\) AS candidates/, 'the audit looks at 10,000 rows at most, and says so'],
+  [/COUNT\(\*\) AS count FROM sessions/, 'an exact number costs its matches: sessions that live'],
+  [/COUNT\(\*\) AS count FROM import_rows/, 'an exact number costs its matches: rows of one import'],
+];
+/** For filters that most users match. */
+const BROAD: [RegExp, string][] = [
+  [/^SELECT COUNT\(\*\) AS n FROM users u/, 'an exact number costs its matches (interface §5)'],
+  [/FROM user_words WHERE word/, 'words cost their matches (interface §5)'],
+];
+
+jest.setTimeout(120_000);
+const recorder = new Recorder();
+let app: TestApp;
+let driven: Driven;
+beforeAll(async () => {
+  const database = await freshDatabase();
+  app = await TestApp.on(database, {
+    AUDIT_RETENTION_DAYS: '30',
+    IMPORT_OVERDUE_HOURS: '1',
+    IMPORT_FOLDER: database.folder,
+  });
+  driven = new Driven(app);
+  await seedUsers(app, 0, USERS);
+  await seedHistory(app, HISTORY);
+  await refreshStatistics(app);
+});
+afterAll(() => app.end());
+
+/** What is wrong with the plans of what has been asked for since the last time. */
+async function faults(allowed: readonly [RegExp, string][], most = MOST): Promise<string[]> {
+  const found: string[] = [];
+  recorder.listens = false;
+  for (const statement of recorder.take().filter(isPlanned)) {
+    const form = formOf(statement.sql);
+    if (allowed.some(([pattern]) => pattern.test(form))) continue;
+    const { scans, effort, told } = await planOf(app, statement);
+    const large = scans.filter((table) => !SMALL.has(table));
+    const about = `${form} ${JSON.stringify(statement.params.slice(0, 20))}\n${told}`;
+    if (large.length > 0) found.push(`reads all of ${large.join()}: ${about}`);
+    if (effort > most) found.push(`looks at ${effort}: ${about}`);
+  }
+  recorder.listens = true;
+  return found;
+}
+
+/** An INSERT of rows has no plan. */
+const isPlanned = ({ sql }: Statement): boolean => !/^(INSERT|PRAGMA|ANALYZE)/.test(sql);
+
+test('a search that finds few users looks at few, in every order', async () => {
+  recorder.take();
+  await scenario.searchAll(app.key, [{}, ...scenario.NARROW]);
+  expect(await faults([])).toEqual([]);
+});
+
+test('a search that finds most users reads a page in its order', async () => {
+  await scenario.searchAll(app.key, scenario.BROAD, ['updated', 'surname', 'external_id', 'relevance']);
+  expect(await faults(BROAD)).toEqual([]);
+});
+
+test('so it is for those who meet active users alone', async () => {
+  const { client } = await scenario.aMember(app);
+  await scenario.searchAll(client, scenario.FOR_MEMBERS, ['updated', 'surname', 'username']);
+  expect(await faults(BROAD)).toEqual([]);
+});
+
+test('matches that stand together at the far end of an order are looked up, and not met last', async () => {
+  const pilots = ['pilot', seededUuid(PILOTS)];
+  await databaseOf(app).execute('UPDATE users SET managed_by = ? WHERE uuid < ?', pilots);
+  await refreshStatistics(app);
+  recorder.take();
+  await scenario.searchAll(app.key, [{ managed_by: 'pilot' }]);
+  expect(await faults([], 5 * MOST)).toEqual([]);
+});
+
+test.each([
+  ['users', scenario.liveThrough],
+  ['logins and sessions', scenario.comeAndGo],
+  ['keys, audit and metrics', scenario.lookAround],
+  ['imports and exports', importEverything],
+  ['what is purged', scenario.purge],
+])('%s', async (_, live) => {
+  await live(app);
+  expect(await faults(WALKS)).toEqual([]);
+});
+
+test('nothing was left out: every statement of the sources, every operation of the OpenAPI file', () => {
+  const { texts } = recorder;
+  // Migrations run before there is a service, and commands beside it.
+  const known = sourceSql(['database/migrations', 'database/data-source.ts', 'cli']);
+  expect(known.length).toBeGreaterThan(70);
+  const missing = known.filter(({ pattern }) => !texts.some((text) => pattern.test(text)));
+  expect(missing.map(({ place }) => place)).toEqual([]);
+  expect(driven.missing).toEqual([]);
+  const forms = texts.map(formOf);
+  const unused = [...WALKS, ...BROAD].filter(([pattern]) => !forms.some((form) => pattern.test(form)));
+  expect(unused).toEqual([]);
+});

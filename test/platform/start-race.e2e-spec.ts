@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { TestApp } from '../support/app.js';
+import { Client } from '../support/client.js';
+import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
+import { type Exit, Process, newcomer } from '../support/process.js';
+
+/** Several instances that start at once on one empty database. */
+let database: TestDatabase;
+jest.setTimeout(90_000);
+beforeEach(async () => void (database = await freshDatabase()));
+afterEach(async () => {
+  await Process.killAll();
+  await database.drop();
+});
+
+const KEY = /API key +(\S+)/g;
+const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
+
+/** One Webmaster and one key in the database, shown by one of the instances and taken by all. */
+async function expectOneFirstStart(instances: readonly Process[], url: string): Promise<void> {
+  const keys = instances.flatMap(({ out }) => [...out.matchAll(KEY)].map(([, key]) => key ?? ''));
+  expect(keys).toHaveLength(1);
+  for (const instance of instances) {
+    const found = await new Client(instance.url, { 'x-api-key': keys[0] ?? '' }).get('/users/search');
+    expect([found.status, found.body.Count]).toEqual([200, 1]);
+    expect(found.body.Results[0]).toMatchObject({ username: 'admin', roles: ['Webmaster'] });
+  }
+  await Promise.all(instances.map((instance) => instance.stop()));
+  const app = await TestApp.on({ ...database, url });
+  const rows = await app.app
+    .get<Database>(DATABASE)
+    .query<{ n: number }>('SELECT COUNT(*) AS n FROM api_keys');
+  await app.stop();
+  expect(Number(rows[0]?.n)).toBe(1);
+}
+
+test('instances that start at once on an empty database make one schema, one Webmaster and one key', async () => {
+  const settings = { ...newcomer(database), DATABASE_URL: database.url };
+  const instances = await Promise.all([1, 2, 3].map(() => Process.running(settings)));
+  await expectOneFirstStart(instances, database.url);
+});
+
+onMariadb(
+  'instances that all found an empty database make one schema (needs a server: MariaDB only)',
+  async () => {
+    const columns =
+      'id int NOT NULL AUTO_INCREMENT PRIMARY KEY, timestamp bigint NOT NULL, name varchar(255) NOT NULL';
+    // What is done can be read, but not noted until all have read it or wait for their turn.
+    const instances = await startBehind(
+      `CREATE TABLE migrations (${columns})`,
+      'LOCK TABLES migrations READ',
+    );
+    await expectOneFirstStart(instances, database.url);
+  },
+);
+
+onMariadb(
+  'instances that all found no user yet make one Webmaster and one key (needs a server: MariaDB only)',
+  async () => {
+    expect((await Process.command(['migrate'], newcomer(database)).exit).code).toBe(0);
+    // Everybody may read that there is no user; nobody can write one until all are about to.
+    const instances = await startBehind('LOCK TABLES users READ, api_keys READ, user_counters READ');
+    await expectOneFirstStart(instances, database.url);
+  },
+);
+
+/** Two instances that run, after they have met behind the locks that `statements` take. */
+async function startBehind(...statements: string[]): Promise<Process[]> {
+  const holder = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') });
+  try {
+    for (const statement of statements) await holder.query(statement);
+    const starting = [1, 2].map(() => new Process('dist/main.js', newcomer(database)));
+    const ended: Exit[] = [];
+    for (const { exit } of starting) void exit.then((end) => ended.push(end));
+    while (ended.length === 0 && (await waiting(holder)) < 2);
+    await holder.query('UNLOCK TABLES');
+    await Promise.all(starting.map((instance) => instance.ready()));
+    return starting;
+  } finally {
+    await holder.end();
+  }
+}
+
+/** How many connections to the database wait for a lock. */
+async function waiting(connection: Connection): Promise<number> {
+  const [rows] = await connection.query<RowDataPacket[]>('SHOW FULL PROCESSLIST');
+  const here = rows.filter(({ db }) => db === connection.config.database);
+  return here.filter(({ State }) => /^Waiting for.*lock|^User lock/.test(String(State))).length;
+}

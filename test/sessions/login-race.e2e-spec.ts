@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { hash } from '@node-rs/argon2';
+import { PasswordService } from '../../src/users/passwords/password.service.js';
+import { TestApp } from '../support/app.js';
+import { create } from '../support/factories.js';
+import { PASSWORD, aPerson, databaseOf, fieldErrorsOf } from '../support/people.js';
+
+/** Checking a password takes its time; what a Webmaster changes meanwhile counts. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+test.each([
+  ['the password is changed', [{ password: 'another password' }]],
+  ['the user is blocked', [{ status: 'Blocked' }]],
+  ['the password is removed', [{ password: null }]],
+])('a login during which %s gets no session', async (_what, changes) => {
+  const user = await create(app.key, { password: 'the old password' });
+  const passwords = app.app.get(PasswordService);
+  const verify = passwords.verify.bind(passwords);
+  const checked = jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...given) => {
+    const fits = await verify(...given);
+    for (const change of changes) expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
+    return fits;
+  });
+  const login = await app.nobody.post('/sessions/login', {
+    username: user.username,
+    password: 'the old password',
+  });
+  expect(checked).toHaveBeenCalled();
+  expect([login.status, login.body.code, login.cookie]).toEqual([401, 'login_failed', '']);
+});
+
+test('two logins at once, of which one stores the hash anew, are both let in', async () => {
+  const user = await create(app.key);
+  const old = await hash(PASSWORD, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
+  await databaseOf(app).execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
+  const login = async () =>
+    (await app.nobody.post('/sessions/login', { username: user.username, password: PASSWORD })).status;
+  const passwords = app.app.get(PasswordService);
+  const verify = passwords.verify.bind(passwords);
+  let other = 0;
+  jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...given) => {
+    const fits = await verify(...given);
+    other = await login();
+    return fits;
+  });
+  expect([await login(), other]).toEqual([200, 200]);
+});
+
+test.each([
+  ['the password is changed', [{ password: 'set by a Webmaster' }], 'set by a Webmaster'],
+  ['the password is removed', [{ password: null }], undefined],
+  ['the user is blocked', [{ status: 'Blocked' }], undefined],
+])('of a change of the own password during which %s nothing stays', async (_what, changes, good) => {
+  const { user, client } = await aPerson(app);
+  const passwords = app.app.get(PasswordService);
+  const hashNew = passwords.hash.bind(passwords);
+  const hashed = jest.spyOn(passwords, 'hash').mockImplementationOnce(async (...given) => {
+    const made = await hashNew(...given);
+    for (const change of changes) expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
+    return made;
+  });
+  const own = { password: 'set by a thief', current_password: PASSWORD, known_as: 'Thief' };
+  const answer = await client.put(`/users/${user.uuid}`, own);
+  expect(hashed).toHaveBeenCalled();
+  expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['current_password', 'invalid_value']]]);
+  expect((await app.key.get(`/users/${user.uuid}`)).body.known_as).toBe('');
+  await app.key.put(`/users/${user.uuid}`, { status: 'Active' });
+  const status = async (password: string) =>
+    (await app.nobody.post('/sessions/login', { username: user.username, password })).status;
+  expect(await status('set by a thief')).toBe(401);
+  if (good !== undefined) expect(await status(good)).toBe(200);
+});

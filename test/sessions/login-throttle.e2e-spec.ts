@@ -1,0 +1,120 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { availableParallelism } from 'node:os';
+import { TestApp } from '../support/app.js';
+import type { Answer } from '../support/client.js';
+import { stopClock } from '../support/clock.js';
+import { create } from '../support/factories.js';
+import { PASSWORD, databaseOf, inSeconds, problemOf } from '../support/people.js';
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start({ LOGIN_FAILURES_PER_IP: '1000' })));
+beforeEach(() => void stopClock());
+afterEach(() => void jest.useRealTimers());
+afterAll(() => app.end());
+
+const login = (username: string, password: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  app.nobody.post('/sessions/login', { username, password }, headers);
+
+async function fail(times: number, name: string): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    expect(problemOf(await login(name, `wrong ${time}`))).toEqual([401, 'login_failed']);
+  }
+}
+
+const endWindows = () =>
+  databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
+
+describe('after five failures of one name', () => {
+  test('even the right password is refused, and the answer tells when to come back', async () => {
+    const { username } = await create(app.key, { password: PASSWORD });
+    await fail(5, username);
+    const answer = await login(username, PASSWORD);
+    expect(problemOf(answer)).toEqual([429, 'login_throttled']);
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect(answer.headers['retry-after']).toBe(String(15 * 60));
+  });
+
+  test('a name that nobody has is refused alike', async () => {
+    await fail(5, 'no such person');
+    expect(problemOf(await login('no such person', PASSWORD))).toEqual([429, 'login_throttled']);
+  });
+
+  test('a blocked user is refused alike, whose password is right', async () => {
+    const { username, uuid } = await create(app.key, { password: PASSWORD });
+    await app.key.put(`/users/${uuid}`, { status: 'Blocked' });
+    for (let time = 0; time < 5; time++) {
+      expect(problemOf(await login(username, PASSWORD))).toEqual([401, 'login_failed']);
+    }
+    expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
+  });
+
+  test('every spelling of the name is refused, and no other name', async () => {
+    const [user, other] = [
+      await create(app.key, { password: PASSWORD }),
+      await create(app.key, { password: PASSWORD }),
+    ];
+    await fail(3, user.username);
+    await fail(2, ` ${user.username.toUpperCase()} `);
+    expect((await login(user.username, PASSWORD)).status).toBe(429);
+    expect((await login(other.username, PASSWORD)).status).toBe(200);
+  });
+
+  test('an address that the client only claims does not help', async () => {
+    await fail(5, 'forwarded');
+    const claimed = {
+      'x-forwarded-for': '203.0.113.9',
+      forwarded: 'for=203.0.113.9',
+      'x-real-ip': '203.0.113.9',
+    };
+    expect((await login('forwarded', PASSWORD, claimed)).status).toBe(429);
+  });
+
+  test('the name is open again when the window has ended, and counts from the beginning', async () => {
+    const { username } = await create(app.key, { password: PASSWORD });
+    await fail(5, username);
+    expect((await login(username, PASSWORD)).status).toBe(429);
+    await endWindows();
+    await fail(5, username);
+    expect((await login(username, PASSWORD)).status).toBe(429);
+    await endWindows();
+    expect((await login(username, PASSWORD)).status).toBe(200);
+  });
+});
+
+test('a login that succeeds clears the counter of its name', async () => {
+  const { username } = await create(app.key, { password: PASSWORD });
+  await fail(4, username);
+  expect((await login(username, PASSWORD)).status).toBe(200);
+  await fail(4, username);
+  expect((await login(username, PASSWORD)).status).toBe(200);
+});
+
+test('guesses sent at once count one another', async () => {
+  const names = Array.from({ length: 40 }, () => 'hammered');
+  const answers = await Promise.all(names.map((name, index) => login(name, `wrong ${index}`)));
+  const codes = answers.map(problemOf).map(String);
+  const refused = codes.filter((code) => code === '401,login_failed').length;
+  expect(new Set(codes)).toEqual(new Set(['401,login_failed', '429,login_throttled']));
+  // Those whose hashes are being computed beside the fifth failure may pass, and no other.
+  expect(refused).toBeGreaterThanOrEqual(5);
+  expect(refused).toBeLessThan(5 + availableParallelism());
+});
+
+test('first failures of many names at once are answered, and none is lost', async () => {
+  await databaseOf(app).execute('DELETE FROM login_failures');
+  const names = Array.from({ length: 20 }, (_, index) => `first-${index}`);
+  const answers = await Promise.all(names.map((name) => login(name, PASSWORD)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+  const rows = await databaseOf(app).query<{ failures: number }>('SELECT failures FROM login_failures');
+  // One row a name, and one for the address that they share.
+  expect(rows.map(({ failures }) => failures).sort((a, b) => a - b)).toEqual([...names.map(() => 1), 20]);
+});
+
+test('failures are kept in the database: the next instance goes on counting', async () => {
+  const { username } = await create(app.key, { password: PASSWORD });
+  await fail(3, username);
+  await app.stop();
+  app = await TestApp.on(app.database);
+  await fail(2, username);
+  expect((await login(username, PASSWORD)).status).toBe(429);
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Answer, Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { PASSWORD, fieldErrorsOf, problemOf } from '../support/people.js';
+
+let app: TestApp;
+let zoe: Json;
+let blocked: Json;
+let passwordless: Json;
+
+beforeAll(async () => {
+  app = await TestApp.start();
+  zoe = await create(app.key, { username: 'Zoë Strauß', email: 'Zoe.S@Example.org', password: PASSWORD });
+  blocked = await create(app.key, { password: PASSWORD, status: 'Blocked' });
+  passwordless = await create(app.key);
+});
+afterAll(() => app.end());
+
+const login = (username: unknown, password: unknown = PASSWORD): Promise<Answer> =>
+  app.nobody.post('/sessions/login', { username, password });
+
+test.each([
+  ['the username', 'Zoë Strauß'],
+  ['the username in capitals', 'ZOË STRAUSS'],
+  ['the username with decomposed accents', 'Zoë Strauß'.normalize('NFD')],
+  ['the username with more spaces', '  zoë   strauß '],
+  ['the e-mail address', 'Zoe.S@Example.org'],
+  ['the e-mail address in another case', 'zoe.s@EXAMPLE.ORG'],
+])('a login takes %s', async (_, name) => {
+  const answer = await login(name);
+  expect([answer.status, answer.body]).toEqual([200, { uuid: zoe.uuid, username: 'Zoë Strauß' }]);
+});
+
+test.each([
+  ['trimmed', PASSWORD, `${PASSWORD} `],
+  ['compared in any case', PASSWORD, PASSWORD.toUpperCase()],
+  ['cut at a NUL', 'eight\0and more', 'eight\0and less'],
+])('a password is never %s', async (_, password, other) => {
+  const user = await create(app.key, { password });
+  expect(problemOf(await login(user.username, other))).toEqual([401, 'login_failed']);
+  expect((await login(user.username, password)).status).toBe(200);
+});
+
+test('a password fits however its accents are composed', async () => {
+  const user = await create(app.key, { password: 'déjà vu déjà'.normalize('NFD') });
+  expect((await login(user.username, 'déjà vu déjà'.normalize('NFC'))).status).toBe(200);
+  const other = await create(app.key, { password: 'déjà vu déjà'.normalize('NFC') });
+  expect((await login(other.username, 'déjà vu déjà'.normalize('NFD'))).status).toBe(200);
+});
+
+describe('a refused login', () => {
+  const refusals = (): [string, string, string][] => [
+    ['wrong password', zoe.username, 'not the password'],
+    ['unknown name', `nobody-${Math.random()}`, PASSWORD],
+    ['blocked user', blocked.username, PASSWORD],
+    ['user without a password', passwordless.username, PASSWORD],
+  ];
+
+  test('tells nothing of its reason', async () => {
+    const answers = [];
+    for (const [, name, password] of refusals()) {
+      const { status, body, headers } = await login(name, password);
+      expect(headers['set-cookie']).toBeUndefined();
+      answers.push({ status, body: { ...body, request_id: '' }, headers: Object.keys(headers) });
+    }
+    expect(answers[0]).toMatchObject({ status: 401, body: { code: 'login_failed', status: 401 } });
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+  });
+
+  test('is the same work for every reason', async () => {
+    // The processor's time and not the clock's, which other work on the machine moves.
+    const least = new Map<string, number>();
+    for (let round = 0; round < 3; round++) {
+      for (const [reason, name, password] of refusals()) {
+        const start = process.cpuUsage();
+        expect((await login(name, password)).status).toBe(401);
+        const { user, system } = process.cpuUsage(start);
+        least.set(reason, Math.min(least.get(reason) ?? Infinity, user + system));
+      }
+    }
+    const work = [...least.values()];
+    expect(Math.min(...work)).toBeGreaterThan(Math.max(...work) / 3);
+  });
+
+  test('has a name whose accents differ', async () => {
+    expect(problemOf(await login('Zoe Strauß'))).toEqual([401, 'login_failed']);
+  });
+});
+
+describe('the body of a login', () => {
+  const good = { username: 'admin', password: PASSWORD };
+
+  test.each<[string, object, [string, string][]]>([
+    ['nothing', {}, [['password', 'required'], ['username', 'required']]], // prettier-ignore
+    ['empty values', { username: ' ', password: '' }, [['password', 'blank'], ['username', 'blank']]], // prettier-ignore
+    ['null', { username: null, password: null }, [['password', 'blank'], ['username', 'blank']]], // prettier-ignore
+    ['other types', { username: 5, password: ['x'] }, [['password', 'invalid_type'], ['username', 'invalid_type']]], // prettier-ignore
+    ['a name that is too long', { ...good, username: 'x'.repeat(255) }, [['username', 'too_long']]],
+    ['a field that is none', { ...good, remember: true }, [['remember', 'unknown_field']]],
+  ])('with %s is not valid', async (_, body, errors) => {
+    const answer = await app.nobody.post('/sessions/login', body);
+    expect(problemOf(answer)).toEqual([422, 'validation_failed']);
+    expect(fieldErrorsOf(answer)).toEqual(errors);
+  });
+
+  test.each(['a\0b', '\0', '\ud800', 'a\nb', '\u{1f600}'.repeat(254)])(
+    'with the odd name %j is refused',
+    async (name) => {
+      expect([401, 422]).toContain((await login(name)).status);
+    },
+  );
+
+  test('is the only place for name and password', async () => {
+    const query = `username=zoe.s@example.org&password=${encodeURIComponent(PASSWORD)}`;
+    const answer = await app.nobody.post(`/sessions/login?${query}`, {});
+    expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
+  });
+});

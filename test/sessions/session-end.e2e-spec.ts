@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
+import type { Client, Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { PASSWORD, type Person, aPerson, databaseOf, problemOf } from '../support/people.js';
+
+let app: TestApp;
+/** A second instance on the same database. It was made last, so that it is the one that looks up sessions. */
+let other: TestApp;
+
+beforeAll(async () => {
+  app = await TestApp.start();
+  other = await TestApp.on(app.database);
+});
+afterAll(async () => {
+  await other.stop();
+  await app.end();
+});
+
+/** Status of the next request with this session, on both instances. */
+const next = async ({ headers }: Client) => [
+  (await app.nobody.get('/users/me', headers)).status,
+  (await other.nobody.get('/users/me', headers)).status,
+];
+const ALIVE = [200, 200];
+const ENDED = [401, 401];
+
+const change = async (user: Json, body: object) => {
+  expect((await app.key.put(`/users/${user.uuid}`, body)).status).toBe(200);
+};
+
+/** Somebody with two sessions that have been used on both instances. */
+async function withTwo(overrides: Record<string, unknown> = {}): Promise<Person & { second: Client }> {
+  const person = await aPerson(app, overrides);
+  const second = await app.login(person.user.username, PASSWORD);
+  expect([await next(person.client), await next(second)]).toEqual([ALIVE, ALIVE]);
+  return { ...person, second };
+}
+
+test('a logout ends its own session with the very next request, and no other', async () => {
+  const { client, second } = await withTwo();
+  const answer = await client.post('/sessions/logout');
+  expect([answer.status, answer.body]).toEqual([200, {}]);
+  expect([await next(client), await next(second)]).toEqual([ENDED, ALIVE]);
+  expect(problemOf(await client.post('/sessions/logout'))).toEqual([401, 'unauthenticated']);
+});
+
+describe('a logout with an API key', () => {
+  test('is refused as one without a session', async () => {
+    const answer = await app.key.post('/sessions/logout');
+    expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
+    expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
+  });
+
+  test('leaves the session of a cookie beside it alone', async () => {
+    const { client } = await aPerson(app);
+    const both = await app.key.post('/sessions/logout', undefined, client.headers);
+    expect(problemOf(both)).toEqual([401, 'unauthenticated']);
+    expect(await next(client)).toEqual(ALIVE);
+  });
+});
+
+test.each<[string, object, object]>([
+  ['is blocked', {}, { status: 'Blocked' }],
+  ['becomes a Webmaster', {}, { roles: ['Webmaster'] }],
+  ['becomes a Webmaster beside other roles', { roles: ['Editor'] }, { roles: ['Editor', 'Webmaster'] }],
+  ['is a Webmaster no longer', { roles: ['Webmaster'] }, { roles: [] }],
+  ['gets another password', {}, { password: 'another password' }],
+  ['loses the password', {}, { password: null }],
+])('all sessions end with the very next request when the user %s', async (_, before, after) => {
+  const { user, client, second } = await withTwo({ ...before });
+  const bystander = await aPerson(app);
+  await change(user, after);
+  expect([await next(client), await next(second)]).toEqual([ENDED, ENDED]);
+  expect(await next(bystander.client)).toEqual(ALIVE);
+  const left = await databaseOf(app).query('SELECT id FROM sessions WHERE user_uuid = ?', [user.uuid]);
+  expect(left).toEqual([]);
+});
+
+test.each<[string, object]>([
+  ['other roles', { roles: ['Editor', 'Publisher'] }],
+  ['another name', { username: `renamed-${Date.now()}`, surname: 'Other' }],
+  ['the status it has', { status: 'Active' }],
+])('a session lives on when its user gets %s', async (_, after) => {
+  const { user, client } = await withTwo();
+  await change(user, after);
+  expect(await next(client)).toEqual(ALIVE);
+});
+
+test('a user who is active again has to log in again', async () => {
+  const { user, client } = await withTwo();
+  await change(user, { status: 'Blocked' });
+  await change(user, { status: 'Active' });
+  expect(await next(client)).toEqual(ENDED);
+  expect(await next(await app.login(user.username, PASSWORD))).toEqual(ALIVE);
+});
+
+test('a refused change ends nothing', async () => {
+  const { user, client, second } = await withTwo();
+  expect((await app.key.put(`/users/${user.uuid}`, { status: 'Blocked', phone: 5 })).status).toBe(422);
+  expect((await app.key.put(`/users/${user.uuid}`, { password: 'short' })).status).toBe(422);
+  expect([await next(client), await next(second)]).toEqual([ALIVE, ALIVE]);
+});
+
+test('whoever changes their own password keeps this session and loses the others', async () => {
+  const { user, client, second } = await withTwo();
+  const body = { password: 'another password', current_password: PASSWORD };
+  expect((await client.put(`/users/${user.uuid}`, body)).status).toBe(200);
+  expect([await next(client), await next(second)]).toEqual([ALIVE, ENDED]);
+  expect(await next(await app.login(user.username, 'another password'))).toEqual(ALIVE);
+});
+
+test('a Webmaster who gives the role away is out with the next request', async () => {
+  const { user, client, second } = await withTwo({ roles: ['Webmaster'] });
+  expect((await client.put(`/users/${user.uuid}`, { roles: ['Editor'] })).status).toBe(200);
+  expect([await next(client), await next(second)]).toEqual([ENDED, ENDED]);
+});
+
+test('roles are those of the moment, not those of the login', async () => {
+  const { user, client } = await withTwo();
+  const colleague = await create(app.key);
+  expect((await client.get(`/users/${colleague.uuid}`)).status).toBe(200);
+  await change(user, { roles: ['External user'] });
+  expect(problemOf(await client.get(`/users/${colleague.uuid}`))).toEqual([403, 'forbidden']);
+  await change(user, { roles: ['Editor'] });
+  expect((await client.get(`/users/${colleague.uuid}`)).status).toBe(200);
+});
+
+test('nobody logs in with a password that was changed, nor while blocked', async () => {
+  const { user } = await aPerson(app);
+  const status = async (password: string) =>
+    (await other.nobody.post('/sessions/login', { username: user.username, password })).status;
+  await change(user, { password: 'another password' });
+  expect([await status(PASSWORD), await status('another password')]).toEqual([401, 200]);
+  await change(user, { status: 'Blocked' });
+  expect(await status('another password')).toBe(401);
+  expect(await next(await app.login('admin', ADMIN_PASSWORD))).toEqual(ALIVE);
+});

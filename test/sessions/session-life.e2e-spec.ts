@@ -1,0 +1,126 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Client } from '../support/client.js';
+import { stopClock } from '../support/clock.js';
+import { aPerson, databaseOf, inSeconds, problemOf, sha256 } from '../support/people.js';
+
+interface Session {
+  created: string;
+  expires: string;
+  absolute_expires: string;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+beforeEach(() => void stopClock());
+afterEach(() => void jest.useRealTimers());
+afterAll(() => app.end());
+
+const hashOf = ({ headers }: Client) => sha256(headers['cookie']?.split('=')[1] ?? '');
+
+async function stored(client: Client, of = app): Promise<Session> {
+  const sql = 'SELECT created, expires, absolute_expires FROM sessions WHERE token_hash = ?';
+  const [session] = await databaseOf(of).query<Session>(sql, [hashOf(client)]);
+  if (!session) throw new Error('the session is not there');
+  return session;
+}
+
+/** Sets the ends of a session, in seconds from now. */
+async function setEnds(client: Client, expires: number, absolute: number): Promise<Session> {
+  const sql = 'UPDATE sessions SET expires = ?, absolute_expires = ? WHERE token_hash = ?';
+  await databaseOf(app).execute(sql, [inSeconds(expires), inSeconds(absolute), hashOf(client)]);
+  return stored(client);
+}
+
+const millis = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`);
+const secondsBetween = (from: string, to: string) => (millis(to) - millis(from)) / 1000;
+
+test('a session lives two hours without a request, and twelve hours at most', async () => {
+  const { client } = await aPerson(app);
+  const { created, expires, absolute_expires } = await stored(client);
+  expect(secondsBetween(created, expires)).toBe(2 * HOUR);
+  expect(secondsBetween(created, absolute_expires)).toBe(12 * HOUR);
+});
+
+test('both limits are settings', async () => {
+  const other = await TestApp.start({ SESSION_IDLE_MINUTES: '10', SESSION_ABSOLUTE_MINUTES: '15' });
+  try {
+    const { created, expires, absolute_expires } = await stored(await other.login(), other);
+    expect(secondsBetween(created, expires)).toBe(10 * MINUTE);
+    expect(secondsBetween(created, absolute_expires)).toBe(15 * MINUTE);
+  } finally {
+    await other.end();
+    // Strategies belong to the process: the application that was made last has them.
+    await app.stop();
+    app = await TestApp.on(app.database);
+  }
+});
+
+describe('a session ends', () => {
+  test.each([
+    ['by idleness', -1, 10 * HOUR],
+    ['by its age, however busy it was', HOUR, -1],
+  ])('%s', async (_, expires, absolute) => {
+    const { client } = await aPerson(app);
+    expect((await client.get('/users/me')).status).toBe(200);
+    await setEnds(client, expires, absolute);
+    for (const attempt of [1, 2]) {
+      const answer = await client.get('/users/me');
+      expect([attempt, ...problemOf(answer)]).toEqual([attempt, 401, 'unauthenticated']);
+      expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
+    }
+  });
+
+  test('not a moment before', async () => {
+    const { client } = await aPerson(app);
+    await setEnds(client, 1, 10 * HOUR);
+    expect((await client.get('/users/me')).status).toBe(200);
+  });
+});
+
+describe('a request', () => {
+  test('writes nothing before half of the idle time has passed', async () => {
+    const { user, client } = await aPerson(app);
+    const before = await setEnds(client, HOUR + 1, 10 * HOUR);
+    const row = () => databaseOf(app).query('SELECT * FROM users WHERE uuid = ?', [user.uuid]);
+    const [userBefore] = await row();
+    expect((await client.get('/users/me')).status).toBe(200);
+    expect((await client.get(`/users/${user.uuid}`)).status).toBe(200);
+    expect(await stored(client)).toEqual(before);
+    expect(await row()).toEqual([userBefore]);
+  });
+
+  test('moves the end on when less than half of the idle time is left', async () => {
+    const { client } = await aPerson(app);
+    const before = await setEnds(client, HOUR - 1, 10 * HOUR);
+    expect((await client.get('/users/me')).status).toBe(200);
+    const after = await stored(client);
+    expect(after.expires).toBe(inSeconds(2 * HOUR));
+    expect(after.absolute_expires).toBe(before.absolute_expires);
+  });
+
+  test('never moves the end beyond the twelve hours', async () => {
+    const { client } = await aPerson(app);
+    const before = await setEnds(client, 10 * MINUTE, 30 * MINUTE);
+    expect((await client.get('/users/me')).status).toBe(200);
+    expect(await stored(client)).toEqual({ ...before, expires: before.absolute_expires });
+  });
+
+  test('does not bring back a session that has ended', async () => {
+    const { client } = await aPerson(app);
+    const before = await setEnds(client, -1, 10 * HOUR);
+    expect((await client.get('/users/me')).status).toBe(401);
+    expect(await stored(client)).toEqual(before);
+  });
+});
+
+test('a session outlives a restart of the service', async () => {
+  const { client } = await aPerson(app);
+  await app.stop();
+  app = await TestApp.on(app.database);
+  const { headers } = client;
+  expect((await app.nobody.get('/users/me', headers)).status).toBe(200);
+});

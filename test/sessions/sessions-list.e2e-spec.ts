@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { auditRows } from '../support/audit-rows.js';
+import type { Client, Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { PASSWORD, databaseOf, inSeconds } from '../support/people.js';
+
+/** Sessions, listed and ended by their users and by operators. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const person = async (roles: string[] = []): Promise<{ user: Json; login: () => Promise<Client> }> => {
+  const user = await create(app.key, { password: PASSWORD, roles });
+  return { user, login: () => app.login(user.username, PASSWORD) };
+};
+const sessions = async (client: Client, query = ''): Promise<Json[]> =>
+  (await client.get(`/sessions${query}`)).body.Results;
+const alive = async (client: Client) => (await client.get('/users/me')).status === 200;
+
+test('users see their own sessions, and which one they are in', async () => {
+  const { user, login } = await person();
+  const [first, second] = [await login(), await login()];
+  const list = await sessions(second);
+  expect(list.map(({ user_uuid, current }) => [user_uuid, current])).toEqual([
+    [user.uuid, true],
+    [user.uuid, false],
+  ]);
+  expect(Object.keys(list[0]).sort()).toEqual(['created', 'current', 'expires', 'id', 'ip', 'user_uuid']);
+  expect((await sessions(first)).map(({ current }) => current)).toEqual([false, true]);
+});
+
+test('users end one of their sessions, and no other of anybody', async () => {
+  const { login } = await person();
+  const other = await person();
+  const [first, second, foreign] = [await login(), await login(), await other.login()];
+  const [own] = (await sessions(second)).filter(({ current }) => !current);
+  const [theirs] = await sessions(foreign);
+  expect((await second.delete(`/sessions/${theirs.id as string}`)).status).toBe(404);
+  expect((await second.delete(`/sessions/${own.id as string}`)).status).toBe(204);
+  expect([await alive(first), await alive(second), await alive(foreign)]).toEqual([false, true, true]);
+  expect((await second.delete(`/sessions/${own.id as string}`)).status).toBe(404);
+});
+
+test("an operator sees everybody's sessions, or those of one user, and ends them", async () => {
+  const { user, login } = await person();
+  const client = await login();
+  expect((await app.key.get('/sessions')).body.Count).toBeGreaterThan(1);
+  const [session, ...more] = await sessions(app.key, `?user_uuid=${user.uuid.toUpperCase() as string}`);
+  expect([session.user_uuid, session.current, more]).toEqual([user.uuid, false, []]);
+  expect((await app.key.delete(`/sessions/${session.id as string}`)).status).toBe(204);
+  expect(await alive(client)).toBe(false);
+  const [created, ended] = await auditRows(app, session.id);
+  expect([created?.action, ended?.action]).toEqual(['session.created', 'session.ended']);
+  expect(JSON.parse(ended?.changes ?? '')).toEqual([{ field: 'user_uuid', old: user.uuid }]);
+});
+
+test('all sessions of a user end, the own one too, and those of others stay', async () => {
+  const { user, login } = await person();
+  const other = await (await person()).login();
+  const [first, second] = [await login(), await login()];
+  expect((await second.delete(`/users/${user.uuid as string}/sessions`)).status).toBe(204);
+  expect([await alive(first), await alive(second), await alive(other)]).toEqual([false, false, true]);
+  const third = await login();
+  expect((await app.key.delete(`/users/${user.uuid as string}/sessions`)).status).toBe(204);
+  expect((await app.key.delete(`/users/${user.uuid as string}/sessions`)).status).toBe(204);
+  expect(await alive(third)).toBe(false);
+  const unknown = await app.key.delete('/users/00000000-0000-4000-8000-00000000dead/sessions');
+  expect(unknown.status).toBe(404);
+});
+
+test('a session that has expired is not listed', async () => {
+  const { user, login } = await person();
+  await login();
+  const query = `?user_uuid=${user.uuid as string}`;
+  expect(await sessions(app.key, query)).toHaveLength(1);
+  const end = 'UPDATE sessions SET expires = ? WHERE user_uuid = ?';
+  await databaseOf(app).execute(end, [inSeconds(-1), user.uuid]);
+  expect(await sessions(app.key, query)).toEqual([]);
+});

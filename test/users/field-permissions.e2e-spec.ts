@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { PASSWORD, type Person, aPerson, problemOf } from '../support/people.js';
+
+/** Fields that everybody may change of their own profile, with a value to change them to. */
+const SELF: [string, Json][] = [
+  ['phone', '+44 20 7946 0000'],
+  ['mobile', '+44 7700 900000'],
+  ['known_as', 'Kim'],
+  ['user_avatar', 'https://example.org/kim.png'],
+  ['about_me', 'One line\nand another'],
+  ['social_media', { facebook: '', linkedin: 'https://example.org/kim', twitter: '' }],
+  ['hide_email', true],
+  ['hide_phone_numbers', true],
+];
+/** Fields that only Webmasters and keys change, with another value than the one of `FULL`. */
+const OTHERS: [string, Json][] = [
+  ['username', 'somebody else'],
+  ['email', 'somebody.else@example.org'],
+  ['external_id', 'HR-2'],
+  ['roles', ['Publisher']],
+  ['status', 'Blocked'],
+  ['firstname', 'Other'],
+  ['middle_name', 'Other'],
+  ['surname', 'Other'],
+  ['authname', { saml: ['other@idp'] }],
+  ['manager_uuid', '00000000-0000-4000-8000-000000000000'],
+];
+const FULL = { firstname: 'Kimberley', middle_name: 'A', surname: 'Doe' };
+const READ_ONLY = ['uuid', 'created', 'updated', 'last_access'];
+
+let app: TestApp;
+const people: Record<string, Person> = {};
+beforeAll(async () => {
+  app = await TestApp.start();
+  const manager_uuid = (await create(app.key)).uuid;
+  const base = { ...FULL, manager_uuid };
+  people['External user'] = await aPerson(app, {
+    ...base,
+    roles: ['External user'],
+    external_id: 'HR  1 external',
+    authname: { saml: ['external@idp'] },
+  });
+  people['member'] = await aPerson(app, {
+    ...base,
+    roles: ['Editor', 'Author'],
+    external_id: 'HR  1 member',
+    authname: { saml: ['member@idp'] },
+  });
+});
+afterAll(() => app.end());
+
+const asKey = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
+
+test('the fields of these tables are all that a PUT takes', () => {
+  const { components } = JSON.parse(
+    readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
+  ) as {
+    components: { schemas: Record<string, { properties: object }> };
+  };
+  const documented = Object.keys(components.schemas['ChangedUserInput']?.properties ?? {});
+  const tested = [...SELF, ...OTHERS]
+    .map(([field]) => field)
+    .concat(READ_ONLY, 'password', 'current_password');
+  expect(new Set(documented)).toEqual(new Set(tested));
+});
+
+describe.each(['External user', 'member'])('of their own profile, the %s', (who) => {
+  const put = (body: object) => people[who]!.client.put(`/users/${people[who]!.user.uuid}`, body);
+  const current = () => asKey(people[who]!.user.uuid);
+
+  test.each(SELF)('changes %s', async (field, value) => {
+    const answer = await put({ [field]: value });
+    expect([answer.status, answer.body[field]]).toEqual([200, value]);
+    expect((await current())[field]).toEqual(value);
+    expect((await put({ [field]: null })).status).toBe(200);
+  });
+
+  test.each(OTHERS)('does not change %s', async (field, value) => {
+    const before = await current();
+    for (const sent of [value, null]) {
+      const answer = await put({ [field]: sent });
+      expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);
+      expect(answer.body.detail).toContain(field);
+    }
+    expect(await current()).toEqual(before);
+  });
+
+  test.each([
+    { authname: {} },
+    { authname: { saml: [] } },
+    { authname: null },
+    { external_id: '' },
+    { roles: [] },
+  ])('does not clear with %j', async (body) => {
+    const before = await current();
+    expect(problemOf(await put(body))).toEqual([403, 'field_not_permitted']);
+    expect(await current()).toEqual(before);
+  });
+
+  test('does not change the spaces inside an external id, which count', async () => {
+    const before = await current();
+    await put({ external_id: before.external_id.replace('  ', ' ') });
+    expect((await current()).external_id).toBe(before.external_id);
+  });
+
+  test.each(OTHERS.filter(([field]) => field !== 'authname'))('sends %s back as it is', async (field) => {
+    const before = await current();
+    const answer = await put({ [field]: before[field], known_as: 'Kim' });
+    expect([answer.status, answer.body[field], answer.body.known_as]).toEqual([200, before[field], 'Kim']);
+  });
+
+  test('sends back what they read, and nothing changes', async () => {
+    const read = await people[who]!.client.get('/users/me');
+    const answer = await put(read.body);
+    expect([answer.status, answer.body]).toEqual([200, read.body]);
+    expect((await current()).authname).toEqual({ saml: [expect.stringContaining('@idp')] });
+  });
+
+  test('is told every field that is not theirs, and the others stay as they were', async () => {
+    const before = await current();
+    const answer = await put({ known_as: 'Sam', surname: 'Other', roles: ['Webmaster'], status: 'Active' });
+    expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);
+    expect(answer.body.detail).toMatch(/roles/);
+    expect(answer.body.detail).toMatch(/surname/);
+    expect(answer.body.detail).not.toMatch(/known_as|status/);
+    expect(await current()).toEqual(before);
+  });
+
+  test('has the roles in any order, and roles and uuids in any case', async () => {
+    const before = await current();
+    const answer = await put({
+      roles: [...before.roles].reverse().map((role: string) => ` ${role.toUpperCase()}`),
+      manager_uuid: before.manager_uuid.toUpperCase(),
+      uuid: before.uuid.toUpperCase(),
+    });
+    expect([answer.status, answer.body.roles]).toEqual([200, before.roles]);
+  });
+});
+
+test('values that are not set come back empty, in whatever form', async () => {
+  const { user, client } = await aPerson(app);
+  for (const empty of ['', null]) {
+    const body = {
+      external_id: empty,
+      firstname: empty,
+      middle_name: empty,
+      surname: empty,
+      manager_uuid: empty,
+    };
+    expect((await client.put(`/users/${user.uuid}`, body)).status).toBe(200);
+  }
+});
+
+test('a Webmaster changes every field of anybody', async () => {
+  const { client } = await aPerson(app, { roles: ['Webmaster'] });
+  const user = await create(app.key);
+  const body = Object.fromEntries([...SELF, ...OTHERS].filter(([field]) => field !== 'manager_uuid'));
+  const answer = await client.put(`/users/${user.uuid}`, { ...body, password: PASSWORD });
+  expect(answer.status).toBe(200);
+  expect(answer.body).toMatchObject(body);
+});

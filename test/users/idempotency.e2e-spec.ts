@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { TestApp } from '../support/app.js';
+import { auditRows } from '../support/audit-rows.js';
+import type { Answer, Client } from '../support/client.js';
+import { aUser, create } from '../support/factories.js';
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const post = (body: object, key: string, client: Client = app.key): Promise<Answer> =>
+  client.post('/users', body, { 'idempotency-key': key });
+
+test('the same key and body get the first answer again, and one user is made', async () => {
+  const [body, key] = [aUser({ password: 'a long password' }), randomUUID()];
+  const first = await post(body, key);
+  expect(first.status).toBe(201);
+  await app.key.put(`/users/${first.body.uuid}`, { username: `${body['username']} renamed` });
+  for (let retry = 0; retry < 2; retry++) {
+    const again = await post(body, key);
+    expect([again.status, again.body, again.headers['location']]).toEqual([
+      201,
+      first.body,
+      first.headers['location'],
+    ]);
+  }
+  expect((await auditRows(app, first.body.uuid)).map(({ action }) => action)).toEqual([
+    'user.created',
+    'user.updated',
+  ]);
+});
+
+test('ten times at once make one user', async () => {
+  const [body, key] = [aUser({ external_id: 'HR-1' }), randomUUID()];
+  const answers = await Promise.all(Array.from({ length: 10 }, () => post(body, key)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  expect(new Set(answers.map((answer) => answer.body.uuid)).size).toBe(1);
+  expect(await auditRows(app, answers[0]?.body.uuid)).toHaveLength(1);
+});
+
+test('the same key with another body is refused and makes nobody', async () => {
+  const [body, key] = [aUser(), randomUUID()];
+  await post(body, key);
+  const other = aUser();
+  for (const changed of [other, { ...body, firstname: 'Ann' }, { ...body, password: 'a long password' }]) {
+    const answer = await post(changed, key);
+    expect([answer.status, answer.body.code]).toEqual([422, 'validation_failed']);
+  }
+  expect((await app.key.get(`/users/search?username=${other['username']}`)).body.Count).toBe(0);
+});
+
+test('without a key, or with another one, the same body is a conflict', async () => {
+  const body = aUser();
+  const first = await post(body, randomUUID());
+  for (const answer of [await app.key.post('/users', body), await post(body, randomUUID())]) {
+    expect([answer.status, answer.body.conflicts[0].uuid]).toEqual([409, first.body.uuid]);
+  }
+});
+
+test('a refused request keeps nothing: corrected, it may come again with its key', async () => {
+  const [holder, key] = [await create(app.key), randomUUID()];
+  const body = aUser();
+  expect((await post({ ...body, phone: 5 }, key)).status).toBe(422);
+  expect((await post({ ...body, username: holder.username }, key)).status).toBe(409);
+  expect((await post(body, key)).status).toBe(201);
+});
+
+test('the key of one credential says nothing to another', async () => {
+  const [key, admin] = [randomUUID(), await app.login()];
+  const first = await post(aUser(), key);
+  const second = await post(aUser(), key, admin);
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(second.body.uuid).not.toBe(first.body.uuid);
+});
+
+test('after 24 hours the key is forgotten', async () => {
+  const [body, key] = [aUser(), randomUUID()];
+  const first = await post(body, key);
+  const setCreated = (hours: number) => {
+    const time = new Date(Date.now() - hours * 3_600_000).toISOString().replace('T', ' ').replace('Z', '');
+    const database = app.app.get<Database>(DATABASE);
+    return database.execute('UPDATE idempotency_keys SET created = ? WHERE user_uuid = ?', [
+      time,
+      first.body.uuid,
+    ]);
+  };
+  expect(await setCreated(23.9)).toBe(1);
+  expect((await post(body, key)).body.uuid).toBe(first.body.uuid);
+  expect(await setCreated(24.1)).toBe(1);
+  const other = aUser();
+  const answer = await post(other, key);
+  expect(answer.status).toBe(201);
+  expect(answer.body.uuid).not.toBe(first.body.uuid);
+  expect((await post(other, key)).body.uuid).toBe(answer.body.uuid);
+});
+
+test.each(['', 'with space', 'x'.repeat(256), 'ä'])(
+  'a key that cannot be one is refused: %j',
+  async (key) => {
+    const answer = await post(aUser(), key);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
+  },
+);

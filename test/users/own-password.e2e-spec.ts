@@ -1,0 +1,81 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { stopClock } from '../support/clock.js';
+import { create } from '../support/factories.js';
+import { PASSWORD, aPerson, databaseOf, fieldErrorsOf, inSeconds, problemOf } from '../support/people.js';
+
+const NEW = 'a better password';
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start({ LOGIN_FAILURES_PER_IP: '1000' })));
+beforeEach(() => void stopClock());
+afterEach(() => void jest.useRealTimers());
+afterAll(() => app.end());
+
+const loginStatus = async (username: string, password: string) =>
+  (await app.nobody.post('/sessions/login', { username, password })).status;
+
+test('the own password changes with the current one', async () => {
+  const { user, client } = await aPerson(app, { roles: ['External user'] });
+  const answer = await client.put(`/users/${user.uuid}`, { password: NEW, current_password: PASSWORD });
+  expect(answer.status).toBe(200);
+  expect(answer.text).not.toMatch(/password/);
+  expect([await loginStatus(user.username, PASSWORD), await loginStatus(user.username, NEW)]).toEqual([
+    401, 200,
+  ]);
+});
+
+test.each<[string, object, [string, string][]]>([
+  ['without the current one', { password: NEW }, [['current_password', 'required']]],
+  ['with a wrong one', { password: NEW, current_password: 'wrong' }, [['current_password', 'invalid_value']]],
+  [
+    'with the new one twice',
+    { password: NEW, current_password: NEW },
+    [['current_password', 'invalid_value']],
+  ],
+  ['to nothing without the current one', { password: null }, [['current_password', 'required']]],
+  [
+    'to one that is too short',
+    { password: 'short', current_password: PASSWORD },
+    [['password', 'too_short']],
+  ],
+])('the own password does not change %s', async (_, body, errors) => {
+  const { user, client } = await aPerson(app);
+  const answer = await client.put(`/users/${user.uuid}`, { ...body, known_as: 'Kim' });
+  expect(problemOf(answer)).toEqual([422, 'validation_failed']);
+  expect(fieldErrorsOf(answer)).toEqual(errors);
+  expect(await loginStatus(user.username, PASSWORD)).toBe(200);
+  expect((await client.get('/users/me')).body.known_as).toBe('');
+});
+
+test.each(['username', 'email'])('the own password is not the %s', async (field) => {
+  const { user, client } = await aPerson(app);
+  const password = String(user[field]).toUpperCase();
+  const answer = await client.put(`/users/${user.uuid}`, { password, current_password: PASSWORD });
+  expect(problemOf(answer)).toEqual([422, 'validation_failed']);
+  expect(fieldErrorsOf(answer)).toEqual([['password', 'invalid_value']]);
+});
+
+test('Webmasters and keys set the password of others without knowing it', async () => {
+  const user = await create(app.key);
+  const webmaster = await app.login();
+  expect((await webmaster.put(`/users/${user.uuid}`, { password: PASSWORD })).status).toBe(200);
+  expect(await loginStatus(user.username, PASSWORD)).toBe(200);
+  expect((await app.key.put(`/users/${user.uuid}`, { password: NEW })).status).toBe(200);
+  expect(await loginStatus(user.username, NEW)).toBe(200);
+});
+
+test('guessing the current password is slowed down as a login is', async () => {
+  const { user, client } = await aPerson(app);
+  const attempt = (current_password: string) =>
+    client.put(`/users/${user.uuid}`, { password: NEW, current_password });
+  for (let time = 0; time < 5; time++) expect((await attempt(`guess ${time}`)).status).toBe(422);
+
+  const answer = await attempt(PASSWORD);
+  expect(problemOf(answer)).toEqual([429, 'login_throttled']);
+  expect(answer.headers['retry-after']).toBe(String(15 * 60));
+  expect((await client.put(`/users/${user.uuid}`, { known_as: 'Kim' })).status).toBe(200);
+
+  await databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
+  expect((await attempt(PASSWORD)).status).toBe(200);
+});

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { TestApp } from '../support/app.js';
+import { type Query, createMany, found, search } from '../support/search.js';
+
+let app: TestApp;
+let boss = '';
+
+beforeAll(async () => {
+  app = await TestApp.start({ EXTRA_ROLES: 'Keeper of keys' });
+  [boss = ''] = await createMany(app.key, [
+    { username: 'boss', external_id: 'Id 1', roles: ['Editor', 'Author'] },
+  ]);
+  const uuids = await createMany(app.key, [
+    {
+      username: 'José',
+      email: 'Jose@Example.org',
+      manager_uuid: boss,
+      authname: { saml: ['Jose@IdP', 'j:o:s:e'], oidc: ['7'] },
+    },
+    {
+      username: 'Jose',
+      email: 'jose2@example.org',
+      external_id: 'id 1',
+      roles: ['Editor'],
+      status: 'Blocked',
+    },
+    {
+      username: 'two words',
+      external_id: 'É-2',
+      roles: ['Author', 'Keeper of keys'],
+      manager_uuid: boss,
+      status: 'Blocked',
+    },
+    { username: 'plain', authname: { ldap: ['Jose@IdP'] } },
+  ]);
+  const database = app.app.get<Database>(DATABASE);
+  const times = [boss, ...uuids];
+  for (const [index, uuid] of times.entries()) {
+    const time = `2026-01-0${index + 1} 12:00:00.500`;
+    const set = index % 2 ? ', managed_by = ?' : '';
+    const dataset = index % 2 ? ['Staff'] : [];
+    await database.execute(`UPDATE users SET created = ?, updated = ?${set} WHERE uuid = ?`, [
+      time,
+      time,
+      ...dataset,
+      uuid,
+    ]);
+  }
+  // The first Webmaster stands before all of them.
+  const old = '2020-01-01 00:00:00.000';
+  await database.execute("UPDATE users SET created = ?, updated = ? WHERE username = 'admin'", [old, old]);
+});
+afterAll(() => app.end());
+
+const ALL = ['Jose', 'José', 'admin', 'boss', 'plain', 'two words'];
+
+describe('each filter is exact', () => {
+  test.each<[Query, string[]]>([
+    [{}, ALL],
+    [{ external_id: 'Id 1' }, ['boss']],
+    [{ external_id: 'id 1' }, ['Jose']],
+    [{ external_id: 'ID 1' }, []],
+    [{ external_id: 'Id' }, []],
+    [{ external_id: 'E\u0301-2' }, ['two words']],
+    [{ external_id: 'E-2' }, []],
+    [{ external_id: '%' }, []],
+    [{ username: 'josé' }, ['José']],
+    [{ username: 'JOSE' }, ['Jose']],
+    [{ username: ' two   WORDS ' }, ['two words']],
+    [{ username: 'two' }, []],
+    [{ username: 'jos_' }, []],
+    [{ username: "' OR 1=1 --" }, []],
+    [{ email: 'JOSE@example.ORG' }, ['José']],
+    [{ email: 'jose' }, []],
+    [{ email: '%@example.org' }, []],
+    [{ status: 'Active' }, ['José', 'admin', 'boss', 'plain']],
+    [{ status: 'Blocked' }, ['Jose', 'two words']],
+    [{ status: ['Active', 'Blocked'] }, ALL],
+    [{ status: ['Blocked', 'Blocked'] }, ['Jose', 'two words']],
+    [{ role: 'Editor' }, ['Jose', 'boss']],
+    [{ role: 'eDITOR' }, ['Jose', 'boss']],
+    [{ role: ['Editor', 'Author'] }, ['Jose', 'boss', 'two words']],
+    [{ role: ['webmaster', 'Keeper of Keys'] }, ['admin', 'two words']],
+    [{ role: 'Moderator' }, []],
+    [{ authname: 'saml:Jose@IdP' }, ['José']],
+    [{ authname: 'saml:jose@idp' }, []],
+    [{ authname: 'ldap:Jose@IdP' }, ['plain']],
+    [{ authname: 'saml:j:o:s:e' }, ['José']],
+    [{ authname: 'oidc:7' }, ['José']],
+    [{ authname: 'oidc:%' }, []],
+    [{ updated_since: '2026-01-04' }, ['plain', 'two words']],
+    [{ updated_since: '2026-01-04T12:00:00.500Z' }, ['plain', 'two words']],
+    [{ updated_since: '2026-01-04T12:00:00.501Z' }, ['plain']],
+    [{ updated_since: '2026-01-04T14:00:00.500+02:00' }, ['plain', 'two words']],
+    [{ updated_since: '2999-01-01' }, []],
+    [{ created_since: '2026-01-05T12:00:00Z' }, ['plain']],
+    [{ created_since: '2026-01-05T12:00:00.501Z' }, []],
+    [{ managed_by: 'Staff' }, ['José', 'two words']],
+    [{ managed_by: 'Other' }, []],
+    [{ has_external_id: true }, ['Jose', 'boss', 'two words']],
+    [{ has_external_id: false }, ['José', 'admin', 'plain']],
+  ])('%j finds %j', async (query, usernames) => {
+    expect(await found(app.key, query)).toEqual(usernames);
+  });
+
+  test('manager_uuid in any case finds those who report to a user', async () => {
+    expect(await found(app.key, { manager_uuid: boss })).toEqual(['José', 'two words']);
+    expect(await found(app.key, { manager_uuid: boss.toUpperCase() })).toEqual(['José', 'two words']);
+    expect(await found(app.key, { manager_uuid: '00000000-0000-0000-0000-000000000000' })).toEqual([]);
+  });
+});
+
+describe('filters together must all hold', () => {
+  test.each<[Query, string[]]>([
+    [{ status: 'Blocked', role: 'Editor' }, ['Jose']],
+    [{ status: 'Blocked', role: ['Editor', 'Author'] }, ['Jose', 'two words']],
+    [{ status: 'Active', username: 'jose' }, []],
+    [
+      {
+        has_external_id: true,
+        external_id: 'id 1',
+        status: ['Active', 'Blocked'],
+        role: ['Editor', 'Webmaster'],
+      },
+      ['Jose'],
+    ],
+    [{ has_external_id: false, external_id: 'id 1' }, []],
+    [{ fulltext_search: 'jose', status: 'Blocked' }, ['Jose']],
+    [{ fulltext_search: 'jose', authname: 'oidc:7' }, ['José']],
+    [{ fulltext_search: 'nobody', status: 'Blocked' }, []],
+    [{ fulltext_search: '...', status: 'Blocked' }, []],
+    [{ updated_since: '2026-01-02', created_since: '2026-01-03', managed_by: 'Staff' }, ['two words']],
+    [{ authname: 'saml:Jose@IdP', email: 'jose2@example.org' }, []],
+  ])('%j finds %j', async (query, usernames) => {
+    expect(await found(app.key, query)).toEqual(usernames);
+    expect((await search(app.key, { ...query, limit: 1 })).body.Count).toBe(usernames.length);
+  });
+
+  test('all at once', async () => {
+    const query = {
+      external_id: 'É-2',
+      username: 'two words',
+      status: 'Blocked',
+      role: 'Author',
+      manager_uuid: boss,
+      updated_since: '2026-01-01',
+      created_since: '2026-01-01',
+      managed_by: 'Staff',
+      has_external_id: true,
+      fulltext_search: 'two wor*',
+      sort: 'surname',
+      order: 'asc',
+      offset: 0,
+      limit: 5,
+    };
+    expect(await found(app.key, query)).toEqual(['two words']);
+    expect(await found(app.key, { ...query, role: 'Editor' })).toEqual([]);
+  });
+});
+
+test('times have milliseconds, also when these are zero', async () => {
+  const [admin] = (await search(app.key, { username: 'admin' })).body.Results;
+  const time = '2020-01-01T00:00:00.000Z';
+  expect([admin.created, admin.updated]).toEqual([time, time]);
+  expect((await app.key.get(`/users/${admin.uuid}`)).body).toEqual(admin);
+});

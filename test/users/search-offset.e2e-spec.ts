@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { aUser } from '../support/factories.js';
+import { csv, imported } from '../support/imports.js';
+import { databaseOf } from '../support/people.js';
+import { type Query, search } from '../support/search.js';
+import { RARE, seedUsers, seededUuid } from '../support/seed.js';
+
+/** A walk by offset goes on from where its last page ended; whatever happens in between, an offset is what it says. */
+const USERS = 2000;
+let app: TestApp;
+let other: TestApp;
+beforeAll(async () => {
+  app = await TestApp.start();
+  other = await TestApp.on(app.database);
+  await seedUsers(app, 0, USERS);
+});
+afterAll(async () => {
+  await other.stop();
+  await app.end();
+});
+
+/** Uuids of a page, and those that a plain query of the database has at this offset. */
+async function both(of: TestApp, query: Query, where: string, order: string): Promise<[string[], string[]]> {
+  const { Results } = (await search(of.key, query)).body as { Results: { uuid: string }[] };
+  const rows = await databaseOf(app).query<{ uuid: string }>(
+    `SELECT uuid FROM users WHERE ${where} ORDER BY ${order} LIMIT 25 OFFSET ?`,
+    [Number(query['offset'])],
+  );
+  return [Results.map(({ uuid }) => uuid), rows.map(({ uuid }) => uuid)];
+}
+
+const WALKS: [Query, string, string][] = [
+  [{}, '1 = 1', 'updated DESC, uuid DESC'],
+  [{ sort: 'surname', order: 'asc' }, '1 = 1', "surname_sort = '', surname_sort, uuid"],
+  [{ sort: 'external_id', order: 'asc' }, '1 = 1', 'external_id_key IS NULL, external_id_key, uuid'],
+  [{ sort: 'status', order: 'desc', status: 'Active' }, "status = 'Active'", 'status DESC, uuid DESC'],
+  [
+    { sort: 'firstname', order: 'desc', managed_by: 'default' },
+    "managed_by = 'default'",
+    'firstname_sort DESC, uuid DESC',
+  ],
+];
+
+test.each(WALKS)('of one instance and of several: %o', async (query, where, order) => {
+  for (let offset = 425, page = 0; offset <= USERS + 25; offset += 25, page++) {
+    const [found, expected] = await both(page % 3 ? app : other, { ...query, offset }, where, order);
+    expect([offset, found]).toEqual([offset, expected]);
+  }
+});
+
+const CHANGES: [string, () => Promise<unknown>][] = [
+  ['a user is made', () => app.key.post('/users', aUser())],
+  ['another instance changes one', () => other.key.put(`/users/${seededUuid(3)}`, { phone: '1' })],
+  ['one is blocked', () => app.key.put(`/users/${seededUuid(1500)}`, { status: 'Blocked' })],
+];
+test.each(CHANGES)('the next page is right when %s in between', async (_, change) => {
+  for (const [query, where, order] of WALKS) {
+    await search(app.key, { ...query, offset: 1000 });
+    await change();
+    const [found, expected] = await both(app, { ...query, offset: 1025 }, where, order);
+    expect(found).toEqual(expected);
+  }
+});
+
+test('users that an import takes up without another change are met by the next page of its data set', async () => {
+  const walk = { managed_by: 'claims', sort: 'username', order: 'asc' } as const;
+  const claim = (from: number, to: number) =>
+    databaseOf(app).execute('UPDATE users SET managed_by = NULL WHERE uuid >= ? AND uuid < ?', [
+      seededUuid(from),
+      seededUuid(to),
+    ]);
+  await claim(RARE, 1220);
+  const lines = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => `HR-${String(from + n).padStart(7, '0')}`);
+  await imported(app.key, csv('ExternalId', ...lines(620, 1220)), 'dataset=claims&mode=update_only');
+  await search(app.key, { ...walk, offset: 500 });
+  await imported(app.key, csv('ExternalId', ...lines(RARE, 620)), 'dataset=claims&mode=update_only');
+  const [found, expected] = await both(
+    app,
+    { ...walk, offset: 525 },
+    "managed_by = 'claims'",
+    'username_key, uuid',
+  );
+  expect(found).toHaveLength(25);
+  expect(found).toEqual(expected);
+});

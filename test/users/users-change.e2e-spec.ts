@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { auditRows } from '../support/audit-rows.js';
+import type { Client, Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { refusal } from '../support/problems.js';
+
+let app: TestApp;
+let manager: Json;
+beforeAll(async () => {
+  app = await TestApp.start();
+  manager = await create(app.key);
+});
+afterAll(() => app.end());
+
+let count = 0;
+const PASSWORD = 'a long password';
+/** A user in whom every field is set. */
+const full = (overrides: Record<string, unknown> = {}) =>
+  create(app.key, {
+    external_id: `HR-${++count}`,
+    roles: ['Editor', 'Organisational user'],
+    phone: '1',
+    mobile: '2',
+    firstname: 'F',
+    middle_name: 'M',
+    surname: 'S',
+    known_as: 'K',
+    authname: { saml: [`a${count}`, `b${count}`], ldap: [`c${count}`] },
+    password: PASSWORD,
+    user_avatar: 'https://example.org/a.png',
+    manager_uuid: manager.uuid,
+    about_me: 'one\ntwo',
+    social_media: { linkedin: 'https://example.org/in' },
+    hide_email: true,
+    hide_phone_numbers: true,
+    ...overrides,
+  });
+const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
+
+test('only the field that was sent changes, and the answer is the user', async () => {
+  const before = await full();
+  const answer = await app.key.put(`/users/${before.uuid}`, { surname: 'Doe' });
+  expect([answer.status, answer.body]).toEqual([
+    200,
+    { ...before, surname: 'Doe', updated: answer.body.updated },
+  ]);
+  expect(answer.body.updated > before.updated).toBe(true);
+  expect(await read(before.uuid)).toEqual(answer.body);
+});
+
+describe('an empty value clears a field', () => {
+  test.each([
+    ...[
+      'external_id',
+      'phone',
+      'mobile',
+      'firstname',
+      'middle_name',
+      'surname',
+      'known_as',
+      'about_me',
+    ].flatMap((field) => ['', null, '  '].map((value) => [field, value, ''] as const)),
+    ['manager_uuid', null, null],
+    ['manager_uuid', '', null],
+    ['authname', {}, null],
+    ['authname', null, null],
+    ['social_media', {}, null],
+    ['social_media', null, null],
+    ['roles', [], ['Organisational user']],
+    ['roles', null, ['Organisational user']],
+    ['hide_email', null, false],
+    ['hide_phone_numbers', null, false],
+  ] as [string, unknown, unknown][])('%s: %j', async (field, value, cleared) => {
+    const before = await full();
+    const { status, body } = await app.key.put(`/users/${before.uuid}`, { [field]: value });
+    expect([status, body]).toEqual([200, { ...before, [field]: cleared, updated: body.updated }]);
+  });
+
+  test.each(['', null])('user_avatar: %j brings the default picture back', async (value) => {
+    const standard = (await create(app.key)).user_avatar;
+    const { uuid } = await full();
+    expect((await app.key.put(`/users/${uuid}`, { user_avatar: value })).body.user_avatar).toBe(standard);
+  });
+
+  test.each(['', null])('password: %j, and nobody can log in with it any more', async (value) => {
+    const { uuid, username } = await full();
+    await app.login(username, PASSWORD);
+    expect((await app.key.put(`/users/${uuid}`, { password: value })).status).toBe(200);
+    const login = await app.nobody.post('/sessions/login', { username, password: PASSWORD });
+    expect(refusal(login)).toEqual([401, 'login_failed']);
+  });
+
+  test.each(
+    ['username', 'email', 'status'].flatMap((field) =>
+      ['', '  ', null].map((value) => [field, value] as const),
+    ),
+  )('not %s: %j', async (field, value) => {
+    const before = await full();
+    expect(refusal(await app.key.put(`/users/${before.uuid}`, { [field]: value }))).toEqual([
+      422,
+      `${field} blank`,
+    ]);
+    expect(await read(before.uuid)).toEqual(before);
+  });
+
+  test('an external id that was cleared is free for somebody else, and several users have none', async () => {
+    const [first, second] = [await full(), await full()];
+    for (const { uuid } of [first, second]) {
+      expect((await app.key.put(`/users/${uuid}`, { external_id: '' })).status).toBe(200);
+    }
+    const taken = await app.key.put(`/users/${second.uuid}`, { external_id: first.external_id });
+    expect(taken.body.external_id).toBe(first.external_id);
+  });
+});
+
+describe('what was read can be sent back and changes nothing', () => {
+  const readers: [string, (user: Json) => Promise<Client> | Client][] = [
+    ['an API key', () => app.key],
+    ['a Webmaster', () => app.login()],
+    ['the user', (user: Json) => app.login(user.username, PASSWORD)],
+  ];
+  test.each(readers)('by %s', async (_, reader) => {
+    const { uuid, username } = await full();
+    const client = await reader({ username });
+    const before = await client.get(`/users/${uuid}`);
+    const rows = await auditRows(app, uuid);
+
+    const answer = await client.put(`/users/${uuid}`, before.body);
+    expect([answer.status, answer.body]).toEqual([200, before.body]);
+    expect(answer.headers['etag']).toBe(before.headers['etag']);
+    expect(await auditRows(app, uuid)).toEqual(rows);
+    expect((await client.get(`/users/${uuid}`)).body).toEqual(before.body);
+  });
+
+  test('also for a user in whom nothing is set', async () => {
+    const before = await create(app.key);
+    expect((await app.key.put(`/users/${before.uuid}`, before)).body).toEqual(before);
+    expect(await auditRows(app, before.uuid)).toHaveLength(1);
+  });
+
+  test('nor does a body without fields, or one that spells the same values differently', async () => {
+    const before = await full();
+    const { uuid } = before;
+    expect((await app.key.put(`/users/${uuid}`, {})).body).toEqual(before);
+    const same = {
+      username: ` ${before.username} `,
+      roles: ['organisational USER', 'editor'],
+      manager_uuid: manager.uuid.toUpperCase(),
+      authname: { ldap: before.authname.ldap },
+    };
+    expect((await app.key.put(`/users/${uuid}`, same)).body).toEqual(before);
+    expect(await auditRows(app, uuid)).toHaveLength(1);
+  });
+});
+
+test('one bad field refuses the whole change, and all bad fields are named', async () => {
+  const before = await full();
+  const rows = await auditRows(app, before.uuid);
+  const answer = await app.key.put(`/users/${before.uuid}`, {
+    surname: 'Doe',
+    phone: 5,
+    email: 'x',
+    nickname: 'N',
+  });
+  expect(refusal(answer)).toEqual([
+    422,
+    'email invalid_format',
+    'nickname unknown_field',
+    'phone invalid_type',
+  ]);
+  expect(await read(before.uuid)).toEqual(before);
+  expect(await auditRows(app, before.uuid)).toEqual(rows);
+});
+
+test('rules about the user as a whole are told together with those of single fields', async () => {
+  const { uuid, email } = await full();
+  const bad = { phone: 5, roles: ['External user', 'Webmaster'], manager_uuid: uuid, password: email };
+  expect(refusal(await app.key.put(`/users/${uuid}`, bad))).toEqual([
+    422,
+    'manager_uuid self_reference',
+    'password invalid_value',
+    'phone invalid_type',
+    'roles exclusive_roles',
+  ]);
+});
+
+test('read-only fields are ignored, whatever they hold', async () => {
+  const before = await create(app.key);
+  const sent = {
+    created: '1999-01-01T00:00:00.000Z',
+    updated: 5,
+    last_access: { a: [] },
+    uuid: before.uuid.toUpperCase(),
+  };
+  expect((await app.key.put(`/users/${before.uuid}`, sent)).body).toEqual(before);
+});
+
+test.each([
+  ['another uuid', '00000000-0000-0000-0000-000000000000'],
+  ['no uuid', 'x'],
+  ['a number', 5],
+])('a uuid that is not the one of the path is refused: %s', async (_, uuid) => {
+  const before = await create(app.key);
+  const answer = await app.key.put(`/users/${before.uuid}`, { uuid, surname: 'Doe' });
+  expect(refusal(answer)).toEqual([422, 'uuid uuid_mismatch']);
+  expect(await read(before.uuid)).toEqual(before);
+});
+
+test('a change is audited with the old and the new value', async () => {
+  const { uuid } = await create(app.key, { firstname: 'Ann' });
+  await app.key.put(`/users/${uuid}`, { firstname: 'Anna', phone: '1' });
+  const rows = await auditRows(app, uuid);
+  expect(rows.map(({ action }) => action)).toEqual(['user.created', 'user.updated']);
+  expect(JSON.parse(rows[1]?.changes ?? '')).toEqual([
+    { field: 'phone', old: '', new: '1' },
+    { field: 'firstname', old: 'Ann', new: 'Anna' },
+  ]);
+});
+
+test('whether a user exists is told before the fields are looked at; the identifier takes any case', async () => {
+  const missing = await app.key.put('/users/00000000-0000-0000-0000-000000000000', { phone: 5 });
+  expect(refusal(missing)).toEqual([404, 'not_found']);
+  expect(refusal(await app.key.put('/users/1', { phone: 5 }))).toEqual([400, 'malformed_uuid']);
+  const { uuid } = await create(app.key);
+  expect((await app.key.put(`/users/${uuid.toUpperCase()}`, { phone: '1' })).body).toMatchObject({
+    uuid,
+    phone: '1',
+  });
+});

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { auditRows } from '../support/audit-rows.js';
+import type { Answer } from '../support/client.js';
+import { aUser, create } from '../support/factories.js';
+import { refusal } from '../support/problems.js';
+
+let app: TestApp;
+let second: TestApp;
+beforeAll(async () => {
+  app = await TestApp.start();
+  second = await TestApp.on(app.database);
+});
+afterAll(async () => {
+  await second.stop();
+  await app.end();
+});
+
+const many = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+const statuses = (answers: Answer[]): number[] => answers.map(({ status }) => status).sort();
+const read = async (uuid: string) => (await app.key.get(`/users/${uuid}`)).body;
+
+describe('of 20 users at once with one value one is created, and the others are told who', () => {
+  test.each([
+    ['username', 'racing name', 'RACING  name'],
+    ['email', 'race@example.org', 'RACE@example.org'],
+    ['external_id', 'HR-race', 'HR-race'],
+    ['authname', { saml: ['race'] }, { ldap: ['x'], saml: ['race'] }],
+  ] as [string, unknown, unknown][])('%s', async (field, value, spelling) => {
+    const answers = await many(20, (index) => {
+      const body = aUser({ [field]: index % 2 ? value : spelling });
+      return app.key.post('/users', body);
+    });
+    expect(statuses(answers)).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
+    const uuid = answers.find(({ status }) => status === 201)?.body.uuid as string;
+    for (const { body } of answers.filter(({ status }) => status === 409)) {
+      expect(body.code).toBe(`${field}_taken`);
+      expect(body.conflicts).toContainEqual({ field, uuid });
+    }
+  });
+
+  test('on two instances', async () => {
+    const answers = await many(20, (index) =>
+      (index % 2 ? app : second).key.post('/users', aUser({ username: 'two instances' })),
+    );
+    expect(statuses(answers)).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
+  });
+});
+
+test('a username and the same e-mail address at once: one of them', async () => {
+  const name = 'both@example.org';
+  const answers = await many(10, (index) =>
+    app.key.post('/users', aUser({ [index % 2 ? 'username' : 'email']: name })),
+  );
+  expect(statuses(answers)).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
+});
+
+test('50 creates and 50 changes at once: none is lost', async () => {
+  const before = (await app.key.get('/users/search?limit=1')).body.Count as number;
+  const users = await many(50, () => create(app.key));
+  const [created, changed] = await Promise.all([
+    many(50, (index) => (index % 2 ? app : second).key.post('/users', aUser({ firstname: 'New' }))),
+    many(50, (index) =>
+      (index % 2 ? second : app).key.put(`/users/${users[index].uuid}`, { firstname: `F${index}` }),
+    ),
+  ]);
+  expect(new Set(statuses([...created, ...changed]))).toEqual(new Set([200, 201]));
+  expect(created.filter(({ status }) => status === 201)).toHaveLength(50);
+  for (const [index, { uuid }] of users.entries()) {
+    expect((await read(uuid)).firstname).toBe(`F${index}`);
+    expect((await auditRows(app, uuid)).map(({ action }) => action)).toEqual([
+      'user.created',
+      'user.updated',
+    ]);
+  }
+  for (const { body } of created) expect((await read(body.uuid)).firstname).toBe('New');
+  expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(before + 100);
+});
+
+test('changes of different fields of one user at once all stay', async () => {
+  const { uuid } = await create(app.key, { authname: { a0: ['x'] } });
+  const fields = {
+    phone: '1',
+    mobile: '2',
+    firstname: '3',
+    middle_name: '4',
+    surname: '5',
+    known_as: '6',
+    about_me: '7',
+  };
+  const answers = await Promise.all([
+    ...Object.entries(fields).map(([field, value], index) =>
+      (index % 2 ? app : second).key.put(`/users/${uuid}`, { [field]: value }),
+    ),
+    ...['a1', 'a2', 'a3'].map((method) =>
+      second.key.put(`/users/${uuid}`, { authname: { [method]: ['x'] } }),
+    ),
+  ]);
+  expect(new Set(statuses(answers))).toEqual(new Set([200]));
+  const user = await read(uuid);
+  expect(user).toMatchObject(fields);
+  expect(Object.keys(user.authname as object).sort()).toEqual(['a0', 'a1', 'a2', 'a3']);
+  expect(await auditRows(app, uuid)).toHaveLength(11);
+});
+
+test('of 10 changes at once that all have read the same state one is made', async () => {
+  const { uuid } = await create(app.key);
+  const etag = (await app.key.get(`/users/${uuid}`)).headers['etag'] ?? '';
+  const answers = await many(10, (index) =>
+    (index % 2 ? app : second).key.put(`/users/${uuid}`, { surname: `S${index}` }, { 'if-match': etag }),
+  );
+  expect(statuses(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
+  expect((await read(uuid)).surname).toBe(answers.find(({ status }) => status === 200)?.body.surname);
+});
+
+test('two users who take the name of each other at once both fail', async () => {
+  const [a, b] = [await create(app.key), await create(app.key)];
+  const answers = await Promise.all([
+    app.key.put(`/users/${a.uuid}`, { username: b.username }),
+    second.key.put(`/users/${b.uuid}`, { username: a.username }),
+  ]);
+  expect(answers.map(refusal)).toEqual([
+    [409, 'username_taken'],
+    [409, 'username_taken'],
+  ]);
+});
+
+test('A under B and B under A at once: never a circle', async () => {
+  for (let round = 0; round < 5; round++) {
+    const users = await many(3, () => create(app.key));
+    const answers = await many(3, (index) =>
+      (index % 2 ? app : second).key.put(`/users/${users[index].uuid}`, {
+        manager_uuid: users[(index + 1) % 3].uuid,
+      }),
+    );
+    expect(answers.map(refusal).filter(([status]) => status !== 200)).toEqual([[422, 'manager_uuid cycle']]);
+    const managers = await Promise.all(
+      users.map(async ({ uuid }) => (await read(uuid)).manager_uuid as string | null),
+    );
+    expect(managers.filter((manager) => manager === null)).toHaveLength(1);
+  }
+});
+
+test('two Webmasters who block each other at once: one of them stays', async () => {
+  const other = await create(app.key, { roles: ['Webmaster'], password: 'a long password' });
+  const [one, two] = [await app.login(), await app.login(other.username, 'a long password')];
+  const admin = (await one.get('/users/me')).body;
+  const answers = await Promise.all([
+    one.put(`/users/${other.uuid}`, { status: 'Blocked' }),
+    second.key.put(`/users/${admin.uuid}`, { status: 'Blocked' }),
+    two.put(`/users/${admin.uuid}`, { status: 'Blocked' }),
+  ]);
+  expect(answers.some(({ status }) => status >= 500)).toBe(false);
+  const active = await app.key.get('/users/search?role=Webmaster&status=Active');
+  expect(active.body.Count).toBe(1);
+  const last = active.body.Results[0].uuid as string;
+  expect(refusal(await app.key.put(`/users/${last}`, { status: 'Blocked' }))).toEqual([
+    409,
+    'last_webmaster',
+  ]);
+});
+
+test('what users send back of their profile undoes no change of a Webmaster that comes between', async () => {
+  const password = 'a long password';
+  const user = await create(app.key, { password, roles: ['Editor'] });
+  const client = await app.login(user.username, password);
+  const profile = (await client.get('/users/me')).body;
+  // The hash takes long enough for the other change to come between the check of the profile and its write.
+  const own = { ...profile, password: 'another long password', current_password: password };
+  const [, changed] = await Promise.all([
+    client.put(`/users/${user.uuid}`, own),
+    app.key.put(`/users/${user.uuid}`, { surname: 'Doe', roles: ['Blogger'], status: 'Blocked' }),
+  ]);
+  expect(changed.status).toBe(200);
+  expect(await read(user.uuid)).toMatchObject({ surname: 'Doe', roles: ['Blogger'], status: 'Blocked' });
+});

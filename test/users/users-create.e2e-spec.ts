@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { BASE_URL, TestApp } from '../support/app.js';
+import { auditRows } from '../support/audit-rows.js';
+import { aUser, create } from '../support/factories.js';
+import { fieldErrors, refusal } from '../support/problems.js';
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+test('a user needs a username and an e-mail address only; everything else has its empty value', async () => {
+  const body = aUser();
+  const created = await app.key.post('/users', body);
+  expect([created.status, Object.keys(created.body)]).toEqual([201, ['uuid']]);
+  expect(created.headers['location']).toBe(`/api/0.3/users/${created.body.uuid}`);
+
+  const read = await app.key.get(`/users/${created.body.uuid}`);
+  expect(read.body).toEqual({
+    ...body,
+    uuid: created.body.uuid,
+    external_id: '',
+    roles: ['Organisational user'],
+    status: 'Active',
+    phone: '',
+    mobile: '',
+    firstname: '',
+    middle_name: '',
+    surname: '',
+    known_as: '',
+    authname: null,
+    user_avatar: expect.stringContaining(BASE_URL),
+    manager_uuid: null,
+    about_me: '',
+    social_media: null,
+    hide_email: false,
+    hide_phone_numbers: false,
+    created: expect.stringMatching(TIME),
+    updated: read.body.created,
+    last_access: null,
+  });
+});
+
+test('every field is kept as it was sent', async () => {
+  const manager = await create(app.key);
+  const sent = aUser({
+    external_id: 'HR-1',
+    roles: ['Editor', 'Organisational user'],
+    status: 'Blocked',
+    phone: '+44 20 7946 0958 ext. 5',
+    mobile: 'call reception',
+    firstname: 'Zoë',
+    middle_name: "O'Neil",
+    surname: '陳',
+    known_as: '👩‍💻',
+    authname: { saml: ['zoe@idp', 'ZOE'], 'ldap_2-x': ['cn=zoe,dc=example'] },
+    user_avatar: 'https://intranet/zoe.png',
+    manager_uuid: manager.uuid,
+    about_me: 'First line.\n\n<b>Third</b> line; "quoted" \\ and \' too.',
+    social_media: { facebook: 'https://facebook.com/zoe', linkedin: '', twitter: 'http://twitter.com/zoe' },
+    hide_email: true,
+    hide_phone_numbers: true,
+  });
+  expect(await create(app.key, sent)).toMatchObject(sent);
+});
+
+test('the default picture is served by this service', async () => {
+  const { user_avatar } = await create(app.key);
+  const picture = await app.nobody.raw('GET', String(user_avatar).replace(BASE_URL, ''));
+  expect([picture.status, picture.headers['content-type']]).toEqual([200, expect.stringMatching(/^image\//)]);
+});
+
+test.each([
+  ['username', '  Ann \u00a0  Lee ', 'Ann Lee'],
+  ['email', ' Ann.Lee@Example.ORG ', 'Ann.Lee@Example.ORG'],
+  ['external_id', '  a  b ', 'a  b'],
+  ['firstname', ' Jose\u0301 ', 'José'],
+  ['about_me', '\n one\r\ntwo \n', 'one\ntwo'],
+  ['manager_uuid', 'upper', 'lower'],
+  ['roles', ['wEbMaStEr', 'EDITOR'], ['Editor', 'Webmaster']],
+  ['authname', { saml: [' Jose\u0301 '] }, { saml: ['José'] }],
+])('%s is stored in its normal form', async (field, sent, stored) => {
+  const manager = await create(app.key);
+  const value = sent === 'upper' ? String(manager.uuid).toUpperCase() : sent;
+  const user = await create(app.key, { [field]: value });
+  expect(user[field]).toEqual(stored === 'lower' ? manager.uuid : stored);
+});
+
+test('null and empty values of optional fields count as not sent', async () => {
+  const user = await create(app.key, {
+    external_id: null,
+    roles: [],
+    phone: '',
+    firstname: null,
+    authname: {},
+    password: null,
+    user_avatar: '',
+    manager_uuid: null,
+    about_me: '  ',
+    social_media: {},
+    hide_email: null,
+  });
+  expect(user).toMatchObject({
+    external_id: '',
+    roles: ['Organisational user'],
+    firstname: '',
+    authname: null,
+    manager_uuid: null,
+    about_me: '',
+    social_media: null,
+    hide_email: false,
+  });
+});
+
+test.each([
+  ['nothing', {}, ['email required', 'username required']],
+  ['no e-mail address', { username: 'x' }, ['email required']],
+  ['no username', { email: 'x@example.org' }, ['username required']],
+  ['blank names', { username: ' \u3000 ', email: '' }, ['email blank', 'username blank']],
+  [
+    'null for names and status',
+    { username: null, email: null, status: null },
+    ['email blank', 'status blank', 'username blank'],
+  ],
+])('a user with %s is refused', async (_, body, errors) => {
+  const answer = await app.key.post('/users', body);
+  expect([answer.status, answer.body.code, fieldErrors(answer)]).toEqual([422, 'validation_failed', errors]);
+});
+
+test.each(['uuid', 'created', 'updated', 'last_access'])('%s is not a field of a new user', async (field) => {
+  const answer = await app.key.post('/users', aUser({ [field]: null }));
+  expect(refusal(answer)).toEqual([422, `${field} unknown_field`]);
+});
+
+test('a refused user leaves nothing behind: its names stay free', async () => {
+  const body = aUser();
+  expect((await app.key.post('/users', { ...body, phone: 5 })).status).toBe(422);
+  expect(
+    (await app.key.post('/users', { ...body, manager_uuid: '00000000-0000-0000-0000-000000000000' })).status,
+  ).toBe(422);
+  expect((await app.key.get(`/users/search?username=${body['username']}`)).body.Count).toBe(0);
+  expect((await app.key.post('/users', body)).status).toBe(201);
+});
+
+test('the password is never shown, neither in answers nor in the audit', async () => {
+  const password = 'plain secret 1234';
+  const user = await create(app.key, { password });
+  const [row, ...others] = await auditRows(app, user.uuid);
+  expect([row?.action, others]).toEqual(['user.created', []]);
+  expect(row?.changes).toContain('"password"');
+  expect(`${row?.changes}${JSON.stringify(user)}`).not.toMatch(/plain secret|argon2|password_hash/);
+  await app.login(user.username, password);
+});

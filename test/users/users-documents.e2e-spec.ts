@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { aUser, create } from '../support/factories.js';
+
+/** authname and social_media are changed member by member. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const put = async (user: Json, body: object): Promise<Json> =>
+  (await app.key.put(`/users/${user.uuid}`, body)).body;
+
+describe('authname', () => {
+  test('the methods that are named are replaced, the others stay', async () => {
+    const user = await create(app.key, { authname: { saml: ['a1', 'a2'], ldap: ['b'] } });
+    expect((await put(user, { authname: { saml: ['a3'] } })).authname).toEqual({ saml: ['a3'], ldap: ['b'] });
+    expect((await put(user, { authname: { kerberos: ['k'] } })).authname).toEqual({
+      saml: ['a3'],
+      ldap: ['b'],
+      kerberos: ['k'],
+    });
+  });
+
+  test('an empty list removes its method, the last one leaves none', async () => {
+    const user = await create(app.key, { authname: { saml: ['c'], ldap: ['d'] } });
+    expect((await put(user, { authname: { saml: [] } })).authname).toEqual({ ldap: ['d'] });
+    expect((await put(user, { authname: { saml: [] } })).authname).toEqual({ ldap: ['d'] });
+    expect((await put(user, { authname: { ldap: [] } })).authname).toBeNull();
+  });
+
+  test('a name that was given up is free, one that stays is not', async () => {
+    const user = await create(app.key, { authname: { saml: ['e', 'f'] } });
+    await put(user, { authname: { saml: ['f', 'g'] } });
+    expect((await create(app.key, { authname: { saml: ['e'] } })).authname).toEqual({ saml: ['e'] });
+    for (const name of ['f', 'g']) {
+      const answer = await app.key.post('/users', aUser({ authname: { saml: [name] } }));
+      expect([answer.status, answer.body.code]).toEqual([409, 'authname_taken']);
+    }
+  });
+
+  test.each(['constructor', '__proto__', 'valueof', '0', '-', '_'])(
+    'a method may be called %s',
+    async (method) => {
+      const authname = JSON.parse(`{"${method}": ["name"]}`) as object;
+      const user = await create(app.key, { authname });
+      expect(JSON.stringify(user.authname)).toBe(JSON.stringify(authname));
+      expect(JSON.stringify((await put(user, { authname: { saml: [`x${method}`] } })).authname)).toContain(
+        `"${method}"`,
+      );
+      expect((await put(user, { authname: JSON.parse(`{"${method}": []}`) as object })).authname).toEqual({
+        saml: [`x${method}`],
+      });
+    },
+  );
+});
+
+describe('social_media', () => {
+  const [a, b, c] = ['https://example.org/a', 'http://intranet/b', 'https://example.org/c'];
+
+  test('the networks that are named are replaced, the others stay', async () => {
+    const user = await create(app.key, { social_media: { facebook: a, linkedin: b } });
+    expect(user.social_media).toEqual({ facebook: a, linkedin: b, twitter: '' });
+    expect((await put(user, { social_media: { linkedin: c } })).social_media).toEqual({
+      facebook: a,
+      linkedin: c,
+      twitter: '',
+    });
+  });
+
+  test('empty text removes its network, the last one leaves none', async () => {
+    const user = await create(app.key, { social_media: { facebook: a, twitter: b } });
+    expect((await put(user, { social_media: { facebook: '' } })).social_media).toEqual({
+      facebook: '',
+      linkedin: '',
+      twitter: b,
+    });
+    expect((await put(user, { social_media: { twitter: '' } })).social_media).toBeNull();
+  });
+});

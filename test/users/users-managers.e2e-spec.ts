@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { aUser, create } from '../support/factories.js';
+import { refusal } from '../support/problems.js';
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const UNKNOWN = '00000000-0000-0000-0000-000000000000';
+const put = (user: Json, manager: string | null) =>
+  app.key.put(`/users/${user.uuid}`, { manager_uuid: manager });
+/** Users of whom each has the next one as manager, the last one none. */
+async function chain(length: number): Promise<Json[]> {
+  const users: Json[] = [];
+  for (let i = 0; i < length; i++)
+    users.unshift(await create(app.key, { manager_uuid: users[0]?.uuid ?? null }));
+  return users;
+}
+
+test('the manager must exist', async () => {
+  const user = await create(app.key);
+  expect(refusal(await put(user, UNKNOWN))).toEqual([422, 'manager_uuid unknown_reference']);
+  const created = await app.key.post('/users', aUser({ manager_uuid: UNKNOWN }));
+  expect(refusal(created)).toEqual([422, 'manager_uuid unknown_reference']);
+});
+
+test('nobody is their own manager, in whatever case the uuid is written', async () => {
+  const user = await create(app.key);
+  expect(refusal(await put(user, user.uuid))).toEqual([422, 'manager_uuid self_reference']);
+  expect(refusal(await put(user, user.uuid.toUpperCase()))).toEqual([422, 'manager_uuid self_reference']);
+});
+
+test.each([2, 3, 30])('a chain of %d may not be closed to a circle', async (length) => {
+  const users = await chain(length);
+  const top = users.at(-1);
+  expect(refusal(await put(top, users[0].uuid))).toEqual([422, 'manager_uuid cycle']);
+  expect((await app.key.get(`/users/${top.uuid}`)).body).toEqual(top);
+});
+
+test('the order of a chain can be turned round step by step', async () => {
+  const [lower, upper] = await chain(2);
+  expect((await put(lower, null)).body.manager_uuid).toBeNull();
+  expect((await put(upper, lower.uuid)).body.manager_uuid).toBe(lower.uuid);
+  expect(refusal(await put(lower, upper.uuid))).toEqual([422, 'manager_uuid cycle']);
+});
+
+test('several users may have one manager, who may be moved below another branch', async () => {
+  const [one, two, manager] = await chain(3);
+  const other = await create(app.key, { manager_uuid: manager.uuid });
+  expect((await put(one, other.uuid)).status).toBe(200);
+  expect((await put(two, one.uuid)).body.manager_uuid).toBe(one.uuid);
+});
+
+test('a blocked user may be and stay a manager', async () => {
+  const [user, manager] = await chain(2);
+  await app.key.put(`/users/${manager.uuid}`, { status: 'Blocked' });
+  const answer = await app.key.put(`/users/${user.uuid}`, { ...user, surname: 'Doe' });
+  expect([answer.status, answer.body.manager_uuid]).toEqual([200, manager.uuid]);
+});

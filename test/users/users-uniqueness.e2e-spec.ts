@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { TestApp } from '../support/app.js';
+import { aUser, create } from '../support/factories.js';
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const unique = () => randomBytes(5).toString('hex');
+
+/** The second value is in use: at creation and at change, with the holder's uuid, and nothing is changed. */
+async function expectTaken(
+  held: Record<string, unknown>,
+  wanted: Record<string, unknown>,
+  field: string,
+): Promise<void> {
+  const holder = await create(app.key, held);
+  const other = await create(app.key);
+  const conflict = { status: 409, code: `${field}_taken`, conflicts: [{ field, uuid: holder.uuid }] };
+  const created = await app.key.post('/users', aUser(wanted));
+  expect([created.status, created.body]).toEqual([409, expect.objectContaining(conflict)]);
+  const changed = await app.key.put(`/users/${other.uuid}`, { ...wanted, surname: 'Changed' });
+  expect([changed.status, changed.body]).toEqual([409, expect.objectContaining(conflict)]);
+  expect((await app.key.get(`/users/${other.uuid}`)).body).toEqual(other);
+}
+
+async function expectFree(held: Record<string, unknown>, wanted: Record<string, unknown>): Promise<void> {
+  await create(app.key, held);
+  expect(await create(app.key, wanted)).toMatchObject(wanted);
+}
+
+describe('one username in two spellings', () => {
+  test.each([
+    ['the same', 'jane', 'jane'],
+    ['case', 'jane', 'JANE'],
+    ['white space around', 'jane', ' jane\u00a0'],
+    ['runs of white space', 'jane doe', 'jane \u3000 doe'],
+    ['kinds of white space', 'jane doe', 'jane\u2003doe'],
+    ['composed and decomposed', 'josé', 'jose\u0301'],
+    ['ligature', 'ﬁsh', 'fish'],
+    ['full width', 'ｊａｎｅ', 'jane'],
+    ['sharp s', 'straße', 'STRASSE'],
+    ['both Greek sigmas', 'Σίσυφος', 'σίσυφοσ'],
+    ['Kelvin sign', '273 \u212a', '273 k'],
+    ['emoji', '👩‍💻', '👩‍💻'],
+    ['longer than the key column', '𠀀'.repeat(200), '𠀀'.repeat(200)],
+  ])('%s', async (_, first, second) => {
+    const tag = unique();
+    await expectTaken({ username: `${first} ${tag}` }, { username: `${second} ${tag}` }, 'username');
+    await expectTaken({ username: `${tag} ${first}` }, { username: `${tag} ${second}` }, 'username');
+  });
+});
+
+describe('two usernames', () => {
+  test.each([
+    ['accents', 'José', 'Jose'],
+    ['umlauts', 'Müller', 'Mueller'],
+    ['stroke', 'Søren', 'Soren'],
+    ['a space', 'jane doe', 'janedoe'],
+    ['punctuation', 'jane.doe', 'jane-doe'],
+    ['emoji that some collations hold equal', '😀', '😁'],
+    ['skin tones', '👍🏻', '👍🏿'],
+    ['a zero that looks like a letter', 'b0b', 'bob'],
+    ['kana', 'はは', 'ハハ'],
+    ['a pattern', 'j_ne%', 'jane%'],
+  ])('%s', async (_, first, second) => {
+    const tag = unique();
+    await expectFree({ username: `${first}${tag}` }, { username: `${second}${tag}` });
+    await expectFree({ username: `${tag}${first}` }, { username: `${tag}${second}` });
+  });
+
+  test('that differ in their last character only, beyond what a key column holds', () => {
+    const long = '𠀀'.repeat(240) + unique();
+    return expectFree({ username: `${long}a` }, { username: `${long}b` });
+  });
+});
+
+describe('e-mail addresses', () => {
+  test('case does not count', async () => {
+    const tag = unique();
+    await expectTaken({ email: `Jane.${tag}@example.org` }, { email: `jane.${tag}@EXAMPLE.ORG` }, 'email');
+  });
+  test('full width letters are the same letters', async () => {
+    const tag = unique();
+    await expectTaken({ email: `jane${tag}@example.org` }, { email: `ｊａｎｅ${tag}@example.org` }, 'email');
+  });
+  test('accents, dots and tags count', async () => {
+    const tag = unique();
+    for (const local of ['jane.doe', 'janedoe', 'jane.doe+x', 'jané.doe']) {
+      expect((await create(app.key, { email: `${local}.${tag}@example.org` })).email).toBe(
+        `${local}.${tag}@example.org`,
+      );
+    }
+  });
+});
+
+describe('a username and an e-mail address are one space of names', () => {
+  const address = () => `${unique()}@example.org`;
+  test("no username is another's e-mail address", async () => {
+    const email = address();
+    await expectTaken({ email }, { username: email.toUpperCase() }, 'username');
+  });
+  test("no e-mail address is another's username", async () => {
+    const username = address();
+    await expectTaken({ username }, { email: username.toUpperCase() }, 'email');
+  });
+  test('one user may have the same as both, give up either, and take it back', async () => {
+    const email = address();
+    const { uuid } = await create(app.key, { username: email, email });
+    const renamed = await app.key.put(`/users/${uuid}`, { username: unique() });
+    expect([renamed.status, renamed.body.email]).toEqual([200, email]);
+    expect((await app.key.post('/users', aUser({ username: email }))).body.code).toBe('username_taken');
+    expect((await app.key.put(`/users/${uuid}`, { username: email })).body.username).toBe(email);
+  });
+});
+
+describe('external_id', () => {
+  test('is compared trimmed and composed', async () => {
+    const tag = unique();
+    await expectTaken({ external_id: `HR ${tag}` }, { external_id: ` HR ${tag} ` }, 'external_id');
+    await expectTaken({ external_id: `é${tag}` }, { external_id: `e\u0301${tag}` }, 'external_id');
+  });
+  test.each([
+    ['case', 'HR-', 'hr-'],
+    ['inner spaces', 'a  b', 'a b'],
+    ['compatibility', 'ﬁ', 'fi'],
+    ['accents', 'é', 'e'],
+  ])('%s counts', async (_, first, second) => {
+    const tag = unique();
+    await expectFree({ external_id: `${first}${tag}` }, { external_id: `${second}${tag}` });
+    await expectFree({ external_id: `${tag}${first}x` }, { external_id: `${tag}${second}x` });
+  });
+  test('may equal a username', async () => {
+    const tag = unique();
+    await expectFree({ username: tag }, { external_id: tag });
+  });
+});
+
+describe('authname', () => {
+  test('one name of a method belongs to one user', async () => {
+    const tag = unique();
+    await expectTaken(
+      { authname: { saml: ['x', tag] } },
+      { authname: { ldap: [tag], saml: [` ${tag} `] } },
+      'authname',
+    );
+  });
+  test('case and method count', async () => {
+    const tag = unique();
+    await expectFree({ authname: { saml: [`A${tag}`] } }, { authname: { saml: [`a${tag}`] } });
+    await expectFree({ authname: { saml: [`b${tag}`] } }, { authname: { ldap: [`b${tag}`] } });
+  });
+});
+
+test('every conflict is named with its holder', async () => {
+  const [one, two, three] = [
+    await create(app.key),
+    await create(app.key),
+    await create(app.key, { external_id: unique() }),
+  ];
+  const wanted = { username: one.username, email: two.email, external_id: three.external_id };
+  const { status, body } = await app.key.post('/users', aUser(wanted));
+  expect([status, body.code]).toEqual([409, 'username_taken']);
+  expect(body.conflicts).toEqual([
+    { field: 'username', uuid: one.uuid },
+    { field: 'email', uuid: two.uuid },
+    { field: 'external_id', uuid: three.uuid },
+  ]);
+});
+
+test('a name that was given up is free at once; that of a blocked user is not', async () => {
+  const user = await create(app.key);
+  await app.key.put(`/users/${user.uuid}`, { username: `${user.username} 2`, status: 'Blocked' });
+  expect((await create(app.key, { username: user.username })).username).toBe(user.username);
+  const taken = await app.key.post('/users', aUser({ username: `${user.username} 2` }));
+  expect(taken.body).toMatchObject({
+    code: 'username_taken',
+    conflicts: [{ field: 'username', uuid: user.uuid }],
+  });
+});
+
+test('a user may change the spelling of their own name', async () => {
+  const { uuid, username } = await create(app.key);
+  const answer = await app.key.put(`/users/${uuid}`, { username: username.toUpperCase() });
+  expect([answer.status, answer.body.username]).toEqual([200, username.toUpperCase()]);
+});

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Client, Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { found, search } from '../support/search.js';
+
+const PASSWORD = 'a good password';
+const FULL = {
+  username: 'hidden',
+  email: 'secret.address@example.org',
+  external_id: 'HR-7',
+  phone: '+44 1',
+  mobile: '+44 2',
+  firstname: 'Harriet',
+  about_me: 'Hello',
+  authname: { saml: ['harriet@idp'] },
+  hide_email: true,
+  hide_phone_numbers: true,
+  password: PASSWORD,
+};
+
+let app: TestApp;
+let webmaster: Client, member: Client, external: Client, self: Client;
+let hidden: Json, shown: Json, blocked: Json, memberUser: Json, externalUser: Json;
+
+beforeAll(async () => {
+  app = await TestApp.start();
+  hidden = await create(app.key, FULL);
+  shown = await create(app.key, { username: 'shown', email: 'open@example.org', phone: '1', mobile: '2' });
+  blocked = await create(app.key, {
+    username: 'blocked',
+    email: 'blocked@example.org',
+    surname: 'Gone',
+    status: 'Blocked',
+  });
+  memberUser = await create(app.key, {
+    username: 'member',
+    password: PASSWORD,
+    roles: ['Editor'],
+    authname: { saml: ['me'] },
+  });
+  externalUser = await create(app.key, {
+    username: 'external',
+    password: PASSWORD,
+    roles: ['External user', 'Editor'],
+  });
+  webmaster = await app.login();
+  member = await app.login('member', PASSWORD);
+  external = await app.login('external', PASSWORD);
+  self = await app.login('hidden', PASSWORD);
+});
+afterAll(() => app.end());
+
+/** The user as a reader gets it by its uuid and in a search; both must agree. */
+async function read(client: Client, { uuid, username }: Json): Promise<Json> {
+  const one = await client.get(`/users/${uuid}`);
+  expect(one.status).toBe(200);
+  const list = await search(client, { username });
+  expect(list.body).toEqual({ Count: 1, Results: [one.body] });
+  return one.body;
+}
+
+describe('hidden fields', () => {
+  test('another member reads "" for them, and everything else', async () => {
+    const { authname: _a, last_access: _l, ...rest } = (await app.key.get(`/users/${hidden.uuid}`)).body;
+    expect(await read(member, hidden)).toEqual({ ...rest, email: '', phone: '', mobile: '' });
+  });
+
+  test.each([
+    ['hide_email', ['email']],
+    ['hide_phone_numbers', ['phone', 'mobile']],
+  ])('%s hides %j and nothing else', async (flag, fields) => {
+    const user = await create(app.key, {
+      email: `${flag}@example.org`,
+      phone: '1',
+      mobile: '2',
+      [flag]: true,
+    });
+    const { authname: _a, last_access: _l, ...rest } = user;
+    const emptied = Object.fromEntries(fields.map((field) => [field, '']));
+    expect(await read(member, user)).toEqual({ ...rest, ...emptied });
+  });
+
+  test('a member reads the fields of who hides nothing', async () => {
+    expect(await read(member, shown)).toMatchObject({ email: 'open@example.org', phone: '1', mobile: '2' });
+  });
+
+  test('the user, a Webmaster and the key read them', async () => {
+    const { email, phone, mobile } = FULL;
+    for (const client of [self, webmaster, app.key])
+      expect(await read(client, hidden)).toMatchObject({ email, phone, mobile });
+    expect((await self.get('/users/me')).body).toMatchObject({ email, phone, mobile });
+  });
+
+  test('they appear and disappear with the flag, at once', async () => {
+    const user = await create(app.key, { email: 'flag.flip@example.org', mobile: '5' });
+    for (const hide of [true, false]) {
+      await app.key.put(`/users/${user.uuid}`, { hide_email: hide, hide_phone_numbers: hide });
+      expect(await read(member, user)).toMatchObject(
+        hide ? { email: '', mobile: '' } : { email: user.email, mobile: '5' },
+      );
+      for (const query of [{ email: user.email }, { fulltext_search: 'flag.flip' }]) {
+        expect(await found(member, query)).toEqual(hide ? [] : [user.username]);
+      }
+    }
+  });
+});
+
+describe('blocked users', () => {
+  test.each([
+    {},
+    { status: 'Blocked' },
+    { username: 'blocked' },
+    { email: 'blocked@example.org' },
+    { fulltext_search: 'gone' },
+  ])('a member does not find them by %j', async (query) => {
+    const answer = await search(member, { ...query, limit: 100 });
+    expect(answer.status).toBe(200);
+    expect(answer.body.Results.map(({ status }: Json) => status)).not.toContain('Blocked');
+    expect(answer.body.Count).toBe(answer.body.Results.length);
+  });
+
+  test('to a member they are not there, to a Webmaster and the key they are', async () => {
+    const unknown = await member.get('/users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10');
+    const answer = await member.get(`/users/${blocked.uuid}`);
+    expect([answer.status, answer.body.code, unknown.status]).toEqual([404, 'not_found', 404]);
+    for (const client of [webmaster, app.key]) expect(await read(client, blocked)).toEqual(blocked);
+  });
+});
+
+describe('authname', () => {
+  test('Webmaster and key read it, a member neither of others nor of oneself', async () => {
+    for (const client of [webmaster, app.key])
+      expect(await read(client, hidden)).toMatchObject({ authname: FULL.authname });
+    for (const user of [hidden, shown, memberUser])
+      expect(await read(member, user)).not.toHaveProperty('authname');
+    expect((await member.get('/users/me')).body).not.toHaveProperty('authname');
+    expect((await search(member, 'limit=100')).text).not.toMatch(/authname|harriet@idp/);
+  });
+
+  test('a member cannot search by it', async () => {
+    const answer = await search(member, 'authname=saml:harriet@idp');
+    if (answer.status === 200) expect(answer.body).toEqual({ Count: 0, Results: [] });
+    else expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+    const unknown = await search(member, 'authname=saml:nobody');
+    expect([unknown.status, unknown.body.Count]).toEqual([answer.status, answer.body.Count]);
+  });
+});
+
+describe('an External user', () => {
+  test('reads the own profile only', async () => {
+    for (const path of ['/users/me', `/users/${externalUser.uuid}`]) {
+      expect((await external.get(path)).body).toMatchObject({
+        uuid: externalUser.uuid,
+        email: externalUser.email,
+      });
+    }
+    for (const path of [
+      `/users/${shown.uuid}`,
+      `/users/${blocked.uuid}`,
+      '/users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10',
+    ]) {
+      const answer = await external.get(path);
+      expect([path, answer.status, answer.body.code]).toEqual([path, 403, 'forbidden']);
+    }
+  });
+
+  test('may not search, not even for oneself; bad syntax is told first', async () => {
+    for (const query of ['', 'username=external', 'limit=1']) {
+      const answer = await search(external, query);
+      expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+    }
+    expect((await search(external, 'limit=0')).body.code).toBe('invalid_parameter');
+    expect((await search(app.nobody, 'limit=0')).body.code).toBe('unauthenticated');
+  });
+
+  test('is found by members like any other', async () => {
+    expect(await found(member, { username: 'external' })).toEqual(['external']);
+  });
+});
+
+describe('last_access', () => {
+  test('the user, a Webmaster and the key read it, others do not', async () => {
+    const before = Date.now();
+    await app.login('hidden', PASSWORD);
+    for (const client of [self, webmaster, app.key]) {
+      const { last_access } = await read(client, hidden);
+      expect(last_access).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      expect(Date.parse(last_access)).toBeGreaterThanOrEqual(before - 60_000);
+    }
+    expect((await read(member, hidden)).last_access ?? null).toBeNull();
+    expect((await read(app.key, shown)).last_access).toBeNull();
+  });
+});
+
+test('no reader ever gets a password or a key of a lookup', async () => {
+  for (const client of [app.key, webmaster, member]) {
+    expect((await search(client, 'limit=100')).text).not.toMatch(/password|argon2|_key"|_sort"|version/);
+  }
+  expect((await self.get('/users/me')).text).not.toMatch(/password|argon2|_key"|_sort"|version/);
+});

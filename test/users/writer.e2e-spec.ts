@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import type { Caller } from '../../src/access/actor.js';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
+import { UserWriter } from '../../src/users/change/user-writer.service.js';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { counting } from '../support/counting.js';
+
+const SYSTEM: Caller = { actor: { kind: 'system' }, requestId: 'test', ip: '' };
+
+let app: TestApp;
+let database: Database;
+beforeAll(async () => {
+  app = await TestApp.start();
+  database = app.app.get(DATABASE);
+});
+afterAll(() => app.end());
+
+/** Applies a set and tells its outcomes and its statements. */
+async function apply(changes: UserChange[]): Promise<{ outcomes: Outcome[]; statements: string[] }> {
+  return app.app.get(TransactionRunner).run(async (tx) => {
+    const { sql, statements } = counting(tx);
+    return { outcomes: await app.app.get(UserWriter).apply(sql, changes, SYSTEM), statements };
+  });
+}
+
+const people = (beginning: string, count: number): UserChange[] =>
+  Array.from({ length: count }, (_, n) => ({
+    kind: 'create',
+    uuid: uuidv7(),
+    patch: {
+      username: `${beginning} ${n}`,
+      email: `${beginning}.${n}@example.org`,
+      external_id: `${beginning}-${n}`,
+      firstname: 'Kim',
+      surname: `Number ${n}`,
+    },
+  }));
+const uuids = (outcomes: Outcome[]): string[] =>
+  outcomes.map((outcome) => (outcome.outcome === 'error' ? '' : outcome.user.uuid));
+const kinds = (outcomes: Outcome[]): string[] => outcomes.map(({ outcome }) => outcome);
+const codes = (outcomes: Outcome[]): Json[] =>
+  outcomes.map((outcome: Json) => outcome.error?.code ?? outcome.outcome);
+
+test('the number of statements does not depend on the size of the set', async () => {
+  const one = await apply(people('one', 1));
+  const many = await apply(people('many', 200));
+  expect(kinds(many.outcomes)).toEqual(Array(200).fill('created'));
+  expect(many.statements).toEqual(one.statements);
+  expect(many.statements.length).toBeLessThanOrEqual(8);
+
+  const change = (list: string[]) =>
+    apply(
+      list.map((uuid) => ({ kind: 'update' as const, uuid, patch: { surname: 'Changed', phone: '+44 1' } })),
+    );
+  const changedOne = await change(uuids(one.outcomes));
+  const changedMany = await change(uuids(many.outcomes));
+  expect(kinds(changedMany.outcomes)).toEqual(Array(200).fill('updated'));
+  expect(changedMany.statements).toEqual(changedOne.statements);
+
+  const unchanged = await change(uuids(many.outcomes));
+  expect(kinds(unchanged.outcomes)).toEqual(Array(200).fill('unchanged'));
+  expect(unchanged.statements).toEqual([expect.stringMatching(/^SELECT/)]);
+});
+
+test('one bad change of a set does not touch the others', async () => {
+  const [first] = uuids((await apply(people('partial', 1))).outcomes);
+  const { outcomes } = await apply([
+    {
+      kind: 'create',
+      uuid: uuidv7(),
+      patch: { username: 'partial good', email: 'partial.good@example.org' },
+    },
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'PARTIAL 0', email: 'partial.bad@example.org' } },
+    { kind: 'update', uuid: first ?? '', patch: { manager_uuid: first ?? '' } },
+    { kind: 'update', uuid: '01234567-0123-0123-0123-0123456789ab', patch: { phone: '1' } },
+    {
+      kind: 'create',
+      uuid: uuidv7(),
+      patch: { username: 'partial good 2', email: 'partial.good2@example.org' },
+    },
+  ]);
+  expect(codes(outcomes)).toEqual(['created', 'username_taken', 'validation_failed', 'not_found', 'created']);
+});
+
+test('swaps and chains of usernames and e-mails work within a set', async () => {
+  const [a, b, c] = uuids((await apply(people('chain', 3))).outcomes) as [string, string, string];
+  const { outcomes } = await apply([
+    { kind: 'update', uuid: a, patch: { username: 'chain 1', email: 'chain.1@example.org' } },
+    { kind: 'update', uuid: b, patch: { username: 'chain 0', email: 'chain.0@example.org' } },
+    { kind: 'update', uuid: c, patch: { username: 'chain new' } },
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'chain 2', email: 'heir@example.org' } },
+  ]);
+  expect(codes(outcomes)).toEqual(['updated', 'updated', 'updated', 'created']);
+  expect((await app.key.get('/users/search?username=chain%200')).body.Results[0].uuid).toBe(b);
+  expect((await app.key.get('/users/search?username=chain%202')).body.Count).toBe(1);
+});
+
+test('a change that fails keeps what it has, which fails those who counted on it', async () => {
+  const [a, b] = uuids((await apply(people('domino', 2))).outcomes) as [string, string];
+  const { outcomes } = await apply([
+    { kind: 'update', uuid: a, patch: { username: 'admin' } },
+    { kind: 'update', uuid: b, patch: { username: 'domino 0' } },
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'domino 1', email: 'domino.heir@example.org' } },
+  ]);
+  expect(codes(outcomes)).toEqual(['username_taken', 'username_taken', 'username_taken']);
+});
+
+test('nobody gets the name of a last Webmaster who has to stay, nor that of a user who was read too early', async () => {
+  const [a] = uuids((await apply(people('stays', 1))).outcomes) as [string];
+  const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid;
+  const heir = (name: string): UserChange => ({
+    kind: 'create',
+    uuid: uuidv7(),
+    patch: { username: name, email: `${name.replace(' ', '')}.heir@example.org` },
+  });
+  const { outcomes } = await apply([
+    { kind: 'update', uuid: admin, patch: { username: 'former admin', status: 'Blocked' } },
+    heir('admin'),
+    { kind: 'update', uuid: a, patch: { username: 'stays no more' }, ifVersions: [99] },
+    heir('stays 0'),
+  ]);
+  expect(codes(outcomes)).toEqual([
+    'last_webmaster',
+    'username_taken',
+    'precondition_failed',
+    'username_taken',
+  ]);
+});
+
+test('the same name on two changes of a set fails both', async () => {
+  const { outcomes } = await apply([
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'twin', email: 'twin.a@example.org' } },
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'TWIN', email: 'twin.b@example.org' } },
+  ]);
+  expect(codes(outcomes)).toEqual(['username_taken', 'username_taken']);
+});
+
+test('managers may be made in the same set, and a circle within a set is refused', async () => {
+  const [a, b, c] = uuids((await apply(people('boss', 3))).outcomes) as [string, string, string];
+  const made = '01234567-89ab-7def-8123-456789abcdef';
+  expect(
+    codes(
+      (
+        await apply([
+          { kind: 'update', uuid: a, patch: { manager_uuid: b } },
+          { kind: 'update', uuid: b, patch: { manager_uuid: c } },
+        ])
+      ).outcomes,
+    ),
+  ).toEqual(['updated', 'updated']);
+  expect(codes((await apply([{ kind: 'update', uuid: c, patch: { manager_uuid: a } }])).outcomes)).toEqual([
+    'validation_failed',
+  ]);
+  expect(codes((await apply([{ kind: 'update', uuid: c, patch: { manager_uuid: made } }])).outcomes)).toEqual(
+    ['validation_failed'],
+  );
+});
+
+test('the counters, the look-up tables and the audit tell what the rows tell', async () => {
+  const one = async (sql: string) => Number((await database.query<{ n: number }>(sql))[0]?.n);
+  const users = await one('SELECT COUNT(*) AS n FROM users');
+  expect(await one("SELECT value AS n FROM user_counters WHERE name = 'Active'")).toBe(users);
+  expect(await one('SELECT COUNT(*) AS n FROM user_roles')).toBe(users);
+  expect(
+    await one('SELECT COUNT(*) AS n FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid'),
+  ).toBeGreaterThan(2 * users);
+  expect(await one("SELECT COUNT(*) AS n FROM audit_events WHERE action = 'user.created'")).toBe(users);
+  expect(await one("SELECT COUNT(*) AS n FROM user_identifiers WHERE identifier = 'login:chain 2'")).toBe(1);
+});
