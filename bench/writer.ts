@@ -20,7 +20,7 @@ const app = await createApp(
   loadEnv({ ...process.env, DATA_DIR: folder, MIGRATE_ON_START: 'true', LOG_LEVEL: 'silent' }),
 );
 await app.init();
-const caller = { actor: { kind: 'system' as const }, requestId: 'bench', ip: '' };
+const caller = { actor: { kind: 'system' as const, id: null }, requestId: 'bench', ip: '' };
 const SETS = 9;
 const run = Date.now().toString(36);
 

@@ -2,14 +2,16 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { CommonModule } from './telemetry/telemetry.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Env } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
+import { ENTITIES } from './entities.js';
+import { HttpModule } from './http/http.module.js';
 import { ImportModule } from './import/import.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SetupModule } from './setup/setup.module.js';
 import { StatusModule } from './status/status.module.js';
+import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { UsersModule } from './users/users.module.js';
 
 /** The table of contents. */
@@ -20,8 +22,9 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.with(env),
-        CommonModule,
-        DatabaseModule,
+        TelemetryModule,
+        HttpModule,
+        DatabaseModule.with(ENTITIES),
         ImportModule, // before the users: `users/export.csv` is no `users/:user_id`
         AuthModule,
         UsersModule,

@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
 import { Command } from 'commander';
+import { AppModule } from './app.module.js';
 import { doctorCommand } from './cli/doctor.command.js';
 import { importCommand } from './cli/import.command.js';
 import { keysCommand } from './cli/keys.command.js';
 import { migrateCommand } from './cli/migrate.command.js';
 import { usersCommand } from './cli/users.command.js';
+import type { Program } from './cli/service.js';
 import { runProgram } from './config/settings.js';
+import { ENTITIES } from './entities.js';
 
 /** Exit code of a command that did nothing: a wrong usage, a file that is not there, no database. */
 const NOTHING_DONE = 2;
@@ -15,6 +18,8 @@ const EXIT_CODES = `
 Exit codes: 0 done; 2 nothing done (wrong usage, broken setting, no database, unknown id).
 Those of import and doctor: see their --help.`;
 
+const rollcall: Program = { module: (env) => AppModule.with(env), entities: ENTITIES };
+const commands = [importCommand, usersCommand, keysCommand, migrateCommand, doctorCommand];
 const program = new Command('rollcall')
   .description(
     'Users of an intranet, kept in step with an identity source. Settings: environment variables or .env.',
@@ -22,8 +27,8 @@ const program = new Command('rollcall')
   .addHelpText('after', EXIT_CODES)
   .showHelpAfterError('(--help tells more)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : NOTHING_DONE));
-for (const command of [importCommand(), usersCommand(), keysCommand(), migrateCommand(), doctorCommand()]) {
-  program.addCommand(inherit(command, program));
+for (const command of commands) {
+  program.addCommand(inherit(command(rollcall), program));
 }
 
 /** Commander hands settings down to commands that it makes itself, and not to those that are added. */

@@ -7,8 +7,11 @@ import { readSettings, runProgram } from './config/settings.js';
 // The primary of several workers loads no application: each way to run is imported where it is taken.
 runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
-    const { runWorker } = await import('./cluster/worker.js');
-    return runWorker(loadEnv()); // the settings that the primary has read, whatever `.env` says by now
+    const [{ runWorker }, { createApp }] = await Promise.all([
+      import('./cluster/worker.js'),
+      import('./app.setup.js'),
+    ]);
+    return runWorker(loadEnv(), createApp); // the settings that the primary has read, whatever `.env` says by now
   }
   const env = readSettings();
   if (env.WORKERS > 1) {

@@ -6,7 +6,12 @@ import { isUuid } from '../../src/common/uuid.js';
 import { loadEnv } from '../../src/config/env.js';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { multiRow } from '../../src/database/engine/multi-row.js';
-import { type InsertStatement, type Sql, type SqlValue, placeholders } from '../../src/database/engine/sql.js';
+import {
+  type InsertStatement,
+  type Sql,
+  type SqlValue,
+  placeholders,
+} from '../../src/database/engine/sql.js';
 import { KEY } from '../faults/servers.js';
 import { SEEDED, formsOf } from './person.js';
 import { FIRST_SERIAL, type RequestOf } from './requests.js';

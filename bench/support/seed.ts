@@ -5,9 +5,14 @@ import { now } from '../../src/common/time.js';
 import { loadEnv } from '../../src/config/env.js';
 import { insertRows } from '../../src/database/engine/bulk.js';
 import { migrate, openDataSource } from '../../src/database/data-source.js';
+import { ENTITIES } from '../../src/entities.js';
 import { engineOf } from '../../src/database/engine/database.js';
 import { PASSWORD_HASH } from './password.js';
-import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../../src/users/model/user-lookups.entity.js';
+import {
+  UserIdentifierEntity,
+  UserRoleEntity,
+  UserWordEntity,
+} from '../../src/users/model/user-lookups.entity.js';
 import { UserEntity } from '../../src/users/model/user.entity.js';
 import { identifiersOf } from '../../src/users/model/keys.js';
 import { toRow } from '../../src/users/model/user-row.js';
@@ -20,7 +25,7 @@ const CHUNK = 1000;
 
 /** An open, migrated database. */
 async function openDatabase(url: string): Promise<DataSource> {
-  const dataSource = await openDataSource(loadEnv({ DATABASE_URL: url }));
+  const dataSource = await openDataSource(loadEnv({ DATABASE_URL: url }), ENTITIES);
   await migrate(dataSource);
   return dataSource;
 }

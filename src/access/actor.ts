@@ -3,7 +3,8 @@ export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
 
 export interface UserActor {
   kind: 'user';
-  uuid: string;
+  /** uuid of the user. */
+  id: string;
   username: string;
   roles: readonly string[];
   sessionId: string;
@@ -18,10 +19,17 @@ export interface KeyActor {
 interface ImportActor {
   kind: 'import';
   id: string;
+  initiator: Actor;
+}
+
+/** The person, key or service behind an actor: whoever sent a run acts in its changes. */
+export function initiatorOf(actor: Actor): Actor {
+  return actor.kind === 'import' ? initiatorOf(actor.initiator) : actor;
 }
 
 interface SystemActor {
   kind: 'system';
+  id: null;
 }
 
 /** An actor in one request: what an audit row tells of it. */
@@ -31,12 +39,6 @@ export interface Caller {
   ip: string;
 }
 
-/** Id of the user, key or run; the system has none. */
-export function actorId(actor: Actor): string | null {
-  if (actor.kind === 'user') return actor.uuid;
-  return actor.kind === 'system' ? null : actor.id;
-}
-
 export function isSelf(actor: Actor, userUuid: string): boolean {
-  return actor.kind === 'user' && actor.uuid === userUuid;
+  return actor.kind === 'user' && actor.id === userUuid;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
-import { type Caller, actorId } from '../access/actor.js';
+import { type Caller } from '../access/actor.js';
 import { now, secondsFrom } from '../common/time.js';
 import { Env } from '../config/env.js';
 import type { Sql } from '../database/engine/sql.js';
@@ -33,7 +33,7 @@ export class AuditService {
       id: uuidv7(),
       time,
       actor_kind: caller.actor.kind,
-      actor_id: actorId(caller.actor),
+      actor_id: caller.actor.id,
       action,
       target_kind: target.kind,
       target_id: target.id,

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
 import type { Request, Response } from 'express';
-import { type Actor, actorId } from '../access/actor.js';
+import { type Actor } from '../access/actor.js';
 import { PUBLIC } from '../access/decorators.js';
 import { unauthenticated } from '../common/errors.js';
 import { networkOf } from '../http/network.js';
@@ -46,7 +46,7 @@ export class AccessGuard implements CanActivate {
       throw error;
     }
     request.actor = request.user as Actor;
-    await this.rates.count(actorId(request.actor) ?? '', response);
+    await this.rates.count(request.actor.id ?? '', response);
     return true;
   }
 }

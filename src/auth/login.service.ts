@@ -49,7 +49,10 @@ export class LoginService {
     key: string,
     request: { ip: string; requestId: string },
   ): Promise<string | undefined> {
-    const caller: Caller = { actor: { kind: 'user', uuid, username, roles: [], sessionId: '' }, ...request };
+    const caller: Caller = {
+      actor: { kind: 'user', id: uuid, username, roles: [], sessionId: '' },
+      ...request,
+    };
     return this.transactions.run(async (tx) => {
       const now = await this.users.lockCredentials(tx, uuid);
       const same = now?.status === 'Active' && now.password_hash === password_hash;

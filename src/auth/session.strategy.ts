@@ -43,7 +43,7 @@ export class SessionStrategy extends PassportStrategy(CookieStrategy, 'session-c
     if (session?.renewed) await this.users.touch(user.uuid);
     return {
       kind: 'user',
-      uuid: user.uuid,
+      id: user.uuid,
       username: user.username,
       roles: user.roles,
       sessionId: session?.id ?? '',

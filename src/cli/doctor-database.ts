@@ -3,13 +3,14 @@ import { type Env, EnvError } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
 import { engineOf } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
+import type { Program } from './service.js';
 import { type Finding, codeOf, fail, ok, warn } from './doctor-finding.js';
 
 /** Whether the database is there, up to date, and holds somebody who can get in. */
-export async function databaseChecks(env: Env): Promise<Finding[]> {
+export async function databaseChecks(env: Env, { entities }: Program): Promise<Finding[]> {
   let dataSource;
   try {
-    dataSource = await openDataSource(env);
+    dataSource = await openDataSource(env, entities);
   } catch (error) {
     if (error instanceof EnvError) return fail('database', error.message);
     return fail('database', `does not answer (${codeOf(error)}); ${remedy(env)}`);

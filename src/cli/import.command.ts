@@ -13,7 +13,7 @@ import { FirstStart } from '../setup/first-start.service.js';
 import { credentials } from '../setup/welcome.js';
 import { summary } from './import-summary.js';
 import { Progress } from './progress.js';
-import { CLI_CALLER, withService } from './service.js';
+import { CLI_CALLER, type Program, withService } from './service.js';
 
 const ALL_APPLIED = 0;
 const SOME_FAILED = 1;
@@ -28,7 +28,7 @@ interface Flags extends Record<string, string | boolean | undefined> {
   json?: boolean;
 }
 
-export const importCommand = () =>
+export const importCommand = (program: Program) =>
   new Command('import')
     .description('import a CSV file of users ("-" is standard input)')
     .argument('<file>')
@@ -49,7 +49,7 @@ export const importCommand = () =>
     .addHelpText('after', EXIT_CODES)
     .action(async (file: string, { approve, json, ...flags }: Flags, command: Command) => {
       const options = readOptions(flags, command);
-      process.exitCode = await withService(async (service) => {
+      process.exitCode = await withService(program, async (service) => {
         await firstStart(service);
         const run = await importFile(service, file, options, approve === true);
         const failed = await service.get(ImportsService).firstProblems(run.id);

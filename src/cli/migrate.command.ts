@@ -1,13 +1,14 @@
 import { Command } from 'commander';
 import { readSettings } from '../config/settings.js';
 import { migrate, openDataSource } from '../database/data-source.js';
+import type { Program } from './service.js';
 
-export const migrateCommand = () =>
+export const migrateCommand = ({ entities }: Program) =>
   new Command('migrate')
     .description('run pending migrations of the database')
     .addHelpText('after', '\nExit codes: 0 done or nothing to do, 2 not migrated (wrong usage, no database).')
     .action(async () => {
-      const dataSource = await openDataSource(readSettings());
+      const dataSource = await openDataSource(readSettings(), entities);
       try {
         const done = await migrate(dataSource);
         process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');

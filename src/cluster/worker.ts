@@ -2,7 +2,6 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createBirpc } from 'birpc';
 import cluster from 'node:cluster';
 import { getSystemErrorMap } from 'node:util';
-import { createApp } from '../app.setup.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Env } from '../config/env.js';
 import { serve } from '../setup/serve.js';
@@ -11,8 +10,12 @@ import type { PrimaryCalls, WorkerCalls } from './calls.js';
 /**
  * The service as one of several processes on one port. The primary is told when it serves, or why it cannot.
  * Node.js ends a worker whose primary is gone.
+ * @param createApp makes the application, not yet listening.
  */
-export async function runWorker(env: Env): Promise<void> {
+export async function runWorker(
+  env: Env,
+  createApp: (env: Env) => Promise<NestExpressApplication>,
+): Promise<void> {
   // A message to a primary that is gone fails here; the end follows at once.
   cluster.worker?.on('error', () => undefined);
   const starting = createApp(env);

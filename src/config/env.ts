@@ -13,7 +13,7 @@ import {
   validateSync,
 } from 'class-validator';
 import { join } from 'node:path';
-import { fieldsOf } from '../input/read-input.js';
+import { fieldsOf } from '../common/fields.js';
 import { OperationSettings } from './env-operation.js';
 import { Count, Flag, Integer, List, isDatabaseUrl } from './setting-kinds.js';
 

@@ -5,19 +5,21 @@ import { dirname } from 'node:path';
 import type { DataSourceOptions } from 'typeorm';
 import { type Env, EnvError } from '../config/env.js';
 import { readPemFile } from '../config/pem-file.js';
-import { ENTITIES } from '../entities.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
 type Settings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE' | 'DATABASE_TLS_CA_FILE'>;
 
+/** The tables of the features: entity classes, named by the composition root, which alone knows every feature. */
+export type Entities = readonly (new () => object)[];
+
 /** What TypeORM needs to reach the database of `DATABASE_URL`; the same for the service and for its command line. */
-export function dataSourceOptions(settings: Settings): DataSourceOptions {
+export function dataSourceOptions(settings: Settings, entities: Entities): DataSourceOptions {
   const url = settings.databaseUrl;
-  return url.startsWith('sqlite:') ? sqlite(url.slice('sqlite:'.length)) : mysql(url, settings);
+  const engine = url.startsWith('sqlite:') ? sqlite(url.slice('sqlite:'.length)) : mysql(url, settings);
+  return { ...engine, entities: [...entities] };
 }
 
 const shared = {
-  entities: ENTITIES,
   migrations: MIGRATIONS,
   migrationsTableName: 'migrations',
   migrationsTransactionMode: 'each',

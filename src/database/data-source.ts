@@ -1,11 +1,11 @@
 import { DataSource, type Migration, MigrationExecutor } from 'typeorm';
 import type { Env } from '../config/env.js';
 import { dropCollation } from './column-types.js';
-import { dataSourceOptions } from './data-source-options.js';
+import { type Entities, dataSourceOptions } from './data-source-options.js';
 
 /** An open data source. */
-export async function openDataSource(env: Env): Promise<DataSource> {
-  const dataSource = new DataSource(dataSourceOptions(env));
+export async function openDataSource(env: Env, entities: Entities): Promise<DataSource> {
+  const dataSource = new DataSource(dataSourceOptions(env, entities));
   const embedded = isEmbedded(dataSource);
   // SQLite takes any type name; TypeORM's list of them lacks the one that MySQL needs for long text.
   if (embedded) dataSource.driver.supportedDataTypes.push('mediumtext');

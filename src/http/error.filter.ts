@@ -1,6 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { allowedMethods, pathOf } from './routes.js';
+import { pathOf } from '../telemetry/observe.js';
+import { allowedMethods } from './routes.js';
 import { ProblemError } from '../common/errors.js';
 import { Log } from '../telemetry/log.js';
 import { toProblem, toProblemError } from './problem.js';

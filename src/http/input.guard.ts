@@ -2,7 +2,8 @@ import { type CanActivate, type ExecutionContext, Injectable, createParamDecorat
 import type { Request, Response } from 'express';
 import { Env } from '../config/env.js';
 import { ProblemError } from '../common/errors.js';
-import { type InputClass, readInput } from '../input/read-input.js';
+import type { InputClass } from '../common/fields.js';
+import { readInput } from '../input/read-input.js';
 import { type FileRules, assertFile } from './file-body.js';
 import { readJsonBody } from './json-body.js';
 import { RouteMark } from './route-mark.js';

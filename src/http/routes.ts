@@ -1,16 +1,10 @@
 import type { Request } from 'express';
+import { pathOf } from '../telemetry/observe.js';
 
 /** The part of an Express layer that says which path and methods it serves. */
 interface Layer {
   match(path: string): boolean;
   route?: { path: string; methods: Record<string, boolean> };
-}
-
-/** The whole path as the client sent it; inside a router `request.path` lacks what the router is mounted on. */
-export function pathOf(request: Request): string {
-  const { originalUrl } = request;
-  const end = originalUrl.indexOf('?');
-  return end < 0 ? originalUrl : originalUrl.slice(0, end);
 }
 
 /** The methods that the path of this request exists with, in capitals; empty where the path does not exist. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { createHmac } from 'node:crypto';
-import { type Actor, actorId } from '../access/actor.js';
+import { type Actor } from '../access/actor.js';
 import { ProblemError, validationFailed } from '../common/errors.js';
 import type { JsonObject } from '../common/json.js';
 import { sha256 } from '../common/secret.js';
@@ -32,7 +32,7 @@ export class IdempotencyService {
       );
     }
     return {
-      id: sha256(JSON.stringify([actor.kind, actorId(actor), key])),
+      id: sha256(JSON.stringify([actor.kind, actor.id, key])),
       bodyMac: createHmac('sha256', key).update(JSON.stringify(body)).digest('hex'),
     };
   }

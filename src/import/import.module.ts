@@ -23,14 +23,13 @@ import { Applier } from './apply/applier.service.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
 import { ImportWorker } from './apply/import-worker.service.js';
-import { LeaseRepository } from '../leases/lease.repository.js';
-import { Leases } from '../leases/leases.service.js';
+import { LeasesModule } from '../leases/leases.module.js';
 import { RunProcess } from './apply/run-process.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
 @Module({
-  imports: [AuditModule, UsersModule],
+  imports: [AuditModule, LeasesModule, UsersModule],
   controllers: [ImportsController, UsersExportController],
   providers: [
     ImportsService,
@@ -56,8 +55,6 @@ import { UsersExportController } from './users-export.controller.js';
     ImportRowsRepository,
     ImportFilesRepository,
     ImportReportRepository,
-    LeaseRepository,
-    Leases,
   ],
   exports: [ImportsService, ImportStore, RunEvents, UsersExport],
 })

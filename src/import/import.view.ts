@@ -1,4 +1,3 @@
-import type { Actor } from '../access/actor.js';
 import { now, toIso, toMillis } from '../common/time.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportRun, noCounts } from './runs/import-run.js';
@@ -29,7 +28,7 @@ export function presentRun(run: ImportRun, failed: readonly StagedRow[]) {
     options: Object.assign(new ImportOptions(), run.options),
     reverts: run.reverts,
     file: run.file,
-    actor: presentActor(run.caller.actor),
+    actor: { kind: run.caller.actor.kind, id: run.caller.actor.id },
     created: toIso(run.created),
     started: iso(run.started),
     finished: iso(run.finished),
@@ -57,11 +56,6 @@ export function presentRun(run: ImportRun, failed: readonly StagedRow[]) {
 export type PresentedRun = ReturnType<typeof presentRun>;
 
 const iso = (time: string | null): string | null => (time === null ? null : toIso(time));
-
-function presentActor(actor: Actor): { kind: string; id: string | null } {
-  if (actor.kind === 'user') return { kind: 'user', id: actor.uuid };
-  return { kind: actor.kind, id: actor.kind === 'system' ? null : actor.id };
-}
 
 /** From the share that is done and the time that it took; null where nothing can be said. */
 function eta(run: ImportRun): number | null {

@@ -23,10 +23,10 @@ import {
   type RunState,
   WAITING,
   isFinal,
+  newRun,
 } from './runs/import-run.js';
 import type { StagedRow } from './runs/import-row.js';
 import { ImportWorker } from './apply/import-worker.service.js';
-import { newRun } from './runs/new-run.js';
 
 export type { RowFilter, RunFilter };
 

@@ -4,10 +4,9 @@ import {
   getMetadataStorage,
 } from 'class-validator';
 import { FIELD_CODES, type FieldError } from '../common/errors.js';
+import { type InputClass, fieldsOf } from '../common/fields.js';
 import type { JsonObject } from '../common/json.js';
 import { toInstance } from './normalise.js';
-
-export type InputClass<T extends object> = new () => T;
 
 /** The value with its fields normalised, and every field that breaks a rule, one error a field. */
 export interface Checked<T> {
@@ -32,19 +31,6 @@ export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject
     }));
   const value = toInstance(type, unknown.length > 0 ? sent.filter(([key]) => known.has(key)) : sent);
   return { value, errors: [...unknown, ...brokenRules(type, value)] };
-}
-
-const fieldNames = new WeakMap<object, ReadonlySet<string>>();
-
-/** Names of the fields that an input class has rules for. */
-export function fieldsOf(type: InputClass<object>): ReadonlySet<string> {
-  let names = fieldNames.get(type);
-  if (!names) {
-    const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-    names = new Set(rules.map((rule) => rule.propertyName));
-    fieldNames.set(type, names);
-  }
-  return names;
 }
 
 /** A rule as `common/rules.ts` registers it. */

@@ -3,7 +3,7 @@ import { insertRows } from '../database/engine/bulk.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
 import { now, secondsFrom } from '../common/time.js';
-import { LeaseEntity } from '../import/runs/import.entity.js';
+import { LeaseEntity } from './lease.entity.js';
 
 /** Long ago: a lease that nobody has ever held. */
 const NEVER = '1970-01-01 00:00:00.000';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Sql } from '../database/engine/sql.js';
+import type { DbTime } from '../common/time.js';
 import { LeaseRepository } from './lease.repository.js';
 
 const HEARTBEAT_MILLIS = 1000;
@@ -35,5 +36,15 @@ export class Leases {
   /** Inside a transaction: moves the lease on, and nobody else takes it before the end. @returns false when it is lost. */
   async keep(name: string, seconds: number, tx: Sql): Promise<boolean> {
     return this.leases.renew(name, this.owner, seconds, tx);
+  }
+
+  /** When a moment was last noted (`note`); undefined when it never was. */
+  async lastNoted(name: string): Promise<DbTime | undefined> {
+    return this.leases.until(name);
+  }
+
+  /** Notes a moment for all instances. */
+  async note(name: string, time: DbTime): Promise<void> {
+    await this.leases.put(name, this.owner, time);
   }
 }

@@ -55,7 +55,7 @@ export class SessionsController {
   @Requires('sessions.own')
   @Accepts({ query: SessionsQuery })
   async list(@CheckedQuery() query: SessionsQuery, @CurrentCaller() { actor }: Caller) {
-    const own = actor.kind === 'user' && !isWebmaster(actor) ? actor.uuid : undefined;
+    const own = actor.kind === 'user' && !isWebmaster(actor) ? actor.id : undefined;
     const wanted = query.user_uuid?.toLowerCase();
     if (own !== undefined && wanted !== undefined && wanted !== own) {
       throw new ProblemError('forbidden', 'Your role shows you your own sessions alone.');
@@ -70,7 +70,7 @@ export class SessionsController {
   @Requires('sessions.own')
   async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
     const { actor } = caller;
-    const own = actor.kind === 'user' && !isWebmaster(actor) ? actor.uuid : undefined;
+    const own = actor.kind === 'user' && !isWebmaster(actor) ? actor.id : undefined;
     // Somebody else's session looks like none.
     if (!(await this.sessions.end(id, caller, own)))
       throw new ProblemError('not_found', `There is no session ${id}.`);

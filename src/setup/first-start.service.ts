@@ -15,7 +15,7 @@ import { UsersService } from '../users/users.service.js';
 const USERNAME = 'admin';
 /** A domain that never exists (RFC 2606): the operator sets the real address. */
 const EMAIL = 'admin@rollcall.invalid';
-const SYSTEM: Caller = { actor: { kind: 'system' }, requestId: 'first-start', ip: '' };
+const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'first-start', ip: '' };
 
 /** The secrets that were made at random, to be shown once; those from the settings are known already. */
 export interface FirstCredentials {

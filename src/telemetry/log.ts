@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Logger, pino } from 'pino';
-import { actorId } from '../access/actor.js';
+
 import { Env } from '../config/env.js';
-import type { Observer } from './observe.js';
-import { pathOf } from '../http/routes.js';
+import { type Observer, pathOf } from './observe.js';
 import { isoNow } from '../common/time.js';
 
 /** Characters that are written at once: so many stay whole in a pipe that several workers write to. */
@@ -91,7 +90,7 @@ export class Log implements Observer {
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
 /** The actor is missing where nobody was known. */
 const suspect = ({ actor, ip }: Partial<Request>) => ({
-  ...(actor && { actor_kind: actor.kind, actor_id: actorId(actor) }),
+  ...(actor && { actor_kind: actor.kind, actor_id: actor.id }),
   ip,
 });
 

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
 import { randomUUID } from 'node:crypto';
-import type { Preparation } from '../http/lean.adapter.js';
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -14,7 +13,7 @@ export interface Observer {
  * Gives every request its id, returns it in `X-Request-Id`, and tells the observers of the answer. One listener for
  * all of them: each would cost a request as much as a route does.
  */
-export function observe(...observers: readonly Observer[]): Preparation {
+export function observe(...observers: readonly Observer[]): (request: Request, response: Response) => void {
   return (request, response) => {
     const given = request.headers['x-request-id'];
     request.requestId = typeof given === 'string' && ACCEPTABLE.test(given) ? given : randomUUID();
@@ -25,4 +24,11 @@ export function observe(...observers: readonly Observer[]): Preparation {
       for (const observer of observers) observer.answered(request, response, ms);
     });
   };
+}
+
+/** The whole path as the client sent it; inside a router `request.path` lacks what the router is mounted on. */
+export function pathOf(request: Request): string {
+  const { originalUrl } = request;
+  const end = originalUrl.indexOf('?');
+  return end < 0 ? originalUrl : originalUrl.slice(0, end);
 }

@@ -50,7 +50,7 @@ export class UsersController {
     @Res({ passthrough: true }) response: Response,
   ) {
     if (caller.actor.kind !== 'user') throw new ProblemError('not_found', 'An API key is no user.');
-    return this.answer(await this.users.get(caller.actor.uuid, caller), caller, request, response);
+    return this.answer(await this.users.get(caller.actor.id, caller), caller, request, response);
   }
 
   @Get('search')

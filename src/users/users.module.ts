@@ -3,8 +3,7 @@ import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AvatarController } from './avatar.controller.js';
-import { IdempotencyRepository } from '../idempotency/idempotency.repository.js';
-import { IdempotencyService } from '../idempotency/idempotency.service.js';
+import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import { UserDirectory } from './directory/user-directory.service.js';
@@ -15,7 +14,7 @@ import { UserSearch } from './search/user-search.service.js';
 import { UserSettings } from './input/user-settings.js';
 import { UserStore } from './change/user-store.service.js';
 import { UserWriter } from './change/user-writer.service.js';
-import { UserHistoryController } from './history/user-history.controller.js';
+import { UserHistoryController } from './user-history.controller.js';
 import { UserHistory } from './history/user-history.service.js';
 import { UserSessionsController } from './user-sessions.controller.js';
 import { UserWalks } from './search/walks.js';
@@ -24,7 +23,7 @@ import { UsersRepository } from './directory/users.repository.js';
 import { UsersService } from './users.service.js';
 
 @Module({
-  imports: [AuditModule, SessionsModule, ApiKeysModule],
+  imports: [AuditModule, SessionsModule, ApiKeysModule, IdempotencyModule],
   controllers: [UsersController, UserSessionsController, UserHistoryController, AvatarController],
   providers: [
     UsersService,
@@ -37,13 +36,11 @@ import { UsersService } from './users.service.js';
     UserSettings,
     PasswordService,
     OwnPassword,
-    IdempotencyService,
     UsersRepository,
     UserSearchRepository,
     UserDirectoryRepository,
     UserWriteRepository,
-    IdempotencyRepository,
   ],
-  exports: [UsersService, UserWriter, UserDirectory, UserSettings, PasswordService, IdempotencyService],
+  exports: [UsersService, UserWriter, UserDirectory, UserSettings, PasswordService],
 })
 export class UsersModule {}

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { loadEnv } from '../../src/config/env.js';
 import { openDataSource } from '../../src/database/data-source.js';
+import { ENTITIES } from '../../src/entities.js';
 import { engineOf } from '../../src/database/engine/database.js';
 import { API_KEY } from '../support/app.js';
 import { Client, type Json } from '../support/client.js';
@@ -97,7 +98,7 @@ test('a run that is killed again and again ends as one that nobody disturbs', as
 });
 
 async function auditCount(settings: Record<string, string>): Promise<Json> {
-  const dataSource = await openDataSource(loadEnv(settings));
+  const dataSource = await openDataSource(loadEnv(settings), ENTITIES);
   try {
     return await engineOf(dataSource).query(
       "SELECT action, COUNT(*) AS count FROM audit_events WHERE action <> 'import.approved' GROUP BY action ORDER BY action",

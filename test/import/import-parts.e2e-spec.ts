@@ -10,7 +10,7 @@ import { counted, csv, settled } from '../support/imports.js';
 
 /** The parts of a file between its arrival and its run: nobody takes them away from under each other. */
 const SOMEBODY = '01a1fc00-0000-7000-8000-00000000beef';
-const CALLER = { actor: { kind: 'system' }, requestId: 'test', ip: '' } as const;
+const CALLER = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' } as const;
 /** Of a file that was claimed days ago, by a service that was killed then. */
 const idOf = (name: string) => `01900000-0000-7000-8000-${name.padStart(12, '0')}`;
 let app: TestApp;

@@ -83,7 +83,10 @@ test('a missed tick is made up once: good files end in done, bad ones in failed,
   expect(names('failed')).toEqual([`c.${idOf('c.csv')}.csv`]);
   expect(names('processing')).toEqual([]);
   expect(names('')).toEqual(['d.txt', 'd.txt.done', 'done', 'failed', 'processing']);
-  expect(runs[0]).toMatchObject({ options: { dataset: 'hr', missing: 'report' }, actor: { kind: 'system' } });
+  expect(runs[0]).toMatchObject({
+    options: { dataset: 'hr', missing: 'report' },
+    actor: { kind: 'system', id: null },
+  });
   expect((await linked(app.key, 'a')).username).toBe('a');
   drop('e.csv', person('e'));
   mark('e.csv');

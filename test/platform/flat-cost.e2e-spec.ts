@@ -125,7 +125,7 @@ test('seeded users are what the user writer writes', async () => {
     });
     return written.app
       .get(UserWriter)
-      .apply(tx, creates, { actor: { kind: 'system' }, requestId: '', ip: '' });
+      .apply(tx, creates, { actor: { kind: 'system', id: null }, requestId: '', ip: '' });
   });
   const tables = await tablesOf(seeded);
   expect(tables.map((rows) => rows.length > 0)).toEqual([true, true, true, true, true]);

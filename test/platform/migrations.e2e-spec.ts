@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { loadEnv } from '../../src/config/env.js';
 import { migrate, openDataSource, pendingMigrations } from '../../src/database/data-source.js';
+import { ENTITIES } from '../../src/entities.js';
 import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
 import { TestApp } from '../support/app.js';
 import { type TestDatabase, freshDatabase } from '../support/database.js';
@@ -11,7 +12,7 @@ let database: TestDatabase;
 let dataSource: DataSource;
 beforeAll(async () => {
   database = await freshDatabase();
-  dataSource = await openDataSource(loadEnv({ DATABASE_URL: database.url }));
+  dataSource = await openDataSource(loadEnv({ DATABASE_URL: database.url }), ENTITIES);
 });
 afterAll(async () => {
   await dataSource.destroy();

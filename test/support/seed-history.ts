@@ -12,7 +12,7 @@ import {
 import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { toEntity } from '../../src/import/runs/import-row.mapping.js';
 import { toRow } from '../../src/import/runs/import-run.mapping.js';
-import { newRun } from '../../src/import/runs/new-run.js';
+import { newRun } from '../../src/import/runs/import-run.js';
 import { LoginFailureEntity } from '../../src/sessions/login-failure.entity.js';
 import { SessionEntity } from '../../src/sessions/session.entity.js';
 import { IdempotencyEntity } from '../../src/idempotency/idempotency.entity.js';
@@ -30,7 +30,7 @@ const RUNS = 300;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 const MILLIS_OF = (time: string, index: number) => ({ msecs: toMillis(time) + index });
-const SYSTEM = { actor: { kind: 'system' }, requestId: 'seed', ip: '' } as const;
+const SYSTEM = { actor: { kind: 'system', id: null }, requestId: 'seed', ip: '' } as const;
 
 /** Fills every table that grows with time with `count` rows; the first ten of each are due to be purged. */
 export async function seedHistory({ app }: TestApp, count: number): Promise<void> {

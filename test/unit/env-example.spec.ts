@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { fieldsOf } from '../../src/input/read-input.js';
+import { fieldsOf } from '../../src/common/fields.js';
 import { Env, loadEnv } from '../../src/config/env.js';
 
 const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');

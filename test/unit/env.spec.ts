@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fieldsOf } from '../../src/input/read-input.js';
+import { fieldsOf } from '../../src/common/fields.js';
 import { Env, EnvError, loadEnv } from '../../src/config/env.js';
 
 type Variables = Record<string, string>;

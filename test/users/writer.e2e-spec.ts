@@ -9,7 +9,7 @@ import { TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { counting } from '../support/counting.js';
 
-const SYSTEM: Caller = { actor: { kind: 'system' }, requestId: 'test', ip: '' };
+const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' };
 
 let app: TestApp;
 let database: Database;

@@ -25,7 +25,10 @@ export class Applier {
 
   /** Goes on behind the last batch that is done. */
   async apply(run: ImportRun, work: Work): Promise<void> {
-    const caller: Caller = { ...run.caller, actor: { kind: 'import', id: run.id } };
+    const caller: Caller = {
+      ...run.caller,
+      actor: { kind: 'import', id: run.id, initiator: run.caller.actor },
+    };
     for (let batch = run.appliedBatches + 1; batch <= run.batches; batch++) {
       const percent = Math.floor((batch / run.batches) * 100);
       const rowsDone = Math.floor(((run.rowsTotal ?? 0) * batch) / run.batches);

@@ -188,9 +188,11 @@ export class RunProcess {
       { field: 'counts', new: counts },
       { field: 'missing', new: missing },
     ];
-    await this.audit.record(tx, { ...run.caller, actor: { kind: 'import', id: run.id } }, [
-      { action: 'import.completed', target: { kind: 'import', id: run.id }, changes },
-    ]);
+    await this.audit.record(
+      tx,
+      { ...run.caller, actor: { kind: 'import', id: run.id, initiator: run.caller.actor } },
+      [{ action: 'import.completed', target: { kind: 'import', id: run.id }, changes }],
+    );
   }
 
   private async change(

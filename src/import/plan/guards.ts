@@ -1,10 +1,4 @@
-/** A number of a plan beside its limit. A hit parks the run before the first write. */
-export interface Guard {
-  name: string;
-  value: number;
-  limit: number;
-  hit: boolean;
-}
+import type { Guard } from '../runs/import-run.js';
 
 /** What a plan amounts to. */
 export interface PlanNumbers {

@@ -1,9 +1,8 @@
 import type { Actor, Caller } from '../../access/actor.js';
 import type { SqlValue } from '../../database/engine/sql.js';
 import type { ImportOptions } from './import-options.js';
-import type { Guard } from '../plan/guards.js';
 import type { ImportRunEntity } from './import.entity.js';
-import type { Counts, ImportRun, Reason, RunChange, RunState } from './import-run.js';
+import type { Counts, Guard, ImportRun, Reason, RunChange, RunState } from './import-run.js';
 
 const parsed = (json: string | null): unknown => (json === null ? null : JSON.parse(json));
 
@@ -39,9 +38,9 @@ export function toRun(row: ImportRunEntity): ImportRun {
 }
 
 function toActor(kind: string, id: string | null): Caller['actor'] {
-  if (kind === 'system' || id === null) return { kind: 'system' };
+  if (kind === 'system' || id === null) return { kind: 'system', id: null };
   if (kind === 'key') return { kind, id };
-  return { kind: 'user', uuid: id, username: '', roles: [], sessionId: '' } satisfies Actor;
+  return { kind: 'user', id, username: '', roles: [], sessionId: '' } satisfies Actor;
 }
 
 /** The row of a new run. */
@@ -56,7 +55,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
     file_size: run.file.size,
     file_sha256: run.file.sha256,
     actor_kind: actor.kind,
-    actor_id: actor.kind === 'user' ? actor.uuid : actor.kind === 'system' ? null : actor.id,
+    actor_id: actor.id,
     request_id: requestId,
     ip,
     created: run.created,

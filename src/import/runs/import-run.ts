@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/actor.js';
+import { now } from '../../common/time.js';
 import type { ImportOptions } from './import-options.js';
-import type { Guard } from '../plan/guards.js';
 
 /** States of a run (interface §6). */
 export const RUN_STATES = [
@@ -58,6 +58,14 @@ export interface Reason {
   line?: number;
 }
 
+/** A number of a plan beside its limit. A hit parks the run before the first write. */
+export interface Guard {
+  name: string;
+  value: number;
+  limit: number;
+  hit: boolean;
+}
+
 /** A run with its documents opened. Times as the database writes them. */
 export interface ImportRun {
   id: string;
@@ -93,3 +101,38 @@ export interface ImportRun {
 export type RunChange = Partial<
   Omit<ImportRun, 'id' | 'dataset' | 'options' | 'reverts' | 'file' | 'caller' | 'created'>
 >;
+
+/** A run before its turn. */
+export function newRun(
+  file: ImportRun['file'] & { runId: string },
+  options: ImportOptions,
+  caller: Caller,
+): ImportRun {
+  return {
+    id: file.runId,
+    state: 'queued',
+    dryRun: options.dry_run,
+    dataset: options.dataset,
+    options,
+    reverts: null,
+    file: { name: file.name, size: file.size, sha256: file.sha256 },
+    caller,
+    created: now(),
+    started: null,
+    finished: null,
+    rowsDone: 0,
+    rowsTotal: null,
+    percent: 0,
+    phaseStarted: null,
+    counts: null,
+    missing: { reported: 0, blocked: 0 },
+    guards: [],
+    reason: null,
+    header: [],
+    planHash: null,
+    batches: 0,
+    appliedBatches: 0,
+    approved: false,
+    cancel: false,
+  };
+}

@@ -91,11 +91,3 @@ export class ImportFilePartEntity {
   /** Base64. */
   @Column(longText()) bytes!: string;
 }
-
-/** Who may work on imports, or has fired a schedule: one owner at a time, until a time. */
-@Entity('leases', { withoutRowid: true })
-export class LeaseEntity {
-  @PrimaryColumn(ascii(32)) name!: string;
-  @Column(uuid()) owner!: string;
-  @Column(time()) until!: string;
-}

@@ -12,7 +12,6 @@ import { ImportStore } from '../file/import-store.js';
 import { ImportsService } from '../imports.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { isFinal } from '../runs/import-run.js';
-import { LeaseRepository } from '../../leases/lease.repository.js';
 import { Leases } from '../../leases/leases.service.js';
 import { type ClaimedFile, DropFolder } from './drop-folder.js';
 import { scheduleOptions } from './schedule-options.js';
@@ -25,7 +24,7 @@ const TICK = 'schedule.tick';
 const PATIENCE_MILLIS = 10 * 60 * 1000;
 const LOOK_MILLIS = 1000;
 const HOUSEKEEPING_MILLIS = 5000;
-const CALLER: Caller = { actor: { kind: 'system' }, requestId: 'schedule', ip: '' };
+const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
 
 /** Imports what lies in `IMPORT_FOLDER` at the times of `IMPORT_CRON`: one instance of several, a missed tick once. */
 @Injectable()
@@ -42,7 +41,6 @@ export class ScheduleService implements BeforeApplicationShutdown {
     private readonly store: ImportStore,
     private readonly runs: ImportRunsRepository,
     private readonly leases: Leases,
-    private readonly ticks: LeaseRepository,
     private readonly log: Log,
   ) {
     scheduleOptions(env.IMPORT_OPTIONS); // a mistake shows at start, not at night
@@ -84,10 +82,10 @@ export class ScheduleService implements BeforeApplicationShutdown {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
       for (const file of await folder.claimed()) await this.follow(folder, file);
       const time = now();
-      const last = await this.ticks.until(TICK);
+      const last = await this.leases.lastNoted(TICK);
       // Noted when all is claimed: a sweep that is killed, or finds no folder, is due still.
       if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder))))
-        await this.ticks.put(TICK, this.leases.owner, time);
+        await this.leases.note(TICK, time);
     });
   }
 

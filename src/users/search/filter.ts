@@ -63,7 +63,7 @@ function assertReadable({ sort, authname, managed_by }: UserQuery): void {
 }
 
 function visibleEmail(actor: Actor): Condition {
-  return always('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.uuid : '');
+  return always('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.id : '');
 }
 
 function fieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {

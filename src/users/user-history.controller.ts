@@ -1,14 +1,14 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import type { Caller } from '../../access/actor.js';
-import { CurrentCaller, Requires } from '../../access/decorators.js';
-import { presentEvent } from '../../audit/audit.view.js';
-import { Walk, limitOf, nextPage } from '../../http/page.js';
-import { Accepts, CheckedQuery } from '../../http/input.guard.js';
-import { UserHistory } from './user-history.service.js';
+import type { Caller } from '../access/actor.js';
+import { CurrentCaller, Requires } from '../access/decorators.js';
+import { presentEvent } from '../audit/audit.view.js';
+import { Walk, limitOf, nextPage } from '../http/page.js';
+import { Accepts, CheckedQuery } from '../http/input.guard.js';
+import { UserHistory } from './history/user-history.service.js';
 import { DocHistory } from './user-history.docs.js';
-import { UsersService } from '../users.service.js';
+import { UsersService } from './users.service.js';
 
 @ApiTags('users')
 @Controller('users/:user_id/history')

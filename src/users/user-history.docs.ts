@@ -1,9 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { AuditChangeDto, MAX_CHANGES } from '../../audit/audit.docs.js';
-import { ACTIONS, ACTOR_KINDS } from '../../audit/audit-event.js';
-import { NEXT, Problems, REQUEST_ID, Secured } from '../../http/docs.js';
-import { MAX_LIMIT, Walk } from '../../http/page.js';
+import { AuditChangeDto, MAX_CHANGES } from '../audit/audit.docs.js';
+import { ACTIONS, ACTOR_KINDS } from '../audit/audit-event.js';
+import { NEXT, Problems, REQUEST_ID, Secured } from '../http/docs.js';
+import { MAX_LIMIT, Walk } from '../http/page.js';
 
 /** Of a sentence that tells every field of a user, each value cut. */
 const MAX_SUMMARY = 10_000;
