@@ -8,6 +8,7 @@ import { loadEnv } from '../src/config/env.js';
 import type { Sql } from '../src/database/engine/sql.js';
 import { TransactionRunner } from '../src/database/transaction-runner.js';
 import type { UserChange } from '../src/users/change/change-set.js';
+import { toProblem } from '../src/users/change/failure.js';
 import { UserWriter } from '../src/users/change/user-writer.service.js';
 
 /**
@@ -40,7 +41,7 @@ async function measure(name: string, change: (set: number, n: number) => UserCha
     });
     millis.push(performance.now() - started);
     const failed = outcomes.find((outcome) => outcome.outcome === 'error');
-    if (failed) throw failed.error;
+    if (failed) throw toProblem(failed.failures);
     made.push(outcomes.map((outcome) => (outcome.outcome === 'error' ? '' : outcome.user.uuid)));
   }
   const median = millis.toSorted((a, b) => a - b)[Math.floor(SETS / 2)] ?? 0;

@@ -10,7 +10,6 @@ import { Adoption } from './plan/adoption.js';
 import { FilePlanner } from './plan/file-planner.js';
 import { GuardSettings } from './plan/guard-settings.js';
 import { MissingUsers } from './plan/missing.js';
-import { OwnerCheck } from './plan/owner-check.js';
 import { Planner } from './plan/planner.js';
 import { RevertPlanner } from './plan/revert-planner.js';
 import { RowFacts } from './plan/row-facts.js';
@@ -43,7 +42,6 @@ import { UsersExportController } from './users-export.controller.js';
     RowFacts,
     RevertPlanner,
     MissingUsers,
-    OwnerCheck,
     GuardSettings,
     Applier,
     ScheduleService,

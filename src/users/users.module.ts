@@ -17,7 +17,6 @@ import { UserWriter } from './change/user-writer.service.js';
 import { UserHistoryController } from './user-history.controller.js';
 import { UserHistory } from './history/user-history.service.js';
 import { UserSessionsController } from './user-sessions.controller.js';
-import { UserWalks } from './search/walks.js';
 import { UsersController } from './users.controller.js';
 import { UsersRepository } from './directory/users.repository.js';
 import { UsersService } from './users.service.js';
@@ -28,7 +27,6 @@ import { UsersService } from './users.service.js';
   providers: [
     UsersService,
     UserSearch,
-    UserWalks,
     UserWriter,
     UserDirectory,
     UserHistory,

@@ -16,10 +16,11 @@ import { ChangedUserInput, NewUserInput, type UserInput } from './input/user.inp
 import type { User } from './model/user.js';
 import { keepSelfFields } from './self-fields.js';
 import { type UserPatch, newUser, settle } from './input/user-rules.js';
+import { SELF_BLOCK, toProblem } from './change/failure.js';
 import type { UserChange } from './change/change-set.js';
 import { UserSettings } from './input/user-settings.js';
 import { presentUser } from './user.view.js';
-import { UserWriter, selfBlock } from './change/user-writer.service.js';
+import { UserWriter, blocksSelf } from './change/user-writer.service.js';
 import { type Credentials, UsersRepository } from './directory/users.repository.js';
 
 export type { Credentials };
@@ -93,9 +94,7 @@ export class UsersService {
     const own = !isWebmaster(caller.actor);
     const { value, errors } = readInput(ChangedUserInput, body);
     if (own) keepSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
-    if (value.status === 'Blocked' && current.status === 'Active' && isSelf(caller.actor, uuid)) {
-      throw selfBlock();
-    }
+    if (blocksSelf(caller, current, value)) throw toProblem([SELF_BLOCK]);
     errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
     const provesItself = own && value.password !== undefined;
     if (provesItself && errors.length === 0) {
@@ -141,7 +140,7 @@ export class UsersService {
   private async apply(tx: Sql, change: UserChange, caller: Caller): Promise<User> {
     const [outcome] = await this.writer.apply(tx, [change], caller);
     if (!outcome) throw new Error('a set of one has one outcome');
-    if (outcome.outcome === 'error') throw outcome.error;
+    if (outcome.outcome === 'error') throw toProblem(outcome.failures);
     return outcome.user;
   }
 }

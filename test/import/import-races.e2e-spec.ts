@@ -5,7 +5,7 @@ import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { LeaseRepository } from '../../src/leases/lease.repository.js';
 import { Leases } from '../../src/leases/leases.service.js';
-import { NotOurs, Work } from '../../src/import/runs/checkpoint.js';
+import { NotOurs, Checkpoint } from '../../src/import/runs/checkpoint.js';
 import { TestApp } from '../support/app.js';
 import { ENGINE } from '../support/database.js';
 import { csv, imported, linked, rowsOf, settled } from '../support/imports.js';
@@ -69,7 +69,7 @@ test('a worker that has lost its lease unawares takes nothing of the plan that a
   );
   const planned = await rowsOf(app.key, id);
   expect(planned).toHaveLength(1);
-  const late = new Work(
+  const late = new Checkpoint(
     id,
     () => false,
     app.app.get(TransactionRunner),

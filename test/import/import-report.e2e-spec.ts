@@ -38,11 +38,19 @@ test('rows that fail after a second look are in it too, with their cells', async
   await imported(app.key, csv('ExternalId,Username,Email', 'd1,d1,d1@example.org'));
   const run = await imported(
     app.key,
-    csv('ExternalId,Username,Email', 'd1,d1,d1@example.org', 'd2,D1,d2@example.org'),
+    csv(
+      'ExternalId,Username,Email',
+      'd1,d1,d1@example.org',
+      'd1,d1,d9@example.org',
+      'd2,d2,d2@example.org',
+      'd3,D2,d3@example.org',
+    ),
   );
   expect((await failedCsv(run.id)).split('\r\n').slice(1)).toEqual([
-    'd1,d1,d1@example.org,2,duplicate,username stands on line 3 too',
-    'd2,D1,d2@example.org,3,duplicate,username stands on line 2 too',
+    'd1,d1,d1@example.org,2,duplicate,external_id is set by another change too: line 3',
+    'd1,d1,d9@example.org,3,duplicate,external_id is set by another change too: line 2',
+    'd2,d2,d2@example.org,4,duplicate,username is set by another change too: line 5',
+    'd3,D2,d3@example.org,5,duplicate,username is set by another change too: line 4',
     '',
   ]);
 });

@@ -159,7 +159,7 @@ describe('the same key twice', () => {
     expect(counted(run)).toEqual({ created: 1, error: 3 });
     const rows = (await rowsOf(app.key, run.id)).slice(0, 3);
     const stands = (line: number) => [
-      { field: 'external_id', code: 'duplicate', message: `stands on line ${line} too` },
+      { field: 'external_id', code: 'duplicate', message: `is set by another change too: line ${line}` },
     ];
     expect(rows.map(({ line, outcome, errors }) => [line, outcome, errors])).toEqual([
       [2, 'error', stands(3)],

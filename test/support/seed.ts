@@ -1,7 +1,7 @@
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { insertRows } from '../../src/database/engine/bulk.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
-import { moved } from '../../src/users/change/conflicts.js';
+import { movedIdentifiers } from '../../src/users/change/claim.js';
 import { UserEntity } from '../../src/users/model/user.entity.js';
 import {
   UserIdentifierEntity,
@@ -73,9 +73,7 @@ export async function seedUsers({ app }: TestApp, from: number, to: number): Pro
 }
 
 const identifierRows = (user: User): UserIdentifierEntity[] =>
-  moved({ before: undefined, after: user, ifVersions: undefined, error: undefined }).taken.map(
-    ({ identifier }) => ({ identifier, user_uuid: user.uuid }),
-  );
+  movedIdentifiers(undefined, user).taken.map(({ identifier }) => ({ identifier, user_uuid: user.uuid }));
 const roleRows = ({ roles, uuid }: User): UserRoleEntity[] =>
   roles.map((role) => ({ role, user_uuid: uuid }));
 

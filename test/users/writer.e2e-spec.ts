@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { toProblem } from '../../src/users/change/failure.js';
 import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';
 import { TestApp } from '../support/app.js';
@@ -43,7 +44,9 @@ const uuids = (outcomes: Outcome[]): string[] =>
   outcomes.map((outcome) => (outcome.outcome === 'error' ? '' : outcome.user.uuid));
 const kinds = (outcomes: Outcome[]): string[] => outcomes.map(({ outcome }) => outcome);
 const codes = (outcomes: Outcome[]): Json[] =>
-  outcomes.map((outcome: Json) => outcome.error?.code ?? outcome.outcome);
+  outcomes.map((outcome) =>
+    outcome.outcome === 'error' ? toProblem(outcome.failures).code : outcome.outcome,
+  );
 
 test('the number of statements does not depend on the size of the set', async () => {
   const one = await apply(people('one', 1));

@@ -2,6 +2,7 @@ import { Users1763600000000 } from './1763600000000-users.js';
 import { Access1763600001000 } from './1763600001000-access.js';
 import { Imports1763600002000 } from './1763600002000-imports.js';
 import { Changes1763600003000 } from './1763600003000-changes.js';
+import { NoChanges1764000000000 } from './1764000000000-no-changes.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -9,4 +10,5 @@ export const MIGRATIONS = [
   Access1763600001000,
   Imports1763600002000,
   Changes1763600003000,
+  NoChanges1764000000000,
 ];

@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import type { ProblemError } from '../../common/errors.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
-import type { Outcome, UserChange } from '../../users/change/change-set.js';
+import type { UserChange } from '../../users/change/change-set.js';
 import { UserWriter } from '../../users/change/user-writer.service.js';
 import { patchOf } from '../plan/row-judge.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { type RowError, type StagedRow, failedRow } from '../runs/import-row.js';
-import type { Work } from '../runs/checkpoint.js';
+import { type StagedRow, failedRow } from '../runs/import-row.js';
+import type { Checkpoint } from '../runs/checkpoint.js';
 
 /**
  * Writes a plan, a batch at a time, through the user writer. The run's checkpoint moves in the transaction of its
@@ -24,7 +23,7 @@ export class Applier {
   ) {}
 
   /** Goes on behind the last batch that is done. */
-  async apply(run: ImportRun, work: Work): Promise<void> {
+  async apply(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const caller: Caller = {
       ...run.caller,
       actor: { kind: 'import', id: run.id, initiator: run.caller.actor },
@@ -32,7 +31,7 @@ export class Applier {
     for (let batch = run.appliedBatches + 1; batch <= run.batches; batch++) {
       const percent = Math.floor((batch / run.batches) * 100);
       const rowsDone = Math.floor(((run.rowsTotal ?? 0) * batch) / run.batches);
-      await work.commit((tx) => this.applyBatch(tx, run, batch, caller), {
+      await checkpoint.commit((tx) => this.applyBatch(tx, run, batch, caller), {
         appliedBatches: batch,
         rowsDone,
         percent,
@@ -50,9 +49,10 @@ export class Applier {
     );
     const changes = rows.filter((row) => !claims.includes(row));
     const outcomes = await this.writer.apply(tx, changes.map(toChange), caller);
+    // Users have changed since the plan was made, or somebody else has taken a name.
     const failed = changes.flatMap((row, index) => {
       const outcome = outcomes[index];
-      return outcome?.outcome === 'error' ? [toFailed(row, outcome)] : [];
+      return outcome?.outcome === 'error' ? [failedRow(row, [...outcome.failures])] : [];
     });
     await this.rows.replace(tx, run.id, failed);
   }
@@ -64,22 +64,4 @@ function toChange(row: StagedRow): UserChange {
   return row.outcome === 'created'
     ? { kind: 'create', uuid, patch }
     : { kind: 'update', uuid, patch, ifVersions: [row.version] };
-}
-
-/** The user has changed since the plan was made, or somebody took a name meanwhile. */
-function toFailed(row: StagedRow, { error }: Extract<Outcome, { outcome: 'error' }>): StagedRow {
-  return failedRow(row, rowErrors(error));
-}
-
-function rowErrors({ code, detail, extras }: ProblemError): RowError[] {
-  if (extras.errors) return extras.errors;
-  if (extras.conflicts) {
-    return extras.conflicts.map(({ field, uuid }) => ({
-      field,
-      code,
-      message: `belongs to user ${uuid}`,
-      uuid,
-    }));
-  }
-  return [{ field: '', code, message: detail }];
 }

@@ -6,7 +6,7 @@ import { RunEvents } from '../report/run-events.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { Leases } from '../../leases/leases.service.js';
 import { RunProcess } from './run-process.service.js';
-import { IMPORT_LEASE, LEASE_SECONDS, NotOurs, Stopping, Work } from '../runs/checkpoint.js';
+import { IMPORT_LEASE, LEASE_SECONDS, NotOurs, Stopping, Checkpoint } from '../runs/checkpoint.js';
 
 /** How often an idle instance looks whether another one has left something to do. */
 const POLL_MILLIS = 1000;
@@ -65,9 +65,9 @@ export class ImportWorker implements BeforeApplicationShutdown {
   private async workOnNext(): Promise<void> {
     const id = await this.runs.next();
     if (id === undefined) return;
-    const work = new Work(id, () => this.stopping, this.transactions, this.leases, this.runs);
+    const checkpoint = new Checkpoint(id, () => this.stopping, this.transactions, this.leases, this.runs);
     try {
-      await this.process.run(work);
+      await this.process.run(checkpoint);
     } catch (error) {
       if (!(error instanceof NotOurs) && !(error instanceof Stopping)) throw error;
     } finally {

@@ -12,7 +12,7 @@ import { Applier } from './applier.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, type Reason, type RunChange, type RunState, noCounts } from '../runs/import-run.js';
-import { Cancelled, NotOurs, Stopping, type Work } from '../runs/checkpoint.js';
+import { Cancelled, NotOurs, Stopping, type Checkpoint } from '../runs/checkpoint.js';
 
 /** Takes one run from the state in which it stands as far as it can go without an operator. */
 @Injectable()
@@ -29,48 +29,49 @@ export class RunProcess {
   ) {}
 
   /** @throws NotOurs, Stopping, and what says that the database is away: the run stays as it is, for later. */
-  async run(work: Work): Promise<void> {
+  async run(checkpoint: Checkpoint): Promise<void> {
     try {
-      let run = await this.current(work);
+      let run = await this.current(checkpoint);
       if (run.state !== 'applying') {
-        await this.plan(run, work);
-        run = await this.current(work);
+        await this.plan(run, checkpoint);
+        run = await this.current(checkpoint);
       }
       if (run.state !== 'applying') return;
-      await this.applier.apply(run, work);
-      await this.end(await this.current(work), work);
+      await this.applier.apply(run, checkpoint);
+      await this.end(await this.current(checkpoint), checkpoint);
     } catch (error) {
-      await this.stop(error, work);
+      await this.stop(error, checkpoint);
     }
   }
 
-  private async current(work: Work): Promise<ImportRun> {
-    const run = await this.runs.find(work.runId);
+  private async current(checkpoint: Checkpoint): Promise<ImportRun> {
+    const run = await this.runs.find(checkpoint.runId);
     if (!run) throw new Error('an import has been deleted under way');
     return run;
   }
 
-  private async plan(run: ImportRun, work: Work): Promise<void> {
+  private async plan(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const time = now();
-    await this.change(work, {
+    await this.change(checkpoint, {
       state: 'validating',
       started: run.started ?? time,
       phaseStarted: time,
       rowsDone: 0,
       percent: 0,
     });
-    const plan = await this.planner.plan(run, work);
-    await this.failedCells.keep(run, work);
+    const plan = await this.planner.plan(run, checkpoint);
+    await this.failedCells.keep(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
       const message =
         'The users have changed since this was planned, and it would do something else now; import again.';
       const reason = { code: 'plan_changed', message };
-      return this.finish(work, 'superseded', async () => ({ ...plan, reason }));
+      return this.finish(checkpoint, 'superseded', async () => ({ ...plan, reason }));
     }
-    if (run.dryRun && !run.approved) return this.change(work, { ...plan, state: 'planned', percent: 100 });
+    if (run.dryRun && !run.approved)
+      return this.change(checkpoint, { ...plan, state: 'planned', percent: 100 });
     if (hit && !run.approved) {
-      return this.change(work, { ...plan, state: 'needs_approval', percent: 100 }, (tx) =>
+      return this.change(checkpoint, { ...plan, state: 'needs_approval', percent: 100 }, (tx) =>
         this.supersede(tx, run),
       );
     }
@@ -82,7 +83,7 @@ export class RunProcess {
       percent: 0,
       appliedBatches: 0,
     };
-    await this.change(work, { ...plan, ...next }, (tx) => this.supersede(tx, run));
+    await this.change(checkpoint, { ...plan, ...next }, (tx) => this.supersede(tx, run));
   }
 
   /** A newer file of the data set makes older plans that still wait for an approval pointless. */
@@ -98,13 +99,13 @@ export class RunProcess {
     }
   }
 
-  private async end(run: ImportRun, work: Work): Promise<void> {
-    await this.failedCells.keep(run, work);
+  private async end(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
+    await this.failedCells.keep(run, checkpoint);
     const counts = await this.counts(run);
     const state = counts.error > 0 ? 'completed_with_errors' : 'completed';
     const missing = await this.missing(run);
     const rowsDone = run.rowsTotal ?? 0;
-    await this.finish(work, state, async () => ({ counts, missing, rowsDone, percent: 100 }));
+    await this.finish(checkpoint, state, async () => ({ counts, missing, rowsDone, percent: 100 }));
   }
 
   /** What stands at the end: the plan's rows as they are now, and the unchanged ones, which are not kept. */
@@ -120,29 +121,29 @@ export class RunProcess {
     return { ...run.missing, blocked: await this.rows.countMissing(run.id, run.appliedBatches) };
   }
 
-  private async stop(error: unknown, work: Work): Promise<void> {
+  private async stop(error: unknown, checkpoint: Checkpoint): Promise<void> {
     if (error instanceof NotOurs || error instanceof Stopping) throw error;
-    if (error instanceof Cancelled) return this.abandon(work, 'cancelled', null);
+    if (error instanceof Cancelled) return this.abandon(checkpoint, 'cancelled', null);
     if (error instanceof FileError) {
       const { code, message, line } = error;
-      return this.abandon(work, 'failed', { code, message, ...(line !== undefined && { line }) });
+      return this.abandon(checkpoint, 'failed', { code, message, ...(line !== undefined && { line }) });
     }
     const problem = toProblemError(error);
     if (problem.code === 'unavailable') throw error;
-    this.log.fault(work.runId, problem.code, error);
+    this.log.fault(checkpoint.runId, problem.code, error);
     const message =
       'The service failed while it worked on this import; its log names the run. What was applied stays.';
-    return this.abandon(work, 'failed', { code: 'internal', message });
+    return this.abandon(checkpoint, 'failed', { code: 'internal', message });
   }
 
   /** The end of a run that has not come to its end. */
-  private async abandon(work: Work, state: RunState, reason: Reason | null): Promise<void> {
-    const run = await this.current(work);
-    work.end();
+  private async abandon(checkpoint: Checkpoint, state: RunState, reason: Reason | null): Promise<void> {
+    const run = await this.current(checkpoint);
+    checkpoint.end();
     if (run.state !== 'applying') {
-      await this.rows.deleteAll(run.id, (stretch) => work.commit(stretch));
+      await this.rows.deleteAll(run.id, (stretch) => checkpoint.commit(stretch));
       const missing = { reported: 0, blocked: 0 };
-      return this.finish(work, state, async () => ({
+      return this.finish(checkpoint, state, async () => ({
         reason,
         counts: null,
         guards: [],
@@ -150,28 +151,32 @@ export class RunProcess {
         batches: 0,
       }));
     }
-    await this.keepCells(run, work);
+    await this.keepCells(run, checkpoint);
     const missing = await this.missing(run);
     // In one transaction: half of it would look like a run that still has work to do.
-    await this.finish(work, state, async (tx) => {
+    await this.finish(checkpoint, state, async (tx) => {
       await this.rows.skipBehind(tx, run.id, run.appliedBatches);
       return { reason, counts: await this.counts(run, tx), missing };
     });
   }
 
   /** For a run that ends early: without its cells too, should the file be what is wrong. */
-  private async keepCells(run: ImportRun, work: Work): Promise<void> {
+  private async keepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     try {
-      await this.failedCells.keep(run, work);
+      await this.failedCells.keep(run, checkpoint);
     } catch (error) {
       if (error instanceof NotOurs) throw error;
       this.log.fault(run.id, toProblemError(error).code, error);
     }
   }
 
-  private async finish(work: Work, state: RunState, settle: (tx: Sql) => Promise<RunChange>): Promise<void> {
-    const run = await this.current(work);
-    await work.commit(async (tx) => {
+  private async finish(
+    checkpoint: Checkpoint,
+    state: RunState,
+    settle: (tx: Sql) => Promise<RunChange>,
+  ): Promise<void> {
+    const run = await this.current(checkpoint);
+    await checkpoint.commit(async (tx) => {
       const change = { ...(await settle(tx)), state, finished: now() };
       await this.runs.update(tx, run.id, change);
       if (run.appliedBatches > 0 && wrote({ ...run, ...change })) await this.record(tx, run, change);
@@ -196,11 +201,11 @@ export class RunProcess {
   }
 
   private async change(
-    work: Work,
+    checkpoint: Checkpoint,
     change: RunChange,
     also: (tx: Sql) => Promise<void> = async () => undefined,
   ): Promise<void> {
-    await work.commit(also, change);
+    await checkpoint.commit(also, change);
   }
 }
 

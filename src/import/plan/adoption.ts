@@ -6,9 +6,8 @@ import type { User } from '../../users/model/user.js';
 import { type FileRow, readRow } from '../file/file-row.js';
 import { RunFiles } from '../file/run-files.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { IntList } from './int-list.js';
+import { IntList, TextNumbers } from './compact-storage.js';
 import { BATCH_ROWS } from './plan-builder.js';
-import { TextNumbers } from './text-numbers.js';
 
 const WORDS = 4;
 

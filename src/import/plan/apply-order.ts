@@ -1,10 +1,38 @@
+import { LineSet } from './compact-storage.js';
+
+type Links = Iterable<readonly [line: number, needed: number]>;
+
 /**
  * The order in which rows that depend on others are applied: what a row needs comes before it, and rows that need each
- * other (a swap of usernames) come together (Tarjan's strongly connected components, without recursion).
+ * other (a swap of usernames) come together. Rows that can keep their place in the file do.
  * @param links pairs of rows of which the second must be applied no later than the first.
- * @returns groups of rows; rows that nothing must wait for, and that wait for nothing, are in none.
+ * @returns groups of rows, to be applied after all rows that are in none.
  */
-export function applyOrder(links: Iterable<readonly [line: number, needed: number]>): number[][] {
+export function applyOrder(links: () => Links): number[][] {
+  const late = lateRows(links);
+  return groupsOf(only(links(), late));
+}
+
+/** Rows that cannot keep their place in the file: what they need comes after them, or is itself such a row. */
+function lateRows(links: () => Links): LineSet {
+  const late = new LineSet();
+  for (let found = true; found;) {
+    found = false;
+    for (const [line, needed] of links()) {
+      if (late.has(line) || (needed < line && !late.has(needed))) continue;
+      late.add(line);
+      found = true;
+    }
+  }
+  return late;
+}
+
+function* only(links: Links, lines: LineSet): Links {
+  for (const link of links) if (lines.has(link[0])) yield link;
+}
+
+/** Tarjan's strongly connected components, without recursion. Rows that wait for nothing themselves are in no group. */
+export function groupsOf(links: Links): number[][] {
   const needs = new Map<number, number[]>();
   for (const [line, needed] of links) {
     const list = needs.get(line);

@@ -11,7 +11,6 @@ import { RunFiles } from '../file/run-files.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Adopted, Adoption } from './adoption.js';
 import { newUuid } from './new-uuid.js';
-import { OwnerCheck } from './owner-check.js';
 import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
 import { type Facts, RowFacts } from './row-facts.js';
 import { type JudgedRow, judgeRow, unchanged } from './row-judge.js';
@@ -43,7 +42,6 @@ export class FilePlanner {
     private readonly files: RunFiles,
     private readonly facts: RowFacts,
     private readonly settings: UserSettings,
-    private readonly owners: OwnerCheck,
     private readonly adoption: Adoption,
   ) {}
 
@@ -60,10 +58,10 @@ export class FilePlanner {
     let staging = Promise.resolve();
     const add = async (batch: Batch): Promise<void> => {
       const judged = await this.judge(batch, planning);
-      const claims = judged.filter(({ before }) => before?.managed_by === null).map(({ row }) => row.line);
+      const adopting = judged.filter(({ before }) => before?.managed_by === null).map(({ row }) => row.line);
       await staging;
-      staging = builder.add(judged, new Set(claims), percent(passes, batch.bytes));
-      staging.catch(() => undefined); // told where it is waited for
+      staging = builder.add(judged, new Set(adopting), percent(passes, batch.bytes));
+      staging.catch(() => undefined); // it is thrown where it is awaited
     };
     let waiting: Batch | undefined;
     try {
@@ -100,7 +98,7 @@ export class FilePlanner {
       rows.map(({ keys }) => keys),
       adopted,
     );
-    facts.catch(() => undefined); // told where it is waited for
+    facts.catch(() => undefined); // it is thrown where it is awaited
     return { rows, facts, bytes };
   }
 
@@ -112,8 +110,8 @@ export class FilePlanner {
     const judgeOne = ({ record, keys }: Batch['rows'][number]): JudgedRow => {
       const key = exactKey(keys.externalId);
       const before = users.get(key);
-      const repeats = key !== '' && !builder.state.claimExternalId(keys.line, key, record.cells);
-      if (before && !repeats) builder.tally.meet(before, run.dataset);
+      const repeats = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
+      if (before && !repeats) builder.tally.countInScope(before, run.dataset);
       const named = keys.manager ? managers.get(keys.manager) : undefined;
       const manager = keys.manager && (named?.uuid ?? idOf(keys.manager));
       const usual = before && !repeats && mode !== 'create_only';
@@ -128,10 +126,9 @@ export class FilePlanner {
       };
       const result = judgeRow(readRow(record, header, blankCells), context);
       if (repeats) return repeat(result);
-      builder.state.addManager(result, {
-        exists: named !== undefined,
-        awaited: named?.awaited === false ? undefined : (keys.manager ?? undefined),
-      });
+      if (keys.manager && named?.awaited && result.after && changesManager(result)) {
+        builder.awaitManager(keys.line, keys.manager);
+      }
       return result;
     };
     const judged: JudgedRow[] = [];
@@ -139,12 +136,19 @@ export class FilePlanner {
       judged.push(...batch.rows.slice(at, at + ROWS_AT_ONCE).map(judgeOne));
       await setImmediate();
     }
-    await this.owners.meet(judged, builder);
+    await builder.claim(
+      judged,
+      header.some((column) => column?.kind === 'manager'),
+    );
     return judged;
   }
 }
 
-/** A row whose ExternalId stood in the file before. The whole file tells whether it fails with the others of its id. */
+function changesManager({ row }: JudgedRow): boolean {
+  return row.changes.some(({ field }) => field === 'manager_uuid');
+}
+
+/** A row whose ExternalId an earlier row has: whether both fail is known at the end of the file. */
 function repeat({ row, before }: JudgedRow): JudgedRow {
   return { row: { ...row, outcome: 'skipped', errors: [], changes: [] }, before, after: undefined };
 }

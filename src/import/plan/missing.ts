@@ -39,8 +39,8 @@ export class MissingUsers {
   }
 }
 
-function isMissing(user: Managed, { state }: PlanBuilder): boolean {
-  if (user.status !== 'Active' || state.lineOf(user.external_id) !== 0) return false;
+function isMissing(user: Managed, { externalIds }: PlanBuilder): boolean {
+  if (user.status !== 'Active' || externalIds.lineOf(user.external_id) !== 0) return false;
   return !(JSON.parse(user.roles) as string[]).includes(WEBMASTER);
 }
 

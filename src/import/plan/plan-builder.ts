@@ -1,54 +1,102 @@
+import { type Claim, claimOf } from '../../users/change/claim.js';
+import { EndState } from '../../users/change/end-state.js';
 import type { UserDirectory } from '../../users/directory/user-directory.service.js';
-import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
+import type { Checkpoint } from '../runs/checkpoint.js';
 import { type Counts, noCounts } from '../runs/import-run.js';
-import { type StagedRow, failedRow, isChange } from '../runs/import-row.js';
-import type { Work } from '../runs/checkpoint.js';
-import { resolveLinks } from './plan-links.js';
-import { PlanState } from './plan-state.js';
+import { type RowError, type StagedRow, failedRow, isChange } from '../runs/import-row.js';
+import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
+import { applyOrder } from './apply-order.js';
+import { COMPACT } from './compact-storage.js';
+import { ExternalIds, nameOfLine } from './external-ids.js';
 import { PlanTally } from './plan-tally.js';
 import type { JudgedRow } from './row-judge.js';
 
 /** Rows of a batch: what one transaction of the applier writes. */
 export const BATCH_ROWS = 500;
-const CHUNK = 1000;
+const CHUNK = 500;
 
 /** Takes judged rows, stages those that are not unchanged, and settles in the end what depends on the whole. */
 export class PlanBuilder {
-  readonly state = new PlanState();
+  readonly externalIds = new ExternalIds();
   readonly tally = new PlanTally();
+  private readonly state = new EndState({ storage: COMPACT, nameOf: nameOfLine, links: true });
+  /** Users of the database whose managers matter for circles. */
+  private readonly above = new Set<string>();
+  /** Rows whose manager is named by an ExternalId that only another row gives to an existing user. */
+  private readonly awaiting: { line: number; externalId: string }[] = [];
   private changes = 0;
   private lateBatches = 0;
 
   constructor(
-    private readonly work: Work,
+    private readonly checkpoint: Checkpoint,
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
   ) {}
 
-  /** @param claims rows whose user this data set begins to manage, though nothing else changes. */
-  async add(judged: readonly JudgedRow[], claims: ReadonlySet<number>, percent: number): Promise<void> {
-    for (const row of judged) {
-      this.state.add(row);
-      this.tally.add(row);
-    }
+  /** @param adopting rows whose user this data set begins to manage, though nothing else changes. */
+  async add(judged: readonly JudgedRow[], adopting: ReadonlySet<number>, percent: number): Promise<void> {
+    for (const row of judged) this.tally.add(row);
     const staged = judged
       .map(({ row }) => row)
-      .filter(({ outcome, line }) => outcome !== 'unchanged' || claims.has(line));
+      .filter(({ outcome, line }) => outcome !== 'unchanged' || adopting.has(line));
     await this.stage(staged, { rowsDone: this.tally.rows, percent });
   }
 
-  /** Stages rows that nothing else in the file can fail. */
-  async stage(rows: readonly StagedRow[], progress: { rowsDone: number; percent: number }): Promise<void> {
-    if (rows.length === 0) return this.work.report(progress);
-    for (const row of rows) if (isChange(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
-    await this.work.commit((tx) => this.rows.insert(tx, this.work.runId, rows), progress);
+  /**
+   * Takes note of what good rows claim, with a look at who has it now.
+   * @param managers whether rows of this file may name managers.
+   */
+  async claim(judged: readonly JudgedRow[], managers: boolean): Promise<void> {
+    for (const { row } of judged) {
+      if (row.outcome === 'error' || row.outcome === 'skipped') this.state.withdraw(row.line);
+    }
+    const claims = judged.flatMap((row) => this.claimOf(row, managers) ?? []);
+    if (claims.length === 0) return;
+    const owners = await this.directory.owners(
+      claims.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
+    );
+    for (const claim of claims) {
+      this.state.add(claim, owners);
+      const linked = claim.taken.filter(
+        ({ identifier }) => (owners.get(identifier)?.external_id ?? '') !== '',
+      );
+      if (claim.creates) this.tally.addClashes(linked.length);
+    }
   }
 
-  /** Settles what only the whole file can tell. */
+  /** The row's manager is whoever a row with this ExternalId takes over; that row must be good. */
+  awaitManager(line: number, externalId: string): void {
+    this.awaiting.push({ line, externalId });
+  }
+
+  /** Stages rows that no other row can fail. */
+  async stage(rows: readonly StagedRow[], progress: { rowsDone: number; percent: number }): Promise<void> {
+    if (rows.length === 0) return this.checkpoint.report(progress);
+    for (const row of rows) if (isChange(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
+    await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), progress);
+  }
+
+  /** Settles what only the whole file can tell: the set rules, and the order in which rows are applied. */
   async resolve(): Promise<void> {
-    const groups = await resolveLinks(this.state, this.directory);
-    await this.failLate();
-    await this.order(groups);
+    const late = new Map<number, RowError[]>();
+    for (const [line, error] of this.externalIds.conflicting()) {
+      this.state.withdraw(line);
+      late.set(line, [error]);
+    }
+    const above = [...this.above];
+    for (let from = 0; from < above.length; from += CHUNK) {
+      const managers = await this.directory.managersAbove(above.slice(from, from + CHUNK));
+      for (const [user, manager] of managers) this.state.know(user, manager);
+    }
+    for (const { line, externalId } of this.awaiting) {
+      this.state.needManager(line, this.externalIds.lineOf(externalId));
+    }
+    const webmasters = this.state.losesWebmasters ? await this.directory.countWebmasters() : 0;
+    for (const [line, failures] of this.state.judge(webmasters)) {
+      late.set(line, [...(late.get(line) ?? []), ...failures]);
+    }
+    await this.failLate(late);
+    await this.order(applyOrder(() => this.state.dependencies(webmasters)));
   }
 
   get batches(): number {
@@ -56,31 +104,36 @@ export class PlanBuilder {
   }
 
   async counts(): Promise<Counts> {
-    const kept = await this.rows.countByOutcome(this.work.runId);
+    const kept = await this.rows.countByOutcome(this.checkpoint.runId);
     kept.delete('missing');
     return { ...noCounts(), ...Object.fromEntries(kept), unchanged: this.tally.unchanged };
   }
 
-  /** Rows that looked good when they were read become errors; such a row may have been unchanged, and not staged. */
-  private async failLate(): Promise<void> {
-    const late = [...this.state.late].sort(([a], [b]) => a - b);
-    for (let from = 0; from < late.length; from += CHUNK) {
-      const part = late.slice(from, from + CHUNK);
+  private claimOf({ row, before, after }: JudgedRow, managers: boolean): Claim | undefined {
+    const isGood =
+      after && row.outcome !== 'unchanged';
+    const claim = isGood ? claimOf(row.line, before, after, managers) : undefined;
+    if (claim?.manager?.after) this.above.add(claim.manager.after);
+    if (claim?.manager?.before) this.above.add(claim.manager.before);
+    return claim;
+  }
+
+  /** Rows that were good when they were read become errors. */
+  private async failLate(late: ReadonlyMap<number, RowError[]>): Promise<void> {
+    const lines = [...late.keys()].sort((a, b) => a - b);
+    for (let from = 0; from < lines.length; from += CHUNK) {
+      const part = lines.slice(from, from + CHUNK);
       const known = new Map(
-        (
-          await this.rows.lines(
-            this.work.runId,
-            part.map(([line]) => line),
-          )
-        ).map((row) => [row.line, row]),
+        (await this.rows.lines(this.checkpoint.runId, part)).map((row) => [row.line, row]),
       );
-      const failed = part.map(([line, errors]): StagedRow => {
+      const failed = part.map((line): StagedRow => {
         const row = known.get(line);
+        // An unchanged row is counted and not staged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
-        return failedRow(row ?? nobody(line), [...errors, ...(row?.errors ?? [])]);
+        return failedRow(row ?? nobody(line), [...(late.get(line) ?? []), ...(row?.errors ?? [])]);
       });
       for (const row of failed) this.tally.print(row);
-      await this.work.commit((tx) => this.rows.replace(tx, this.work.runId, failed));
+      await this.checkpoint.commit((tx) => this.rows.replace(tx, this.checkpoint.runId, failed));
     }
   }
 
@@ -91,7 +144,7 @@ export class PlanBuilder {
     const flush = async (): Promise<void> => {
       if (lines.length === 0) return;
       const batch = normal + ++this.lateBatches;
-      await this.work.commit((tx) => this.rows.assign(tx, this.work.runId, lines, batch));
+      await this.checkpoint.commit((tx) => this.rows.assign(tx, this.checkpoint.runId, lines, batch));
       lines = [];
     };
     for (const group of groups) {

@@ -41,15 +41,15 @@ export class PlanTally {
     this.print(row);
   }
 
-  /** The user of the first row with an ExternalId, whatever becomes of the row. */
-  meet(user: User, dataset: string): void {
+  /** The user of the first row with an ExternalId, whatever the outcome of the row. */
+  countInScope(user: User, dataset: string): void {
     if (user.managed_by === dataset && user.status === 'Active' && !user.roles.includes(WEBMASTER))
       this.inScope++;
   }
 
-  /** A row for a new user that clashes with a user of another external id. */
-  addClash(): void {
-    this.clashes++;
+  /** Names of a new user that belong to users of other external ids. */
+  addClashes(count: number): void {
+    this.clashes += count;
   }
 
   /** Part of the fingerprint: two plans with the same one do the same. */

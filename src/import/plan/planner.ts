@@ -3,7 +3,7 @@ import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import type { ImportRun, RunChange } from '../runs/import-run.js';
-import type { Work } from '../runs/checkpoint.js';
+import type { Checkpoint } from '../runs/checkpoint.js';
 import { FilePlanner } from './file-planner.js';
 import { GuardSettings } from './guard-settings.js';
 import { guardsOf } from './guards.js';
@@ -30,10 +30,10 @@ export class Planner {
   ) {}
 
   /** @throws FileError where the file is refused as a whole. */
-  async plan(run: ImportRun, work: Work): Promise<Plan> {
+  async plan(run: ImportRun, checkpoint: Checkpoint): Promise<Plan> {
     // With a look at the lease, as everything is written: the rows may be another worker's by now.
-    await this.rows.deleteAll(run.id, (stretch) => work.commit(stretch));
-    const builder = new PlanBuilder(work, this.rows, this.directory);
+    await this.rows.deleteAll(run.id, (stretch) => checkpoint.commit(stretch));
+    const builder = new PlanBuilder(checkpoint, this.rows, this.directory);
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
     if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder);
     else await this.files.plan(run, builder);

@@ -6,7 +6,6 @@ import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type RowError, type StagedRow, isChange } from '../runs/import-row.js';
-import { OwnerCheck } from './owner-check.js';
 import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
 import { type JudgedRow, outcomeOf, patchOf } from './row-judge.js';
 
@@ -22,7 +21,6 @@ export class RevertPlanner {
   constructor(
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
-    private readonly owners: OwnerCheck,
   ) {}
 
   /** @param original the run to undo. @param total its rows that changed something. */
@@ -41,8 +39,7 @@ export class RevertPlanner {
       const judged = applied.map((row, index) =>
         undo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.userUuid ?? '')),
       );
-      await this.owners.meet(judged, builder);
-      for (const row of judged) builder.state.addManager(row, { exists: true, awaited: undefined });
+      await builder.claim(judged, true);
       const percent = Math.min(
         99,
         Math.floor(((builder.tally.rows + judged.length) / Math.max(1, total)) * 100),

@@ -1,9 +1,10 @@
-import { isSelf } from '../../access/actor.js';
 import type { Actor } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
 import type { FieldError } from '../../common/errors.js';
 import { readInput } from '../../input/read-input.js';
 import { truncated } from '../../common/text.js';
+import { SELF_BLOCK } from '../../users/change/failure.js';
+import { blocksSelf } from '../../users/change/user-writer.service.js';
 import { differences } from '../../users/model/differences.js';
 import { brokenRules } from '../../users/input/check.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
@@ -133,10 +134,7 @@ function forbidden(before: User | undefined, after: User, context: RowContext): 
       "would grant Webmaster or change a Webmaster's status or roles, which needs allow_privileged=true";
     return { field, code: 'privileged_user', message };
   }
-  if (before?.status === 'Active' && after.status === 'Blocked' && isSelf(context.initiator, before.uuid)) {
-    return { field: 'status', code: 'self_block', message: 'would block the user who runs this import' };
-  }
-  return undefined;
+  return blocksSelf({ actor: context.initiator }, before, after) ? SELF_BLOCK : undefined;
 }
 
 function sameRoles(a: User, b: User): boolean {

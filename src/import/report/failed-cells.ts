@@ -4,7 +4,7 @@ import { armed } from '../../common/csv.js';
 import { RunFiles } from '../file/run-files.js';
 import { ImportReportRepository } from './import-report.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
-import type { Work } from '../runs/checkpoint.js';
+import type { Checkpoint } from '../runs/checkpoint.js';
 
 /** Rows of a batch of the file, and of a look at what is still without its cells. */
 const BATCH = 500;
@@ -20,13 +20,13 @@ export class FailedCells {
     private readonly files: RunFiles,
   ) {}
 
-  async keep(run: ImportRun, work: Work): Promise<void> {
+  async keep(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     if (run.reverts !== null) return;
     let wanted = await this.rows.failedWithoutCells(run.id, 0, BATCH);
     if (wanted.length === 0) return;
     const { reader, names, header } = await this.files.open(run);
     const own = (_: string, index: number): boolean => !(names[index] ?? '').trim().startsWith('_');
-    await work.commit(async () => undefined, { header: names.filter(own) });
+    await checkpoint.commit(async () => undefined, { header: names.filter(own) });
     const key = header.findIndex((column) => column?.field === 'external_id');
     for await (const records of reader.records(BATCH)) {
       const last = records.at(-1)?.line ?? 0;
@@ -44,7 +44,7 @@ export class FailedCells {
             ];
           }),
       );
-      if (found.size > 0) await work.commit((tx) => this.rows.keepCells(tx, run.id, found));
+      if (found.size > 0) await checkpoint.commit((tx) => this.rows.keepCells(tx, run.id, found));
       wanted = await this.rows.failedWithoutCells(run.id, last, BATCH);
       if (wanted.length === 0) return;
     }

@@ -21,7 +21,7 @@ export class Stopping extends Error {}
 type Progress = Pick<RunChange, 'rowsDone' | 'percent'>;
 
 /** One worker's work on one run: every write goes with a look at the lease and at what operators have asked for. */
-export class Work {
+export class Checkpoint {
   private reported = 0;
   private ending = false;
 

@@ -1,7 +1,7 @@
-import type { ProblemError } from '../../common/errors.js';
 import type { FieldChange } from '../model/differences.js';
 import type { User } from '../model/user.js';
-import { type UserPatch, isActiveWebmaster } from '../input/user-rules.js';
+import type { UserPatch } from '../input/user-rules.js';
+import type { Failure } from './failure.js';
 
 export interface UserChange {
   kind: 'create' | 'update';
@@ -12,21 +12,14 @@ export interface UserChange {
   ifVersions?: readonly number[];
 }
 
-/** The fate of one change. */
+/** What became of one change. */
 export type Outcome =
   | { outcome: 'created' | 'updated' | 'unchanged'; user: User; changes: FieldChange[] }
-  | { outcome: 'error'; error: ProblemError };
+  | { outcome: 'error'; failures: readonly Failure[] };
 
-/** A change of one user in a set, before it is written: the state before (none for a new user) and after. */
-export interface Draft {
+/** A change that may be written: the state before (none for a new user) and after. */
+export interface JudgedChange {
   before: User | undefined;
   after: User;
-  ifVersions: readonly number[] | undefined;
-  error: ProblemError | undefined;
-}
-
-/** +1 for a new active Webmaster, -1 for one who ceases to be, 0 for everybody else. */
-export function webmasterDelta({ before, after, error }: Draft): number {
-  if (error) return 0;
-  return Number(isActiveWebmaster(after)) - Number(before !== undefined && isActiveWebmaster(before));
+  failures: readonly Failure[];
 }

@@ -4,22 +4,22 @@ import type { AuditAction } from '../../audit/audit-event.js';
 import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
-import { moved } from './conflicts.js';
+import { isActiveWebmaster } from '../input/user-rules.js';
+import type { JudgedChange, Outcome } from './change-set.js';
+import { movedIdentifiers } from './claim.js';
 import type { User } from '../model/user.js';
 import { endsSessions } from '../input/user-rules.js';
-import { type Draft, type Outcome, webmasterDelta } from './change-set.js';
 import { WORDED, wordRows } from '../model/words.js';
 import { type Counter, UserWriteRepository } from './user-write.repository.js';
 
-/** A draft that is written: the state that goes into the row, and how it came about. */
+/** A change that is written: the state that goes into the row, and how it came about. */
 interface Written {
   before: User | undefined;
   user: User;
   outcome: Extract<Outcome, { user: User }>;
-  draft: Draft;
 }
 
-/** The second half of the writer: rows, look-up tables, counters, sessions and audit of the changes that stand. */
+/** The second half of the writer: rows, look-up tables, counters, sessions and audit of the good changes. */
 @Injectable()
 export class UserStore {
   constructor(
@@ -28,12 +28,16 @@ export class UserStore {
     private readonly audit: AuditService,
   ) {}
 
-  /** `drafts` and `outcomes` go in pairs; errors and unchanged users cost nothing. */
-  async save(tx: Sql, drafts: readonly Draft[], outcomes: readonly Outcome[], caller: Caller): Promise<void> {
+  /** `changes` and `outcomes` go in pairs; errors and unchanged users cost nothing. */
+  async save(
+    tx: Sql,
+    changes: readonly JudgedChange[],
+    outcomes: readonly Outcome[],
+    caller: Caller,
+  ): Promise<void> {
     const written = outcomes.flatMap((outcome, index): Written[] => {
-      const draft = drafts[index];
-      if (!draft || outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
-      return [{ before: draft.before, user: outcome.user, outcome, draft }];
+      if (outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
+      return [{ before: changes[index]?.before, user: outcome.user, outcome }];
     });
     if (written.length === 0) return;
     await this.repository.saveUsers(
@@ -48,15 +52,15 @@ export class UserStore {
   }
 
   private async saveLookups(tx: Sql, written: readonly Written[]): Promise<void> {
-    const moves = written.map(({ draft }) => moved(draft));
+    const moves = written.map(({ before, user }) => movedIdentifiers(before, user));
     const taken = written.flatMap(({ user }, index) =>
       distinct((moves[index]?.taken ?? []).map(({ identifier }) => identifier)).map((identifier) => ({
         identifier,
         user_uuid: user.uuid,
       })),
     );
-    const given = distinct(moves.flatMap((move) => move.given.map(({ identifier }) => identifier)));
-    await this.repository.moveIdentifiers(tx, given, taken);
+    const released = distinct(moves.flatMap((move) => move.released.map(({ identifier }) => identifier)));
+    await this.repository.moveIdentifiers(tx, released, taken);
 
     const roles = written.filter(({ before, user }) => !equal(before?.roles, user.roles));
     await this.repository.replaceRoles(
@@ -101,12 +105,15 @@ const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 function counterDeltas(written: readonly Written[]): Map<Counter, number> {
-  const deltas = new Map<Counter, number>([['changes', 1]]);
+  const deltas = new Map<Counter, number>();
   const add = (counter: Counter, delta: number) => deltas.set(counter, (deltas.get(counter) ?? 0) + delta);
-  for (const { before, user, draft } of written) {
+  for (const { before, user } of written) {
     if (before) add(before.status, -1);
     add(user.status, 1);
-    add('webmasters', webmasterDelta(draft));
+    add(
+      'webmasters',
+      Number(isActiveWebmaster(user)) - Number(before !== undefined && isActiveWebmaster(before)),
+    );
   }
   return deltas;
 }

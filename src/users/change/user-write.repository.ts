@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { deleteRows, insertRows, upsertRows } from '../../database/engine/bulk.js';
+import type { Owner } from './name-claims.js';
 import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
 import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import { toRow } from '../model/user-row.js';
 
-export type Counter = 'Active' | 'Blocked' | 'webmasters' | 'manager_changes' | 'changes';
+export type Counter = 'Active' | 'Blocked' | 'webmasters' | 'manager_changes';
 
 /** The statements of the user writer: each serves a whole set, and all run in the writer's transaction. */
 @Injectable()
@@ -21,19 +22,22 @@ export class UserWriteRepository {
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
 
-  /** Who holds which of the identifiers. */
-  async owners(tx: Sql, identifiers: readonly string[]): Promise<Map<string, string>> {
+  /** Who has which of the identifiers. */
+  async owners(sql: Sql, identifiers: readonly string[]): Promise<Map<string, Owner>> {
     if (identifiers.length === 0) return new Map();
-    const rows = await tx.query<UserIdentifierEntity>(
-      `SELECT identifier, user_uuid FROM user_identifiers WHERE identifier IN (${placeholders(identifiers.length)})`,
-      identifiers,
+    const wanted = [...new Set(identifiers)];
+    const rows = await sql.query<Owner & { identifier: string }>(
+      `SELECT i.identifier, u.uuid, u.external_id FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid
+       WHERE i.identifier IN (${placeholders(wanted.length)})`,
+      wanted,
     );
-    return new Map(rows.map((row) => [row.identifier, row.user_uuid]));
+    return new Map(rows.map(({ identifier, ...owner }) => [identifier, owner]));
   }
 
   /** The users and everybody above them, each with its manager. */
-  async managerChain(tx: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
-    const rows = await tx.query<{ uuid: string; manager_uuid: string | null }>(
+  async managersAbove(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
+    if (uuids.length === 0) return new Map();
+    const rows = await sql.query<{ uuid: string; manager_uuid: string | null }>(
       `WITH RECURSIVE chain (uuid, manager_uuid) AS (
          SELECT uuid, manager_uuid FROM users WHERE uuid IN (${placeholders(uuids.length)})
          UNION
@@ -42,6 +46,11 @@ export class UserWriteRepository {
       uuids,
     );
     return new Map(rows.map((row) => [row.uuid, row.manager_uuid]));
+  }
+
+  async counter(sql: Sql, name: Counter): Promise<number> {
+    const row = await sql.first<{ value: number }>('SELECT value FROM user_counters WHERE name = ?', [name]);
+    return row?.value ?? 0;
   }
 
   /** A counter's value; nobody else can change it until the transaction ends. */
@@ -53,12 +62,12 @@ export class UserWriteRepository {
     return row?.value ?? 0;
   }
 
-  /** One statement for all counters, in the order of their names. `changes` begins anew before the column ends. */
+  /** One statement for all counters, in the order of their names. */
   async addToCounters(tx: Sql, deltas: ReadonlyMap<Counter, number>): Promise<void> {
     const moved = [...deltas].filter(([, delta]) => delta !== 0).sort(([a], [b]) => (a < b ? -1 : 1));
     if (moved.length === 0) return;
     await tx.execute(
-      `UPDATE user_counters SET value = (value + CASE name ${moved.map(() => 'WHEN ? THEN ?').join(' ')} ELSE 0 END) % 2000000000
+      `UPDATE user_counters SET value = value + CASE name ${moved.map(() => 'WHEN ? THEN ?').join(' ')} ELSE 0 END
        WHERE name IN (${placeholders(moved.length)})`,
       [...moved.flat(), ...moved.map(([name]) => name)],
     );

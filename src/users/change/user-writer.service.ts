@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, isSelf } from '../../access/actor.js';
-import { ProblemError, validationFailed } from '../../common/errors.js';
+import { type Caller, initiatorOf, isSelf } from '../../access/actor.js';
 import { now } from '../../common/time.js';
 import type { Sql } from '../../database/engine/sql.js';
-import { differences } from '../model/differences.js';
-import { takenIdentifiers } from './conflicts.js';
-import { type Facts, judge } from './judge.js';
-import { newManagers } from './managers.js';
 import { newUser, patched, wholeErrors } from '../input/user-rules.js';
-import { type Draft, type Outcome, type UserChange, webmasterDelta } from './change-set.js';
+import { differences } from '../model/differences.js';
+import type { User } from '../model/user.js';
+import type { JudgedChange, Outcome, UserChange } from './change-set.js';
+import { type Claim, claimOf } from './claim.js';
+import { EndState } from './end-state.js';
+import { type Failure, SELF_BLOCK, STALE, notFound } from './failure.js';
 import { UserStore } from './user-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /**
- * The one way in which users change (ADR 0002). A set of changes in, an outcome each out; the API sends sets of one,
+ * The one way in which users change (ADR 2). A set of changes in, an outcome each out; the API sends sets of one,
  * the importer sets of hundreds, and the number of statements does not depend on the size of the set.
  * A change that fails does not touch the others. Conflicts are judged on the end state of the set.
  */
@@ -30,61 +30,99 @@ export class UserWriter {
    */
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<Outcome[]> {
     const time = now();
-    const drafts = await this.draft(tx, changes, time);
-    drafts.forEach((draft) => (draft.error ??= ruleError(draft, caller)));
-    judge(drafts, await this.facts(tx, drafts));
-    const outcomes = drafts.map((draft) => toOutcome(draft, time));
-    await this.store.save(tx, drafts, outcomes, caller);
+    const judged = await this.judge(tx, changes, caller, time);
+    const outcomes = judged.map((change) => toOutcome(change, time));
+    await this.store.save(tx, judged, outcomes, caller);
     return outcomes;
   }
 
-  private async draft(tx: Sql, changes: readonly UserChange[], time: string): Promise<Draft[]> {
+  private async judge(
+    tx: Sql,
+    changes: readonly UserChange[],
+    caller: Caller,
+    time: string,
+  ): Promise<JudgedChange[]> {
     if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length) {
       throw new Error('a set of changes names a user twice');
     }
-    const updates = changes.filter(({ kind }) => kind === 'update');
-    const current = await this.repository.lock(
-      tx,
-      updates.map(({ uuid }) => uuid),
+    const updates = changes.filter(({ kind }) => kind === 'update').map(({ uuid }) => uuid);
+    const current = await this.repository.lock(tx, updates);
+    const states = changes.map((change) => ({
+      change,
+      ...stateOf(change, current.get(change.uuid), caller, time),
+    }));
+    const claims = states.flatMap(({ before, after, failures }, index) =>
+      failures.length > 0 ? [] : (claimOf(index + 1, before, after) ?? []),
     );
-    return changes.map(({ kind, uuid, patch, ifVersions }) => {
-      const before = current.get(uuid);
-      const missing = kind === 'update' && !before;
-      return {
-        before,
-        after: patched(before ?? newUser(uuid, time), patch),
-        ifVersions,
-        error: missing ? new ProblemError('not_found', `There is no user ${uuid}.`) : undefined,
-      };
+    const state = new EndState({
+      nameOf: (change) => `user ${changes[change - 1]?.uuid ?? ''}`,
+      links: caller.actor.kind === 'import',
+    });
+    const failures = claims.length > 0 ? await this.judgeClaims(tx, state, claims, states) : undefined;
+    return states.map(({ before, after, failures: own, change }, index): JudgedChange => {
+      if (own.length > 0) return { before, after, failures: own };
+      const failed = failures?.get(index + 1) ?? [];
+      if (failed.length > 0 || !isStale(change, before)) return { before, after, failures: failed };
+      const denied = state.namesDenied(index + 1);
+      return { before, after, failures: denied.length > 0 ? denied : [STALE] };
     });
   }
 
-  /** What the judgement needs of the database, each kind in one statement. */
-  private async facts(tx: Sql, drafts: readonly Draft[]): Promise<Facts> {
-    const managers = [...new Set(newManagers(drafts).flatMap(({ after }) => after.manager_uuid ?? []))];
-    // Two changes that are harmless alone may close a circle together: they take turns.
-    if (managers.length > 0) await this.repository.lockCounter(tx, 'manager_changes');
-    const leaves = drafts.some((draft) => webmasterDelta(draft) < 0);
-    return {
-      managers: managers.length > 0 ? await this.repository.managerChain(tx, managers) : new Map(),
-      owners: await this.repository.owners(tx, takenIdentifiers(drafts)),
-      webmasters: leaves ? await this.repository.lockCounter(tx, 'webmasters') : 0,
-    };
+  private async judgeClaims(
+    tx: Sql,
+    state: EndState,
+    claims: readonly Claim[],
+    states: readonly { change: UserChange; before: User | undefined }[],
+  ): Promise<ReadonlyMap<number, Failure[]>> {
+    const owners = await this.repository.owners(
+      tx,
+      claims.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
+    );
+    for (const claim of claims) state.add(claim, owners);
+    states.forEach(({ change, before }, index) => {
+      if (isStale(change, before)) state.withdraw(index + 1);
+    });
+    const managers = claims.flatMap(({ manager }) => manager?.after ?? []);
+    if (managers.length > 0) {
+      // Two changes that are harmless alone may close a circle together: they take turns.
+      await this.repository.lockCounter(tx, 'manager_changes');
+      const replaced = claims.flatMap(({ manager }) => manager?.before ?? []);
+      const above = await this.repository.managersAbove(tx, [...new Set([...managers, ...replaced])]);
+      for (const [user, manager] of above) state.know(user, manager);
+    }
+    const webmasters = state.losesWebmasters ? await this.repository.lockCounter(tx, 'webmasters') : 0;
+    return state.judge(webmasters);
   }
 }
 
-export const selfBlock = () => new ProblemError('self_block', 'Nobody may block themselves.');
-
-function ruleError({ before, after }: Draft, caller: Caller): ProblemError | undefined {
-  if (before?.status === 'Active' && after.status === 'Blocked' && isSelf(caller.actor, after.uuid)) {
-    return selfBlock();
-  }
-  const errors = wholeErrors(after);
-  return errors.length > 0 ? validationFailed(errors) : undefined;
+/** What a change makes of its user, with the failures that no other change has a part in. */
+function stateOf(
+  { kind, uuid, patch }: UserChange,
+  before: User | undefined,
+  caller: Caller,
+  time: string,
+): { before: User | undefined; after: User; failures: readonly Failure[] } {
+  const after = patched(before ?? newUser(uuid, time), patch);
+  if (kind === 'update' && !before) return { before, after, failures: [notFound(uuid)] };
+  if (blocksSelf(caller, before, after)) return { before, after, failures: [SELF_BLOCK] };
+  return { before, after, failures: wholeErrors(after) };
 }
 
-function toOutcome({ before, after, error }: Draft, time: string): Outcome {
-  if (error) return { outcome: 'error', error };
+/** Whether somebody would block the account that they use, or that has sent the import at work. */
+export function blocksSelf(
+  { actor }: Pick<Caller, 'actor'>,
+  before: Pick<User, 'uuid' | 'status'> | undefined,
+  { status }: { status?: string | null | undefined },
+): boolean {
+  return before?.status === 'Active' && status === 'Blocked' && isSelf(initiatorOf(actor), before.uuid);
+}
+
+function isStale({ ifVersions }: UserChange, before: User | undefined): boolean {
+  return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
+}
+
+function toOutcome({ before, after, failures }: JudgedChange, time: string): Outcome {
+  if (failures.length > 0) return { outcome: 'error', failures };
   const changes = differences(before, after);
   if (!before) return { outcome: 'created', user: after, changes };
   if (changes.length === 0) return { outcome: 'unchanged', user: before, changes };

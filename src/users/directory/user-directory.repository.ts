@@ -4,13 +4,6 @@ import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, placeholders } from '../../database/engine/sql.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
-/** Who holds an identifier. */
-export interface Owner {
-  uuid: string;
-  /** Empty for a user that no identity source knows. */
-  external_id: string;
-}
-
 /** A user that a data set manages. */
 export interface Managed {
   uuid: string;
@@ -58,15 +51,6 @@ export class UserDirectoryRepository {
     return this.database.query(
       `SELECT uuid, external_id FROM users WHERE uuid IN (${placeholders(uuids.length)})`,
       uuids,
-    );
-  }
-
-  async owners(identifiers: readonly string[]): Promise<(Owner & { identifier: string })[]> {
-    if (identifiers.length === 0) return [];
-    return this.database.query(
-      `SELECT i.identifier, u.uuid, u.external_id FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid
-       WHERE i.identifier IN (${placeholders(identifiers.length)})`,
-      identifiers,
     );
   }
 

@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import type { Sql } from '../../database/engine/sql.js';
-import { type Managed, type Owner, UserDirectoryRepository } from './user-directory.repository.js';
+import { type Managed, UserDirectoryRepository } from './user-directory.repository.js';
+import type { Owner } from '../change/name-claims.js';
 import { UserWriteRepository } from '../change/user-write.repository.js';
 import { exactKey } from '../model/keys.js';
 import type { User } from '../model/user.js';
@@ -44,13 +45,17 @@ export class UserDirectory {
 
   /** Identifier (`user.keys.ts`) → who holds it. */
   async owners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
-    const rows = await this.repository.owners([...new Set(identifiers)]);
-    return new Map(rows.map(({ identifier, ...owner }) => [identifier, owner]));
+    return this.writes.owners(this.database, identifiers);
   }
 
   /** The users and everybody above them, each with its manager. */
   async managersAbove(uuids: readonly string[]): Promise<Map<string, string | null>> {
-    return uuids.length === 0 ? new Map() : this.writes.managerChain(this.database, uuids);
+    return this.writes.managersAbove(this.database, uuids);
+  }
+
+  /** How many active Webmasters there are. */
+  async countWebmasters(): Promise<number> {
+    return this.writes.counter(this.database, 'webmasters');
   }
 
   /** How many of the users of a data set are to be reported where a file lacks them: active ones, Webmasters aside. */
@@ -76,8 +81,6 @@ export class UserDirectory {
 
   /** Users that no data set manages are from now on managed by this one; nothing that a reader sees changes. */
   async claim(tx: Sql, uuids: readonly string[], dataset: string): Promise<void> {
-    if (uuids.length === 0) return;
-    await this.repository.claim(tx, uuids, dataset);
-    await this.writes.addToCounters(tx, new Map([['changes', 1]]));
+    if (uuids.length > 0) await this.repository.claim(tx, uuids, dataset);
   }
 }

@@ -15,7 +15,6 @@ import {
 import { type Filter, type Form, segmentsOf } from './search-plan.js';
 import { type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from '../input/user-settings.js';
-import { UserWalks } from './walks.js';
 
 export interface UserPage {
   count: number;
@@ -46,7 +45,6 @@ interface PageOrder {
 export class UserSearch {
   constructor(
     private readonly repository: UserSearchRepository,
-    private readonly walks: UserWalks,
     private readonly settings: UserSettings,
   ) {}
 
@@ -60,39 +58,27 @@ export class UserSearch {
     if (cursor && query.offset !== undefined) {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     }
-    const { count, form, changes } = await this.survey(filter);
+    const { count, form } = await this.survey(filter);
     const offset = query.offset ?? 0;
     if (!cursor && offset >= count) return { count, users: [], next: undefined };
-    const walk =
-      cursor || changes === undefined ? undefined : { of: JSON.stringify([filter, sort, order]), changes };
-    const place = walk && this.walks.find(walk, offset);
-    const found = await this.read(filter, {
-      form,
-      sort,
-      order,
-      limit: limit + 1,
-      offset: offset - (place?.offset ?? 0),
-      cursor: cursor ?? place?.cursor,
-    });
+    const found = await this.read(filter, { form, sort, order, limit: limit + 1, offset, cursor });
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     const next = last && { sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid };
-    if (next && walk) this.walks.note(walk, { offset: offset + page.length, cursor: next });
     return { count, users: page.map(({ user }) => user), next: next && encodeCursor(next) };
   }
 
   /** Counts the matches, before their page is read. Without a filter the counters know them. */
-  private async survey(filter: Filter): Promise<{ count: number; form: Form; changes: number | undefined }> {
+  private async survey(filter: Filter): Promise<{ count: number; form: Form }> {
     const { countedStatuses } = filter;
     const counted = countedStatuses ? undefined : await this.repository.count(filter);
-    if (counted !== undefined && counted <= HANDFUL)
-      return { count: counted, form: 'few', changes: undefined };
+    if (counted !== undefined && counted <= HANDFUL) return { count: counted, form: 'few' };
     const counters = await this.repository.counters();
     const users = (statuses: readonly string[]): number =>
       statuses.reduce((sum, status) => sum + (counters.get(status) ?? 0), 0);
     const count = counted ?? users(countedStatuses ?? []);
     const form = count < FEW * users(STATUSES) ? 'few' : 'many';
-    return { count, form, changes: counters.get('changes') };
+    return { count, form };
   }
 
   /** Walks the stretches of the order until the page is full. */

@@ -1,10 +1,64 @@
 import { randomInt } from 'node:crypto';
-import { IntList } from './int-list.js';
+import type {
+  ChangeNumbers,
+  ClaimStorage,
+  Integers,
+  TextNumbering,
+} from '../../users/change/claim-storage.js';
+
+/** Claims of a file of a million rows, in some hundred bytes a row. */
+export const COMPACT: ClaimStorage = {
+  texts: () => new TextNumbers(),
+  integers: () => new IntList(),
+  numbers: () => new LineSet(),
+};
+
+const SEGMENT_BITS = 14;
+const SEGMENT = 1 << SEGMENT_BITS;
+
+/** A growing list of integers in four bytes each. It grows by segments: nothing is copied, and what is not set takes nothing. */
+export class IntList implements Integers {
+  private readonly segments: (Int32Array | undefined)[] = [];
+  length = 0;
+
+  push(value: number): void {
+    this.set(this.length, value);
+  }
+
+  at(index: number): number {
+    return this.segments[index >> SEGMENT_BITS]?.[index & (SEGMENT - 1)] ?? 0;
+  }
+
+  set(index: number, value: number): void {
+    const segment = (this.segments[index >> SEGMENT_BITS] ??= new Int32Array(SEGMENT));
+    segment[index & (SEGMENT - 1)] = value;
+    if (index >= this.length) this.length = index + 1;
+  }
+}
+
+/** A set of line numbers in a bit each. */
+export class LineSet implements ChangeNumbers {
+  private bits = new Uint32Array(1024);
+
+  add(line: number): void {
+    const word = line >>> 5;
+    if (word >= this.bits.length) {
+      const bits = new Uint32Array(Math.max(word + 1, this.bits.length * 2));
+      bits.set(this.bits);
+      this.bits = bits;
+    }
+    this.bits[word] = (this.bits[word] ?? 0) | (1 << (line & 31));
+  }
+
+  has(line: number): boolean {
+    return ((this.bits[line >>> 5] ?? 0) & (1 << (line & 31))) !== 0;
+  }
+}
 
 const FIRST_CAPACITY = 1024;
 
 /** What is kept of a text. */
-export type TextHash = readonly [high: number, low: number];
+type TextHash = readonly [high: number, low: number];
 
 /**
  * Numbers texts 1, 2, 3 … in the order of their first mention, in some 16 bytes a text, whatever its length: what lets a
@@ -13,7 +67,7 @@ export type TextHash = readonly [high: number, low: number];
  * A 64-bit hash is kept instead of the text; among a million texts the chance that any two are taken for one is below
  * one in ten million, and the hash is seeded at random, so that nobody can choose them.
  */
-export class TextNumbers {
+export class TextNumbers implements TextNumbering {
   private readonly seed = randomInt(2 ** 31);
   private readonly high = new IntList();
   private readonly low = new IntList();

@@ -1,0 +1,13 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Nothing counts the sets of changes any more: a row that every change of a user locked (ADR 7). */
+export class NoChanges1764000000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query("DELETE FROM user_counters WHERE name = 'changes'");
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await this.up(queryRunner); // a killed attempt may have left it
+    await queryRunner.query("INSERT INTO user_counters (name, value) VALUES ('changes', 0)");
+  }
+}
