@@ -93,15 +93,6 @@ describe('a walk costs the same at any depth', () => {
     for (const depth of DEPTHS) expect(await behind(walk, depth * MANY)).toBeLessThanOrEqual(RATIO * first);
   });
 
-  test.each(walks)('by offset, $sort $order', async (walk) => {
-    const first = await effortOf(app, page(walk));
-    for (const depth of DEPTHS) {
-      const offset = depth * MANY;
-      await page({ ...walk, offset: offset - 25 })();
-      expect(await effortOf(app, page({ ...walk, offset }))).toBeLessThanOrEqual(RATIO * first);
-    }
-  });
-
   // MariaDB reads what is unset in one direction only: a known limit (ADR 0007).
   const unset = ENGINE === 'sqlite' ? ['asc', 'desc'] : ['asc'];
   test.each(unset)('by cursor among users without an external id, %s', async (order) => {
