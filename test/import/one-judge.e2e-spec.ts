@@ -76,10 +76,36 @@ const row: fc.Arbitrary<Row> = fc.record({
     { weight: 4, arbitrary: fc.integer({ min: 0, max: 11 }).map((n) => `k${n}`) },
   ),
 });
-/** Half of the files name an ExternalId once; `small` files have more accidents a row, long ones more knots. */
+/** People of a department who trade names, addresses and managers: swaps, rings, chains into free names. */
+const trade: fc.Arbitrary<Row[]> = fc
+  .record({
+    ids: fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 2 }),
+    step: fc.integer({ min: 1, max: 7 }),
+    column: fc.constantFrom('username', 'email', 'both', 'manager'),
+    status: fc.constantFrom('', '', 'Blocked', 'Active'),
+    roles: fc.constantFrom('', '', 'Organisational user', 'Webmaster'),
+  })
+  .map(({ ids, step, column, status, roles }) =>
+    ids.map((id, index): Row => {
+      const other = step === 7 ? id + 1 : ids[(index + step) % ids.length];
+      const takes = (field: string) => column === field || (column === 'both' && field !== 'manager');
+      return {
+        id,
+        username: takes('username') ? `n${other}` : '',
+        email: takes('email') ? `m${other}@x.example` : '',
+        status: index % 3 === 0 ? status : '',
+        roles: index % 2 === 0 ? roles : '',
+        manager: takes('manager') && other !== id ? `k${other}` : '',
+      };
+    }),
+  );
+/** Files that name each ExternalId once, files of up to 50 rows that do not, and trades with some other rows among them. */
 const file = fc.oneof(
   fc.uniqueArray(row, { minLength: 1, maxLength: 12, selector: ({ id }) => id }),
   fc.array(row, { minLength: 1, maxLength: 50 }),
+  fc
+    .tuple(trade, fc.array(row, { maxLength: 3 }))
+    .map(([rows, others]) => [...rows, ...others.filter(({ id }) => !rows.some((one) => one.id === id))]),
 );
 const options: fc.Arbitrary<Options> = fc.record({
   adopt: fc.constantFrom('none', 'none', 'email', 'username'),

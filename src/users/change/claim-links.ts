@@ -12,15 +12,15 @@ export class ClaimLinks {
     this.tags = storage.integers();
   }
 
-  /** @param tag comes back when the link breaks. */
+  /** @param tag what the dependent needs, as the caller numbers it. */
   add(dependent: number, provider: number, tag: number): void {
     this.dependents.push(dependent);
     this.providers.push(provider);
     this.tags.push(tag);
   }
 
-  /** Fails every change that depends on a failed one, directly or not, and reports each once by the link that broke. */
-  spread(failed: ChangeNumbers, report: (change: number, tag: number) => void): void {
+  /** Fails every change that depends on a failed one, directly or not, and reports each. */
+  spread(failed: ChangeNumbers, report: (change: number) => void): void {
     if (!this.isBroken(failed)) return;
     const byProvider = this.byProvider();
     const wave = [...byProvider.keys()].filter((change) => failed.has(change));
@@ -29,9 +29,16 @@ export class ClaimLinks {
         const dependent = this.dependents.at(link);
         if (failed.has(dependent)) continue;
         failed.add(dependent);
-        report(dependent, this.tags.at(link));
+        report(dependent);
         wave.push(dependent);
       }
+    }
+  }
+
+  /** The links to changes that have failed. */
+  *broken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
+    for (let link = 0; link < this.dependents.length; link++) {
+      if (failed.has(this.providers.at(link))) yield [this.dependents.at(link), this.tags.at(link)];
     }
   }
 

@@ -13,6 +13,8 @@ export interface EndStateOptions {
   links?: boolean;
 }
 
+/** Nobody provides what a change needs: links to this number are broken from the beginning. */
+const NOBODY = 0;
 /** Tag of a link to the change that creates a manager; the others link to one that releases a name. */
 const MANAGER = 1;
 const NAME = 2;
@@ -40,6 +42,7 @@ export class EndState {
     this.managers = new ManagerGraph(storage);
     this.links = new ClaimLinks(storage);
     this.failed = storage.numbers();
+    this.failed.add(NOBODY);
   }
 
   /** @param owners who has the identifiers that the claim takes, by identifier. */
@@ -63,8 +66,7 @@ export class EndState {
 
   /** A change names its manager by an external id that only this other change of the set gives. */
   needManager(change: number, linker: number): void {
-    if (linker === 0) this.fail(change, UNKNOWN_MANAGER);
-    else this.links.add(change, linker, MANAGER);
+    this.links.add(change, linker, MANAGER);
   }
 
   /** Whether the set takes away active Webmasters: only then their number matters. */
@@ -77,27 +79,20 @@ export class EndState {
    * @returns the failures of each change that may not be made.
    */
   judge(webmasters: number): ReadonlyMap<number, Failure[]> {
-    const nameless = new Set<number>();
-    const report = (change: number, tag: number): void => {
-      if (tag === MANAGER) this.fail(change, UNKNOWN_MANAGER);
-      else nameless.add(change);
-    };
-    for (const [change, creator] of this.managers.awaited()) {
-      if (creator !== 0) this.links.add(change, creator, MANAGER);
-      else if (!this.failed.has(change)) this.fail(change, UNKNOWN_MANAGER);
-    }
-    for (const need of this.names.needs) {
-      const releaser = this.names.releaser(need);
-      if (releaser !== 0) this.links.add(need.change, releaser, NAME);
-      else if (!this.failed.has(need.change)) nameless.add(need.change);
-    }
-    for (const change of nameless) this.failed.add(change);
+    // A change may fail for several reasons: whichever is found first, all of them are reported, in one order.
+    const dependent = new Set<number>();
+    for (const [change, other] of this.names.rivals) this.fail(change, this.duplicate('external_id', other));
+    for (const [change, creator] of this.managers.awaited()) this.links.add(change, creator, MANAGER);
+    for (const need of this.names.needs) this.links.add(need.change, this.names.releaser(need), NAME);
     do {
-      this.links.spread(this.failed, report);
+      this.links.spread(this.failed, (change) => dependent.add(change));
       this.managers.undo(this.failed);
     } while (this.failClashes() || this.failCircles() || this.failLastWebmaster(webmasters));
+    for (const [change, tag] of this.links.broken(this.failed)) {
+      if (tag === MANAGER && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
+    }
     for (const need of this.names.needs) {
-      if (nameless.has(need.change) && this.names.isKept(need, this.failed))
+      if (dependent.has(need.change) && this.names.isKept(need, this.failed))
         this.fail(need.change, this.taken(need));
     }
     return this.failures;
@@ -128,8 +123,7 @@ export class EndState {
     for (const takers of clashes) {
       for (const { change, field } of takers) {
         const other = takers.find((taker) => taker.change !== change)?.change ?? change;
-        const message = `is set by another change too: ${this.options.nameOf(other)}`;
-        this.fail(change, { field, code: 'duplicate', message });
+        this.fail(change, this.duplicate(field, other));
       }
     }
     return clashes.length > 0;
@@ -150,6 +144,14 @@ export class EndState {
     const tooMany = leaving.slice(Math.max(0, webmasters + joining - 1));
     for (const [change, field] of tooMany) this.fail(change, { ...LAST_WEBMASTER, field });
     return tooMany.length > 0;
+  }
+
+  private duplicate(field: string, other: number): Failure {
+    return {
+      field,
+      code: 'duplicate',
+      message: `is set by another change too: ${this.options.nameOf(other)}`,
+    };
   }
 
   private taken({ field, owner: { uuid, external_id }, creates }: Need): Failure {

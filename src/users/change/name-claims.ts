@@ -29,6 +29,8 @@ interface Taker {
 /** Who takes and who releases which identifier: the names of a set, as its changes claim them. */
 export class NameClaims {
   readonly needs: Need[] = [];
+  /** Changes that link one user to different external ids, each with another of them. */
+  readonly rivals: [change: number, other: number][] = [];
   private readonly numbers: TextNumbering;
   /** By the number of a name: the first change that takes it (times two, plus one for an e-mail), and the one that releases it. */
   private readonly takers: Integers;
@@ -50,15 +52,13 @@ export class NameClaims {
       this.take(name, { change, field });
       const owner = owners.get(identifier);
       if (owner && owner.uuid !== user) this.needs.push({ change, field, owner, creates, name });
-      // Linking an existing user takes the user, too: two external ids would need two changes of one user.
-      if (field === 'external_id' && !creates)
-        this.take(this.numbers.number(linkOf(user)), { change, field });
+      if (field === 'external_id' && !creates) this.link(user, change);
     }
   }
 
   /** The change that links a user to an external id; 0 for none. */
   linker(user: string): number {
-    return this.takers.at(this.numbers.find(linkOf(user))) >> 1;
+    return this.takers.at(this.numbers.find(linkOf(user)));
   }
 
   /** The change that releases the name; 0 where its owner keeps it. */
@@ -85,6 +85,13 @@ export class NameClaims {
     const later = links.dependentsOf(clashes.flat().map(({ change }) => change));
     const first = clashes.filter((takers) => !takers.some(({ change }) => later.has(change)));
     return first.length > 0 ? first : clashes;
+  }
+
+  private link(user: string, change: number): void {
+    const number = this.numbers.number(linkOf(user));
+    const first = this.takers.at(number);
+    if (first === 0) this.takers.set(number, change);
+    else this.rivals.push([first, change], [change, first]);
   }
 
   private take(name: number, taker: Taker): void {
