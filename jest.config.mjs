@@ -25,7 +25,7 @@ const shared = {
   setupFiles: ['<rootDir>/test/support/setup.ts'],
 };
 
-const unit = { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.spec.ts'] };
+const unit = { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/**/*.spec.ts'] };
 const engine = (name) => ({
   ...shared,
   displayName: name,
