@@ -1,5 +1,5 @@
-// The second half of `npm run build`: what the compiler made of src/ (build/), with the packages that it uses, as one
-// file each. Node would find and read some 2,000 files otherwise: half of the time to the first answer.
+// The second half of `npm run build`: bundles the compiler's output (build/) with its packages into one file per program.
+// Otherwise Node would read some 2,000 files, which takes half of the time to the first answer.
 import { build } from 'esbuild';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 
@@ -16,12 +16,12 @@ const { outputFiles } = await build({
   sourcesContent: false,
   external: [
     ...['libsql', '@node-rs/argon2'], // machine code
-    'swagger-ui-dist', // the files of Swagger UI are found beside it
-    // What Nest would load, were it installed.
+    'swagger-ui-dist', // it reads the files of Swagger UI beside itself
+    // Nest would load these if they were installed.
     ...['@fastify/*', '@nestjs/microservices', '@nestjs/websockets'],
   ],
   banner: {
-    // Packages in CommonJS ask for these.
+    // CommonJS packages use these.
     js: [
       "import { createRequire as requireOf } from 'node:module';",
       'const require = requireOf(import.meta.url);',
@@ -31,7 +31,7 @@ const { outputFiles } = await build({
   logLevel: 'warning',
 });
 
-// Beyond Latin characters, some regular expressions of packages, would make V8 keep the whole text in two bytes a character.
+// Regular expressions of some packages contain characters beyond Latin-1, and V8 would store the whole text in two bytes per character.
 const escaped = (text) =>
   text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 mkdirSync('dist');

@@ -1,5 +1,45 @@
 import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
+import { basename } from 'node:path';
+
+/** The layers that a file of src may name after the dot. */
+const suffixes = [
+  'controller',
+  'service',
+  'repository',
+  'entity',
+  'module',
+  'guard',
+  'strategy',
+  'filter',
+  'adapter',
+  'engine',
+  'dto',
+  'docs',
+  'query',
+  'input',
+  'view',
+  'mapping',
+  'command',
+];
+const fileName = new RegExp(`^[a-z0-9]+(-[a-z0-9]+)*(\\.(${suffixes.join('|')}))?\\.ts$`);
+
+const house = {
+  rules: {
+    'file-name': {
+      meta: {
+        type: 'problem',
+        schema: [],
+        messages: { wrong: `Name the file in kebab-case, with no suffix or one of: ${suffixes.join(', ')}.` },
+      },
+      create: (context) => ({
+        Program: (node) => {
+          if (!fileName.test(basename(context.filename))) context.report({ node, messageId: 'wrong' });
+        },
+      }),
+    },
+  },
+};
 
 export default tseslint.config(
   {
@@ -24,9 +64,25 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      // Parameter decorators and async doors that only pass a promise on are ordinary Nest.
+      // An async method of a controller that only returns a promise is ordinary Nest.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
+    },
+  },
+  {
+    files: ['src/**'],
+    plugins: { house },
+    rules: {
+      'house/file-name': 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'TSAsExpression > TSAsExpression',
+          message:
+            'A cast of a cast hides a wrong type: narrow with a type guard, or give the value a better type.',
+        },
+        { selector: 'TSTypeAssertion', message: 'Write `as`, so that casts can be found.' },
+      ],
     },
   },
   {

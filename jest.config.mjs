@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 /**
  * The same end-to-end files run on every engine: `sqlite` always, `mariadb` where TEST_DATABASE_URL names a server
- * or `mariadbd` is installed (a throwaway instance is started then). ENGINES=sqlite,mariadb asks for exactly these.
+ * or `mariadbd` is installed (a throwaway instance is started then). ENGINES=sqlite,mariadb selects exactly these.
  */
 const shared = {
   testEnvironment: 'node',
@@ -25,7 +25,7 @@ const shared = {
   setupFiles: ['<rootDir>/test/support/setup.ts'],
 };
 
-const unit = { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.spec.ts'] };
+const unit = { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/**/*.spec.ts'] };
 const engine = (name) => ({
   ...shared,
   displayName: name,
@@ -48,8 +48,8 @@ function engines() {
 
 export default {
   testTimeout: 30_000,
-  // Node.js never frees the modules of a file that has been tested, some 20 MB each: one process of all files would run out
-  // of memory, and be ever slower before. With a limit Jest uses workers on any machine, and replaces those that are full.
+  // Node.js never frees the modules of a tested file, some 20 MB each: one process for all files would get slower and run
+  // out of memory. With a limit Jest uses workers on any machine, and replaces those above it.
   workerIdleMemoryLimit: '1GB',
   projects: [unit, ...engines().map(engine)],
 };

@@ -1,0 +1,136 @@
+import { expect, test } from '@jest/globals';
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const MADE = /^(node_modules|\.git|build|dist|data|coverage|artifacts)(\/|$)/;
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+/** Every file of the repository and every folder, which ends with a slash. What a build or a run makes is left out. */
+const files = readdirSync(ROOT, { withFileTypes: true })
+  .filter(({ name }) => !MADE.test(name))
+  .flatMap((entry) =>
+    entry.isDirectory()
+      ? readdirSync(join(ROOT, entry.name), { recursive: true, encoding: 'utf8' }).map(
+          (file) => `${entry.name}/${file}`,
+        )
+      : [entry.name],
+  );
+const paths = new Set([
+  ...files,
+  ...files.map((file) => `${file}/`),
+  ...files.map((file) => `${dirname(file)}/`),
+]);
+const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts);
+
+const documents = files.filter((file) => file.endsWith('.md') && !file.startsWith('test/'));
+
+/** What is read of a document. A changelog's older sections name files that were there then. */
+function textOf(document: string): string {
+  const text = read(document);
+  return document === 'CHANGELOG.md' ? text.split(/^## /m).slice(0, 2).join('## ') : text;
+}
+
+/** Files that a reader makes by following a document. */
+const MADE_BY_READERS = ['api.ts', 'deploy/secrets'];
+const SOURCE = /\.(ts|mjs|cjs|md|yaml|service|svg|example)$/;
+const FOLDER = /^(src|test|bench|docs|deploy|samples|\.ci)\//;
+
+/** What of a text names a file or folder of the repository: `src/…`, `users/….ts`, `schedule.service.ts`. */
+const namesIn = (text: string): string[] =>
+  text
+    .split(/[\s"'`()<>,;=|]+/)
+    .map((word) => word.replace(/^\.\//, '').replace(/[.:…]+$/, ''))
+    .filter((word) => /^[\w.*@-]+(\/[\w.*@-]*)*$/.test(word) && !MADE.test(word))
+    .filter((word) => FOLDER.test(word) || (SOURCE.test(word) && !/^\.\w+$/.test(word)))
+    .filter((word) => !MADE_BY_READERS.some((made) => word.startsWith(made)));
+
+/** Whether the repository holds a file or folder of this name, or a test of it: written from the root or from further in. */
+function exists(name: string): boolean {
+  if (paths.has(name)) return true;
+  const pattern = name.replace(/[.]/g, '\\.').replace(/\*/g, '[^/]*');
+  const wanted = new RegExp(
+    `${FOLDER.test(name) ? '^' : '(^|/)'}${pattern}(\\.e2e-spec\\.ts|\\.spec\\.ts|/)?$`,
+  );
+  return files.some((file) => wanted.test(file));
+}
+
+const FENCE = /^( *)```.*\n[^]*?^\1```$/gm;
+const proseOf = (text: string): string => text.replace(FENCE, '');
+const fencesOf = (text: string): string => (text.match(FENCE) ?? []).join('\n');
+const codeOf = (text: string): string[] =>
+  [...proseOf(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+
+test.each(documents)('every file that %s names exists', (document) => {
+  const text = textOf(document);
+  const named = [
+    ...codeOf(text).flatMap(namesIn),
+    ...namesIn(fencesOf(text)).filter((name) => FOLDER.test(name)),
+  ];
+  expect(named.filter((name) => !exists(name))).toEqual([]);
+});
+
+/** The anchor that a heading gets on the usual platforms. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-');
+
+test.each(documents)('every link of %s leads somewhere', (document) => {
+  const links = [...proseOf(textOf(document)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  const broken = links
+    .filter((link) => !/^https?:/.test(link))
+    .filter((link) => {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? document : normalize(join(dirname(document), file));
+      if (!paths.has(target)) return true;
+      const headings = anchor === undefined ? [] : (read(target).match(/^#+ .*$/gm) ?? []).map(anchorOf);
+      return anchor !== undefined && !headings.includes(anchor);
+    });
+  expect(broken).toEqual([]);
+});
+
+test.each(documents)('every npm script that %s names exists, and every decision', (document) => {
+  const text = textOf(document);
+  const named = [...text.matchAll(/npm run ([a-z:]+)/g)].map(([, script = '']) => script);
+  expect(named.filter((script) => !scripts.includes(script))).toEqual([]);
+  const decisions = [...text.matchAll(/\bADRs? 0*(\d+)/g)].map(([, number = '']) => number.padStart(4, '0'));
+  expect(decisions.filter((number) => !files.some((file) => file.startsWith(`docs/adr/${number}-`)))).toEqual(
+    [],
+  );
+});
+
+/** The folders of src, as `a/` and `a/b/`. */
+const foldersOf = (parent: string): string[] =>
+  readdirSync(join(ROOT, parent), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `${name}/`)
+    .sort();
+
+test('docs/architecture.md places every folder of src on a floor, and no other folder', () => {
+  const section = /^## Floors\n[^]*?(?=^## )/m.exec(read('docs/architecture.md'))?.[0] ?? '';
+  const rows = (section.match(/^\| .*\|$/gm) ?? []).map((row) =>
+    row.split('|').map((cell) => [...cell.matchAll(/`(\S+\/)`/g)].map(([, folder = '']) => folder)),
+  );
+  const floors = rows.filter(([, , rooms]) => rooms?.length === 0).flatMap(([, folders = []]) => folders);
+  expect(floors.sort()).toEqual(foldersOf('src'));
+  const features = rows.filter(([, , rooms = []]) => rooms.length > 0);
+  expect(features.map(([, feature]) => feature)).toEqual([['import/'], ['users/'], ['database/']]);
+  for (const [, [feature] = [], rooms] of features)
+    expect(rooms?.sort()).toEqual(foldersOf(`src/${feature}`));
+});
+
+test('every test that docs/asvs.md names exists', () => {
+  const rows = read('docs/asvs.md').match(/^\| \d+\.\d+\.\d+ .*$/gm) ?? [];
+  expect(rows.length).toBe(259);
+  const named = rows.flatMap((row) => / · ((?:[a-z0-9/-]+, )*[a-z0-9/-]+)/.exec(row)?.[1]?.split(', ') ?? []);
+  expect(named.length).toBeGreaterThan(100);
+  const tests = files.filter((file) => file.startsWith('test/'));
+  const missing = named.filter((name) => {
+    const file = name.startsWith('unit/') ? `/${name}.spec.ts` : `/${name}.e2e-spec.ts`;
+    return !tests.some((path) => path.endsWith(file));
+  });
+  expect(missing).toEqual([]);
+});
