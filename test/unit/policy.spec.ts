@@ -56,6 +56,6 @@ test.each<[Permission, boolean, boolean, boolean]>([
 test('only a user is itself, and only with its own uuid', () => {
   const user = withRoles();
   expect(isSelf(user, String(user.id))).toBe(true);
-  expect(isSelf(user, String(KEY.id))).toBe(false);
-  expect(isSelf(KEY, String(KEY.id))).toBe(false);
+  expect(isSelf(user, KEY.id)).toBe(false);
+  expect(isSelf(KEY, KEY.id)).toBe(false);
 });
