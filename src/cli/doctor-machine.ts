@@ -1,7 +1,7 @@
 import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Env } from '../config/env.js';
-import { scheduleOptions } from '../import/schedule/schedule-options.js';
+import { scheduleOptions } from '../import/schedule/schedule.service.js';
 import { type Finding, codeOf, fail, ok, warn } from './doctor-finding.js';
 
 /** `engines` of package.json. */
@@ -56,9 +56,10 @@ export function baseUrlCheck({ HOST, baseUrl }: Env): Finding[] {
   );
 }
 
-export async function importFolderCheck({ IMPORT_FOLDER, IMPORT_OPTIONS }: Env): Promise<Finding[]> {
+export async function importFolderCheck(env: Env): Promise<Finding[]> {
+  const { IMPORT_FOLDER } = env;
   try {
-    scheduleOptions(IMPORT_OPTIONS);
+    scheduleOptions(env);
   } catch (error) {
     return fail('imports', error instanceof Error ? error.message : '');
   }

@@ -6,6 +6,7 @@ import { readInput } from '../input/read-input.js';
 import { ImportStore } from '../import/file/import-store.js';
 import { ImportOptions } from '../import/runs/import-options.js';
 import { presentRun } from '../import/import.view.js';
+import { RunQueue } from '../import/apply/run-queue.service.js';
 import { ImportsService } from '../import/imports.service.js';
 import { RunEvents } from '../import/report/run-events.js';
 import { type ImportRun, noCounts } from '../import/runs/import-run.js';
@@ -85,10 +86,11 @@ async function importFile(
   approve: boolean,
 ): Promise<ImportRun> {
   const imports = service.get(ImportsService);
-  imports.assertOptions(options);
+  const queue = service.get(RunQueue);
+  queue.assertOptions(options);
   const bytes = file === '-' ? process.stdin : createReadStream(file);
   const stored = await service.get(ImportStore).store(file === '-' ? 'stdin.csv' : basename(file), bytes);
-  const { id } = await imports.start(stored, options, CLI_CALLER);
+  const { id } = await queue.submit(stored, options, CLI_CALLER);
   const stop = cancelOnInterrupt(imports, id);
   try {
     const run = await follow(service, id);

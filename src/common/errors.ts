@@ -138,6 +138,16 @@ export const CATALOGUE = {
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(CATALOGUE, code);
+}
+
+/** The code of an error of Node.js or of a driver, such as `ENOENT`; undefined when it has none. */
+export function errorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
 /** Codes of single fields inside `validation_failed`; of several broken rules the first in this order is told. */
 export const FIELD_CODES = [
   'required',

@@ -25,6 +25,7 @@ import { ImportRunsRepository } from './runs/import-runs.repository.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { LeasesModule } from '../leases/leases.module.js';
 import { RunProcess } from './apply/run-process.service.js';
+import { RunQueue } from './apply/run-queue.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
@@ -36,6 +37,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportStore,
     ImportWorker,
     RunProcess,
+    RunQueue,
     Planner,
     RunFiles,
     Adoption,
@@ -56,6 +58,6 @@ import { UsersExportController } from './users-export.controller.js';
     ImportFilesRepository,
     ImportReportRepository,
   ],
-  exports: [ImportsService, ImportStore, RunEvents, UsersExport],
+  exports: [ImportsService, ImportStore, RunQueue, RunEvents, UsersExport],
 })
 export class ImportModule {}

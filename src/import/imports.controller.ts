@@ -20,6 +20,7 @@ import {
   DocUpload,
 } from './imports.docs.js';
 import { ImportStore, MAX_FILE_BYTES } from './file/import-store.js';
+import { RunQueue } from './apply/run-queue.service.js';
 import { ImportsService } from './imports.service.js';
 import { FailedCsv } from './report/failed-csv.js';
 import { RunEvents } from './report/run-events.js';
@@ -34,9 +35,10 @@ const CSV = 'text/csv; charset=utf-8';
 export class ImportsController {
   constructor(
     private readonly imports: ImportsService,
+    private readonly queue: RunQueue,
     private readonly store: ImportStore,
     private readonly failedRows: FailedCsv,
-    private readonly news: RunEvents,
+    private readonly runEvents: RunEvents,
     private readonly users: UsersExport,
   ) {}
 
@@ -51,8 +53,8 @@ export class ImportsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const { file, options } = await receiveUpload(request, query, this.imports, this.store);
-    return this.answer(await this.imports.start(file, options, caller), request, response);
+    const { file, options } = await receiveUpload(request, query, this.queue, this.store);
+    return this.answer(await this.queue.submit(file, options, caller), request, response);
   }
 
   @Get()
@@ -117,7 +119,7 @@ export class ImportsController {
   @Post(':import_id/apply')
   @DocDecide(
     'Apply a plan, or approve a parked run',
-    'It is planned again first: where that comes to another result, it ends as `superseded`.',
+    'It is planned again first. If the new plan differs, the run ends as `superseded`.',
   )
   @HttpCode(202)
   @Requires('imports.manage')
@@ -184,11 +186,11 @@ export class ImportsController {
 
   private async *eventLines(id: string, response: Response): AsyncGenerator<string> {
     const gone = new AbortController();
-    response.setMaxListeners(20); // a pipeline has seven; the warning from 11 on is about leaks
+    response.setMaxListeners(20); // a pipeline adds seven; Node.js warns of a leak from 11 on
     response.once('close', () => {
       gone.abort();
     });
-    for await (const run of this.news.watch(id, gone.signal)) {
+    for await (const run of this.runEvents.watch(id, gone.signal)) {
       yield `event: progress\ndata: ${JSON.stringify(await this.present(run))}\n\n`;
     }
   }

@@ -45,7 +45,7 @@ test.each([
   const claimed = await drop.claim(name, id);
   if (!claimed) throw new Error('somebody else was faster');
   expect(await drop.claimed()).toEqual([claimed]);
-  await drop.file(claimed, 'done');
+  await drop.archive(claimed, 'done');
   expect(await fs.readdir(join(folder, 'done'))).toEqual([
     expect.stringMatching(`^(${letter})+\\.${id}\\.csv$`),
   ]);
