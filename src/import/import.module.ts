@@ -14,8 +14,7 @@ import { OwnerCheck } from './plan/owner-check.js';
 import { Planner } from './plan/planner.js';
 import { RevertPlanner } from './plan/revert-planner.js';
 import { RowFacts } from './plan/row-facts.js';
-import { FailedCells } from './report/failed-cells.js';
-import { FailedCsv } from './report/failed-csv.js';
+import { FailedRows } from './report/failed-rows.js';
 import { ImportReportRepository } from './report/import-report.repository.js';
 import { RunEvents } from './report/run-events.js';
 import { UsersExport } from './report/users-export.js';
@@ -49,8 +48,7 @@ import { UsersExportController } from './users-export.controller.js';
     GuardSettings,
     Applier,
     ScheduleService,
-    FailedCells,
-    FailedCsv,
+    FailedRows,
     RunEvents,
     UsersExport,
     ImportRunsRepository,

@@ -22,7 +22,7 @@ import {
 import { ImportStore, MAX_FILE_BYTES } from './file/import-store.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { ImportsService } from './imports.service.js';
-import { FailedCsv } from './report/failed-csv.js';
+import { FailedRows } from './report/failed-rows.js';
 import { RunEvents } from './report/run-events.js';
 import { UsersExport } from './report/users-export.js';
 import type { ImportRun } from './runs/import-run.js';
@@ -37,7 +37,7 @@ export class ImportsController {
     private readonly imports: ImportsService,
     private readonly queue: RunQueue,
     private readonly store: ImportStore,
-    private readonly failedRows: FailedCsv,
+    private readonly failedRows: FailedRows,
     private readonly runEvents: RunEvents,
     private readonly users: UsersExport,
   ) {}
@@ -103,7 +103,7 @@ export class ImportsController {
     const run = await this.imports.get(id);
     response.setHeader('Content-Type', CSV);
     response.setHeader('Content-Disposition', `attachment; filename="failed-${id}.csv"`);
-    await streamText(response, this.failedRows.lines(run));
+    await streamText(response, this.failedRows.csv(run));
   }
 
   @Get(':import_id/events')

@@ -7,7 +7,7 @@ import type { Sql } from '../../database/engine/sql.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { Planner } from '../plan/planner.js';
-import { FailedCells } from '../report/failed-cells.js';
+import { FailedRows } from '../report/failed-rows.js';
 import { Applier } from './applier.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
@@ -23,7 +23,7 @@ export class RunProcess {
     private readonly files: ImportFilesRepository,
     private readonly planner: Planner,
     private readonly applier: Applier,
-    private readonly failedCells: FailedCells,
+    private readonly failedRows: FailedRows,
     private readonly audit: AuditService,
     private readonly log: Log,
   ) {}
@@ -60,7 +60,7 @@ export class RunProcess {
       percent: 0,
     });
     const plan = await this.planner.plan(run, work);
-    await this.failedCells.keep(run, work);
+    await this.failedRows.keepCells(run, work);
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
       const message =
@@ -99,7 +99,7 @@ export class RunProcess {
   }
 
   private async end(run: ImportRun, work: Work): Promise<void> {
-    await this.failedCells.keep(run, work);
+    await this.failedRows.keepCells(run, work);
     const counts = await this.counts(run);
     const state = counts.error > 0 ? 'completed_with_errors' : 'completed';
     const missing = await this.missing(run);
@@ -162,7 +162,7 @@ export class RunProcess {
   /** For a run that ends early: without its cells too, should the file be what is wrong. */
   private async keepCells(run: ImportRun, work: Work): Promise<void> {
     try {
-      await this.failedCells.keep(run, work);
+      await this.failedRows.keepCells(run, work);
     } catch (error) {
       if (error instanceof NotOurs) throw error;
       this.log.fault(run.id, toProblemError(error).code, error);
