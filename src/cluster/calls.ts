@@ -1,28 +1,28 @@
-import type { Registry } from 'prom-client';
+import type { MetricObject } from 'prom-client';
 import type { FirstCredentials } from '../setup/first-start.service.js';
 
 /** The metrics of one process. */
-export type MetricsShare = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+export type MetricsShare = MetricObject[];
 
-/** How a worker has started. */
+/** What a worker reports once it serves. */
 export interface WorkerStart {
   /** Address of its server. */
   url: string;
-  /** The first credentials, if it has made them. */
+  /** The first credentials, if this worker created them. */
   first: FirstCredentials | undefined;
 }
 
-/** What the primary asks of a worker that is ready. */
+/** Calls from the primary to a worker. */
 export interface WorkerCalls {
   metrics(): Promise<MetricsShare>;
 }
 
-/** What a worker tells the primary, or asks of it. */
+/** Calls from a worker to the primary. */
 export interface PrimaryCalls {
-  /** It serves. */
+  /** The worker serves. */
   ready(start: WorkerStart): void;
-  /** It cannot start, and ends once it is heard. */
+  /** The worker cannot start, and ends when this returns. */
   refused(reason: string): void;
-  /** Of all workers, in the Prometheus format. */
+  /** The metrics of all workers, in the Prometheus format. */
   metrics(): Promise<string>;
 }
