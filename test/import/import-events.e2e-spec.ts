@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { readInput } from '../../src/input/read-input.js';
-import { CLI_CALLER } from '../../src/cli/service.js';
+import { CLI_CALLER } from '../../src/cli/application.js';
 import { ImportStore } from '../../src/import/file/import-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { RunQueue } from '../../src/import/apply/run-queue.service.js';

@@ -134,7 +134,7 @@ test('the name and the end of a key are what was asked for', async () => {
 
 test.each([
   [['a\nb'], 'control characters'],
-  [['x', '--expires=0d'], 'must be a date to come'],
+  [['x', '--expires=0d'], 'must be a future date'],
 ])('create %j is refused and makes no key', async (args, message) => {
   const before = await stored();
   const { code, out, err } = await run(['create', ...args]);

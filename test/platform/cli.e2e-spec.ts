@@ -82,7 +82,7 @@ test.each([
   [['import'], /missing required argument 'file'/],
   [['dance'], /unknown command 'dance'/],
   [['keys', 'create', ' '], /1 to 255 characters/],
-  [['keys', 'create', 'x', '--expires', 'yesterday'], /a date to come/],
+  [['keys', 'create', 'x', '--expires', 'yesterday'], /a future date/],
   [['keys', 'revoke', '00000000-0000-4000-8000-00000000dead'], /There is no key/],
 ])('%j does nothing, says why, and ends with 2', async (args, why) => {
   const { code, out, err } = await rollcall(args);
