@@ -12,8 +12,8 @@ import { type RowError, type StagedRow, failedRow } from '../runs/import-row.js'
 import type { Work } from '../runs/checkpoint.js';
 
 /**
- * Writes a plan, a batch at a time, through the user writer. The run's checkpoint moves in the transaction of its
- * batch: whenever it is killed, a batch is done and counted, or neither.
+ * Writes a plan through the user writer, batch by batch. The checkpoint of the run moves in the transaction of each batch,
+ * so that after a crash a batch is applied and counted, or neither.
  */
 @Injectable()
 export class Applier {
@@ -23,7 +23,7 @@ export class Applier {
     private readonly directory: UserDirectory,
   ) {}
 
-  /** Goes on behind the last batch that is done. */
+  /** Applies the batches after the last applied one. @throws what `Work.commit` throws. */
   async apply(run: ImportRun, work: Work): Promise<void> {
     const caller: Caller = {
       ...run.caller,
@@ -66,7 +66,7 @@ function toChange(row: StagedRow): UserChange {
     : { kind: 'update', uuid, patch, ifVersions: [row.version] };
 }
 
-/** The user has changed since the plan was made, or somebody took a name meanwhile. */
+/** For a user that changed after planning, or an identifier that was taken since. */
 function toFailed(row: StagedRow, { error }: Extract<Outcome, { outcome: 'error' }>): StagedRow {
   return failedRow(row, rowErrors(error));
 }

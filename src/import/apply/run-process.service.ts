@@ -14,7 +14,7 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, type Reason, type RunChange, type RunState, noCounts } from '../runs/import-run.js';
 import { Cancelled, NotOurs, Stopping, type Work } from '../runs/checkpoint.js';
 
-/** Takes one run from the state in which it stands as far as it can go without an operator. */
+/** Takes a run from its current state as far as it can go without an operator. */
 @Injectable()
 export class RunProcess {
   constructor(
@@ -28,7 +28,7 @@ export class RunProcess {
     private readonly log: Log,
   ) {}
 
-  /** @throws NotOurs, Stopping, and what says that the database is away: the run stays as it is, for later. */
+  /** @throws NotOurs, Stopping, and errors of an unreachable database; the run keeps its state and is continued later. */
   async run(work: Work): Promise<void> {
     try {
       let run = await this.current(work);
@@ -46,7 +46,7 @@ export class RunProcess {
 
   private async current(work: Work): Promise<ImportRun> {
     const run = await this.runs.find(work.runId);
-    if (!run) throw new Error('an import has been deleted under way');
+    if (!run) throw new Error('an import was deleted while it was running');
     return run;
   }
 
@@ -64,7 +64,7 @@ export class RunProcess {
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
       const message =
-        'The users have changed since this was planned, and it would do something else now; import again.';
+        'The users have changed since this was planned, and the plan no longer holds; import again.';
       const reason = { code: 'plan_changed', message };
       return this.finish(work, 'superseded', async () => ({ ...plan, reason }));
     }
@@ -85,7 +85,7 @@ export class RunProcess {
     await this.change(work, { ...plan, ...next }, (tx) => this.supersede(tx, run));
   }
 
-  /** A newer file of the data set makes older plans that still wait for an approval pointless. */
+  /** Ends older plans of the data set that still wait for approval: this newer file replaces theirs. */
   private async supersede(tx: Sql, run: ImportRun): Promise<void> {
     if (run.reverts !== null) return;
     const older = await this.runs.ofDataset(run.dataset, ['needs_approval'], 100, tx);
@@ -107,7 +107,7 @@ export class RunProcess {
     await this.finish(work, state, async () => ({ counts, missing, rowsDone, percent: 100 }));
   }
 
-  /** What stands at the end: the plan's rows as they are now, and the unchanged ones, which are not kept. */
+  /** The final counts: the stored rows by outcome, and the unchanged ones, which are not stored. */
   private async counts(run: ImportRun, tx?: Sql) {
     const kept = await this.rows.countByOutcome(run.id, tx);
     kept.delete('missing');
@@ -131,16 +131,16 @@ export class RunProcess {
     if (problem.code === 'unavailable') throw error;
     this.log.fault(work.runId, problem.code, error);
     const message =
-      'The service failed while it worked on this import; its log names the run. What was applied stays.';
+      'The service failed during this import; its log names the run. Rows that were applied stay applied.';
     return this.abandon(work, 'failed', { code: 'internal', message });
   }
 
-  /** The end of a run that has not come to its end. */
+  /** Ends a run early: before applying, as if it had planned nothing; later, with its remaining rows skipped. */
   private async abandon(work: Work, state: RunState, reason: Reason | null): Promise<void> {
     const run = await this.current(work);
     work.end();
     if (run.state !== 'applying') {
-      await this.rows.deleteAll(run.id, (stretch) => work.commit(stretch));
+      await this.rows.deleteAll(run.id, (write) => work.commit(write));
       const missing = { reported: 0, blocked: 0 };
       return this.finish(work, state, async () => ({
         reason,
@@ -150,17 +150,17 @@ export class RunProcess {
         batches: 0,
       }));
     }
-    await this.keepCells(run, work);
+    await this.tryKeepCells(run, work);
     const missing = await this.missing(run);
-    // In one transaction: half of it would look like a run that still has work to do.
+    // In one transaction, because half of it would look like a run that still has rows to apply.
     await this.finish(work, state, async (tx) => {
       await this.rows.skipBehind(tx, run.id, run.appliedBatches);
       return { reason, counts: await this.counts(run, tx), missing };
     });
   }
 
-  /** For a run that ends early: without its cells too, should the file be what is wrong. */
-  private async keepCells(run: ImportRun, work: Work): Promise<void> {
+  /** Stores the cells of failed rows if the file can still be read. */
+  private async tryKeepCells(run: ImportRun, work: Work): Promise<void> {
     try {
       await this.failedRows.keepCells(run, work);
     } catch (error) {
@@ -176,7 +176,7 @@ export class RunProcess {
       await this.runs.update(tx, run.id, change);
       if (run.appliedBatches > 0 && wrote({ ...run, ...change })) await this.record(tx, run, change);
     });
-    // It has ended. A file that stays nevertheless goes with the next purge.
+    // The run has ended. If its file cannot be deleted, the next purge deletes it.
     await this.files.delete(run.id).catch((error: unknown) => {
       this.log.fault(run.id, toProblemError(error).code, error);
     });
@@ -204,7 +204,7 @@ export class RunProcess {
   }
 }
 
-/** Whether users are other than before. */
+/** Whether the run has changed users. */
 function wrote({ counts, missing }: Pick<ImportRun, 'counts' | 'missing'>): boolean {
   const { created = 0, updated = 0, blocked = 0, reactivated = 0 } = counts ?? {};
   return created + updated + blocked + reactivated + missing.blocked > 0;

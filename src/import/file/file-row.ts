@@ -3,7 +3,7 @@ import { normalForm } from '../../common/text.js';
 import type { RowError } from '../runs/import-row.js';
 import { type Column, splitList } from './columns.js';
 import type { CsvRecord } from './csv-reader.js';
-import { armed } from '../../common/csv.js';
+import { unescapeFormula } from '../../common/csv.js';
 import type { Header } from './header.js';
 
 /** The users that a row refers to: they are looked up before the rest of the row is read. */
@@ -32,7 +32,7 @@ const FALSE = new Set(['false', 'no', '0']);
 export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): RowKeys {
   const cell = (field: string): string | undefined => {
     const index = header.findIndex((column) => column?.field === field);
-    return index < 0 ? undefined : normalForm(armed(record.cells[index] ?? ''), 'NFC').trim();
+    return index < 0 ? undefined : normalForm(unescapeFormula(record.cells[index] ?? ''), 'NFC').trim();
   };
   const manager = cell('manager_uuid');
   const cleared = blankCells === 'keep' ? undefined : null;
@@ -49,7 +49,7 @@ export function readRow(record: CsvRecord, header: Header, blankCells: 'clear' |
   const damaged: RowError[] = [];
   for (const [index, column] of header.entries()) {
     if (!column) continue;
-    const cell = armed(record.cells[index] ?? '');
+    const cell = unescapeFormula(record.cells[index] ?? '');
     const blank = cell.trim() === '';
     if (blank && (column.keepsBlank || blankCells === 'keep')) continue;
     if (column.looksNumeric && DAMAGED.test(cell.trim())) damaged.push(damagedError(column.field, cell));

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BOM, armed, csvLine } from '../../common/csv.js';
+import { BOM, unescapeFormula, csvLine } from '../../common/csv.js';
 import { truncated } from '../../common/text.js';
 import { RunFiles } from '../file/run-files.js';
 import type { Work } from '../runs/checkpoint.js';
@@ -37,8 +37,8 @@ export class FailedRows {
         records
           .filter(({ line }) => wanted.includes(line))
           .map(({ line, cells }) => {
-            const externalId = truncated(armed(cells[key] ?? '').trim(), 255);
-            return [line, { externalId, cells: cells.filter(own).map(armed) }];
+            const externalId = truncated(unescapeFormula(cells[key] ?? '').trim(), 255);
+            return [line, { externalId, cells: cells.filter(own).map(unescapeFormula) }];
           }),
       );
       if (found.size > 0) await work.commit((tx) => this.rows.keepCells(tx, run.id, found));
