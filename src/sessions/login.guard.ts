@@ -26,7 +26,7 @@ export class LoginGuard extends AuthGuard('local') {
     const request = context.switchToHttp().getRequest<Request<object, unknown, JsonObject>>();
     const { value, errors } = readInput(LoginInput, request.body);
     if (errors.length > 0) throw validationFailed(errors);
-    request.body = { ...value };
+    request.body = { username: value.username, password: value.password };
     return super.canActivate(context);
   }
 

@@ -144,7 +144,7 @@ function toFileError(error: Error, place: Place): Error {
     case 'CSV_QUOTE_NOT_CLOSED':
       return new FileError(
         'unclosed_quote',
-        `A quote that opens on line ${line} is never closed; close it, or the file again: it may have been cut short.`,
+        `A quote that opens on line ${line} is never closed; close it, or export the file again: it may have been cut short.`,
         line,
       );
     case 'CSV_INVALID_CLOSING_QUOTE':
@@ -172,7 +172,7 @@ function wrongCellCount(cells: number, { line, width, last }: Place): FileError 
     'wrong_cell_count',
     `Line ${line} has ${cells} ${cells === 1 ? 'cell' : 'cells'}, but the header has ${width}; ` +
       'put a cell that holds the delimiter into quotes, and keep empty cells.' +
-      (last ? ' It is the last line: the file may have been cut short; it again.' : ''),
+      (last ? ' It is the last line: the file may have been cut short; export it again.' : ''),
     line,
   );
 }
