@@ -1,26 +1,19 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestApp } from '../support/app.js';
-import { type Told, told } from '../support/command.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
+import { ENGINE } from '../support/database.js';
 import { databaseOf, inSeconds } from '../support/people.js';
-import { Process } from '../support/process.js';
+import { type CommandResult, processDatabase, runCommand } from '../support/process.js';
 
 /** What somebody reads whose service does not do what it should. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+const database = processDatabase();
 
 const SECRET = 'topsecret';
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 
-const doctor = (settings: Record<string, string> = {}) => told(database, ['doctor'], settings);
+const doctor = (settings: Record<string, string> = {}) => runCommand(database, ['doctor'], settings);
 const started = async (work?: (app: TestApp) => Promise<unknown>) => {
   const app = await TestApp.on(database);
   await work?.(app);
@@ -28,7 +21,7 @@ const started = async (work?: (app: TestApp) => Promise<unknown>) => {
 };
 
 /** "level what" of every line, in their order: each finding is one line with something to say. */
-function findings({ out, err }: Told): string[] {
+function findings({ out, err }: CommandResult): string[] {
   expect(err).toBe('');
   return out
     .trimEnd()
@@ -68,7 +61,7 @@ test('pending migrations are warned of, and nobody is looked for in tables that 
 });
 
 test('a database without users or keys is warned of: exit code 0', async () => {
-  await told(database, ['migrate']);
+  await runCommand(database, ['migrate']);
   const empty = await doctor();
   expect(findings(empty)).toEqual(expect.arrayContaining(['warn webmasters', 'warn api keys']));
   expect(empty.code).toBe(0);
@@ -166,7 +159,10 @@ test('the folder of scheduled imports is looked at', async () => {
 });
 
 test('a wrong usage ends with 2, and --help tells the exit codes', async () => {
-  expect((await told(database, ['doctor', '--bogus'])).code).toBe(2);
-  const { code, out } = await told(database, ['doctor', '--help']);
-  expect([code, out]).toEqual([0, expect.stringContaining('Exit codes: 0 no check failed, 1 a check failed')]);
+  expect((await runCommand(database, ['doctor', '--bogus'])).code).toBe(2);
+  const { code, out } = await runCommand(database, ['doctor', '--help']);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringContaining('Exit codes: 0 no check failed, 1 a check failed'),
+  ]);
 });

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { TestApp } from '../support/app.js';
-import { told } from '../support/command.js';
 import { databaseOf, inSeconds, problemOf, sha256 } from '../support/people.js';
-import { Process } from '../support/process.js';
+import { Process, runCommand } from '../support/process.js';
 
 /** Keys from a shell, beside a service that runs on the same database. */
 let app: TestApp;
@@ -17,7 +16,7 @@ const KEY = /^rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}$/;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/;
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
 
-const run = (args: readonly string[]) => told(app.database, ['keys', ...args]);
+const run = (args: readonly string[]) => runCommand(app.database, ['keys', ...args]);
 const search = (key: string) => app.nobody.get('/users/search?limit=1', { 'x-api-key': key });
 
 async function make(name: string, ...options: string[]): Promise<{ key: string; id: string }> {

@@ -1,19 +1,12 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { Process, newcomer, takenPort } from '../support/process.js';
+import { Process, newcomer, processDatabase, takenPort } from '../support/process.js';
 
 /** The service as a process of its own: what a newcomer sees who starts it. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+const database = processDatabase();
 
 const MADE_KEY = /rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}/;
 const PASSWORD = /^ *Password +(\S{16,})$/m;

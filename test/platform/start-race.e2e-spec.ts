@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { TestApp } from '../support/app.js';
 import { Client } from '../support/client.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
-import { type Exit, Process, newcomer } from '../support/process.js';
+import { ENGINE } from '../support/database.js';
+import { type Exit, Process, newcomer, processDatabase } from '../support/process.js';
 
 /** Several instances that start at once on one empty database. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+const database = processDatabase();
 
 const KEY = /API key +(\S+)/g;
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;

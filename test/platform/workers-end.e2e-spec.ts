@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
+import { ENGINE } from '../support/database.js';
 import { drainUnderLoad } from '../support/drain.js';
 import { Link } from '../support/link.js';
-import { Process, newcomer, takenPort } from '../support/process.js';
+import { Process, newcomer, processDatabase, takenPort } from '../support/process.js';
 
 /** How several workers start together, and how they end together. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+const database = processDatabase();
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
