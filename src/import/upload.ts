@@ -40,7 +40,7 @@ export async function receiveUpload(
     queue.assertOptions(options);
     return { file, options };
   } catch (error) {
-    await store.discard(file);
+    await store.discard(file.runId);
     throw error;
   }
 }
@@ -116,7 +116,7 @@ async function receiveForm(
   const failed = [end, ...results].find((result) => result.status === 'rejected');
   const [file] = files;
   if (failed || failures.length > 0 || !file) {
-    for (const one of files) await store.discard(one);
+    for (const { runId } of files) await store.discard(runId);
     throw failed?.reason ?? failures[0] ?? new ProblemError('invalid_parameter', 'The form has no file.');
   }
   return { fields, file };

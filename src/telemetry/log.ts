@@ -42,7 +42,7 @@ export class Log implements Observer {
       path: pathOf(request),
       status: response.statusCode,
       ms: Math.round(ms * 10) / 10,
-      ...(REFUSED.has(response.statusCode) && suspect(request)),
+      ...(REFUSED.has(response.statusCode) && senderOf(request)),
     });
   }
 
@@ -89,7 +89,7 @@ export class Log implements Observer {
 /** Refusals are logged with actor and address: without them an attack looks like a mistake. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
 /** Without an actor when the credentials were refused. */
-const suspect = ({ actor, ip }: Partial<Request>) => ({
+const senderOf = ({ actor, ip }: Partial<Request>) => ({
   ...(actor && { actor_kind: actor.kind, actor_id: actor.id }),
   ip,
 });

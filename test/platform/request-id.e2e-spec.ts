@@ -40,14 +40,14 @@ test.each([
   ['a broken percent-encoding', '/api/0.3/users/%zz', undefined],
   ['a page for people', '/problems/internal', 200],
   ['the OpenAPI file', '/docs/openapi.json', 200],
-])('the id stands in the answer to %s', async (_, path, expected) => {
+])('the id is in the answer to %s', async (_, path, expected) => {
   const { status, headers, body } = await app.nobody.raw('GET', path, undefined, { 'x-request-id': 'my-id' });
   expect(headers['x-request-id']).toBe('my-id');
   if (expected !== undefined) expect(status).toBe(expected);
   if (status >= 400) expect(body.request_id).toBe('my-id');
 });
 
-test('the id stands in the error body, in the log line and in the audit row', async () => {
+test('the id is in the error body, in the log line and in the audit row', async () => {
   const logged = jest.spyOn(app.app.get(Log), 'request');
   const id = 'traced.request_1';
   const created = await app.key.post('/users', aUser(), { 'x-request-id': id });

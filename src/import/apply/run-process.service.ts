@@ -52,7 +52,7 @@ export class RunProcess {
 
   private async plan(run: ImportRun, work: Work): Promise<void> {
     const time = now();
-    await this.change(work, {
+    await work.commit(async () => undefined, {
       state: 'validating',
       started: run.started ?? time,
       phaseStarted: time,
@@ -68,11 +68,12 @@ export class RunProcess {
       const reason = { code: 'plan_changed', message };
       return this.finish(work, 'superseded', async () => ({ ...plan, reason }));
     }
-    if (run.dryRun && !run.approved) return this.change(work, { ...plan, state: 'planned', percent: 100 });
+    if (run.dryRun && !run.approved) {
+      return work.commit(async () => undefined, { ...plan, state: 'planned', percent: 100 });
+    }
+    const supersede = (tx: Sql): Promise<void> => this.supersede(tx, run);
     if (hit && !run.approved) {
-      return this.change(work, { ...plan, state: 'needs_approval', percent: 100 }, (tx) =>
-        this.supersede(tx, run),
-      );
+      return work.commit(supersede, { ...plan, state: 'needs_approval', percent: 100 });
     }
     const next: RunChange = {
       state: 'applying',
@@ -82,7 +83,7 @@ export class RunProcess {
       percent: 0,
       appliedBatches: 0,
     };
-    await this.change(work, { ...plan, ...next }, (tx) => this.supersede(tx, run));
+    await work.commit(supersede, { ...plan, ...next });
   }
 
   /** Ends older plans of the data set that still wait for approval: this newer file replaces theirs. */
@@ -193,14 +194,6 @@ export class RunProcess {
       { ...run.caller, actor: { kind: 'import', id: run.id, initiator: run.caller.actor } },
       [{ action: 'import.completed', target: { kind: 'import', id: run.id }, changes }],
     );
-  }
-
-  private async change(
-    work: Work,
-    change: RunChange,
-    also: (tx: Sql) => Promise<void> = async () => undefined,
-  ): Promise<void> {
-    await work.commit(also, change);
   }
 }
 

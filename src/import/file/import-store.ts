@@ -38,7 +38,7 @@ export class ImportStore {
     let pending: Uint8Array[] = [];
     let length = 0;
     const flush = async (): Promise<void> => {
-      if (parts === 0) await this.clear(runId);
+      if (parts === 0) await this.discard(runId);
       await this.files.append(runId, parts++, Buffer.concat(pending));
       pending = [];
       length = 0;
@@ -55,17 +55,14 @@ export class ImportStore {
       }
       await flush();
     } catch (error) {
-      await this.clear(runId);
+      await this.discard(runId);
       throw error;
     }
     return { runId, name: cleaned(name), size, parts, sha256: hash.digest('hex') };
   }
 
-  async discard(file: StoredFile): Promise<void> {
-    await this.clear(file.runId);
-  }
-
-  private async clear(runId: string): Promise<void> {
+  /** Deletes a stored file unless a run needs it. */
+  async discard(runId: string): Promise<void> {
     await this.transactions.run((tx) => this.files.deleteUnneeded(tx, runId));
   }
 }
