@@ -149,7 +149,7 @@ test.each([
   [['create', 'x', '--bogus'], "unknown option '--bogus'"],
   [['list', 'extra'], 'too many arguments'],
   [['revoke'], "missing required argument 'id'"],
-])('keys %j is a wrong usage: exit code 2, told on standard error', async (args, message) => {
+])('keys %j is a wrong usage: exit code 2, reported on standard error', async (args, message) => {
   const { code, out, err } = await run(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(message);

@@ -9,7 +9,7 @@ const database = processDatabase();
 const MANUAL = { MIGRATE_ON_START: 'false' };
 const ALL = MIGRATIONS.map(({ name }) => `migrated ${name}\n`).join('');
 
-test('an empty database is brought up to date, told by name, and a second run has nothing to do', async () => {
+test('an empty database is brought up to date, migrations are named, and a second run has nothing to do', async () => {
   expect(await runCommand(database, ['migrate'], MANUAL)).toEqual({ code: 0, out: ALL, err: '' });
   expect(await runCommand(database, ['migrate'], MANUAL)).toEqual({
     code: 0,
@@ -39,7 +39,7 @@ test.each([
     /127\.0\.0\.1:1/,
   ],
   ['a broken setting', { DATABASE_URL: 'postgres://u:topsecret@h/d' }, /DATABASE_URL must be/],
-])('%s is told in a line, without the password: exit code 2', async (_what, settings, message) => {
+])('%s is reported on one line, without the password: exit code 2', async (_what, settings, message) => {
   const { code, out, err } = await runCommand(database, ['migrate'], settings);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^rollcall cannot do this\. /);

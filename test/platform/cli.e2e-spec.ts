@@ -7,7 +7,7 @@ import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js
 import { csv } from '../support/imports.js';
 import { Process, ROOT, newcomer } from '../support/process.js';
 
-/** The command line of the built package, as somebody at a shell meets it. */
+/** The command line of the built package, run as from a shell. */
 let database: TestDatabase;
 let settings: Record<string, string>;
 jest.setTimeout(90_000);

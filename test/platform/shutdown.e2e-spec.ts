@@ -88,7 +88,7 @@ test('under load behind a balancer no request is lost: each one that was sent is
   expect((await clientOf(await start()).get('/users/search')).body.Count).toBe(created + 1);
 });
 
-test('SIGTERM while somebody watches an import: the stream ends, the import waits for the next start, exit 0', async () => {
+test('SIGTERM while a client watches an import: the stream ends, the import waits for the next start, exit 0', async () => {
   const service = await start();
   const client = clientOf(service);
   const rows = Array.from({ length: 20_000 }, (_, i) => `S${i},s${i},s${i}@example.org`);

@@ -51,10 +51,10 @@ onMariadb(
 );
 
 onMariadb(
-  'instances that all found no user yet make one Webmaster and one key (needs a server: MariaDB only)',
+  'instances that all found an empty table make one Webmaster and one key (needs a server: MariaDB only)',
   async () => {
     expect((await Process.command(['migrate'], newcomer(database)).exit).code).toBe(0);
-    // Everybody may read that there is no user; nobody can write one until all are about to.
+    // All may read that there are no users; none can write one until all are about to.
     const instances = await startBehind('LOCK TABLES users READ, api_keys READ, user_counters READ');
     await expectOneFirstStart(instances, database.url);
   },

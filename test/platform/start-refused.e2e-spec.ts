@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ENGINE } from '../support/database.js';
 import { Process, ROOT, type Script, newcomer, processDatabase } from '../support/process.js';
 
-/** What a person reads who starts the service, or its migrations, with something wrong. */
+/** What the service, or its migrations, print when started with a fault. */
 const database = processDatabase();
 
 const SECRET = 'topsecret';
@@ -71,7 +71,7 @@ test.each(SCRIPTS)('%s says in a line that the database does not answer', async 
 });
 
 onMariadb(
-  'an empty MariaDB is not migrated unasked: the advice is given, and following it helps (needs a server: MariaDB only)',
+  'an empty MariaDB is not migrated unasked: the message advises, and following it helps (needs a server: MariaDB only)',
   async () => {
     const settings = { MIGRATE_ON_START: 'auto' };
     const refused = await ended('dist/main.js', settings);

@@ -58,8 +58,8 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       async () => [{ MIGRATE_ON_START: 'false' }, async () => undefined],
       /MIGRATE_ON_START=true\.\n$/,
     ],
-  ])('%s stops the start with the line of one process alone', async (_what, given, reason) => {
-    const [wrong, undo] = await given();
+  ])('%s stops the start with the line of one process alone', async (_what, arrange, reason) => {
+    const [wrong, undo] = await arrange();
     const [one, two] = await Promise.all(
       ['1', '2'].map(async (WORKERS) => {
         const run = new Process('dist/main.js', settings({ ...wrong, WORKERS }));

@@ -6,7 +6,7 @@ import { aUser } from '../support/factories.js';
 import { csv, settled, upload } from '../support/imports.js';
 import { Process, newcomer, processDatabase, takenPort } from '../support/process.js';
 
-/** Several workers on one port: whoever answers, the answer is the same. */
+/** Several workers on one port: every worker gives the same answers. */
 const database = processDatabase();
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
@@ -87,7 +87,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     const sent = await untilBothAnswer(service, path, () => new Client(service.url, ANEW).get('/status'));
     const line = `http_request_duration_seconds_count{method="GET",route="${path}",status="200"}`;
     for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
-    // What both read from the database is told once.
+    // A value that both read from the database is reported once.
     expect(await metric(service, 'rollcall_import_overdue')).toBe(1);
     await killOne(service, path);
     for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);

@@ -111,7 +111,7 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     expect([header?.length, rows[0]?.length]).toEqual([200, 201]);
   });
 
-  test('a header is given out although a later row is at fault', async () => {
+  test('a header is returned although a later row is at fault', async () => {
     const reader = openCsv(new ByteSource(Buffer.from(`a,b\n1\n${'1,2\n'.repeat(20)}`), size));
     expect(await reader.header()).toEqual(['a', 'b']);
     await expect(reader.records(10).next()).rejects.toMatchObject({ code: 'wrong_cell_count' });

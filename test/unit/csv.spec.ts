@@ -55,7 +55,7 @@ test.each<[string, string]>([
   ["''tis", "''tis"],
   ["x'=", "x'="],
   ['', ''],
-])('what stands in a cell is unescapeFormula again: %j becomes %j', (cell, value) => {
+])('the escape of a cell is removed: %j becomes %j', (cell, value) => {
   expect(unescapeFormula(cell)).toBe(value);
 });
 

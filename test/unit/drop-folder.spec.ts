@@ -43,7 +43,7 @@ test.each([
   const drop = new DropFolder(folder, '*.csv');
   await fs.writeFile(join(folder, name), '');
   const claimed = await drop.claim(name, id);
-  if (!claimed) throw new Error('somebody else was faster');
+  if (!claimed) throw new Error('another process was faster');
   expect(await drop.claimed()).toEqual([claimed]);
   await drop.archive(claimed, 'done');
   expect(await fs.readdir(join(folder, 'done'))).toEqual([

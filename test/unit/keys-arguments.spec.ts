@@ -10,8 +10,8 @@ test.each([
   ['  HR \u00a0 system ', 'HR system'],
   ['e\u0301', '\u00e9'],
   ['😀'.repeat(255), '😀'.repeat(255)],
-])('the name %j is kept as one line of text', (given, kept) => {
-  expect(parseName(given)).toBe(kept);
+])('the name %j is kept as one line of text', (text, kept) => {
+  expect(parseName(text)).toBe(kept);
 });
 
 test.each([
