@@ -1,6 +1,5 @@
 import { AggregatorRegistry } from 'prom-client';
-import type { MetricsShare } from './calls.js';
-import type { WorkerProcess } from './worker-process.js';
+import type { MetricsShare, WorkerProcess } from './worker-process.js';
 
 /** Of a worker that does not answer in time, a scrape holds only the counters of its last answer. */
 const TIMEOUT_MILLIS = 2000;

@@ -6,7 +6,7 @@ import { errorCode } from '../common/errors.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Env } from '../config/env.js';
 import { type CreateApp, serve } from '../setup/serve.js';
-import type { PrimaryCalls, WorkerCalls } from './calls.js';
+import type { PrimaryCalls, WorkerCalls } from './worker-process.js';
 
 /**
  * Runs the service as one of several processes on one port. It reports to the primary when it serves, or why it cannot.
