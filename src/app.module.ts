@@ -14,7 +14,7 @@ import { StatusModule } from './status/status.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { UsersModule } from './users/users.module.js';
 
-/** The table of contents. */
+/** Lists every feature. */
 @Module({})
 export class AppModule {
   static with(env: Env): DynamicModule {
@@ -25,7 +25,7 @@ export class AppModule {
         TelemetryModule,
         HttpModule,
         DatabaseModule.with(ENTITIES),
-        ImportModule, // before the users: `users/export.csv` is no `users/:user_id`
+        ImportModule, // before the users: `users/export.csv` must not match `users/:user_id`
         AuthModule,
         UsersModule,
         SessionsModule,

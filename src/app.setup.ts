@@ -1,7 +1,7 @@
 import { NotFoundException, RequestMethod } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { NextFunction, Request, Response } from 'express';
+import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { LeanAdapter } from './http/lean.adapter.js';
@@ -19,7 +19,7 @@ import { DEFAULT_AVATAR_PATH } from './users/input/user-settings.js';
 
 const API_PREFIX = 'api/0.3';
 
-/** Pages for people, and what a machine room asks for: everything for clients stands under the prefix. */
+/** Probes, metrics and pages for people. All routes for clients have the prefix. */
 const UNPREFIXED = [
   { path: 'health/live', method: RequestMethod.GET },
   { path: 'health/ready', method: RequestMethod.GET },
@@ -28,13 +28,13 @@ const UNPREFIXED = [
   { path: DEFAULT_AVATAR_PATH, method: RequestMethod.GET },
 ];
 
-/** The whole application, not yet listening: what `main.ts` starts and what the tests test. */
+/** Creates the whole application, initialised but not yet listening. @throws Error when it cannot start. */
 export async function createApp(env: Env): Promise<NestExpressApplication> {
   const httpsOptions = tlsOptions(env);
   const adapter = new LeanAdapter();
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env), adapter, {
     bodyParser: false, // `InputGuard` reads bodies, after the credentials are known
-    logger: false, // a failed start is told by `main.ts` in a line; Nest's own report prints stacks and settings
+    logger: false, // `main.ts` reports a failed start on one line; Nest's report prints stacks and settings
     abortOnError: false,
     ...(httpsOptions && { httpsOptions }),
   });
@@ -44,10 +44,9 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   app.set('trust proxy', env.trustProxy);
   if (env.trustProxy === false) adapter.trustNobody();
   app.disable('x-powered-by');
-  app.disable('etag'); // representations have their own (`user.etag.ts`)
-  // Without an ETag of its own Express would still answer `If-None-Match: *` with 304, whatever the route.
-  const express = app.getHttpAdapter().getInstance() as { request: object };
-  Object.defineProperty(express.request, 'fresh', { value: false });
+  app.disable('etag'); // users have their own (`users/etag.ts`)
+  // Even without an ETag, Express answers `If-None-Match: *` with 304 on every route.
+  Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
   adapter.prepareWith(
     end.prepare,
     observe(app.get(Log), app.get(Metrics), end),
@@ -56,10 +55,10 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   await app.init();
-  serveDocs(app); // behind the routes of the API, which are asked for more often
+  serveDocs(app); // after the routes of the API, which get more requests
   app.get(ImportWorker).wake();
   app.get(ScheduleService).start();
-  // Nest answers for unknown paths below the prefix alone.
+  // Nest handles unknown paths only below the prefix.
   const errors = app.get(ErrorFilter);
   app.use((request: Request, response: Response) => {
     errors.answer(new NotFoundException(), request, response);

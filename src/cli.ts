@@ -7,34 +7,34 @@ import { importCommand } from './cli/import.command.js';
 import { keysCommand } from './cli/keys.command.js';
 import { migrateCommand } from './cli/migrate.command.js';
 import { usersCommand } from './cli/users.command.js';
-import type { Program } from './cli/service.js';
+import type { Application } from './cli/application.js';
 import { runProgram } from './config/settings.js';
 import { ENTITIES } from './entities.js';
 
-/** Exit code of a command that did nothing: a wrong usage, a file that is not there, no database. */
+/** Exit code of a command that did nothing: wrong usage, a missing file, no database. */
 const NOTHING_DONE = 2;
 
 const EXIT_CODES = `
 Exit codes: 0 done; 2 nothing done (wrong usage, broken setting, no database, unknown id).
 Those of import and doctor: see their --help.`;
 
-const rollcall: Program = { module: (env) => AppModule.with(env), entities: ENTITIES };
+const application: Application = { module: (env) => AppModule.with(env), entities: ENTITIES };
 const commands = [importCommand, usersCommand, keysCommand, migrateCommand, doctorCommand];
 const program = new Command('rollcall')
   .description(
     'Users of an intranet, kept in step with an identity source. Settings: environment variables or .env.',
   )
   .addHelpText('after', EXIT_CODES)
-  .showHelpAfterError('(--help tells more)')
+  .showHelpAfterError('(see --help)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : NOTHING_DONE));
 for (const command of commands) {
-  program.addCommand(inherit(command(rollcall), program));
+  program.addCommand(inherit(command(application), program));
 }
 
-/** Commander hands settings down to commands that it makes itself, and not to those that are added. */
+/** Commander passes settings on to commands that it creates itself, but not to added ones. */
 function inherit(command: Command, parent: Command): Command {
   command.copyInheritedSettings(parent);
-  for (const below of command.commands) inherit(below, command);
+  for (const child of command.commands) inherit(child, command);
   return command;
 }
 

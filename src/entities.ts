@@ -13,7 +13,7 @@ import {
   UserWordEntity,
 } from './users/model/user-lookups.entity.js';
 
-/** Every table of the service; the drift test compares them with what the migrations make. */
+/** Every table of the service. A test compares them with the tables that the migrations create. */
 export const ENTITIES = [
   UserEntity,
   UserIdentifierEntity,

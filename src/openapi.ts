@@ -1,14 +1,15 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { CHOICES, REQUEST_BODY } from './http/docs.js';
+import { isObject } from './common/json.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
-/** The OpenAPI file: made from the decorators, committed as `docs/openapi.json`, served at `/docs/openapi.json`. */
+/** The OpenAPI document, generated from the decorators. `docs/openapi.json` is a committed copy. */
 function openApi(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Rollcall')
     .setDescription(
-      'Users of an intranet, kept in step with an identity source. ' +
+      'Users of an intranet, kept in sync with an identity source. ' +
         'Authorize with an API key, or call `POST /sessions/login` here: the browser keeps the cookie.',
     )
     .setVersion('0.3')
@@ -19,20 +20,20 @@ function openApi(app: INestApplication): OpenAPIObject {
       {
         type: 'apiKey',
         in: 'cookie',
-        description: 'Set by a login. Leave this empty: the browser sends it by itself.',
+        description: 'Set by a login. Leave this empty: the browser sends the cookie.',
       },
       'session',
     )
     .addBearerAuth(
-      { type: 'http', bearerFormat: 'opaque', description: '`METRICS_TOKEN`, where it is set.' },
+      { type: 'http', bearerFormat: 'opaque', description: '`METRICS_TOKEN`, if it is set.' },
       'metrics',
     )
     .addServer('/', 'The installation that serves this file.')
-    .addTag('users', 'Profiles: made, read, found, changed.')
+    .addTag('users', 'Profiles: create, read, search, change.')
     .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')
-    .addTag('sessions', 'Logins of people, and their ends.')
+    .addTag('sessions', 'Logins and logouts of people.')
     .addTag('api keys', 'Credentials of connectors.')
-    .addTag('audit', 'Who did what to whom.')
+    .addTag('audit', 'Who changed what.')
     .addTag('status', 'Is the service up?')
     .build();
   const document = SwaggerModule.createDocument(app, config, {
@@ -40,7 +41,7 @@ function openApi(app: INestApplication): OpenAPIObject {
     operationIdFactory: (controller, method) => `${controller.replace(/\d+$/, '')}_${method}`,
   });
   for (const item of Object.values(document.paths)) {
-    for (const operation of Object.values(item as Record<string, Operation>)) {
+    for (const operation of Object.values(item).filter(isOperation)) {
       if (operation[REQUEST_BODY]) {
         operation.requestBody = operation[REQUEST_BODY];
         Reflect.deleteProperty(operation, REQUEST_BODY);
@@ -50,8 +51,7 @@ function openApi(app: INestApplication): OpenAPIObject {
       }
     }
   }
-  restoreChoices(document);
-  limitFormats(document);
+  complete(document);
   return document;
 }
 
@@ -61,34 +61,33 @@ interface Operation {
   responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
+function isOperation(value: unknown): value is Operation {
+  return isObject(value) && 'responses' in value;
+}
+
 function asProblem(response: { content?: Record<string, unknown> }): void {
-  // A route that produces something else than JSON still answers its errors in JSON.
+  // Errors are JSON even on routes that produce another type.
   const [content] = Object.values(response.content ?? {});
   if (content) response.content = { 'application/problem+json': content };
 }
 
-/** Moves the values that `choices` names to where they belong. */
-function restoreChoices(node: unknown): void {
-  if (typeof node !== 'object' || node === null) return;
-  for (const member of Object.values(node)) restoreChoices(member);
-  const { schema, [CHOICES]: values } = node as { schema?: object; [CHOICES]?: string[] };
-  if (schema && values) Object.assign(schema, { enum: values });
-  Reflect.deleteProperty(node, CHOICES);
-}
-
-/** The limits that come with a type or format, wherever it stands: no decorator has to repeat them. */
+/** The limits that a type or format implies, so that no decorator has to repeat them. */
 const LIMITS: Readonly<Record<string, object>> = {
   uuid: { minLength: 36, maxLength: 36 },
-  // The longest that is read: nanoseconds and an offset. What is written has 24 characters.
+  // The longest accepted text, with nanoseconds and an offset. Answers have 24 characters.
   'date-time': { maxLength: 35 },
-  // What a number of JSON holds exactly.
+  // The integers that a JSON number represents exactly.
   integer: { format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 };
 
-function limitFormats(node: unknown): void {
+/** Moves the values of `choices` into the schemas they belong to, and adds the limits, throughout the document. */
+function complete(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
-  for (const member of Object.values(node)) limitFormats(member);
-  const { type, format } = node as { type?: unknown; format?: unknown };
+  for (const member of Object.values(node)) complete(member);
+  if (!isObject(node)) return;
+  const { schema, type, format, [CHOICES]: values } = node;
+  if (isObject(schema) && values) schema['enum'] = values;
+  Reflect.deleteProperty(node, CHOICES);
   const limits = LIMITS[String(type === 'string' ? format : type)];
   if (limits) Object.assign(node, { ...limits, ...node });
 }

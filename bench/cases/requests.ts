@@ -141,7 +141,7 @@ async function compareRequests(id: string, service: Service, context: Context): 
   }
 }
 
-/** The given cases on one service. */
+/** Runs the cases on one service. */
 export async function compareAllRequests(ids: readonly string[], context: Context): Promise<Outcome> {
   const settings = { DATABASE_URL: context.url, LOG_LEVEL: 'info' };
   const service = await Service.make(settings, undefined, context.cores.server);

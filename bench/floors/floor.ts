@@ -18,7 +18,7 @@ export class Floor extends Program {
     writeFileSync(this.file, JSON.stringify({ ...plan, port }));
   }
 
-  /** @param script of this folder: a server on the `port` that stands in its plan beside what is given here. */
+  /** @param script of this folder: a server on the `port` of its plan, which also holds the other arguments. */
   static async make(script: 'requests' | 'argon2', plan: object, cores: string | undefined): Promise<Floor> {
     const floor = new Floor(script, await freePort(), plan);
     floor.cores = cores;

@@ -24,7 +24,7 @@ export async function bulkLoad(
   const file = (table: string): string => `'${join(folder, table)}'`;
   const all = (statement: (table: string) => string): string => TABLES.map(statement).join(';\n');
   try {
-    chmodSync(folder, 0o777); // the server may run as somebody else
+    chmodSync(folder, 0o777); // the server may run as another user
     engine.sql(
       all(
         (table) =>

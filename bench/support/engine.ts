@@ -24,10 +24,10 @@ export interface BenchEngine {
 
 export const hasMariaDb = (): boolean => spawnSync('mariadbd', ['--version']).status === 0;
 
-/** What whoever has a million users gives the database; its default of 128 MiB is for thousands. */
+/** A buffer pool for a million users; the default of 128 MiB is for thousands. */
 const ROOM = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=512M'];
 
-/** An engine, with its server pinned to the given cores. */
+/** An engine, with its server pinned to `cores`. */
 export async function startEngine(
   name: EngineName,
   cores: string | undefined,

@@ -5,7 +5,7 @@ export const PASSWORD = 'a password of the bench';
 
 /** argon2id with the parameters of `PasswordService`: else every login would store the hash anew. */
 export const PASSWORD_HASH = hashSync(PASSWORD, {
-  // the algorithm is argon2id where none is given
+  // the algorithm is argon2id when none is set
   memoryCost: 19_456,
   timeCost: 2,
   parallelism: 1,

@@ -17,7 +17,7 @@ const ABOUT =
   'and the loan of meeting equipment. Works from the second office on Tuesdays and Thursdays; leave a message else.';
 
 /**
- * The forms in which number `n` stands in its user's row. Whoever replaces them in the statements of one user has
+ * The forms of number `n` in its user's row. Code that replaces them in the statements of one user has
  * those of another one.
  */
 export function formsOf(n: number): [token: string, letters: string, mixed: string] {

@@ -14,10 +14,10 @@ export interface Settings {
 /** Reads BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS and BENCH_ROWS. @throws Error naming what is wrong. */
 export function readSettings(known: readonly string[], variables: NodeJS.ProcessEnv = process.env): Settings {
   const list = <T extends string>(name: string, all: readonly T[]): T[] => {
-    const given = variables[name]?.split(',').map((item) => item.trim()) ?? [...all];
-    const wrong = given.find((item) => !all.includes(item as T));
+    const chosen = variables[name]?.split(',').map((item) => item.trim()) ?? [...all];
+    const wrong = chosen.find((item) => !all.includes(item as T));
     if (wrong !== undefined) throw new Error(`${name}: there is no ${wrong}; there are ${all.join(', ')}`);
-    return given as T[];
+    return chosen as T[];
   };
   const number = (name: string, fallback: number, most: number): number => {
     const value = Number(variables[name] ?? fallback);

@@ -1,13 +1,13 @@
 /** Where a value of a recorded statement comes from when the statement is made again for another request. */
 export type Param =
   | { constant: string | number | null }
-  /** Text in which forms of the number stand (their places in the list), and the serial number behind them. */
+  /** Text that contains forms of the number (by their index in the list) and the serial number after them. */
   | { text: (string | number)[] }
   /** The number itself. */
   | { number: true }
   /** SHA-256 of the key that was sent. */
   | { keyHash: true }
-  /** A new UUID in place of this one, the same wherever it stands in one request. */
+  /** A new UUID in place of this one, the same throughout one request. */
   | { fresh: string }
   | { now: true };
 

@@ -1,6 +1,6 @@
 import type { Spent } from './run-floor.js';
 
-/** Time and CPU of this process, of the stretches that are measured alone. */
+/** Time and CPU of this process, of the measured sections alone. */
 export class StopWatch {
   private seconds = 0;
   private micros = 0;

@@ -3,21 +3,21 @@ import { v7 as uuidv7 } from 'uuid';
 import { randomToken } from '../common/secret.js';
 
 const PREFIX = 'rollcall';
-const FORM = /^rollcall_[0-9a-f]{12}_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;
+const FORMAT = /^rollcall_[0-9a-f]{12}_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;
 
 /**
- * `rollcall_<public id>_<32 random bytes>_<checksum>`: a form that secret scanners can find and verify offline. The
- * public id is the end of the key's id, so that whoever finds a key can tell which one to revoke.
+ * Makes a key `rollcall_<public id>_<32 random bytes>_<checksum>`, which secret scanners can find and verify offline. The
+ * public id is the end of the key's id: it shows which key to revoke when one is found.
  */
 export function makeApiKey(id = uuidv7()): string {
   const body = `${PREFIX}_${id.slice(-12)}_${randomToken()}`;
   return `${body}_${checksum(body)}`;
 }
 
-/** A key of our form with a wrong checksum: most likely a typing error. */
+/** Whether a key has this format but a wrong checksum, most likely because of a typing error. */
 export function isMistyped(key: string): boolean {
-  const cut = key.lastIndexOf('_');
-  return FORM.test(key) && key.slice(cut + 1) !== checksum(key.slice(0, cut));
+  const end = key.lastIndexOf('_');
+  return FORMAT.test(key) && key.slice(end + 1) !== checksum(key.slice(0, end));
 }
 
 function checksum(text: string): string {

@@ -11,12 +11,12 @@ import type { ApiKeyEntity } from './api-key.entity.js';
 import { isMistyped, makeApiKey } from './api-key-format.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 
-/** `last_used` is true to this many milliseconds, so that a busy key does not write with every request. */
+/** Resolution of `last_used`, so that a busy key does not write with every request. */
 const LAST_USED_MILLIS = 60_000;
 
 export type KeyState = 'active' | 'expired' | 'revoked';
 
-/** A key as it is shown: everything but the key. */
+/** A key as it is shown: its row without the hash. */
 export type ApiKey = Omit<ApiKeyEntity, 'key_hash'> & { state: KeyState };
 
 @Injectable()
@@ -28,14 +28,14 @@ export class ApiKeysService {
   ) {}
 
   /**
-   * The actor of a key; undefined for a key that is unknown, expired or revoked.
-   * @throws ProblemError `unauthenticated` that says so for a key with a typing error.
+   * @returns the actor of a key; undefined for a key that is unknown, expired or revoked.
+   * @throws ProblemError `unauthenticated` for a key with a typing error, with a message that says so.
    */
   async authenticate(key: string): Promise<KeyActor | undefined> {
     const found = await this.repository.findByHash(sha256(key));
-    // Asked of unknown keys only: an operator chooses the first key, and may choose one of our form.
+    // For unknown keys only: the operator may have set a first key of this format with any checksum.
     if (!found && isMistyped(key)) {
-      throw unauthenticated('The X-API-Key has a typing error: its last part does not fit the rest.');
+      throw unauthenticated('The X-API-Key has a typing error: its checksum does not match.');
     }
     const time = now();
     if (!found || stateOf(found, time) !== 'active') return undefined;
@@ -45,24 +45,21 @@ export class ApiKeysService {
     return { kind: 'key', id: found.id };
   }
 
-  /**
-   * Makes a key. @param expires when it ends, if ever.
-   * @returns it, and the key itself, which nobody can read again.
-   */
+  /** Creates a key. @param expires null for never. @returns its row, with the key itself, which cannot be read again. */
   async create(name: string, expires: DbTime | null, caller: Caller): Promise<ApiKey & { key: string }> {
     const id = uuidv7();
     const key = makeApiKey(id);
     const row = await this.transactions.run((tx) => this.add(tx, { id, name, key, expires }, caller));
-    return { ...shown(row, now()), key };
+    return { ...withState(row, now()), key };
   }
 
   /** All keys, newest first. */
   async list(): Promise<ApiKey[]> {
     const time = now();
-    return (await this.repository.list()).map((key) => shown(key, time));
+    return (await this.repository.list()).map((key) => withState(key, time));
   }
 
-  /** Final, and true for the very next request. @returns what the key was before; undefined for no key. */
+  /** Revokes a key, effective with the next request. @returns its state before; undefined when there is no such key. */
   async revoke(id: string, caller: Caller): Promise<KeyState | undefined> {
     return this.transactions.run(async (tx) => {
       const key = await this.repository.lock(tx, id);
@@ -75,7 +72,7 @@ export class ApiKeysService {
     });
   }
 
-  /** Stores the hash of a key. */
+  /** Stores a key that the caller has made, as its hash, with an audit row. */
   async add(
     tx: Sql,
     { id, name, key, expires }: { id: string; name: string; key: string; expires: DbTime | null },
@@ -94,7 +91,7 @@ export class ApiKeysService {
   }
 }
 
-const shown = ({ key_hash: _, ...key }: ApiKeyEntity, time: DbTime): ApiKey => ({
+const withState = ({ key_hash: _, ...key }: ApiKeyEntity, time: DbTime): ApiKey => ({
   ...key,
   state: stateOf(key, time),
 });

@@ -1,6 +1,6 @@
 import type { DbTime } from '../common/time.js';
 
-/** Everything that is ever audited. */
+/** All audited actions. */
 export const ACTIONS = [
   'user.created',
   'user.updated',
@@ -21,14 +21,14 @@ export type AuditAction = (typeof ACTIONS)[number];
 export const ACTOR_KINDS = ['key', 'user', 'import', 'system'] as const;
 export const TARGET_KINDS = ['user', 'session', 'api_key', 'import'] as const;
 
-/** One difference; a secret has neither old nor new. */
+/** One changed field; a secret has neither `old` nor `new`. */
 export interface AuditChange {
   field: string;
   old?: unknown;
   new?: unknown;
 }
 
-/** An audit row as it is read. */
+/** An audit row with its changes parsed. */
 export interface AuditRecord {
   id: string;
   time: DbTime;

@@ -19,7 +19,7 @@ const PAGE = 500;
 const PURGE_ROWS = 500;
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** Who did what to whom: written in the transaction of the change, so that neither exists without the other. */
+/** Records who changed what, in the transaction of the change, so that neither exists without the other. */
 @Injectable()
 export class AuditService {
   constructor(
@@ -44,17 +44,17 @@ export class AuditService {
     await this.repository.append(tx, rows);
   }
 
-  /** Events, newest first, behind the one with the id `after`. */
+  /** A page of events, newest first, after the one with the id `after`. */
   async page(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
     return this.repository.page(filter, after, limit);
   }
 
-  /** How many there are; beyond 10,000 it says 10,000. */
+  /** The number of events, at most 10,000. */
   async count(filter: AuditFilter): Promise<number> {
     return this.repository.count(filter);
   }
 
-  /** All events, newest first. */
+  /** All events in pages, newest first. */
   async *all(filter: AuditFilter): AsyncGenerator<AuditRecord[]> {
     for (let after: string | undefined; ;) {
       const { records, last } = await this.repository.page(filter, after, PAGE);
@@ -64,7 +64,7 @@ export class AuditService {
     }
   }
 
-  /** Takes away what is older than the settings say, in short transactions, so that nobody waits long. */
+  /** Deletes events older than AUDIT_RETENTION_DAYS, in short transactions that block no other writer for long. */
   async purge(): Promise<void> {
     const days = this.env.AUDIT_RETENTION_DAYS;
     if (days === undefined) return;

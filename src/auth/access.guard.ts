@@ -1,17 +1,20 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
 import type { Request, Response } from 'express';
-import { type Actor } from '../access/actor.js';
 import { PUBLIC } from '../access/decorators.js';
 import { unauthenticated } from '../common/errors.js';
 import { networkOf } from '../http/network.js';
 import { RateLimit } from './rate-limit.js';
 
-/** Credentials to actor, by one strategy. */
+/** A guard that sets `request.actor` by one strategy. */
 function guardOf(strategy: string): IAuthGuard {
   class StrategyGuard extends AuthGuard(strategy) {
-    override handleRequest<T>(error: unknown, actor: T | false): T {
-      if (error) throw error as Error;
+    constructor() {
+      super({ property: 'actor' });
+    }
+
+    override handleRequest<T>(error: Error | null, actor: T | false): T {
+      if (error) throw error;
       if (actor) return actor;
       throw unauthenticated('Send a valid X-API-Key header, or log in and send the session cookie.');
     }
@@ -20,8 +23,8 @@ function guardOf(strategy: string): IAuthGuard {
 }
 
 /**
- * The first of the global guards: who asks? An API key decides even beside a cookie (interface §2). Closed unless
- * a route is `Public`.
+ * The first of the global guards authenticates the request. An API key takes precedence over a cookie (interface §2).
+ * Every route needs credentials unless it is `Public`.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -34,7 +37,7 @@ export class AccessGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     if (PUBLIC.of(context)) {
-      // A login costs something; probes and pages for people are not counted.
+      // Logins are expensive; probes and pages are not counted.
       if (request.method === 'POST') await this.rates.count(networkOf(request.ip ?? ''), response);
       return true;
     }
@@ -42,10 +45,9 @@ export class AccessGuard implements CanActivate {
     try {
       await guard.canActivate(context);
     } catch (error) {
-      await this.rates.count(networkOf(request.ip ?? ''), response); // made-up credentials are no way around the limit
+      await this.rates.count(networkOf(request.ip ?? ''), response); // invented credentials do not evade the limit
       throw error;
     }
-    request.actor = request.user as Actor;
     await this.rates.count(request.actor.id ?? '', response);
     return true;
   }

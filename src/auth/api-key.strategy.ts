@@ -4,7 +4,7 @@ import { HeaderAPIKeyStrategy } from 'passport-headerapikey';
 import type { KeyActor } from '../access/actor.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 
-/** The `X-API-Key` header. */
+/** Authenticates by the `X-API-Key` header. */
 @Injectable()
 export class ApiKeyStrategy extends PassportStrategy(HeaderAPIKeyStrategy, 'api-key') {
   constructor(private readonly keys: ApiKeysService) {

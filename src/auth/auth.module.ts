@@ -7,7 +7,6 @@ import { UsersModule } from '../users/users.module.js';
 import { AccessGuard } from './access.guard.js';
 import { ApiKeyStrategy } from './api-key.strategy.js';
 import { RateLimit } from './rate-limit.js';
-import { CrossSite } from './cross-site.js';
 import { LocalStrategy } from './local.strategy.js';
 import { LoginService } from './login.service.js';
 import { PermissionGuard } from './permission.guard.js';
@@ -24,7 +23,6 @@ import { SessionStrategy } from './session.strategy.js';
     LocalStrategy,
     SessionStrategy,
     LoginService,
-    CrossSite,
     RateLimit,
   ],
 })

@@ -7,7 +7,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { LoginService } from './login.service.js';
 
-/** Username and password of a login. */
+/** Authenticates a login by username and password. */
 @Injectable()
 export class LocalStrategy extends PassportStrategy(Strategy) {
   constructor(

@@ -8,7 +8,7 @@ import { PasswordService } from '../users/passwords/password.service.js';
 import { loginKey } from '../users/model/keys.js';
 import { type Credentials, UsersService } from '../users/users.service.js';
 
-/** A name and a password to a session. */
+/** Checks a name and a password, and starts a session. */
 @Injectable()
 export class LoginService {
   constructor(
@@ -20,9 +20,9 @@ export class LoginService {
   ) {}
 
   /**
-   * The user with a new session, or undefined. Unknown, blocked and password-less users take the same time as a wrong
-   * password. The throttle is asked in the hash's own place of the queue: of guesses sent at once no more than there
-   * are cores can run beyond the limit.
+   * @returns the user with a new session, or undefined. Unknown, blocked and password-less users take the same time as a
+   * wrong password. The throttle is checked when a hash leaves the queue, so that of guesses sent at once no more than
+   * there are cores exceed the limit.
    * @throws ProblemError `login_throttled`, `unavailable`.
    */
   async login(
@@ -32,18 +32,18 @@ export class LoginService {
   ): Promise<LoggedIn | undefined> {
     const key = loginKey(name);
     const user = await this.users.findCredentials(name);
-    // A blocked user fails like one without a password: the failure is counted in the hash's place of the queue too.
+    // A blocked user fails like one without a password, so that the failure is counted in the same place.
     const stored = user?.status === 'Active' ? user.password_hash : null;
-    const fits = await this.passwords.verify(stored, password, this.throttle.around(key, request.ip));
-    if (!user || stored === null || !fits) return undefined;
+    const matches = await this.passwords.verify(stored, password, this.throttle.around(key, request.ip));
+    if (!user || stored === null || !matches) return undefined;
     const token = await this.startSession(user, key, request);
-    // The password was set, or a login beside this one has stored its hash anew: what stands there now tells.
+    // The hash changed during the check: a new password, or a concurrent login that rehashed it. Check against the new one.
     if (token === undefined) return this.login(name, password, request);
     await this.users.refreshHash(user.uuid, stored, password);
     return { uuid: user.uuid, username: user.username, token };
   }
 
-  /** Checking took its time: undefined where the user was blocked meanwhile, or has another password hash. */
+  /** @returns undefined when the user was blocked, or the password hash changed, while the password was checked. */
   private async startSession(
     { uuid, username, password_hash }: Credentials,
     key: string,

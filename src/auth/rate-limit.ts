@@ -8,9 +8,9 @@ import { Env } from '../config/env.js';
 const WINDOW_SECONDS = 60;
 
 /**
- * At most so many requests a minute of one API key or user, and so many refused credentials of one address
- * (`RATE_LIMIT_PER_MINUTE`); with the `RateLimit` headers of the IETF draft. The workers of an instance count
- * together, in their primary; each instance counts for itself.
+ * Limits the requests per minute of one API key or user, and the refused credentials of one address, to
+ * `RATE_LIMIT_PER_MINUTE`. Answers carry the `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. The workers of
+ * an instance share their counters through the primary; instances count separately.
  */
 @Injectable()
 export class RateLimit {
@@ -22,11 +22,11 @@ export class RateLimit {
     this.limiter = cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
   }
 
-  /** @param who id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */
-  async count(who: string, response: Response): Promise<void> {
+  /** @param key the id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */
+  async count(key: string, response: Response): Promise<void> {
     const { limiter } = this;
     if (!limiter) return;
-    const result = await limiter.consume(who).catch((over: unknown) => {
+    const result = await limiter.consume(key).catch((over: unknown) => {
       if (over instanceof RateLimiterRes) return over;
       throw over;
     });

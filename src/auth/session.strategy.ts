@@ -7,7 +7,7 @@ import { SessionCookie } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { UsersService } from '../users/users.service.js';
 
-/** Hands the request itself to `validate`. */
+/** A Passport strategy that passes the request itself to `validate`. */
 class CookieStrategy extends Strategy {
   constructor(
     private readonly verify: (request: Request, done: (error: unknown, actor?: object) => void) => void,
@@ -24,7 +24,7 @@ class CookieStrategy extends Strategy {
   }
 }
 
-/** The session cookie. Status and roles are read with every request: a change of either is effective at once. */
+/** Authenticates by the session cookie. Status and roles are read with every request, so a change takes effect at once. */
 @Injectable()
 export class SessionStrategy extends PassportStrategy(CookieStrategy, 'session-cookie') {
   constructor(

@@ -1,15 +1,23 @@
 import { Command } from 'commander';
 import { type Env, EnvError } from '../config/env.js';
 import { readSettings } from '../config/settings.js';
-import { databaseChecks } from './doctor-database.js';
-import { type Finding, codeOf, fail, ok } from './doctor-finding.js';
-import type { Program } from './service.js';
-import { baseUrlCheck, dataDirCheck, diskCheck, importFolderCheck, nodeCheck } from './doctor-machine.js';
+import type { Application } from './application.js';
+import {
+  type Finding,
+  baseUrlCheck,
+  codeOf,
+  dataDirCheck,
+  databaseChecks,
+  diskCheck,
+  fail,
+  importFolderCheck,
+  nodeCheck,
+  ok,
+} from './doctor-checks.js';
 
-type Check = (env: Env, program: Program) => Finding[] | Promise<Finding[]>;
+type Check = (env: Env, application: Application) => Finding[] | Promise<Finding[]>;
 
-/** In the order in which somebody would look. */
-const CHECKS: readonly [what: string, check: Check][] = [
+const CHECKS: readonly [subject: string, check: Check][] = [
   ['data folder', dataDirCheck],
   ['disk', diskCheck],
   ['address', baseUrlCheck],
@@ -17,20 +25,20 @@ const CHECKS: readonly [what: string, check: Check][] = [
   ['imports', importFolderCheck],
 ];
 
-export const doctorCommand = (program: Program) =>
+export const doctorCommand = (application: Application) =>
   new Command('doctor')
     .description('check settings, database, migrations and folders, and say what to do')
-    .addHelpText('after', '\nExit codes: 0 nothing failed, 1 something did, 2 wrong usage.')
+    .addHelpText('after', '\nExit codes: 0 no check failed, 1 a check failed, 2 wrong usage.')
     .action(async () => {
       process.exitCode = 0;
-      for await (const { level, what, say } of examine(program)) {
-        process.stdout.write(`${level.padEnd(4)}  ${what.padEnd(14)}  ${say}\n`);
+      for await (const { level, subject, message } of examine(application)) {
+        process.stdout.write(`${level.padEnd(4)}  ${subject.padEnd(14)}  ${message}\n`);
         if (level === 'fail') process.exitCode = 1;
       }
     });
 
-/** One finding after another, as soon as it is known: a server that does not answer takes its time. */
-async function* examine(program: Program): AsyncGenerator<Finding> {
+/** Yields each finding as soon as it is known, because a database that does not answer takes long. */
+async function* examine(application: Application): AsyncGenerator<Finding> {
   yield* nodeCheck(process.versions.node);
   let env: Env;
   try {
@@ -38,8 +46,8 @@ async function* examine(program: Program): AsyncGenerator<Finding> {
   } catch (error) {
     return yield* settingsFault(error);
   }
-  yield* ok('settings', 'every setting obeys its rule');
-  for (const [what, check] of CHECKS) yield* await survive(what, () => check(env, program));
+  yield* ok('settings', 'all valid');
+  for (const [subject, check] of CHECKS) yield* await guarded(subject, () => check(env, application));
 }
 
 /** The messages of broken rules name variables and rules, never values. */
@@ -51,11 +59,11 @@ function settingsFault(error: unknown): Finding[] {
     .flatMap((line) => fail('settings', `${line.slice(2)}; correct it in the environment or in .env`));
 }
 
-/** A check that breaks is a finding, and the next one runs. Its message may quote values, so it stays out. */
-async function survive(what: string, check: () => ReturnType<Check>): Promise<Finding[]> {
+/** Turns an error of a check into a finding, without its message, which may quote values. */
+async function guarded(subject: string, check: () => ReturnType<Check>): Promise<Finding[]> {
   try {
     return await check();
   } catch (error) {
-    return fail(what, `cannot be examined (${codeOf(error)})`);
+    return fail(subject, `cannot be checked (${codeOf(error)})`);
   }
 }

@@ -6,14 +6,14 @@ import { readInput } from '../input/read-input.js';
 import { ImportStore } from '../import/file/import-store.js';
 import { ImportOptions } from '../import/runs/import-options.js';
 import { presentRun } from '../import/import.view.js';
+import { RunQueue } from '../import/apply/run-queue.service.js';
 import { ImportsService } from '../import/imports.service.js';
 import { RunEvents } from '../import/report/run-events.js';
 import { type ImportRun, noCounts } from '../import/runs/import-run.js';
 import { FirstStart } from '../setup/first-start.service.js';
 import { credentials } from '../setup/welcome.js';
-import { summary } from './import-summary.js';
-import { Progress } from './progress.js';
-import { CLI_CALLER, type Program, withService } from './service.js';
+import { Progress, summary } from './import-output.js';
+import { CLI_CALLER, type Application, withApplication } from './application.js';
 
 const ALL_APPLIED = 0;
 const SOME_FAILED = 1;
@@ -21,14 +21,14 @@ const NOTHING_APPLIED = 2;
 
 const EXIT_CODES = `
 Exit codes: 0 all applied (or, with --dry-run, planned without an error), 1 some rows failed,
-2 nothing applied: every row failed, refused, parked until somebody approves it, or cancelled.`;
+2 nothing applied: every row failed, refused, parked for approval, or cancelled.`;
 
 interface Flags extends Record<string, string | boolean | undefined> {
   approve?: boolean;
   json?: boolean;
 }
 
-export const importCommand = (program: Program) =>
+export const importCommand = (application: Application) =>
   new Command('import')
     .description('import a CSV file of users ("-" is standard input)')
     .argument('<file>')
@@ -44,34 +44,34 @@ export const importCommand = (program: Program) =>
     .option('--ignore-unknown-columns', 'instead of refusing the file')
     .option('--allow-privileged', "grant Webmaster, change a Webmaster's status or roles")
     .option('--expected-rows <number>', 'refuse a file with another number of rows')
-    .option('--approve', 'approve the import where it is parked')
+    .option('--approve', 'approve the import if it is parked')
     .option('--json', 'print the run as JSON')
     .addHelpText('after', EXIT_CODES)
     .action(async (file: string, { approve, json, ...flags }: Flags, command: Command) => {
       const options = readOptions(flags, command);
-      process.exitCode = await withService(program, async (service) => {
-        await firstStart(service);
-        const run = await importFile(service, file, options, approve === true);
-        const failed = await service.get(ImportsService).firstProblems(run.id);
+      process.exitCode = await withApplication(application, async (context) => {
+        await firstStart(context);
+        const run = await importFile(context, file, options, approve === true);
+        const failed = await context.get(ImportsService).firstProblems(run.id);
         const shown = presentRun(run, failed);
         process.stdout.write(json ? `${JSON.stringify(shown, null, 2)}\n` : summary(shown));
         return exitCode(run);
       });
     });
 
-/** On an empty database: a file of users must not lock out whoever starts the service later. */
-async function firstStart(service: INestApplicationContext): Promise<void> {
-  const first = await service.get(FirstStart).run();
+/** Runs the first start before an import: users from the file would otherwise prevent it later. */
+async function firstStart(context: INestApplicationContext): Promise<void> {
+  const first = await context.get(FirstStart).run();
   if (first) process.stderr.write(`${credentials(first).join('\n')}\n`);
 }
 
-/** The flags as the options that they stand for, by the rules of `POST /imports`. */
+/** Validates the flags by the rules of `POST /imports`; ends the program on a fault. */
 function readOptions(flags: Record<string, unknown>, command: Command): ImportOptions {
   const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const set = Object.entries(flags).filter(([, value]) => value !== undefined);
   const { value, errors } = readInput(
     ImportOptions,
-    Object.fromEntries(given.map(([name, flag]) => [snake(name), String(flag)])),
+    Object.fromEntries(set.map(([name, flag]) => [snake(name), String(flag)])),
   );
   const [fault] = errors;
   if (fault) command.error(`error: option '--${fault.field.replaceAll('_', '-')}' ${fault.message}`);
@@ -79,47 +79,48 @@ function readOptions(flags: Record<string, unknown>, command: Command): ImportOp
 }
 
 async function importFile(
-  service: INestApplicationContext,
+  context: INestApplicationContext,
   file: string,
   options: ImportOptions,
   approve: boolean,
 ): Promise<ImportRun> {
-  const imports = service.get(ImportsService);
-  imports.assertOptions(options);
+  const imports = context.get(ImportsService);
+  const queue = context.get(RunQueue);
+  queue.assertOptions(options);
   const bytes = file === '-' ? process.stdin : createReadStream(file);
-  const stored = await service.get(ImportStore).store(file === '-' ? 'stdin.csv' : basename(file), bytes);
-  const { id } = await imports.start(stored, options, CLI_CALLER);
+  const stored = await context.get(ImportStore).store(file === '-' ? 'stdin.csv' : basename(file), bytes);
+  const { id } = await queue.submit(stored, options, CLI_CALLER);
   const stop = cancelOnInterrupt(imports, id);
   try {
-    const run = await follow(service, id);
+    const run = await follow(context, id);
     if (run.state !== 'needs_approval' || !approve) return run;
     process.stderr.write(summary(presentRun(run, [])));
     await imports.apply(id, CLI_CALLER);
-    return await follow(service, id);
+    return await follow(context, id);
   } finally {
     stop();
   }
 }
 
-/** Whoever works on the run: this process, or a service that is running beside it. */
-async function follow(service: INestApplicationContext, id: string): Promise<ImportRun> {
+/** Shows the progress of a run until it ends or waits for approval. A service that runs beside may be the one working on it. */
+async function follow(context: INestApplicationContext, id: string): Promise<ImportRun> {
   const progress = new Progress();
   let last: ImportRun | undefined;
-  for await (const run of service.get(RunEvents).watch(id)) {
+  for await (const run of context.get(RunEvents).watch(id)) {
     progress.show(run);
     last = run;
   }
   progress.end();
-  if (!last) throw new Error(`There is no import ${id} any more.`);
+  if (!last) throw new Error(`Import ${id} no longer exists.`);
   return last;
 }
 
-/** Ctrl-C once stops the run at its next batch, twice ends the program; the run goes on where a service is running. */
+/** Ctrl-C cancels the run at its next batch. A second Ctrl-C ends this program; a running service then continues the run. */
 function cancelOnInterrupt(imports: ImportsService, id: string): () => void {
   const interrupt = (): void => {
     process.stderr.write('\nStopping at the next batch; press Ctrl-C again to leave.\n');
     process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
-    // One that has ended in this moment cannot be stopped any more, and says so by its state.
+    // A run that has just ended cannot be cancelled; its state is reported.
     imports.cancel(id, CLI_CALLER).catch(() => undefined);
   };
   process.once('SIGINT', interrupt);
@@ -131,6 +132,6 @@ function exitCode({ state, counts, missing }: ImportRun): number {
     return NOTHING_APPLIED;
   const { error, skipped: _, ...applied } = counts ?? noCounts();
   if (error === 0) return ALL_APPLIED;
-  const stands = Object.values(applied).some((rows) => rows > 0) || missing.blocked > 0;
-  return stands ? SOME_FAILED : NOTHING_APPLIED;
+  const anyApplied = Object.values(applied).some((rows) => rows > 0) || missing.blocked > 0;
+  return anyApplied ? SOME_FAILED : NOTHING_APPLIED;
 }

@@ -1,24 +1,26 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
+import { ApiKeyInput } from '../api-keys/api-key.input.js';
 import { presentApiKey } from '../api-keys/api-key.view.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
-import type { DbTime } from '../common/time.js';
-import { parseExpiry, parseName } from './keys-arguments.js';
-import { CLI_CALLER, type Program, withService } from './service.js';
+import { type DbTime, now, secondsFrom, toDbTime, toMillis } from '../common/time.js';
+import { readInput } from '../input/read-input.js';
+import { CLI_CALLER, type Application, withApplication } from './application.js';
 import { table } from './table.js';
 
+const DAY_SECONDS = 24 * 60 * 60;
 const EXIT_CODES = '\nExit codes: 0 done, 2 nothing done (wrong usage, no database, unknown id).';
 
-export const keysCommand = (program: Program) =>
+export const keysCommand = (application: Application) =>
   new Command('keys')
     .description('API keys')
     .addHelpText('afterAll', EXIT_CODES)
-    .addCommand(create(program))
-    .addCommand(list(program))
-    .addCommand(revoke(program));
+    .addCommand(create(application))
+    .addCommand(list(application))
+    .addCommand(revoke(application));
 
-const create = (program: Program) =>
+const create = (application: Application) =>
   new Command('create')
-    .description('make a key; it is printed this once')
+    .description('create a key; it is printed only once')
     .argument('<name>', 'what it is for, 1 to 255 characters', parseName)
     .option(
       '--expires <when>',
@@ -26,20 +28,20 @@ const create = (program: Program) =>
       parseExpiry,
     )
     .action(async (name: string, { expires }: { expires?: DbTime }) => {
-      await withService(program, async (service) => {
-        const { id, key } = await service.get(ApiKeysService).create(name, expires ?? null, CLI_CALLER);
+      await withApplication(application, async (context) => {
+        const { id, key } = await context.get(ApiKeysService).create(name, expires ?? null, CLI_CALLER);
         process.stdout.write(`${key}\n`);
-        process.stderr.write(`This is key ${id}. It is shown this once; keep it.\n`);
+        process.stderr.write(`This is key ${id}. It is shown only this once; keep it.\n`);
       });
     });
 
-const list = (program: Program) =>
+const list = (application: Application) =>
   new Command('list')
     .description('all keys, newest first')
     .option('--json', 'as JSON')
     .action(async ({ json }: { json?: true }) => {
-      await withService(program, async (service) => {
-        const keys = await service.get(ApiKeysService).list();
+      await withApplication(application, async (context) => {
+        const keys = await context.get(ApiKeysService).list();
         const rows = keys.map(({ id, name, state, created, expires, last_used }) => [
           id,
           state,
@@ -55,16 +57,39 @@ const list = (program: Program) =>
       });
     });
 
-const revoke = (program: Program) =>
+const revoke = (application: Application) =>
   new Command('revoke')
-    .description('end a key, for good')
+    .description('revoke a key permanently')
     .argument('<id>')
     .action(async (id: string) => {
-      await withService(program, async (service) => {
-        const before = await service.get(ApiKeysService).revoke(id.toLowerCase(), CLI_CALLER);
+      await withApplication(application, async (context) => {
+        const before = await context.get(ApiKeysService).revoke(id.toLowerCase(), CLI_CALLER);
         if (before === undefined) throw new Error(`There is no key ${id}; "rollcall keys list" shows all.`);
         process.stdout.write(
           before === 'revoked' ? `Key ${id} was revoked before.\n` : `Key ${id} is revoked.\n`,
         );
       });
     });
+
+/** The name of a key, by the rules of the API. @throws InvalidArgumentError */
+export function parseName(text: string): string {
+  const { value, errors } = readInput(ApiKeyInput, { name: text });
+  const [fault] = errors;
+  if (fault) throw new InvalidArgumentError(`It needs 1 to 255 characters: ${fault.field} ${fault.message}.`);
+  return value.name;
+}
+
+/** When a key expires: at a future date, or a number of days from now. @throws InvalidArgumentError */
+export function parseExpiry(text: string): DbTime {
+  const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1];
+  if (days !== undefined) return secondsFrom(now(), Number(days) * DAY_SECONDS);
+  const day = `${text} 00:00:00.000`;
+  const known = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(toMillis(day));
+  // Compared with the argument, because `Date` reads 31 February as a day in March.
+  if (!known || toDbTime(new Date(toMillis(day))) !== day || day <= now()) {
+    throw new InvalidArgumentError(
+      'It must be a future date such as 2027-01-31, or a number of days such as 90d.',
+    );
+  }
+  return day;
+}

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { readSettings } from '../config/settings.js';
 import { migrate, openDataSource } from '../database/data-source.js';
-import type { Program } from './service.js';
+import type { Application } from './application.js';
 
-export const migrateCommand = ({ entities }: Program) =>
+export const migrateCommand = ({ entities }: Application) =>
   new Command('migrate')
     .description('run pending migrations of the database')
     .addHelpText('after', '\nExit codes: 0 done or nothing to do, 2 not migrated (wrong usage, no database).')

@@ -1,4 +1,4 @@
-/** Lines of text in columns; numbers stand to the right. */
+/** Aligns rows as columns of text; numbers are right-aligned. */
 export function table(rows: readonly (readonly (string | number)[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

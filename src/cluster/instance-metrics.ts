@@ -1,13 +1,12 @@
 import { AggregatorRegistry } from 'prom-client';
-import type { MetricsShare } from './calls.js';
-import type { WorkerProcess } from './worker-process.js';
+import type { MetricsShare, WorkerProcess } from './worker-process.js';
 
-/** A worker that does not answer by then is left out of a scrape but for what it had counted. */
-const PATIENCE_MILLIS = 2000;
+/** Of a worker that does not answer in time, a scrape holds only the counters of its last answer. */
+const TIMEOUT_MILLIS = 2000;
 
 /**
- * The metrics of all workers as one, each by its `aggregator`. What only grows never shrinks: a worker that has died
- * leaves what the last scrape has seen of it, because Prometheus takes a smaller number for a new start from 0.
+ * The metrics of all workers, each combined by its `aggregator`. Counters never shrink: those of a dead worker stay as the
+ * last scrape saw them, because Prometheus takes a smaller value for a restart from 0.
  */
 export class InstanceMetrics {
   private readonly known = new Map<WorkerProcess, MetricsShare>();
@@ -19,15 +18,15 @@ export class InstanceMetrics {
     return sum([...this.known.values(), this.past]).metrics();
   }
 
-  /** A worker has ended. */
+  /** Keeps the counters of a worker that has ended. */
   keep(worker: WorkerProcess): void {
     const counts = counted(this.known.get(worker));
     this.known.delete(worker);
-    this.past = sum([this.past, counts]).getMetricsAsArray() as MetricsShare;
+    this.past = sum([this.past, counts]).getMetricsAsArray();
   }
 
   private async ask(worker: WorkerProcess): Promise<void> {
-    const share = await worker.metrics(PATIENCE_MILLIS);
+    const share = await worker.metrics(TIMEOUT_MILLIS);
     if (share) this.known.set(worker, share);
     else if (this.known.has(worker)) this.known.set(worker, counted(this.known.get(worker)));
   }
@@ -35,6 +34,6 @@ export class InstanceMetrics {
 
 const sum = (shares: MetricsShare[]) => AggregatorRegistry.aggregate(shares);
 
-/** What only grows; gauges tell of the living. */
+/** Counters and histograms; gauges describe only live workers. */
 const counted = (share: MetricsShare = []): MetricsShare =>
   share.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));

@@ -9,21 +9,21 @@ import { InstanceMetrics } from './instance-metrics.js';
 import { WorkerProcess } from './worker-process.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-/** Before the next attempt at a worker that dies again and again: doubled each time, from … to. */
+/** Delay before a worker that keeps dying is restarted: doubled each time, between these limits. */
 const RESTART_MILLIS = { first: 100, most: 10_000 };
-/** A worker that has lived so long did start; what ends it then is a new story. */
+/** A worker that lived this long has started well; its end is no longer a failed start. */
 const STEADY_MILLIS = 60_000;
-/** Ends of a worker that was told to end; by the signal itself while it was still starting. */
+/** How a worker ends on request; by the signal itself while it is still starting. */
 const ORDERLY: readonly string[] = ['0', ...SIGNALS];
-/** What an answer takes whose request has arrived. */
+/** Allowance for the answer to a request that has arrived. */
 const ANSWER_SECONDS = 10;
-/** npm and terminals send a signal twice; somebody who means it does so later. */
+/** npm and terminals send a signal twice; a deliberate second signal comes later. */
 const SECOND_SIGNAL_MILLIS = 1000;
 
 /**
- * The service as several processes on one port.
- * @param program what a worker runs: the file itself, not a link to it, so that one that is replaced during an upgrade is
- * still of this release.
+ * Runs the service as several processes on one port.
+ * @param program the file that a worker runs, not a link to it, so that a worker restarted during an upgrade still runs
+ * this release.
  * @throws Error with the reason of the first worker that cannot start.
  */
 export async function runPrimary(env: Env, program: string): Promise<void> {
@@ -32,7 +32,7 @@ export async function runPrimary(env: Env, program: string): Promise<void> {
   await primary.start();
 }
 
-/** Starts the workers, replaces those that die, and ends them together. It serves nothing itself. */
+/** Starts the workers, replaces those that die, and ends them together. It serves no requests itself. */
 class Primary {
   private readonly log: Log;
   private readonly metrics = new InstanceMetrics();
@@ -46,18 +46,18 @@ class Primary {
   ) {
     this.log = new Log(env);
     new RateLimiterClusterMaster(); // answers the workers' limiters (`auth/rate-limit.ts`)
-    // A connection is taken by a worker that has time for it. Handed over by the primary, it would hang when the worker dies.
+    // An idle worker accepts the connection. Handed over by the primary, it would hang when the worker dies.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({
       exec: program,
       args: [],
-      // What such a file said is in the environment; by now it may say something else, or be gone.
+      // The values of such a file are in the environment already, and it may have changed since.
       execArgv: process.execArgv.filter((arg) => !arg.startsWith('--env-file=')),
       serialization: 'advanced', // metrics may be NaN, which JSON does not know
     });
   }
 
-  /** The first worker alone, so that it migrates, makes the way in and says what is wrong, then the others. */
+  /** Starts the first worker alone, so that it migrates, creates the first credentials and reports faults, then the others. */
   async start(): Promise<void> {
     try {
       const worker = this.fork();
@@ -74,7 +74,7 @@ class Primary {
     }
   }
 
-  /** Lets all requests be answered, then ends the process; a worker that hangs is killed, and the exit code is 1. */
+  /** Ends all workers once their requests are answered, then this process. A worker that hangs is killed; the exit code is then 1. */
   async end(): Promise<void> {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
@@ -102,7 +102,7 @@ class Primary {
     return worker;
   }
 
-  /** Puts another worker in the place of one that ends, again and again: at once, then less and less often. */
+  /** Replaces a worker each time it ends, with growing delays while it keeps ending early. */
   private async replace(worker: WorkerProcess): Promise<void> {
     for (let wait = RESTART_MILLIS.first; ; wait = Math.min(wait * 2, RESTART_MILLIS.most)) {
       const how = await worker.ended;
@@ -130,7 +130,7 @@ class Primary {
   }
 }
 
-/** Credentials that no welcome tells of: they are shown now or never. */
+/** Shows credentials that no welcome shows. */
 function show(first: FirstCredentials | undefined): void {
   if (first) process.stdout.write(`${credentials(first).join('\n')}\n`);
 }

@@ -1,26 +1,53 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
 import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
-import type { MetricsShare, PrimaryCalls, WorkerCalls, WorkerStart } from './calls.js';
+import type { MetricObject } from 'prom-client';
+import type { FirstCredentials } from '../setup/first-start.service.js';
 
-/** A worker as its primary sees it. */
+/** The metrics of one process. */
+export type MetricsShare = MetricObject[];
+
+/** What a worker reports once it serves. */
+export interface WorkerStart {
+  /** Address of its server. */
+  url: string;
+  /** The first credentials, if this worker created them. */
+  first: FirstCredentials | undefined;
+}
+
+/** Calls from the primary to a worker. */
+export interface WorkerCalls {
+  metrics(): Promise<MetricsShare>;
+}
+
+/** Calls from a worker to the primary. */
+export interface PrimaryCalls {
+  /** The worker serves. */
+  ready(start: WorkerStart): void;
+  /** The worker cannot start, and ends when this returns. */
+  refused(reason: string): void;
+  /** The metrics of all workers, in the Prometheus format. */
+  metrics(): Promise<string>;
+}
+
+/** A worker, as seen by the primary. */
 export class WorkerProcess {
-  /** How it has started, once it serves. Rejects with the reason when it cannot. */
+  /** Resolves once it serves; rejects with the reason when it cannot start. */
   readonly ready: Promise<WorkerStart>;
-  /** How it ended: an exit code, or the name of a signal. */
+  /** Resolves when it has ended, to its exit code or the name of the signal. */
   readonly ended: Promise<string>;
   private readonly forked = performance.now();
   private readonly calls: BirpcReturn<WorkerCalls, PrimaryCalls>;
   private serves = false;
 
-  /** @param metrics answers the worker's question for those of all. */
+  /** @param metrics reports the metrics of all workers. */
   constructor(
     private readonly worker: Worker,
     metrics: () => Promise<string>,
   ) {
-    // A message to a worker that was killed fails; `ended` tells of it.
+    // A message to a killed worker fails; `ended` reports its end.
     worker.on('error', () => undefined);
-    const { promise, resolve, reject } = settledLater<WorkerStart>();
+    const { promise, resolve, reject } = withResolvers<WorkerStart>();
     this.ready = promise;
     this.calls = createBirpc<WorkerCalls, PrimaryCalls>(
       {
@@ -34,16 +61,16 @@ export class WorkerProcess {
         metrics,
       },
       {
-        post: (call) => worker.send(call as object),
+        post: (call: object) => worker.send(call),
         on: (listener) => worker.on('message', listener),
       },
     );
-    this.ended = once(worker, 'exit').then(([code, signal]) => {
+    this.ended = once(worker, 'exit').then(([code, signal]: (number | string | null)[]) => {
       this.serves = false;
-      const how = String((signal as string | null) ?? code);
-      const gone = new Error(`A worker ended with ${how}.`);
-      reject(gone);
-      this.calls.$close(gone);
+      const how = String(signal ?? code);
+      const reason = new Error(`A worker ended with ${how}.`);
+      reject(reason);
+      this.calls.$close(reason);
       return how;
     });
   }
@@ -56,10 +83,10 @@ export class WorkerProcess {
     return performance.now() - this.forked;
   }
 
-  /** Undefined while it does not serve, and when it does not answer within `millis`. */
+  /** Its metrics; undefined while it does not serve, and when it does not answer within `millis`. */
   async metrics(millis: number): Promise<MetricsShare | undefined> {
     if (!this.serves) return undefined;
-    const { promise, resolve } = settledLater<undefined>();
+    const { promise, resolve } = withResolvers<undefined>();
     const timer = setTimeout(resolve, millis, undefined);
     return Promise.race([this.calls.metrics(), promise])
       .catch(() => undefined)
@@ -73,8 +100,8 @@ export class WorkerProcess {
   }
 }
 
-/** `Promise.withResolvers`, which Node 20 lacks. Nobody need be there when it rejects. */
-function settledLater<T>() {
+/** `Promise.withResolvers`, which Node 20 lacks. A rejection may go unhandled. */
+function withResolvers<T>() {
   let resolve!: (value: T) => void;
   let reject!: (reason: Error) => void;
   const promise = new Promise<T>((yes, no) => {

@@ -2,21 +2,18 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createBirpc } from 'birpc';
 import cluster from 'node:cluster';
 import { getSystemErrorMap } from 'node:util';
+import { errorCode } from '../common/errors.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Env } from '../config/env.js';
-import { serve } from '../setup/serve.js';
-import type { PrimaryCalls, WorkerCalls } from './calls.js';
+import { type CreateApp, serve } from '../setup/serve.js';
+import type { PrimaryCalls, WorkerCalls } from './worker-process.js';
 
 /**
- * The service as one of several processes on one port. The primary is told when it serves, or why it cannot.
- * Node.js ends a worker whose primary is gone.
- * @param createApp makes the application, not yet listening.
+ * Runs the service as one of several processes on one port. It reports to the primary when it serves, or why it cannot.
+ * Node.js ends a worker whose primary has died.
  */
-export async function runWorker(
-  env: Env,
-  createApp: (env: Env) => Promise<NestExpressApplication>,
-): Promise<void> {
-  // A message to a primary that is gone fails here; the end follows at once.
+export async function runWorker(env: Env, createApp: CreateApp): Promise<void> {
+  // A message to a dead primary fails; the end of this process follows at once.
   cluster.worker?.on('error', () => undefined);
   const starting = createApp(env);
   const primary = createBirpc<PrimaryCalls, WorkerCalls>(
@@ -30,7 +27,7 @@ export async function runWorker(
   );
   try {
     const app = await starting;
-    app.get(Metrics).answerWith(() => primary.metrics());
+    app.get(Metrics).reportFrom(() => primary.metrics());
     const first = await serve(app, listen(app, env));
     await primary.ready({ url: await app.getUrl(), first });
   } catch (error) {
@@ -39,13 +36,13 @@ export async function runWorker(
   }
 }
 
-/** @throws Error that says in words what is wrong with the port, as one process alone would: a worker knows the code only. */
+/** @throws Error with the system's message about the port, as in a single process: a worker gets only the code. */
 async function listen(app: NestExpressApplication, { PORT, HOST }: Env): Promise<void> {
   try {
     await app.listen(PORT, HOST);
   } catch (error) {
-    const { errno, code } = error as NodeJS.ErrnoException;
-    const words = getSystemErrorMap().get(errno ?? 0)?.[1];
-    throw words === undefined ? error : new Error(`listen ${code ?? ''}: ${words} ${HOST}:${PORT}`);
+    const code = errorCode(error);
+    const [, message] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
+    throw message === undefined ? error : new Error(`listen ${code ?? ''}: ${message} ${HOST}:${PORT}`);
   }
 }

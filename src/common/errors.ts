@@ -6,7 +6,7 @@ export const CATALOGUE = {
   malformed_json: {
     status: 400,
     title: 'The request body is not a JSON object',
-    remedy: 'Send one JSON object in UTF-8. `detail` says what stands in the way.',
+    remedy: 'Send one JSON object in UTF-8. `detail` says what is wrong.',
   },
   malformed_uuid: {
     status: 400,
@@ -111,12 +111,12 @@ export const CATALOGUE = {
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    remedy: 'Send the whole body at once; look at the line between you and the service.',
+    remedy: 'Send the whole body at once; check the connection to the service.',
   },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    remedy: 'Wait for the seconds of the `Retry-After` header; the `RateLimit` header tells what is left.',
+    remedy: 'Wait for the seconds of the `Retry-After` header; the `RateLimit` header shows what is left.',
   },
   login_throttled: {
     status: 429,
@@ -126,7 +126,7 @@ export const CATALOGUE = {
   internal: {
     status: 500,
     title: 'Internal error',
-    remedy: 'The fault is ours. Report the `request_id`; the log holds the rest.',
+    remedy: 'The fault is ours. Report the `request_id`; the log holds the details.',
   },
   unavailable: {
     status: 503,
@@ -138,7 +138,17 @@ export const CATALOGUE = {
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
-/** Codes of single fields inside `validation_failed`; of several broken rules the first in this order is told. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(CATALOGUE, code);
+}
+
+/** The code of an error of Node.js or of a driver, such as `ENOENT`; undefined when it has none. */
+export function errorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Codes of single fields inside `validation_failed`. Of several broken rules, the first in this order is reported. */
 export const FIELD_CODES = [
   'required',
   'blank',
@@ -163,7 +173,7 @@ export interface FieldError {
   message: string;
 }
 
-/** Another record that holds the value: `uuid` lets a connector reconcile without a search. */
+/** Another record holds the value; its `uuid` lets a connector reconcile without a search. */
 export interface Conflict {
   field: string;
   uuid: string;
@@ -175,7 +185,7 @@ interface ProblemExtras {
   headers?: Record<string, string>;
 }
 
-/** An error of the catalogue: the only kind of error that a client gets to see. */
+/** An error of the catalogue, the only kind that clients see. */
 export class ProblemError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -191,15 +201,15 @@ export class ProblemError extends Error {
   }
 }
 
-/** An answer stays readable, and small, whatever was sent. */
+/** Field errors per answer, so that it stays small whatever was sent. */
 export const MAX_ERRORS = 100;
 
 export function validationFailed(errors: FieldError[]): ProblemError {
-  const told = errors.slice(0, MAX_ERRORS);
-  const fields = told.slice(0, 10).map((error) => `${error.field} ${error.message}`);
+  const reported = errors.slice(0, MAX_ERRORS);
+  const fields = reported.slice(0, 10).map((error) => `${error.field} ${error.message}`);
   if (errors.length > fields.length) fields.push(`and ${errors.length - fields.length} more`);
   return new ProblemError('validation_failed', `Nothing was changed: ${fields.join('; ')}.`, {
-    errors: told,
+    errors: reported,
   });
 }
 
@@ -209,7 +219,7 @@ export function unauthenticated(detail: string): ProblemError {
   return new ProblemError('unauthenticated', detail, { headers: CHALLENGE });
 }
 
-/** `retryAfter` in seconds. */
+/** @param retryAfter seconds. */
 export function unavailable(detail: string, retryAfter = 5): ProblemError {
   return new ProblemError('unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });
 }

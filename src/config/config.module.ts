@@ -1,7 +1,7 @@
 import { DynamicModule, Global, Module } from '@nestjs/common';
 import { Env } from './env.js';
 
-/** Gives every module the settings, read and checked once before the application is made. */
+/** Provides the settings to every module, read and checked once before the application is created. */
 @Global()
 @Module({})
 export class ConfigModule {

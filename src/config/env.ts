@@ -14,12 +14,12 @@ import {
 } from 'class-validator';
 import { join } from 'node:path';
 import { fieldsOf } from '../common/fields.js';
-import { OperationSettings } from './env-operation.js';
+import { OperationSettings } from './operation-settings.js';
 import { Count, Flag, Integer, List, isDatabaseUrl } from './setting-kinds.js';
 
 /**
  * The settings: an environment variable each, with its default and its rule. `.env.example` lists the same
- * names with the same defaults; a test compares the two.
+ * names with the same defaults, which a test compares.
  */
 export class Env extends OperationSettings {
   /** Address to listen on. */
@@ -54,7 +54,7 @@ export class Env extends OperationSettings {
   })
   DATABASE_URL?: string;
 
-  /** Certificates (PEM) of those who may vouch for the MariaDB/MySQL server: with it the connection is TLS; unset: plain. */
+  /** Certificates (PEM) of the authorities that may sign the MariaDB/MySQL server's: with it the connection is TLS; unset: plain. */
   @IsOptional()
   @Length(1, 4096)
   DATABASE_TLS_CA_FILE?: string;
@@ -83,8 +83,8 @@ export class Env extends OperationSettings {
   BOOTSTRAP_WEBMASTER_PASSWORD?: string;
 
   /**
-   * The proxies whose `X-Forwarded-For` is believed: how many stand in front, or their addresses (CIDR, `loopback`),
-   * separated by commas. Unset: nobody's.
+   * The proxies whose `X-Forwarded-For` is trusted: their number, or their addresses (CIDR, `loopback`),
+   * separated by commas. Unset: none.
    */
   @IsOptional()
   @Matches(
@@ -105,7 +105,7 @@ export class Env extends OperationSettings {
   @Count()
   SESSION_IDLE_MINUTES: number = 120;
 
-  /** A session ends this many minutes after login, whatever happens. */
+  /** A session ends this many minutes after login, even in use. */
   @Count()
   SESSION_ABSOLUTE_MINUTES: number = 720;
 
@@ -160,12 +160,12 @@ export class EnvError extends Error {}
  * @throws EnvError naming every variable that breaks its rule.
  */
 export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
-  const given: Record<string, string> = {};
+  const set: Record<string, string> = {};
   for (const name of fieldsOf(Env)) {
     const value = variables[name];
-    if (value) given[name] = value;
+    if (value) set[name] = value;
   }
-  const env = plainToInstance(Env, given, { exposeDefaultValues: true });
+  const env = plainToInstance(Env, set, { exposeDefaultValues: true });
   const errors = validateSync(env);
   if (errors.length === 0) return env;
   const rules = errors.flatMap((error) => Object.values(error.constraints ?? {}));

@@ -1,39 +1,33 @@
+import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsInt, Max, Min, ValidateBy } from 'class-validator';
 import { Cron } from 'croner';
 
 /** Kinds of settings: how a variable's text is read, and the rules that come with it. */
 
-export const Integer = () =>
-  Transform(({ value }) =>
-    typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : (value as unknown),
-  );
+/** Reads the text of a variable; a default value of the class is left alone. */
+const Read = (read: (text: string) => unknown) =>
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? read(value) : value));
 
-export const Flag = () =>
-  Transform(({ value }) => (value === 'true' ? true : value === 'false' ? false : (value as unknown)));
+/** Text that is not an integer stays text, and `IsInt` refuses it; so with `Flag` and `IsBoolean`. */
+export const Integer = () => Read((text) => (/^\d{1,9}$/.test(text) ? Number(text) : text));
+
+export const Flag = () => Read((text) => (text === 'true' ? true : text === 'false' ? false : text));
 
 export const List = () =>
-  Transform(({ value }) =>
-    typeof value === 'string'
-      ? value
-          .split(',')
-          .map((item) => item.trim())
-          .filter((item) => item !== '')
-      : (value as unknown),
+  Read((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
   );
 
-/** The decorators of a kind of setting as one. */
-const together =
-  (...decorators: PropertyDecorator[]): PropertyDecorator =>
-  (target, property) => {
-    for (const decorate of decorators) decorate(target, property);
-  };
 /** An integer from 1. */
-export const Count = () => together(Integer(), IsInt(), Min(1));
+export const Count = () => applyDecorators(Integer(), IsInt(), Min(1));
 /** 0 to 100. */
-export const Percent = () => together(Integer(), IsInt(), Min(0), Max(100));
+export const Percent = () => applyDecorators(Integer(), IsInt(), Min(0), Max(100));
 
-/** Everything that `data-source-options.ts` takes apart must be possible to take apart. */
+/** Whether `data-source-options.ts` can parse the value. */
 export function isDatabaseUrl(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   if (!/^(mysql|mariadb):/.test(value)) return /^sqlite:.+/.test(value);
@@ -51,12 +45,15 @@ export const OneOnSqlite = () =>
   ValidateBy({
     name: 'oneOnSqlite',
     validator: {
-      validate: (value, args) =>
-        value === 1 || !(args?.object as { databaseUrl: string }).databaseUrl.startsWith('sqlite:'),
+      validate: (value, args) => value === 1 || !isOnSqlite(args?.object),
       defaultMessage: () =>
         'WORKERS must be 1 on SQLite, which has one writer; more of them need MariaDB or MySQL (DATABASE_URL)',
     },
   });
+
+function isOnSqlite(env: object | undefined): boolean {
+  return env !== undefined && 'databaseUrl' in env && String(env.databaseUrl).startsWith('sqlite:');
+}
 
 /** Five fields, as in a crontab. */
 export const CronExpression = () =>
@@ -69,7 +66,7 @@ export const TimeZone = () =>
     return new Intl.DateTimeFormat('en', { timeZone: text }).format() !== '';
   });
 
-/** A rule that a text obeys when `test` is true; one that throws says no. */
+/** A rule for text: `test` must return true and not throw. */
 function checked(rule: string, test: (text: string) => boolean): PropertyDecorator {
   const validate = (value: unknown): boolean => {
     try {

@@ -1,20 +1,36 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { existsSync } from 'node:fs';
-import { type Env, loadEnv } from './env.js';
+import { errorCode } from '../common/errors.js';
+import { type Env, EnvError, loadEnv } from './env.js';
 
-/** The settings of this process: its environment, and for what is not set there the file `.env` beside it. */
+/**
+ * The settings of this process: its environment, and for variables that are not set there the file `.env` in the
+ * working directory. @throws EnvError as `loadEnv`; Error when `.env` cannot be read.
+ */
 export function readSettings(): Env {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return loadEnv();
 }
 
 /**
- * How much the heap may grow beyond what lives in it before the whole of it is cleaned, in percent. V8 would let it grow to
- * four times as much: what is left of requests and rows then fills 100 MiB before anybody looks.
+ * Reads the certificate or key file that a setting names.
+ * @throws EnvError naming the setting when it cannot be read.
+ */
+export function readPemFile(setting: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new EnvError(`${setting} names a file that cannot be read (${errorCode(error) ?? 'error'}).`);
+  }
+}
+
+/**
+ * Percent by which the heap may grow beyond its live objects before a full collection. V8's default lets it grow to four
+ * times their size, so that garbage of requests and rows fills 100 MiB first.
  */
 const HEAP_GROWTH = 50;
 
-/** Runs a program; a failure is told in a line without a stack, and ends it with `code`. */
+/** Runs a program. A failure is printed on one line without a stack and ends the process with `code`. */
 export function runProgram(refusal: string, program: () => Promise<void>, code = 1): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   program().catch((error: unknown) => {

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import type { DataSourceOptions } from 'typeorm';
 import { type Env, EnvError } from '../config/env.js';
-import { readPemFile } from '../config/pem-file.js';
+import { readPemFile } from '../config/settings.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
 type Settings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE' | 'DATABASE_TLS_CA_FILE'>;

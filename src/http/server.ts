@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { type Env, EnvError } from '../config/env.js';
-import { readPemFile } from '../config/pem-file.js';
+import { readPemFile } from '../config/settings.js';
 import type { Preparation } from './lean.adapter.js';
 import type { Observer } from '../telemetry/observe.js';
 

@@ -13,8 +13,7 @@ import { MissingUsers } from './plan/missing.js';
 import { Planner } from './plan/planner.js';
 import { RevertPlanner } from './plan/revert-planner.js';
 import { RowFacts } from './plan/row-facts.js';
-import { FailedCells } from './report/failed-cells.js';
-import { FailedCsv } from './report/failed-csv.js';
+import { FailedRows } from './report/failed-rows.js';
 import { ImportReportRepository } from './report/import-report.repository.js';
 import { RunEvents } from './report/run-events.js';
 import { UsersExport } from './report/users-export.js';
@@ -24,6 +23,7 @@ import { ImportRunsRepository } from './runs/import-runs.repository.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { LeasesModule } from '../leases/leases.module.js';
 import { RunProcess } from './apply/run-process.service.js';
+import { RunQueue } from './apply/run-queue.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
@@ -35,6 +35,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportStore,
     ImportWorker,
     RunProcess,
+    RunQueue,
     Planner,
     RunFiles,
     Adoption,
@@ -45,8 +46,7 @@ import { UsersExportController } from './users-export.controller.js';
     GuardSettings,
     Applier,
     ScheduleService,
-    FailedCells,
-    FailedCsv,
+    FailedRows,
     RunEvents,
     UsersExport,
     ImportRunsRepository,
@@ -54,6 +54,6 @@ import { UsersExportController } from './users-export.controller.js';
     ImportFilesRepository,
     ImportReportRepository,
   ],
-  exports: [ImportsService, ImportStore, RunEvents, UsersExport],
+  exports: [ImportsService, ImportStore, RunQueue, RunEvents, UsersExport],
 })
 export class ImportModule {}

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
@@ -20,8 +20,9 @@ import {
   DocUpload,
 } from './imports.docs.js';
 import { ImportStore, MAX_FILE_BYTES } from './file/import-store.js';
+import { RunQueue } from './apply/run-queue.service.js';
 import { ImportsService } from './imports.service.js';
-import { FailedCsv } from './report/failed-csv.js';
+import { FailedRows } from './report/failed-rows.js';
 import { RunEvents } from './report/run-events.js';
 import { UsersExport } from './report/users-export.js';
 import type { ImportRun } from './runs/import-run.js';
@@ -29,14 +30,24 @@ import { receiveUpload } from './upload.js';
 
 const CSV = 'text/csv; charset=utf-8';
 
+/** A route by which an operator decides on a run. */
+const Decision = (action: string, summary: string, description: string) =>
+  applyDecorators(
+    Post(`:import_id/${action}`),
+    DocDecide(summary, description),
+    HttpCode(202),
+    Requires('imports.manage'),
+  );
+
 @ApiTags('imports')
 @Controller('imports')
 export class ImportsController {
   constructor(
     private readonly imports: ImportsService,
+    private readonly queue: RunQueue,
     private readonly store: ImportStore,
-    private readonly failedRows: FailedCsv,
-    private readonly news: RunEvents,
+    private readonly failedRows: FailedRows,
+    private readonly runEvents: RunEvents,
     private readonly users: UsersExport,
   ) {}
 
@@ -51,8 +62,8 @@ export class ImportsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const { file, options } = await receiveUpload(request, query, this.imports, this.store);
-    return this.answer(await this.imports.start(file, options, caller), request, response);
+    const { file, options } = await receiveUpload(request, query, this.queue, this.store);
+    return this.answer(await this.queue.submit(file, options, caller), response);
   }
 
   @Get()
@@ -101,7 +112,7 @@ export class ImportsController {
     const run = await this.imports.get(id);
     response.setHeader('Content-Type', CSV);
     response.setHeader('Content-Disposition', `attachment; filename="failed-${id}.csv"`);
-    await streamText(response, this.failedRows.lines(run));
+    await streamText(response, this.failedRows.csv(run));
   }
 
   @Get(':import_id/events')
@@ -114,66 +125,57 @@ export class ImportsController {
     await streamText(response, this.eventLines(id, response));
   }
 
-  @Post(':import_id/apply')
-  @DocDecide(
+  @Decision(
+    'apply',
     'Apply a plan, or approve a parked run',
-    'It is planned again first: where that comes to another result, it ends as `superseded`.',
+    'It is planned again first. If the new plan differs, the run ends as `superseded`.',
   )
-  @HttpCode(202)
-  @Requires('imports.manage')
   async apply(
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ) {
-    return this.answer(await this.imports.apply(id, caller), request, response);
+    return this.answer(await this.imports.apply(id, caller), response);
   }
 
-  @Post(':import_id/cancel')
-  @DocDecide('Stop a run', 'At its next batch; what is applied stays, and can be undone with `revert`.')
-  @HttpCode(202)
-  @Requires('imports.manage')
+  @Decision(
+    'cancel',
+    'Stop a run',
+    'At its next batch; what is applied stays, and can be undone with `revert`.',
+  )
   async cancel(
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ) {
-    return this.answer(await this.imports.cancel(id, caller), request, response);
+    return this.answer(await this.imports.cancel(id, caller), response);
   }
 
-  @Post(':import_id/reject')
-  @DocDecide('Refuse a plan or a parked run', 'Nothing of it is ever written.')
-  @HttpCode(202)
-  @Requires('imports.manage')
+  @Decision('reject', 'Refuse a plan or a parked run', 'Nothing of it is ever written.')
   async reject(
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ) {
-    return this.answer(await this.imports.reject(id, caller), request, response);
+    return this.answer(await this.imports.reject(id, caller), response);
   }
 
-  @Post(':import_id/revert')
-  @DocDecide(
+  @Decision(
+    'revert',
     'Undo a run',
     'A new run: restores the values that nobody has changed since, blocks the users that were created, and lists the rest as conflicts.',
   )
-  @HttpCode(202)
-  @Requires('imports.manage')
   async revert(
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ) {
-    return this.answer(await this.imports.revert(id, caller), request, response);
+    return this.answer(await this.imports.revert(id, caller), response);
   }
 
-  private async answer(run: ImportRun, request: Request, response: Response) {
-    const collection = request.path.split('/imports', 1)[0] ?? '';
+  /** Presents a run and sets `Location` to its address. */
+  private async answer(run: ImportRun, response: Response) {
+    const collection = response.req.path.split('/imports', 1)[0] ?? '';
     response.location(`${collection}/imports/${run.id}`);
     return this.present(run);
   }
@@ -184,11 +186,11 @@ export class ImportsController {
 
   private async *eventLines(id: string, response: Response): AsyncGenerator<string> {
     const gone = new AbortController();
-    response.setMaxListeners(20); // a pipeline has seven; the warning from 11 on is about leaks
+    response.setMaxListeners(20); // a pipeline adds seven; Node.js warns of a leak from 11 on
     response.once('close', () => {
       gone.abort();
     });
-    for await (const run of this.news.watch(id, gone.signal)) {
+    for await (const run of this.runEvents.watch(id, gone.signal)) {
       yield `event: progress\ndata: ${JSON.stringify(await this.present(run))}\n\n`;
     }
   }

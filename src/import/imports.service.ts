@@ -3,15 +3,12 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import type { AuditAction } from '../audit/audit-event.js';
 import { AuditService } from '../audit/audit.service.js';
-import { ProblemError, unavailable } from '../common/errors.js';
-import { truncated } from '../common/text.js';
+import { ProblemError } from '../common/errors.js';
 import { type DbTime, now, secondsFrom, toMillis } from '../common/time.js';
 import { Env } from '../config/env.js';
 import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
-import { UserSettings } from '../users/input/user-settings.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
-import type { StoredFile } from './file/import-store.js';
 import { ImportOptions } from './runs/import-options.js';
 import { ImportReportRepository, type RowFilter } from './report/import-report.repository.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
@@ -34,7 +31,7 @@ const DAY_SECONDS = 24 * 60 * 60;
 const PURGE_RUNS = 100;
 const MAX_PROBLEMS = 50;
 
-/** What the doors ask of imports. The work itself is the worker's. */
+/** Reads runs, records the decisions of operators on them, and purges old ones. `ImportWorker` does the work itself. */
 @Injectable()
 export class ImportsService {
   constructor(
@@ -45,35 +42,8 @@ export class ImportsService {
     private readonly worker: ImportWorker,
     private readonly transactions: TransactionRunner,
     private readonly audit: AuditService,
-    private readonly settings: UserSettings,
     private readonly env: Env,
   ) {}
-
-  /** @throws ProblemError `invalid_parameter` where options name roles that are none. */
-  assertOptions(options: ImportOptions): void {
-    const unknown = options.default_roles?.find((role) => this.settings.roles.find(role) === undefined);
-    if (unknown !== undefined) {
-      throw new ProblemError(
-        'invalid_parameter',
-        `default_roles names "${truncated(unknown, 64)}", which is no role here.`,
-      );
-    }
-  }
-
-  /**
-   * Makes a stored file a run, which starts when its turn comes.
-   * @throws ProblemError `unavailable` when the file is not whole any more: somebody took it for a broken upload.
-   */
-  async start(file: StoredFile, options: ImportOptions, caller: Caller): Promise<ImportRun> {
-    const run = newRun(file, options, caller);
-    await this.transactions.run(async (tx) => {
-      const parts = await this.files.lock(tx, file.runId);
-      if (parts !== file.parts) throw unavailable('The stored file is not whole any more; send it again.', 1);
-      await this.runs.insert(tx, run);
-    });
-    this.worker.wake();
-    return run;
-  }
 
   async get(id: string): Promise<ImportRun> {
     const run = await this.runs.find(id);
@@ -81,7 +51,7 @@ export class ImportsService {
     return run;
   }
 
-  /** The first rows that failed or came with a warning. */
+  /** The first 50 rows with an error or a warning, by line. */
   async firstProblems(id: string): Promise<StagedRow[]> {
     return this.report.problems(id, MAX_PROBLEMS);
   }
@@ -99,7 +69,10 @@ export class ImportsService {
     return this.report.list(id, filter, page);
   }
 
-  /** Applies a plan, or approves a parked run: it is planned again first, and void if it would do something else. */
+  /**
+   * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs.
+   * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision. So do `reject` and `cancel`.
+   */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     return this.decide(id, caller, WAITING, 'import.approved', { state: 'queued', approved: true });
   }
@@ -108,7 +81,7 @@ export class ImportsService {
     return this.decide(id, caller, WAITING, 'import.rejected', { state: 'rejected', finished: now() });
   }
 
-  /** Stops a run: at once where it waits, at its next batch where it works. */
+  /** Stops a run: at once while it waits, at its next batch while it is being worked on. */
   async cancel(id: string, caller: Caller): Promise<ImportRun> {
     const states = [...RUNNABLE, ...WAITING];
     return this.decide(id, caller, states, 'import.cancelled', (run) =>
@@ -118,7 +91,10 @@ export class ImportsService {
     );
   }
 
-  /** Undoes a run as a new one. @returns the new run. */
+  /**
+   * Queues a new run that undoes a finished one.
+   * @throws ProblemError `not_found`; `wrong_state` when nothing was applied, or another run undoes it already.
+   */
   async revert(id: string, caller: Caller): Promise<ImportRun> {
     const run = await this.transactions.run(async (tx) => {
       const original = await this.runs.lock(tx, id);
@@ -126,9 +102,9 @@ export class ImportsService {
       const earlier = (await this.runs.revertsOf(tx, id)).find(
         ({ state }) => state !== 'failed' && state !== 'cancelled',
       );
-      if (earlier) throw wrongState(`Import ${id} is undone by ${earlier.id} already.`);
+      if (earlier) throw wrongState(`Import ${id} is already undone by ${earlier.id}.`);
       if (!isFinal(original.state) || original.appliedBatches === 0) {
-        throw wrongState(`Import ${id} is ${original.state} and has nothing that could be undone.`);
+        throw wrongState(`Import ${id} is ${original.state} and has nothing to undo.`);
       }
       const file = { runId: uuidv7(), name: original.file.name, size: 0, sha256: original.file.sha256 };
       const { counts } = original;
@@ -147,7 +123,7 @@ export class ImportsService {
     return run;
   }
 
-  /** Whether no import has been completed for longer than the settings allow; undefined where they do not care. */
+  /** Whether no import has completed within IMPORT_OVERDUE_HOURS; undefined when that is not set. */
   async isOverdue(): Promise<boolean | undefined> {
     const hours = this.env.IMPORT_OVERDUE_HOURS;
     if (hours === undefined) return undefined;
@@ -155,7 +131,7 @@ export class ImportsService {
     return last === null || last < secondsFrom(now(), -hours * 60 * 60);
   }
 
-  /** When the last import was completed. */
+  /** When the last import completed. */
   async lastCompleted(): Promise<DbTime | null> {
     return this.runs.lastFinished(['completed', 'completed_with_errors']);
   }
@@ -166,8 +142,8 @@ export class ImportsService {
   }
 
   /**
-   * Takes away finished runs that are older than the settings say, and what broken uploads have left. A plan that nobody
-   * has decided on for so long ends: its file would stay for ever.
+   * Deletes runs that finished more than IMPORT_RETENTION_DAYS ago, and the remains of interrupted uploads. Plans that
+   * wait for a decision that long end as superseded, because their files would stay for ever.
    */
   async purge(): Promise<void> {
     const oldest = secondsFrom(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
@@ -181,22 +157,22 @@ export class ImportsService {
 
   private async lapse(id: string): Promise<void> {
     const days = this.env.IMPORT_RETENTION_DAYS;
-    const reason = { code: 'lapsed', message: `Nobody has decided on this plan for ${days} days.` };
+    const reason = { code: 'lapsed', message: `No decision on this plan in ${days} days.` };
     const lapsed = await this.transactions.run(async (tx) => {
       const run = await this.runs.lock(tx, id);
-      if (!run || !WAITING.includes(run.state)) return false; // somebody has decided at last
+      if (!run || !WAITING.includes(run.state)) return false; // decided in the meantime
       await this.runs.update(tx, id, { state: 'superseded', finished: now(), reason });
       return true;
     });
     if (lapsed) await this.files.delete(id);
   }
 
-  /** Takes a run away with all that belongs to it, but not from under a revert, which reads its rows. */
+  /** Deletes a run and everything that belongs to it, unless a revert is still reading its rows. */
   private async remove(id: string): Promise<void> {
     const free = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.revertsOf(tx, id)).some(({ finished }) => finished === null)) return false;
-      await this.runs.update(tx, id, { appliedBatches: 0 }); // its rows go bit by bit: nobody can undo it any more
+      await this.runs.update(tx, id, { appliedBatches: 0 }); // its rows go in several transactions: from here it cannot be undone
       return true;
     });
     if (!free) return;
@@ -205,7 +181,7 @@ export class ImportsService {
     await this.transactions.run((tx) => this.runs.delete(tx, id));
   }
 
-  /** An operator's word on a run, in one transaction with its audit row. */
+  /** Records an operator's decision on a run, in one transaction with its audit row. */
   private async decide(
     id: string,
     caller: Caller,
@@ -217,7 +193,7 @@ export class ImportsService {
       const run = await this.runs.lock(tx, id);
       if (!run) throw notFound(id);
       if (!states.includes(run.state)) {
-        throw wrongState(`Import ${id} is ${run.state}; this needs one that is ${states.join(' or ')}.`);
+        throw wrongState(`Import ${id} is ${run.state}; it must be ${states.join(' or ')}.`);
       }
       const next = typeof change === 'function' ? change(run) : change;
       await this.runs.update(tx, id, next);

@@ -6,30 +6,30 @@ import { readInput } from '../input/read-input.js';
 import { truncated } from '../common/text.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportStore, MAX_FILE_BYTES, type StoredFile } from './file/import-store.js';
-import type { ImportsService } from './imports.service.js';
+import type { RunQueue } from './apply/run-queue.service.js';
 
 const MAX_FIELDS = 30;
 const MAX_FIELD_BYTES = 4096;
 
-/** A file and the options that came with it, in the query or as form fields. */
+/** A stored file and the options that came with it, in the query or as form fields. */
 export interface Upload {
   file: StoredFile;
   options: ImportOptions;
 }
 
 /**
- * Stores the file of a request while it arrives.
- * @param query the options that stand in the query, read already.
- * @throws ProblemError `invalid_parameter`, `too_large`; nothing of the file stays then.
+ * Stores the file of a request as it arrives.
+ * @param query the options of the query string, already validated.
+ * @throws ProblemError `invalid_parameter`, `too_large`; nothing of the file is kept then.
  */
 export async function receiveUpload(
   request: Request,
   query: ImportOptions,
-  imports: ImportsService,
+  queue: RunQueue,
   store: ImportStore,
 ): Promise<Upload> {
   if (!isMultipart(request)) {
-    imports.assertOptions(query);
+    queue.assertOptions(query);
     const name =
       typeof request.headers['x-file-name'] === 'string' ? request.headers['x-file-name'] : 'upload.csv';
     return { file: await store.store(name, request), options: query };
@@ -37,10 +37,10 @@ export async function receiveUpload(
   const { fields, file } = await receiveForm(request, store);
   try {
     const options = mergeOptions(request.query, fields);
-    imports.assertOptions(options);
+    queue.assertOptions(options);
     return { file, options };
   } catch (error) {
-    await store.discard(file);
+    await store.discard(file.runId);
     throw error;
   }
 }
@@ -49,10 +49,7 @@ export async function receiveUpload(
 function mergeOptions(query: Request['query'], fields: ReadonlyMap<string, string>): ImportOptions {
   const twice = [...fields.keys()].find((name) => name in query);
   if (twice !== undefined) {
-    throw new ProblemError(
-      'invalid_parameter',
-      `${twice} stands in the query and in the form; give it once.`,
-    );
+    throw new ProblemError('invalid_parameter', `${twice} is in the query and in the form; send it once.`);
   }
   const { value, errors } = readInput(ImportOptions, { ...query, ...Object.fromEntries(fields) });
   if (errors.length === 0) return value;
@@ -80,7 +77,7 @@ async function receiveForm(
       return;
     }
     if (valueTruncated) refuse(`${truncated(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
-    if (fields.has(name)) refuse(`${truncated(name, 100)} is given twice.`);
+    if (fields.has(name)) refuse(`${truncated(name, 100)} is in the form twice.`);
     fields.set(name, value);
   });
   form.on('filesLimit', () => {
@@ -92,8 +89,8 @@ async function receiveForm(
   const ended = new Promise<void>((resolve, reject) => {
     form.on('file', (_field, stream, { filename }) => {
       const storing = store.store(filename || 'upload.csv', stream);
-      stream.on('error', () => undefined); // told by `storing`, also where it has stopped listening
-      storing.catch(reject); // the form would wait for ever for somebody to read what is left of it
+      stream.on('error', () => undefined); // `storing` reports it; without a listener it would end the process
+      storing.catch(reject); // the form would wait for ever for its remaining bytes to be read
       stored.push(storing);
     });
     form.on('close', resolve);
@@ -112,17 +109,14 @@ async function receiveForm(
     });
   });
   request.pipe(form);
-  const results = await Promise.allSettled([ended]).then(async ([end]) => {
-    if (end.status === 'rejected') form.destroy();
-    return [end, ...(await Promise.allSettled(stored))] as const;
-  });
-  const files = results
-    .slice(1)
-    .flatMap((result) => (result.status === 'fulfilled' ? [result.value as StoredFile] : []));
-  const failed = results.find((result) => result.status === 'rejected');
+  const [end] = await Promise.allSettled([ended]);
+  if (end.status === 'rejected') form.destroy();
+  const results = await Promise.allSettled(stored);
+  const files = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const failed = [end, ...results].find((result) => result.status === 'rejected');
   const [file] = files;
   if (failed || failures.length > 0 || !file) {
-    for (const one of files) await store.discard(one);
+    for (const { runId } of files) await store.discard(runId);
     throw failed?.reason ?? failures[0] ?? new ProblemError('invalid_parameter', 'The form has no file.');
   }
   return { fields, file };

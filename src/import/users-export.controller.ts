@@ -8,7 +8,7 @@ import { ExportQuery } from './import.query.js';
 import { DocExport } from './imports.docs.js';
 import { UsersExport } from './report/users-export.js';
 
-/** Stands with the imports, whose columns it writes. */
+/** Part of the imports, because it writes their columns. */
 @ApiTags('users')
 @Controller('users/export.csv')
 export class UsersExportController {

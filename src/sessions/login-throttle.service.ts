@@ -12,8 +12,8 @@ const NAME_WINDOW_SECONDS = 15 * 60;
 const IP_WINDOW_SECONDS = 60 * 60;
 
 /**
- * Slows down guessing (interface §2): failures of a (name, address) and of an address are counted in the database,
- * so that all instances agree. `name` is whatever was typed, in its key form: unknown names are counted alike.
+ * Slows down password guessing (interface §2). Failures per (name, address) and per address are counted in the database,
+ * so that all instances agree. `name` is what was typed, in its key form; unknown names count the same.
  */
 @Injectable()
 export class LoginThrottle {
@@ -48,7 +48,7 @@ export class LoginThrottle {
     });
   }
 
-  /** Check and count around the work on a guess. */
+  /** Hooks for `PasswordService.verify`: check before a password is hashed, count after it failed. */
   around(name: string, ip: string) {
     return { before: () => this.check(name, ip), failed: () => this.countFailure(name, ip) };
   }

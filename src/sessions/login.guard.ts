@@ -1,4 +1,4 @@
-import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Injectable, createParamDecorator } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
 import { ProblemError, validationFailed } from '../common/errors.js';
@@ -6,7 +6,7 @@ import { readInput } from '../input/read-input.js';
 import type { JsonObject } from '../common/json.js';
 import { LoginInput } from './login.input.js';
 
-/** Whom the `local` strategy lets in. */
+/** A user who has just logged in. */
 export interface LoggedIn {
   uuid: string;
   username: string;
@@ -14,19 +14,24 @@ export interface LoggedIn {
   token: string;
 }
 
-/** Passport's local strategy behind a check of the body, so that a missing field is told as one. */
+/** The user whom `LoginGuard` authenticated. */
+export const CurrentLogin = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().user,
+);
+
+/** Passport's local strategy after a check of the body, so that a missing field is reported as such. */
 @Injectable()
 export class LoginGuard extends AuthGuard('local') {
   override canActivate(context: ExecutionContext) {
-    const request = context.switchToHttp().getRequest<Request>();
-    const { value, errors } = readInput(LoginInput, request.body as JsonObject);
+    const request = context.switchToHttp().getRequest<Request<object, unknown, JsonObject>>();
+    const { value, errors } = readInput(LoginInput, request.body);
     if (errors.length > 0) throw validationFailed(errors);
-    request.body = value;
+    request.body = { username: value.username, password: value.password };
     return super.canActivate(context);
   }
 
-  override handleRequest<T>(error: unknown, user: T | false): T {
-    if (error) throw error as Error;
+  override handleRequest<T>(error: Error | null, user: T | false): T {
+    if (error) throw error;
     if (!user) throw new ProblemError('login_failed', 'Username or password is wrong.');
     return user;
   }

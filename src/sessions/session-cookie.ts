@@ -3,7 +3,7 @@ import { parseCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
 import { Env } from '../config/env.js';
 
-/** The session cookie: its name, its attributes, and where it stands in a request. */
+/** Reads, sets and clears the session cookie. */
 @Injectable()
 export class SessionCookie {
   readonly name: string;

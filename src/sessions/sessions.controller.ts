@@ -1,13 +1,13 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
-import type { Caller } from '../access/actor.js';
+import type { Response } from 'express';
+import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Public, Requires } from '../access/decorators.js';
 import { isWebmaster } from '../access/policy.js';
 import { ProblemError, unauthenticated } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { page } from '../http/page.js';
-import { LoginGuard, type LoggedIn } from './login.guard.js';
+import { CurrentLogin, type LoggedIn, LoginGuard } from './login.guard.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionsQuery } from './session.query.js';
 import { presentSession } from './session.view.js';
@@ -28,8 +28,10 @@ export class SessionsController {
   @Public()
   @Accepts({ body: true })
   @UseGuards(LoginGuard)
-  login(@Req() request: Request, @Res({ passthrough: true }) response: Response): Omit<LoggedIn, 'token'> {
-    const { uuid, username, token } = request.user as LoggedIn;
+  login(
+    @CurrentLogin() { uuid, username, token }: LoggedIn,
+    @Res({ passthrough: true }) response: Response,
+  ): Omit<LoggedIn, 'token'> {
     this.cookie.write(response, token);
     return { uuid, username };
   }
@@ -55,10 +57,10 @@ export class SessionsController {
   @Requires('sessions.own')
   @Accepts({ query: SessionsQuery })
   async list(@CheckedQuery() query: SessionsQuery, @CurrentCaller() { actor }: Caller) {
-    const own = actor.kind === 'user' && !isWebmaster(actor) ? actor.id : undefined;
+    const own = ownOnly(actor);
     const wanted = query.user_uuid?.toLowerCase();
     if (own !== undefined && wanted !== undefined && wanted !== own) {
-      throw new ProblemError('forbidden', 'Your role shows you your own sessions alone.');
+      throw new ProblemError('forbidden', 'Your role lets you see only your own sessions.');
     }
     const { count, sessions } = await this.sessions.list(own ?? wanted, page(query));
     return { Count: count, Results: sessions.map((session) => presentSession(session, actor)) };
@@ -69,10 +71,13 @@ export class SessionsController {
   @HttpCode(204)
   @Requires('sessions.own')
   async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
-    const { actor } = caller;
-    const own = actor.kind === 'user' && !isWebmaster(actor) ? actor.id : undefined;
-    // Somebody else's session looks like none.
-    if (!(await this.sessions.end(id, caller, own)))
+    // Another user's session is reported as missing.
+    if (!(await this.sessions.end(id, caller, ownOnly(caller.actor))))
       throw new ProblemError('not_found', `There is no session ${id}.`);
   }
+}
+
+/** The uuid of the user to whose sessions the actor is limited; undefined for all sessions. */
+function ownOnly(actor: Actor): string | undefined {
+  return actor.kind === 'user' && !isWebmaster(actor) ? actor.id : undefined;
 }

@@ -10,17 +10,17 @@ import { TransactionRunner } from '../database/transaction-runner.js';
 import type { SessionEntity } from './session.entity.js';
 import { SessionRepository } from './session.repository.js';
 
-/** A session that is good now; `renewed` when this look-up moved its end on. */
+/** A valid session; `renewed` if this look-up has extended it. */
 export interface LiveSession {
   id: string;
   userUuid: string;
   renewed: boolean;
 }
 
-/** A session as operators may see it: everything but the cookie. */
+/** A session as operators may see it: without the hash of its cookie. */
 export type Session = Omit<SessionEntity, 'token_hash'>;
 
-/** Sessions in the database, so that every instance agrees and an end is effective with the next request. */
+/** Keeps sessions in the database, so that all instances agree and an end takes effect with the next request. */
 @Injectable()
 export class SessionsService {
   private readonly idleSeconds: number;
@@ -36,7 +36,7 @@ export class SessionsService {
     this.absoluteSeconds = env.SESSION_ABSOLUTE_MINUTES * 60;
   }
 
-  /** A new session with a new id, in the transaction that lets the user in. @returns the cookie's value, kept nowhere. */
+  /** Starts a session, in the transaction of the login. @returns the cookie's value, of which only the hash is stored. */
   async start(tx: Sql, userUuid: string, caller: Caller): Promise<string> {
     const token = randomToken();
     const created = now();
@@ -59,7 +59,7 @@ export class SessionsService {
     return token;
   }
 
-  /** The session of a cookie. Past half of its idle time its end moves on, so that most requests write nothing. */
+  /** The valid session of a cookie. It is extended only after half of its idle time, so that most requests write nothing. */
   async find(token: string): Promise<LiveSession | undefined> {
     const session = await this.repository.findByToken(sha256(token));
     const time = now();
@@ -70,7 +70,7 @@ export class SessionsService {
     return { id: session.id, userUuid: session.user_uuid, renewed };
   }
 
-  /** Sessions that are good now, newest first: of a user, or of everybody. */
+  /** Valid sessions, newest first: of one user, or of all. */
   async list(
     userUuid: string | undefined,
     page: { offset: number; limit: number },
@@ -78,7 +78,7 @@ export class SessionsService {
     return this.repository.list(now(), userUuid, page);
   }
 
-  /** @param userUuid whose session it must be; undefined for anybody's. @returns false where there is none. */
+  /** Ends a session. @param userUuid the user it must belong to, if given. @returns false when there is no such session. */
   async end(id: string, caller: Caller, userUuid?: string): Promise<boolean> {
     return this.transactions.run(async (tx) => {
       const session = await this.repository.lock(tx, id);
@@ -88,14 +88,14 @@ export class SessionsService {
     });
   }
 
-  /** Ends all sessions of a user because somebody asks for it. */
+  /** Ends all sessions of a user, each with an audit row. */
   async endAll(userUuid: string, caller: Caller): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.remove(tx, await this.repository.lockOfUser(tx, userUuid), caller);
     });
   }
 
-  /** Ends all sessions of the users, but for the one with the id `except`. Part of the change that asks for it. */
+  /** Ends all sessions of the users except the one with the id `except`, as part of a change that is audited itself. */
   async endOfUsers(tx: Sql, userUuids: readonly string[], except = ''): Promise<void> {
     if (userUuids.length > 0) await this.repository.deleteOfUsers(tx, userUuids, except);
   }

@@ -17,14 +17,14 @@ const USERNAME = 'admin';
 const EMAIL = 'admin@rollcall.invalid';
 const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'first-start', ip: '' };
 
-/** The secrets that were made at random, to be shown once; those from the settings are known already. */
+/** The first credentials. Random secrets are present, to be shown once; those from the settings are not. */
 export interface FirstCredentials {
   username: string;
   password?: string;
   apiKey?: string;
 }
 
-/** On an empty database: the first Webmaster and the first API key. */
+/** Creates the first Webmaster and the first API key on an empty database. */
 @Injectable()
 export class FirstStart {
   constructor(
@@ -36,7 +36,7 @@ export class FirstStart {
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** @returns undefined when there are users already, or when another instance was first. */
+  /** @returns undefined when there are users already, or another instance was faster. */
   async run(): Promise<FirstCredentials | undefined> {
     if (!(await this.users.isEmpty())) return undefined;
     const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? randomToken().slice(0, 20);

@@ -8,7 +8,7 @@ import { IdempotencyService } from '../idempotency/idempotency.service.js';
 
 const EVERY_MILLIS = 15 * 60 * 1000;
 
-/** Takes away what has expired, so that no table grows with time alone. Every instance may do it. */
+/** Deletes expired rows every 15 minutes, so that no table grows with time alone. Every instance does it. */
 @Injectable()
 export class PurgeService implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;

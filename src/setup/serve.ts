@@ -1,18 +1,30 @@
+import { HttpAdapterHost } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Env } from '../config/env.js';
 import type { LeanAdapter } from '../http/lean.adapter.js';
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
+import { welcome } from './welcome.js';
+
+/** Creates the application, not yet listening. */
+export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
+
+/** Runs the service as one process and prints the welcome. @throws Error when it cannot start. */
+export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
+  const app = await createApp(env);
+  const first = await serve(app, app.listen(env.PORT, env.HOST));
+  process.stdout.write(welcome(await app.getUrl(), first));
+}
 
 /**
- * Serves where `listening` has got a port, once there is a way in: requests that come earlier wait, so that nobody who
- * sees the service answer is refused with the first key. The port comes first, so that no credentials are made that
- * are never shown.
- * @returns the first credentials, if they were made now. @throws Error what `listening` or the first start throws.
+ * Completes a start once `listening` has bound the port. Requests wait until the first start is done, so that none is
+ * refused with the first key. The port comes first, so that no credentials are created and then never shown.
+ * @returns the first credentials, if this start created them. @throws Error from `listening` or from the first start.
  */
 export async function serve(
   app: NestExpressApplication,
   listening: Promise<unknown>,
 ): Promise<FirstCredentials | undefined> {
   const started = listening.then(() => app.get(FirstStart).run());
-  (app.getHttpAdapter() as unknown as LeanAdapter).holdUntil(started);
+  app.get<HttpAdapterHost<LeanAdapter>>(HttpAdapterHost).httpAdapter.holdUntil(started);
   return started;
 }

@@ -5,7 +5,7 @@ import { DATABASE, type Database } from '../database/engine/database.js';
 import { ImportsService } from '../import/imports.service.js';
 import { PasswordService } from '../users/passwords/password.service.js';
 
-/** What the metrics ask of the house when they are read. */
+/** Registers the gauges that are read from other services on each scrape. */
 @Injectable()
 export class Gauges implements OnModuleInit {
   constructor(
@@ -19,7 +19,7 @@ export class Gauges implements OnModuleInit {
     const { metrics, passwords, imports, database } = this;
     metrics.gauge(
       'rollcall_database_connections_in_use',
-      'Connections of the pool that work.',
+      'Connections of the pool in use.',
       'sum',
       () => database.load.inUse,
     );

@@ -4,6 +4,7 @@ import { HealthCheckService } from '@nestjs/terminus';
 import { Public } from '../access/decorators.js';
 import { Open, Problems } from '../http/docs.js';
 import { unavailable } from '../common/errors.js';
+import { isObject } from '../common/json.js';
 import { Readiness } from './readiness.js';
 
 const UP = {
@@ -13,7 +14,7 @@ const UP = {
   properties: { status: { enum: ['ok'] } },
 };
 
-/** For whoever keeps the service running: an orchestrator, a load balancer. */
+/** Probes for orchestrators and load balancers. */
 @ApiTags('status')
 @Controller('health')
 export class HealthController {
@@ -23,7 +24,7 @@ export class HealthController {
   ) {}
 
   @Get('live')
-  @ApiOperation({ summary: 'Is the process alive?', description: 'Restart it where this does not answer.' })
+  @ApiOperation({ summary: 'Is the process alive?', description: 'Restart it when this does not answer.' })
   @ApiResponse({ status: 200, description: 'It is.', schema: UP })
   @Open()
   @Problems()
@@ -55,8 +56,9 @@ export class HealthController {
   }
 }
 
-/** What a health check found down. */
+/** The names of the failed checks. */
 function downIn(error: HttpException): string {
-  const { error: down } = error.getResponse() as { error?: object };
-  return Object.keys(down ?? {}).join(', ');
+  const body = error.getResponse();
+  const down = isObject(body) && isObject(body['error']) ? body['error'] : {};
+  return Object.keys(down).join(', ');
 }

@@ -9,7 +9,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { sha256 } from '../common/secret.js';
 import { Env } from '../config/env.js';
 
-/** For Prometheus, which has neither a key nor a session, but may have a token of its own. */
+/** For Prometheus, which has neither an API key nor a session, but may have a token. */
 @ApiTags('status')
 @Controller('metrics')
 export class MetricsController {
@@ -21,7 +21,7 @@ export class MetricsController {
   @Get()
   @ApiOperation({
     summary: 'Metrics in the Prometheus format',
-    description: 'With `METRICS_TOKEN` set, for whoever sends it as a bearer token. They name no user.',
+    description: 'If `METRICS_TOKEN` is set, send it as a bearer token. The metrics name no users.',
   })
   @ApiBearerAuth('metrics')
   @ApiProduces('text/plain')
@@ -44,8 +44,8 @@ export class MetricsController {
   private assertToken(authorization = ''): void {
     const { METRICS_TOKEN } = this.env;
     if (METRICS_TOKEN === undefined) return;
-    const given = Buffer.from(sha256(authorization.replace(/^Bearer /i, '')));
-    if (timingSafeEqual(given, Buffer.from(sha256(METRICS_TOKEN)))) return;
+    const sent = Buffer.from(sha256(authorization.replace(/^Bearer /i, '')));
+    if (timingSafeEqual(sent, Buffer.from(sha256(METRICS_TOKEN)))) return;
     throw new ProblemError('unauthenticated', 'Send METRICS_TOKEN as a bearer token.', {
       headers: { 'WWW-Authenticate': 'Bearer realm="rollcall metrics"' },
     });

@@ -1,34 +1,44 @@
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { setTimeout as delay } from 'node:timers/promises';
+import { unavailable } from '../common/errors.js';
 import { Env } from '../config/env.js';
-import { StatusService } from './status.service.js';
+import { DATABASE, type Database } from '../database/engine/database.js';
 
-/** Whether this instance takes requests: its database answers, and nobody has told it to end. */
+/** Whether this instance takes requests: its database answers, and it is not shutting down. */
 @Injectable()
 export class Readiness implements BeforeApplicationShutdown {
   private isEnding = false;
 
   constructor(
-    private readonly status: StatusService,
+    @Inject(DATABASE) private readonly connection: Database,
     private readonly indicators: HealthIndicatorService,
     private readonly env: Env,
   ) {}
 
-  /** Whether somebody has told the process to end. */
+  /** Whether the process was asked to end. */
   get ending(): boolean {
     return this.isEnding;
   }
 
-  /** For a while everything goes on but this: a balancer sees it and sends nothing more. */
+  /** Keeps serving for SHUTDOWN_DELAY_SECONDS while reporting not ready, so that a balancer stops sending requests. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isEnding = true;
     await delay(this.env.SHUTDOWN_DELAY_SECONDS * 1000);
   }
 
+  /** @throws ProblemError `unavailable` when the database does not answer, for any reason. */
+  async assertDatabase(): Promise<void> {
+    try {
+      await this.connection.query('SELECT value FROM user_counters LIMIT 1');
+    } catch {
+      throw unavailable('The database does not answer.');
+    }
+  }
+
   async database(): Promise<HealthIndicatorResult> {
     const indicator = this.indicators.check('database');
-    return this.status.assertDatabase().then(
+    return this.assertDatabase().then(
       () => indicator.up(),
       () => indicator.down(),
     );

@@ -3,7 +3,7 @@ import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } 
 import { Public } from '../access/decorators.js';
 import { Open, Problems } from '../http/docs.js';
 import { ImportsService } from '../import/imports.service.js';
-import { StatusService } from './status.service.js';
+import { Readiness } from './readiness.js';
 
 class StatusDto {
   @ApiProperty({ enum: ['OK'] }) status!: string;
@@ -20,7 +20,7 @@ class StatusDto {
 @Controller('status')
 export class StatusController {
   constructor(
-    private readonly service: StatusService,
+    private readonly readiness: Readiness,
     private readonly imports: ImportsService,
   ) {}
 
@@ -31,7 +31,7 @@ export class StatusController {
   @Problems()
   @Public()
   async status(): Promise<StatusDto> {
-    await this.service.assertDatabase();
+    await this.readiness.assertDatabase();
     const now = new Date();
     const overdue = await this.imports.isOverdue();
     return {

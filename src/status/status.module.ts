@@ -8,11 +8,10 @@ import { Gauges } from './gauges.js';
 import { Readiness } from './readiness.js';
 import { ProblemsController } from './problems.controller.js';
 import { StatusController } from './status.controller.js';
-import { StatusService } from './status.service.js';
 
 @Module({
   imports: [ImportModule, UsersModule, TerminusModule.forRoot({ logger: false })],
   controllers: [StatusController, HealthController, MetricsController, ProblemsController],
-  providers: [StatusService, Readiness, Gauges],
+  providers: [Readiness, Gauges],
 })
 export class StatusModule {}

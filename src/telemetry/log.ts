@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Logger, pino } from 'pino';
-
 import { Env } from '../config/env.js';
 import { type Observer, pathOf } from './observe.js';
+import { errorCode } from '../common/errors.js';
 import { isoNow } from '../common/time.js';
 
-/** Characters that are written at once: so many stay whole in a pipe that several workers write to. */
+/** Characters per write: this many stay whole in a pipe that several workers write to. */
 const MAX_WAITING = 2048;
 
 /**
- * One JSON line an event, on standard output unless a command line needs that for itself. Bodies, headers and query
- * strings never go in: they hold secrets. The lines of requests are written at the end of a turn of the event loop,
- * all at once.
+ * Writes one JSON line per event to standard output, or to standard error for the command line. Bodies, headers and query
+ * strings are never logged, because they hold secrets. The lines of requests are written together, at the end of a turn
+ * of the event loop.
  */
 @Injectable()
 export class Log implements Observer {
@@ -21,7 +21,7 @@ export class Log implements Observer {
   private waiting = '';
 
   constructor({ LOG_LEVEL: level, WORKERS }: Env) {
-    const base = WORKERS > 1 ? { pid: process.pid } : null; // which of them it was
+    const base = WORKERS > 1 ? { pid: process.pid } : null; // identifies the worker
     const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
     this.pino = pino(options, {
       write: (line) => {
@@ -30,7 +30,7 @@ export class Log implements Observer {
     });
   }
 
-  /** From now on lines go to standard error: a command keeps standard output for its result. */
+  /** Sends further lines to standard error: a command keeps standard output for its result. */
   useStderr(): void {
     this.output = outputTo(process.stderr.fd);
   }
@@ -42,7 +42,7 @@ export class Log implements Observer {
       path: pathOf(request),
       status: response.statusCode,
       ms: Math.round(ms * 10) / 10,
-      ...(REFUSED.has(response.statusCode) && suspect(request)),
+      ...(REFUSED.has(response.statusCode) && senderOf(request)),
     });
   }
 
@@ -50,11 +50,11 @@ export class Log implements Observer {
     this.pino.info(fields, 'request');
   }
 
-  /** A fault with the stack of its cause; the message of a driver's error may quote values, so it stays out. */
+  /** Logs an error with its stack, without its message: a driver's message may quote values. */
   fault(requestId: string, code: string, thrown: unknown): void {
     const stack = thrown instanceof Error ? thrown.stack?.split('\n    at ').slice(1) : undefined;
     const name = thrown instanceof Error ? thrown.name : typeof thrown;
-    const cause = (thrown as { code?: unknown } | undefined)?.code;
+    const cause = errorCode(thrown);
     this.pino.error({ request_id: requestId, code, error: name, cause, stack }, 'fault');
     this.write();
   }
@@ -64,7 +64,7 @@ export class Log implements Observer {
     this.write();
   }
 
-  /** Something that an operator wants to know of, although the service goes on. */
+  /** Logs what an operator should know although the service goes on. */
   warning(message: string, fields: Record<string, string | number>): void {
     this.pino.warn(fields, message);
     this.write();
@@ -86,10 +86,10 @@ export class Log implements Observer {
   }
 }
 
-/** Lines that say no tell who asked, and from where: an attack looks like a mistake without. */
+/** Refusals are logged with actor and address: without them an attack looks like a mistake. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
-/** The actor is missing where nobody was known. */
-const suspect = ({ actor, ip }: Partial<Request>) => ({
+/** Without an actor when the credentials were refused. */
+const senderOf = ({ actor, ip }: Partial<Request>) => ({
   ...(actor && { actor_kind: actor.kind, actor_id: actor.id }),
   ip,
 });

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Aggregator, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { isObject } from '../common/json.js';
 import type { Observer } from './observe.js';
 
 type Series = Histogram.Internal<'method' | 'route' | 'status'>;
 
-/** What the service counts (Prometheus). No label ever holds what a client sent: routes, not paths. */
+/** The metrics of this process (Prometheus). No label holds what a client sent: routes, not paths. */
 @Injectable()
 export class Metrics implements Observer {
   private readonly registry = new Registry();
@@ -23,7 +24,7 @@ export class Metrics implements Observer {
     registers: [this.registry],
   });
   private readonly known = new Map<string, Series>();
-  private answer = () => this.registry.metrics();
+  private report = () => this.registry.metrics();
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -34,15 +35,15 @@ export class Metrics implements Observer {
   }
 
   async text(): Promise<string> {
-    return this.answer();
+    return this.report();
   }
 
-  /** From now on a scrape gets this; a worker answers for all of them. */
-  answerWith(text: () => Promise<string>): void {
-    this.answer = text;
+  /** Replaces the source of scrapes: a worker reports the metrics of all workers. */
+  reportFrom(text: () => Promise<string>): void {
+    this.report = text;
   }
 
-  /** Those of this process, to be added up with those of others. */
+  /** The metrics of this process alone, to be combined with those of other workers. */
   async share() {
     return this.registry.getMetricsAsJSON();
   }
@@ -52,8 +53,8 @@ export class Metrics implements Observer {
   }
 
   /**
-   * A value that is asked for whenever somebody reads the metrics; NaN where that fails.
-   * @param aggregator what several workers make of it: `sum` where each has its own, `max` where all read the same.
+   * Adds a value that is read on each scrape; NaN when that fails.
+   * @param aggregator how workers combine it: `sum` if each has its own value, `max` if all read the same one.
    */
   gauge(
     name: string,
@@ -71,7 +72,7 @@ export class Metrics implements Observer {
     const gauge = new Gauge({ name, help, aggregator, registers: [this.registry], collect });
   }
 
-  /** The series of these labels, kept: to find it by its labels costs more than to count. */
+  /** The series of these labels, cached: looking it up costs more than counting. */
   private series(method: string, route: string, status: number): Series {
     const key = `${method} ${status} ${route}`;
     const series = this.known.get(key) ?? this.requests.labels(method, route, String(status));
@@ -80,8 +81,8 @@ export class Metrics implements Observer {
   }
 
   answered(request: Request, response: Response, ms: number): void {
-    const route = (request.route as { path?: unknown } | undefined)?.path;
-    const name = typeof route === 'string' ? route : 'none';
+    const route: unknown = request.route;
+    const name = isObject(route) && typeof route['path'] === 'string' ? route['path'] : 'none';
     this.series(request.method, name, response.statusCode).observe(ms / 1000);
   }
 }

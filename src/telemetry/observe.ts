@@ -3,20 +3,20 @@ import { randomUUID } from 'node:crypto';
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** What wants to know of every answer. */
+/** Is called after every answer. */
 export interface Observer {
-  /** The answer is out, or its client has gone. @param ms since the request came. */
+  /** The answer is sent, or the client has disconnected. @param ms since the request arrived. */
   answered(request: Request, response: Response, ms: number): void;
 }
 
 /**
- * Gives every request its id, returns it in `X-Request-Id`, and tells the observers of the answer. One listener for
- * all of them: each would cost a request as much as a route does.
+ * Gives every request its id, returns it in `X-Request-Id`, and calls the observers after the answer. They share one
+ * listener, because each listener costs a request as much as a route does.
  */
 export function observe(...observers: readonly Observer[]): (request: Request, response: Response) => void {
   return (request, response) => {
-    const given = request.headers['x-request-id'];
-    request.requestId = typeof given === 'string' && ACCEPTABLE.test(given) ? given : randomUUID();
+    const sent = request.headers['x-request-id'];
+    request.requestId = typeof sent === 'string' && ACCEPTABLE.test(sent) ? sent : randomUUID();
     response.setHeader('X-Request-Id', request.requestId);
     const started = performance.now();
     response.on('close', () => {
@@ -26,7 +26,7 @@ export function observe(...observers: readonly Observer[]): (request: Request, r
   };
 }
 
-/** The whole path as the client sent it; inside a router `request.path` lacks what the router is mounted on. */
+/** The whole path as the client sent it. Inside a router, `request.path` lacks the path that the router is mounted on. */
 export function pathOf(request: Request): string {
   const { originalUrl } = request;
   const end = originalUrl.indexOf('?');

@@ -76,7 +76,7 @@ describe('a form', () => {
       'an option twice',
       () => field('mode', 'upsert') + field('mode', 'upsert') + filePart(newFile()) + END,
       '',
-      /mode is given twice/,
+      /mode is in the form twice/,
     ],
     [
       'fields without a name',

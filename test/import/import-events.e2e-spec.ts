@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { readInput } from '../../src/input/read-input.js';
-import { CLI_CALLER } from '../../src/cli/service.js';
+import { CLI_CALLER } from '../../src/cli/application.js';
 import { ImportStore } from '../../src/import/file/import-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
-import { ImportsService } from '../../src/import/imports.service.js';
+import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
 import { TestApp } from '../support/app.js';
 import { csv } from '../support/imports.js';
@@ -19,9 +19,7 @@ test('the end of a run is told by the process that worked on it, not found by lo
   // Time stands still: whoever looks again after a while never does.
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'clearInterval', 'Date'] });
   try {
-    const { id } = await app.app
-      .get(ImportsService)
-      .start(stored, readInput(ImportOptions, {}).value, CLI_CALLER);
+    const { id } = await app.app.get(RunQueue).submit(stored, readInput(ImportOptions, {}).value, CLI_CALLER);
     const states: string[] = [];
     for await (const { state } of app.app.get(RunEvents).watch(id)) states.push(state);
     expect(states.at(-1)).toBe('completed');

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { ImportStore } from '../../src/import/file/import-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
+import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { ImportsService } from '../../src/import/imports.service.js';
 import { LeaseRepository } from '../../src/leases/lease.repository.js';
 import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
@@ -15,11 +16,11 @@ const CALLER = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' 
 const idOf = (name: string) => `01900000-0000-7000-8000-${name.padStart(12, '0')}`;
 let app: TestApp;
 let store: ImportStore;
-let imports: ImportsService;
+let queue: RunQueue;
 beforeAll(async () => {
   app = await TestApp.start();
   store = app.app.get(ImportStore);
-  imports = app.app.get(ImportsService);
+  queue = app.app.get(RunQueue);
 });
 afterAll(() => app.end());
 
@@ -27,12 +28,12 @@ const options = new ImportOptions();
 const bytes = (id: string) =>
   Readable.from([Buffer.from(csv('ExternalId,Username,Email', `${id},${id},${id}@example.org`))]);
 
-test('a file whose parts were purged before it was a run is told as unavailable, and can be stored again', async () => {
+test('a file whose parts were purged before it was a run is reported as unavailable, and can be stored again', async () => {
   const id = idOf('a');
   const stored = await store.store('a.csv', bytes('a'), id);
-  await imports.purge();
-  await expect(imports.start(stored, options, CALLER)).rejects.toMatchObject({ code: 'unavailable' });
-  await imports.start(await store.store('a.csv', bytes('a'), id), options, CALLER);
+  await app.app.get(ImportsService).purge();
+  await expect(queue.submit(stored, options, CALLER)).rejects.toMatchObject({ code: 'unavailable' });
+  await queue.submit(await store.store('a.csv', bytes('a'), id), options, CALLER);
   const run = await settled(app.key, id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
@@ -41,8 +42,8 @@ test('parts of a run that waits stay: for the purge, and for another attempt at 
   const id = idOf('b');
   const leases = app.app.get(LeaseRepository);
   while (!(await leases.take(IMPORT_LEASE, SOMEBODY, 3600)));
-  await imports.start(await store.store('b.csv', bytes('b'), id), options, CALLER);
-  await imports.purge();
+  await queue.submit(await store.store('b.csv', bytes('b'), id), options, CALLER);
+  await app.app.get(ImportsService).purge();
   await expect(store.store('b.csv', bytes('x'), id)).rejects.toThrow(/constraint|duplicate/i);
   await leases.give(IMPORT_LEASE, SOMEBODY);
   const run = await settled(app.key, id);

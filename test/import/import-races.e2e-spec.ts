@@ -88,9 +88,9 @@ test('failed rows that are asked for while the run works stand in their columns'
   const applier = app.app.get(Applier);
   const apply = applier.apply.bind(applier);
   let asked = '';
-  jest.spyOn(applier, 'apply').mockImplementationOnce(async (run, work) => {
+  jest.spyOn(applier, 'apply').mockImplementationOnce(async (run, checkpoint) => {
     await app.key.put(`/users/${user.uuid as string}`, { phone: '2' });
-    await apply(run, work);
+    await apply(run, checkpoint);
     asked = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
   });
   const file = csv('ExternalId,Username,Email,Phone', 'f1,f1,f1@example.org,3', 'f2,f2,no address,1');

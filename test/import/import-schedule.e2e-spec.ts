@@ -187,6 +187,7 @@ test.each([
   'dry_run=true',
   'mode=sideways',
   'shoe_size=43',
+  'default_roles=Nonesuch',
   'mode=upsert&mode=create_only',
 ])('a schedule with the option %s does not start', async (options) => {
   const service = new Process('dist/main.js', {

@@ -8,15 +8,7 @@ import { UserWriter } from '../../src/users/change/user-writer.service.js';
 import { TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { imported, rowsOf, settled } from '../support/imports.js';
-import {
-  type Options,
-  type Person,
-  type Row,
-  file,
-  options,
-  person,
-  toFile,
-} from '../support/judge-cases.js';
+import { type Person, type Seeded, changeOf, file, options, person, toFile } from '../support/judge-cases.js';
 import { databaseOf } from '../support/people.js';
 
 /**

@@ -50,7 +50,7 @@ test('a key has the full Webmaster level', async () => {
   expect(changed.body).toMatchObject({ roles: ['Webmaster'], status: 'Blocked' });
 });
 
-test('a typing error is told from a key that nobody has', async () => {
+test('a typing error is distinguished from an unknown key', async () => {
   const key = await store(makeApiKey());
   const swapped = key.replace(/_(.)(.)/, '_$2$1');
   const mistyped = swapped === key ? key.replace(/.$/, (last) => (last === '0' ? '1' : '0')) : swapped;

@@ -19,7 +19,7 @@ const status = async (key: string) =>
 const listed = async (id: string): Promise<Json> =>
   (await app.key.get('/api_keys')).body.Results.find((key: Json) => key.id === id);
 
-test('a key is told once, works at once, and is listed without itself', async () => {
+test('a key is shown once, works at once, and is listed without its secret', async () => {
   const answer = await app.key.post('/api_keys', { name: '  HR   connector ', expires: '2999-01-31' });
   const { key, ...rest } = answer.body;
   expect(rest).toMatchObject({

@@ -6,7 +6,7 @@ import { create } from '../support/factories.js';
 import { csv, imported } from '../support/imports.js';
 import { PASSWORD, databaseOf, inSeconds } from '../support/people.js';
 
-/** Who did what to whom, read by operators. */
+/** The audit, as operators read it. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' })));
 afterAll(() => app.end());
@@ -25,7 +25,7 @@ const walk = async (path: string): Promise<Json[]> => {
   return found;
 };
 
-test('a change is told with actor, target, differences, request and address', async () => {
+test('a change is recorded with actor, target, differences, request and address', async () => {
   const user = await create(app.key);
   const changed = await app.key.put(`/users/${user.uuid as string}`, { phone: '7', password: PASSWORD });
   const [event, created] = await audit(`target=${user.uuid as string}`);

@@ -1,26 +1,19 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestApp } from '../support/app.js';
-import { type Told, told } from '../support/command.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
+import { ENGINE } from '../support/database.js';
 import { databaseOf, inSeconds } from '../support/people.js';
-import { Process } from '../support/process.js';
+import { type CommandResult, processDatabase, runCommand } from '../support/process.js';
 
-/** What somebody reads whose service does not do what it should. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+/** The findings of `rollcall doctor`. */
+const database = processDatabase();
 
 const SECRET = 'topsecret';
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 
-const doctor = (settings: Record<string, string> = {}) => told(database, ['doctor'], settings);
+const doctor = (settings: Record<string, string> = {}) => runCommand(database, ['doctor'], settings);
 const started = async (work?: (app: TestApp) => Promise<unknown>) => {
   const app = await TestApp.on(database);
   await work?.(app);
@@ -28,7 +21,7 @@ const started = async (work?: (app: TestApp) => Promise<unknown>) => {
 };
 
 /** "level what" of every line, in their order: each finding is one line with something to say. */
-function findings({ out, err }: Told): string[] {
+function findings({ out, err }: CommandResult): string[] {
   expect(err).toBe('');
   return out
     .trimEnd()
@@ -42,7 +35,7 @@ function findings({ out, err }: Told): string[] {
 const SERVER = ENGINE === 'mariadb' ? ['ok database', 'ok connections'] : ['ok database'];
 const MACHINE = ['ok node', 'ok settings', 'ok data folder', 'ok disk', 'ok address'];
 
-test('all is well after the first start: nothing but ok, exit code 0, and no probe is left behind', async () => {
+test('all is well after the first start: only ok, exit code 0, and no probe is left behind', async () => {
   await started();
   const before = readdirSync(database.folder);
   const well = await doctor();
@@ -61,21 +54,21 @@ test('all is well after the first start: nothing but ok, exit code 0, and no pro
   expect(readdirSync(database.folder)).toEqual(before);
 });
 
-test('pending migrations are warned of, and nobody is looked for in tables that are not there', async () => {
+test('pending migrations are warned of, and missing tables are not read', async () => {
   const pending = await doctor({ MIGRATE_ON_START: 'false' });
   expect(findings(pending)).toEqual([...MACHINE, ...SERVER, 'warn migrations', 'ok imports']);
   expect([pending.code, pending.out]).toEqual([0, expect.stringContaining('run "rollcall migrate"')]);
 });
 
 test('a database without users or keys is warned of: exit code 0', async () => {
-  await told(database, ['migrate']);
+  await runCommand(database, ['migrate']);
   const empty = await doctor();
   expect(findings(empty)).toEqual(expect.arrayContaining(['warn webmasters', 'warn api keys']));
   expect(empty.code).toBe(0);
   expect(empty.out).toContain('rollcall keys create NAME');
 });
 
-test.each(['revoked', 'expires'])('keys that are all over (%s) are no usable ones', async (column) => {
+test.each(['revoked', 'expires'])('keys that have all ended (%s) are not usable', async (column) => {
   await started((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
   expect(findings(await doctor())).toContain('warn api keys');
 });
@@ -87,7 +80,7 @@ test('a server that is away is one failure; the other checks are made', async ()
   expect(away.out).not.toContain(SECRET);
 });
 
-onMariadb('a wrong password is told and not shown (needs a server: MariaDB only)', async () => {
+onMariadb('a wrong password is reported and not shown (needs a server: MariaDB only)', async () => {
   const url = new URL(database.url);
   url.username = 'nobody_here';
   url.password = SECRET;
@@ -97,14 +90,14 @@ onMariadb('a wrong password is told and not shown (needs a server: MariaDB only)
   expect(refused.out).not.toContain(SECRET);
 });
 
-onSqlite('a file that is no database is told (SQLite only)', async () => {
+onSqlite('a file that is not a database is reported (SQLite only)', async () => {
   writeFileSync(database.url.slice('sqlite:'.length), 'no database '.repeat(500));
   const broken = await doctor();
   expect(findings(broken)).toContain('fail database');
   expect([broken.code, broken.out]).toEqual([1, expect.stringMatching(/SQLITE_NOTADB.*who owns it/)]);
 });
 
-test('a table that is gone is a failure of the database, and what was found before is still told', async () => {
+test('a table that is gone is a failure of the database, and earlier findings are still reported', async () => {
   await started((app) => databaseOf(app).execute('DROP TABLE user_counters'));
   const broken = await doctor();
   expect(findings(broken)).toEqual([...MACHINE, ...SERVER, 'ok migrations', 'fail database', 'ok imports']);
@@ -165,8 +158,11 @@ test('the folder of scheduled imports is looked at', async () => {
   expect(findings(await doctor({ IMPORT_FOLDER: folder }))).toContain('ok imports');
 });
 
-test('a wrong usage ends with 2, and --help tells the exit codes', async () => {
-  expect((await told(database, ['doctor', '--bogus'])).code).toBe(2);
-  const { code, out } = await told(database, ['doctor', '--help']);
-  expect([code, out]).toEqual([0, expect.stringContaining('Exit codes: 0 nothing failed, 1 something did')]);
+test('a wrong usage ends with 2, and --help lists the exit codes', async () => {
+  expect((await runCommand(database, ['doctor', '--bogus'])).code).toBe(2);
+  const { code, out } = await runCommand(database, ['doctor', '--help']);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringContaining('Exit codes: 0 no check failed, 1 a check failed'),
+  ]);
 });

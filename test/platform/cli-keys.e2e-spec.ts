@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { TestApp } from '../support/app.js';
-import { told } from '../support/command.js';
 import { databaseOf, inSeconds, problemOf, sha256 } from '../support/people.js';
-import { Process } from '../support/process.js';
+import { Process, runCommand } from '../support/process.js';
 
 /** Keys from a shell, beside a service that runs on the same database. */
 let app: TestApp;
@@ -17,7 +16,7 @@ const KEY = /^rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}$/;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/;
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
 
-const run = (args: readonly string[]) => told(app.database, ['keys', ...args]);
+const run = (args: readonly string[]) => runCommand(app.database, ['keys', ...args]);
 const search = (key: string) => app.nobody.get('/users/search?limit=1', { 'x-api-key': key });
 
 async function make(name: string, ...options: string[]): Promise<{ key: string; id: string }> {
@@ -134,7 +133,7 @@ test('the name and the end of a key are what was asked for', async () => {
 
 test.each([
   [['a\nb'], 'control characters'],
-  [['x', '--expires=0d'], 'must be a date to come'],
+  [['x', '--expires=0d'], 'must be a future date'],
 ])('create %j is refused and makes no key', async (args, message) => {
   const before = await stored();
   const { code, out, err } = await run(['create', ...args]);
@@ -150,7 +149,7 @@ test.each([
   [['create', 'x', '--bogus'], "unknown option '--bogus'"],
   [['list', 'extra'], 'too many arguments'],
   [['revoke'], "missing required argument 'id'"],
-])('keys %j is a wrong usage: exit code 2, told on standard error', async (args, message) => {
+])('keys %j is a wrong usage: exit code 2, reported on standard error', async (args, message) => {
   const { code, out, err } = await run(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(message);

@@ -1,25 +1,17 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
 import { TestApp } from '../support/app.js';
-import { told } from '../support/command.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { Process, ROOT, newcomer } from '../support/process.js';
+import { ROOT, newcomer, processDatabase, runCommand } from '../support/process.js';
 
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+const database = processDatabase();
 
 const MANUAL = { MIGRATE_ON_START: 'false' };
 const ALL = MIGRATIONS.map(({ name }) => `migrated ${name}\n`).join('');
 
-test('an empty database is brought up to date, told by name, and a second run has nothing to do', async () => {
-  expect(await told(database, ['migrate'], MANUAL)).toEqual({ code: 0, out: ALL, err: '' });
-  expect(await told(database, ['migrate'], MANUAL)).toEqual({
+test('an empty database is brought up to date, migrations are named, and a second run has nothing to do', async () => {
+  expect(await runCommand(database, ['migrate'], MANUAL)).toEqual({ code: 0, out: ALL, err: '' });
+  expect(await runCommand(database, ['migrate'], MANUAL)).toEqual({
     code: 0,
     out: 'nothing to migrate\n',
     err: '',
@@ -47,8 +39,8 @@ test.each([
     /127\.0\.0\.1:1/,
   ],
   ['a broken setting', { DATABASE_URL: 'postgres://u:topsecret@h/d' }, /DATABASE_URL must be/],
-])('%s is told in a line, without the password: exit code 2', async (_what, settings, message) => {
-  const { code, out, err } = await told(database, ['migrate'], settings);
+])('%s is reported on one line, without the password: exit code 2', async (_what, settings, message) => {
+  const { code, out, err } = await runCommand(database, ['migrate'], settings);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^rollcall cannot do this\. /);
   expect(err).toMatch(message);
@@ -62,14 +54,14 @@ test.each([
   [['--bogus'], "unknown option '--bogus'"],
   [[], 'Usage: rollcall'],
 ])('%j is a wrong usage: exit code 2, and nothing is migrated', async (args, message) => {
-  const { code, out, err } = await told(database, args, MANUAL);
+  const { code, out, err } = await runCommand(database, args, MANUAL);
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(message);
-  expect((await told(database, ['migrate'], MANUAL)).out).toBe(ALL);
+  expect((await runCommand(database, ['migrate'], MANUAL)).out).toBe(ALL);
 });
 
 test.each([[['--help']], [['migrate', '--help']]])('%j tells the exit codes', async (args) => {
-  const { code, out, err } = await told(database, args);
+  const { code, out, err } = await runCommand(database, args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('Exit codes: 0 done');
 });

@@ -7,7 +7,7 @@ import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js
 import { csv } from '../support/imports.js';
 import { Process, ROOT, newcomer } from '../support/process.js';
 
-/** The command line of the built package, as somebody at a shell meets it. */
+/** The command line of the built package, run as from a shell. */
 let database: TestDatabase;
 let settings: Record<string, string>;
 jest.setTimeout(90_000);
@@ -82,7 +82,7 @@ test.each([
   [['import'], /missing required argument 'file'/],
   [['dance'], /unknown command 'dance'/],
   [['keys', 'create', ' '], /1 to 255 characters/],
-  [['keys', 'create', 'x', '--expires', 'yesterday'], /a date to come/],
+  [['keys', 'create', 'x', '--expires', 'yesterday'], /a future date/],
   [['keys', 'revoke', '00000000-0000-4000-8000-00000000dead'], /There is no key/],
 ])('%j does nothing, says why, and ends with 2', async (args, why) => {
   const { code, out, err } = await rollcall(args);

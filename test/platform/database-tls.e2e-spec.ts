@@ -41,7 +41,7 @@ withServer('an encrypted connection (needs a server with TLS: the tests\u2019 ow
     expect(await cipher(named, {})).toBe('');
   });
 
-  test('goes to nobody whom the file does not vouch for', async () => {
+  test('is refused to a server that the file does not certify', async () => {
     const stranger = selfSigned(database.folder, 'DNS:localhost', 'stranger-');
     expect(await refused(named, stranger.cert)).toMatch(/self-signed certificate/);
   });

@@ -125,7 +125,7 @@ test('seeded users are what the user writer writes', async () => {
   await written.end();
 });
 
-/** What stands of seeded users in every table, without the times at which they were written, and the counters. */
+/** The rows of seeded users in every table, without the times at which they were written, and the counters. */
 async function tablesOf(of: TestApp): Promise<object[][]> {
   const database = databaseOf(of);
   const seeded = seededUuid(100);

@@ -18,7 +18,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-test('a forged host stands in no address that the service tells', async () => {
+test('no address in an answer contains a forged host', async () => {
   const claimed = app.key.with(CLAIMED);
   const made = await claimed.post('/users', aUser());
   expect(made.headers['location']).toBe(`/api/0.3/users/${made.body.uuid}`);

@@ -130,15 +130,19 @@ describe('the log of a service that is used in every way', () => {
   });
 
   test('tells of a refusal who asked and from where, and of nothing else', () => {
-    const told = (name: string) => {
+    const senderOf = (name: string) => {
       const line = lines.find(({ request_id, msg }) => request_id === ids[name] && msg === 'request');
       return [line?.ip, line?.actor_kind, line?.actor_id];
     };
     for (const name of ['bad key 401', 'bad cookie 401', 'bad login 401'])
-      expect([name, ...told(name)]).toEqual([name, '127.0.0.1', undefined, undefined]);
-    expect(told('other site 403')).toEqual(['127.0.0.1', 'user', expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+      expect([name, ...senderOf(name)]).toEqual([name, '127.0.0.1', undefined, undefined]);
+    expect(senderOf('other site 403')).toEqual([
+      '127.0.0.1',
+      'user',
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+    ]);
     for (const name of ['good 200', 'malformed 400', 'fault in a write 500'])
-      expect([name, ...told(name)]).toEqual([name, undefined, undefined, undefined]);
+      expect([name, ...senderOf(name)]).toEqual([name, undefined, undefined, undefined]);
   });
 
   test('has the stack of every fault of ours', () => {

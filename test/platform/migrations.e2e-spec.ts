@@ -53,12 +53,12 @@ test('migrations run up, down to nothing, and up again, and leave what the entit
 
 test('whatever a killed migration has left, the next one goes on from it', async () => {
   for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
-  const told = jest.spyOn(console, 'log').mockReturnValue(undefined);
+  const printed = jest.spyOn(console, 'log').mockReturnValue(undefined);
   let attempts = 0;
   while (await pendingMigrations(dataSource)) {
     let left = ++attempts; // each gets a step further than the one before
     const runner = dataSource.createQueryRunner();
-    const query = runner.query.bind(runner) as (...given: unknown[]) => Promise<never>;
+    const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<never>;
     const killed = jest.spyOn(runner, 'query').mockImplementation(async (sql, ...rest) => {
       // What the database itself does for a process that is gone.
       if (/^(ROLLBACK|SELECT RELEASE_LOCK)/.test(sql)) return query(sql, ...rest);
@@ -72,7 +72,7 @@ test('whatever a killed migration has left, the next one goes on from it', async
     });
     killed.mockRestore();
   }
-  told.mockRestore();
+  printed.mockRestore();
   expect(attempts).toBeGreaterThan(MIGRATIONS.length);
   expect(await drift()).toEqual([]);
   expect(await dataSource.query<object[]>('SELECT name FROM user_counters')).toHaveLength(5);

@@ -1,19 +1,12 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { Process, newcomer, takenPort } from '../support/process.js';
+import { Process, newcomer, processDatabase, takenPort } from '../support/process.js';
 
-/** The service as a process of its own: what a newcomer sees who starts it. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+/** The service as a process: what a first start shows. */
+const database = processDatabase();
 
 const MADE_KEY = /rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}/;
 const PASSWORD = /^ *Password +(\S{16,})$/m;
@@ -80,10 +73,10 @@ test('the second start prints the addresses and no secret, and the first credent
 });
 
 test('credentials from the settings are used and never printed', async () => {
-  const given = { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WEBMASTER_PASSWORD: 'a password of ours' };
-  const service = await Process.running({ ...newcomer(database), ...given });
-  expect(JSON.parse(runCurl(service, given))).toMatchObject({ Count: 1 });
-  const password = given.BOOTSTRAP_WEBMASTER_PASSWORD;
+  const secretsSet = { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WEBMASTER_PASSWORD: 'a password of ours' };
+  const service = await Process.running({ ...newcomer(database), ...secretsSet });
+  expect(JSON.parse(runCurl(service, secretsSet))).toMatchObject({ Count: 1 });
+  const password = secretsSet.BOOTSTRAP_WEBMASTER_PASSWORD;
   const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
   expect(login.status).toBe(200);
   await service.stop();

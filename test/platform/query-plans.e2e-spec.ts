@@ -66,9 +66,9 @@ async function faults(allowed: readonly [RegExp, string][], most = MOST): Promis
   for (const statement of recorder.take().filter(isPlanned)) {
     const form = formOf(statement.sql);
     if (allowed.some(([pattern]) => pattern.test(form))) continue;
-    const { scans, effort, told } = await planOf(app, statement);
+    const { scans, effort, text } = await planOf(app, statement);
     const large = scans.filter((table) => !SMALL.has(table));
-    const about = `${form} ${JSON.stringify(statement.params.slice(0, 20))}\n${told}`;
+    const about = `${form} ${JSON.stringify(statement.params.slice(0, 20))}\n${text}`;
     if (large.length > 0) found.push(`reads all of ${large.join()}: ${about}`);
     if (effort > most) found.push(`looks at ${effort}: ${about}`);
   }
@@ -96,7 +96,7 @@ test('so it is for those who meet active users alone', async () => {
   expect(await faults(BROAD)).toEqual([]);
 });
 
-test('matches that stand together at the far end of an order are looked up, and not met last', async () => {
+test('matches at the far end of an order are looked up, not reached last', async () => {
   const pilots = ['pilot', seededUuid(PILOTS)];
   await databaseOf(app).execute('UPDATE users SET managed_by = ? WHERE uuid < ?', pilots);
   await refreshStatistics(app);

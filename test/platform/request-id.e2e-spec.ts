@@ -21,8 +21,8 @@ test.each(['a', 'x'.repeat(64), 'A-z_0.9', '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10
 test.each(['', 'x'.repeat(65), 'a b', 'a/b', 'a,b', 'é', '<script>', 'a"b', '{}', 'a, a'])(
   'the id %j is replaced by one that the service makes',
   async (id) => {
-    const given = (await withId(id)).headers['x-request-id'];
-    expect(given).toMatch(MADE);
+    const returned = (await withId(id)).headers['x-request-id'];
+    expect(returned).toMatch(MADE);
   },
 );
 
@@ -40,14 +40,14 @@ test.each([
   ['a broken percent-encoding', '/api/0.3/users/%zz', undefined],
   ['a page for people', '/problems/internal', 200],
   ['the OpenAPI file', '/docs/openapi.json', 200],
-])('the id stands in the answer to %s', async (_, path, expected) => {
+])('the id is in the answer to %s', async (_, path, expected) => {
   const { status, headers, body } = await app.nobody.raw('GET', path, undefined, { 'x-request-id': 'my-id' });
   expect(headers['x-request-id']).toBe('my-id');
   if (expected !== undefined) expect(status).toBe(expected);
   if (status >= 400) expect(body.request_id).toBe('my-id');
 });
 
-test('the id stands in the error body, in the log line and in the audit row', async () => {
+test('the id is in the error body, in the log line and in the audit row', async () => {
   const logged = jest.spyOn(app.app.get(Log), 'request');
   const id = 'traced.request_1';
   const created = await app.key.post('/users', aUser(), { 'x-request-id': id });

@@ -5,7 +5,7 @@ import { create } from '../support/factories.js';
 import { csv, settled, upload } from '../support/imports.js';
 import { databaseOf } from '../support/people.js';
 
-/** Passwords, keys, cookies and tokens, given to every door: nothing that comes out, and no table, holds one. */
+/** Passwords, keys, cookies and tokens are sent on every way in; no output and no table may hold one. */
 const PASSWORD = 'planted-password-1';
 const NEXT_PASSWORD = 'planted-password-2';
 const WRONG_PASSWORD = 'planted-wrong-password';
@@ -14,7 +14,7 @@ const WRONG_KEY = 'planted-wrong-key-0123456789-0123456789';
 const IDEMPOTENT = 'planted-password-3';
 let app: TestApp;
 let user: { uuid: string; username: string };
-/** What has been made at random. */
+/** Secrets that the service has generated. */
 const made: string[] = [];
 const answers: Answer[] = [];
 const keep = async (answer: Promise<Answer>): Promise<Answer> => {
@@ -79,7 +79,7 @@ afterAll(() => app.end());
 const secretsIn = (text: string): string[] =>
   ['planted-password', WRONG_PASSWORD, TOKEN, WRONG_KEY, ...made].filter((secret) => text.includes(secret));
 
-test('every door was used', () => {
+test('every way in was used', () => {
   expect(made.map((secret) => secret.length > 40)).toEqual([true, true]);
   const statuses = answers.map(({ status }) => status);
   for (const status of [200, 201, 202, 204, 400, 401, 415, 422]) expect(statuses).toContain(status);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { readdirSync, statSync } from 'node:fs';
@@ -6,20 +6,14 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
+import { ENGINE } from '../support/database.js';
 import { drainUnderLoad } from '../support/drain.js';
 import { aUser } from '../support/factories.js';
 import { csv, upload } from '../support/imports.js';
-import { Process, newcomer } from '../support/process.js';
+import { Process, newcomer, processDatabase } from '../support/process.js';
 
 /** How the service ends. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+const database = processDatabase();
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 const start = (settings: Record<string, string> = {}) =>
   Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, ...settings });
@@ -94,7 +88,7 @@ test('under load behind a balancer no request is lost: each one that was sent is
   expect((await clientOf(await start()).get('/users/search')).body.Count).toBe(created + 1);
 });
 
-test('SIGTERM while somebody watches an import: the stream ends, the import waits for the next start, exit 0', async () => {
+test('SIGTERM while a client watches an import: the stream ends, the import waits for the next start, exit 0', async () => {
   const service = await start();
   const client = clientOf(service);
   const rows = Array.from({ length: 20_000 }, (_, i) => `S${i},s${i},s${i}@example.org`);

@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { TestApp } from '../support/app.js';
 import { Client } from '../support/client.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
-import { type Exit, Process, newcomer } from '../support/process.js';
+import { ENGINE } from '../support/database.js';
+import { type Exit, Process, newcomer, processDatabase } from '../support/process.js';
 
 /** Several instances that start at once on one empty database. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+const database = processDatabase();
 
 const KEY = /API key +(\S+)/g;
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
@@ -57,10 +51,10 @@ onMariadb(
 );
 
 onMariadb(
-  'instances that all found no user yet make one Webmaster and one key (needs a server: MariaDB only)',
+  'instances that all found an empty table make one Webmaster and one key (needs a server: MariaDB only)',
   async () => {
     expect((await Process.command(['migrate'], newcomer(database)).exit).code).toBe(0);
-    // Everybody may read that there is no user; nobody can write one until all are about to.
+    // All may read that there are no users; none can write one until all are about to.
     const instances = await startBehind('LOCK TABLES users READ, api_keys READ, user_counters READ');
     await expectOneFirstStart(instances, database.url);
   },

@@ -1,17 +1,11 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
-import { Process, ROOT, type Script, newcomer } from '../support/process.js';
+import { ENGINE } from '../support/database.js';
+import { Process, ROOT, type Script, newcomer, processDatabase } from '../support/process.js';
 
-/** What a person reads who starts the service, or its migrations, with something wrong. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+/** What the service, or its migrations, print when started with a fault. */
+const database = processDatabase();
 
 const SECRET = 'topsecret';
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
@@ -77,7 +71,7 @@ test.each(SCRIPTS)('%s says in a line that the database does not answer', async 
 });
 
 onMariadb(
-  'an empty MariaDB is not migrated unasked: the advice is given, and following it helps (needs a server: MariaDB only)',
+  'an empty MariaDB is not migrated unasked: the message advises, and following it helps (needs a server: MariaDB only)',
   async () => {
     const settings = { MIGRATE_ON_START: 'auto' };
     const refused = await ended('dist/main.js', settings);

@@ -39,7 +39,7 @@ test('nothing tells what the service is made of', async () => {
   expect(headers['server']).toBeUndefined();
 });
 
-test('a database that fails is told as 503 with the time to come back', async () => {
+test('a failing database is reported as 503 with Retry-After', async () => {
   const database = app.app.get<Database>(DATABASE);
   await database.execute('ALTER TABLE user_counters RENAME TO user_counters_gone');
   const failed = await app.nobody.get('/status');

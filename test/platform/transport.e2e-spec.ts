@@ -22,7 +22,7 @@ describe('security headers', () => {
     ['/api/0.3/users', 405],
     ['/nowhere', 404],
     ['/health/live', 200],
-  ])('stand on %s, whose content may do nothing', async (path, status) => {
+  ])('are on %s, whose content may do nothing', async (path, status) => {
     const answer = await app.nobody.raw('GET', path);
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject({
@@ -77,7 +77,7 @@ describe('HTTPS of its own', () => {
     await database.drop();
   });
 
-  test('is spoken with the certificate of the settings, and browsers are told to stay', async () => {
+  test('is spoken with the certificate of the settings, and browsers must keep to it (HSTS)', async () => {
     const service = await Process.running(settings);
     const url = /^ *API +(https:\S+)$/m.exec(service.out)?.[1] ?? '';
     const ca = readFileSync(settings['TLS_CERT_FILE'] ?? '');
@@ -94,14 +94,14 @@ describe('HTTPS of its own', () => {
     ['a key that is not there', { TLS_KEY_FILE: '/no/such/key.pem' }, /TLS_KEY_FILE names a file .*ENOENT/],
     ['a certificate without a key', { TLS_KEY_FILE: '' }, /TLS_KEY_FILE is missing/],
     ['a key that is none', { TLS_KEY_FILE: 'broken' }, /Rollcall cannot start/],
-  ])('%s is told at start', async (_, wrong, told) => {
+  ])('%s is reported at start', async (_, wrong, message) => {
     const broken = join(database.folder, 'broken.pem');
     writeFileSync(broken, 'no key');
     const key = wrong.TLS_KEY_FILE === 'broken' ? { TLS_KEY_FILE: broken } : wrong;
     const service = new Process('dist/main.js', { ...settings, ...key });
     const { code } = await service.exit;
     expect(code).not.toBe(0);
-    expect(service.err).toMatch(told);
+    expect(service.err).toMatch(message);
     expect(service.err).not.toMatch(/ at .*\.js/);
   });
 });

@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
+import { ENGINE } from '../support/database.js';
 import { drainUnderLoad } from '../support/drain.js';
 import { Link } from '../support/link.js';
-import { Process, newcomer, takenPort } from '../support/process.js';
+import { Process, newcomer, processDatabase, takenPort } from '../support/process.js';
 
 /** How several workers start together, and how they end together. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+const database = processDatabase();
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
@@ -64,8 +58,8 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       async () => [{ MIGRATE_ON_START: 'false' }, async () => undefined],
       /MIGRATE_ON_START=true\.\n$/,
     ],
-  ])('%s stops the start with the line of one process alone', async (_what, given, reason) => {
-    const [wrong, undo] = await given();
+  ])('%s stops the start with the line of one process alone', async (_what, arrange, reason) => {
+    const [wrong, undo] = await arrange();
     const [one, two] = await Promise.all(
       ['1', '2'].map(async (WORKERS) => {
         const run = new Process('dist/main.js', settings({ ...wrong, WORKERS }));

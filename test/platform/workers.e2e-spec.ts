@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
+import { ENGINE } from '../support/database.js';
 import { aUser } from '../support/factories.js';
 import { csv, settled, upload } from '../support/imports.js';
-import { Process, newcomer, takenPort } from '../support/process.js';
+import { Process, newcomer, processDatabase, takenPort } from '../support/process.js';
 
-/** Several workers on one port: whoever answers, the answer is the same. */
-let database: TestDatabase;
-jest.setTimeout(90_000);
-beforeEach(async () => void (database = await freshDatabase()));
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+/** Several workers on one port: every worker gives the same answers. */
+const database = processDatabase();
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const start = (settings: Record<string, string> = {}) =>
@@ -93,7 +87,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     const sent = await untilBothAnswer(service, path, () => new Client(service.url, ANEW).get('/status'));
     const line = `http_request_duration_seconds_count{method="GET",route="${path}",status="200"}`;
     for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
-    // What both read from the database is told once.
+    // A value that both read from the database is reported once.
     expect(await metric(service, 'rollcall_import_overdue')).toBe(1);
     await killOne(service, path);
     for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);

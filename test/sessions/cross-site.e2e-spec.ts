@@ -26,7 +26,7 @@ const FOREIGN: [string, Headers][] = [
   ['another port of this host', { origin: 'http://127.0.0.1:1' }],
   ['a page without an origin', { origin: 'null' }],
   ['what is no address', { origin: 'nonsense' }],
-  ['another site, told by Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
+  ['another site, according to Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
   ['another site that claims our origin', { origin: BASE_URL, 'sec-fetch-site': 'cross-site' }],
 ];
 

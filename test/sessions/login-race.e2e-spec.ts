@@ -18,8 +18,8 @@ test.each([
   const user = await create(app.key, { password: 'the old password' });
   const passwords = app.app.get(PasswordService);
   const verify = passwords.verify.bind(passwords);
-  const checked = jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...given) => {
-    const fits = await verify(...given);
+  const checked = jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...args) => {
+    const fits = await verify(...args);
     for (const change of changes) expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
     return fits;
   });
@@ -40,8 +40,8 @@ test('two logins at once, of which one stores the hash anew, are both let in', a
   const passwords = app.app.get(PasswordService);
   const verify = passwords.verify.bind(passwords);
   let other = 0;
-  jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...given) => {
-    const fits = await verify(...given);
+  jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...args) => {
+    const fits = await verify(...args);
     other = await login();
     return fits;
   });
@@ -56,8 +56,8 @@ test.each([
   const { user, client } = await aPerson(app);
   const passwords = app.app.get(PasswordService);
   const hashNew = passwords.hash.bind(passwords);
-  const hashed = jest.spyOn(passwords, 'hash').mockImplementationOnce(async (...given) => {
-    const made = await hashNew(...given);
+  const hashed = jest.spyOn(passwords, 'hash').mockImplementationOnce(async (...args) => {
+    const made = await hashNew(...args);
     for (const change of changes) expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
     return made;
   });

@@ -102,7 +102,7 @@ test('a refused change ends nothing', async () => {
   expect([await next(client), await next(second)]).toEqual([ALIVE, ALIVE]);
 });
 
-test('whoever changes their own password keeps this session and loses the others', async () => {
+test('changing the own password keeps this session and ends the others', async () => {
   const { user, client, second } = await withTwo();
   const body = { password: 'another password', current_password: PASSWORD };
   expect((await client.put(`/users/${user.uuid}`, body)).status).toBe(200);

@@ -6,5 +6,5 @@ export const ALL_BUT_DATE = [
   ...(['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const),
 ];
 
-/** Stops the clock that the service reads, until `jest.useRealTimers`: what is told in seconds is exact, however slow the machine. */
+/** Stops the clock that the service reads, until `jest.useRealTimers`: answers in seconds are exact, however slow the machine. */
 export const stopClock = () => jest.useFakeTimers({ now: Date.now(), doNotFake: ALL_BUT_DATE });

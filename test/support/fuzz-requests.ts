@@ -21,7 +21,7 @@ export interface Operation {
   takesFile: boolean;
 }
 
-/** A request that is not sent yet: `<user_id>` and the like in its path stand for records that exist. */
+/** A request to be sent: `<user_id>` and the like in its path are replaced by existing records. */
 export interface FuzzRequest {
   method: string;
   path: string;

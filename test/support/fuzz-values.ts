@@ -154,7 +154,7 @@ export function near(of: Schema): fc.Arbitrary<Json> {
   return fc.oneof(one, fc.array(valid(items ?? {}), { minLength: maxItems + 1, maxLength: maxItems + 2 }));
 }
 
-/** Texts that have broken somebody's service before. */
+/** Texts that are known to break services. */
 export const HOSTILE_TEXTS = [
   '\0', 'a\0b', '\ud800', 'x\udfff', '\ufffe\uffff', '\u202e\u2066', '\u200b', '\ufeff', '__proto__', 'constructor',
   'toString', 'hasOwnProperty', "' OR 1=1 --", '" ; DROP TABLE users;', '%', '_', '\\', '%00', '%ZZ', '../../etc/passwd',

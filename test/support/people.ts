@@ -5,8 +5,8 @@ import type { TestApp } from './app.js';
 import type { Answer, Client, Json } from './client.js';
 import { create } from './factories.js';
 
-/** The password of everybody whom `aPerson` makes. */
-export const PASSWORD = 'open the door, please';
+/** The password of every user that `aPerson` creates. */
+export const PASSWORD = 'open the window, please';
 
 export interface Person {
   user: Json;

@@ -11,7 +11,7 @@ export interface Plan {
   scans: string[];
   /** Rows and index entries that were looked at: on SQLite the steps of its machine, at least four to each. */
   effort: number;
-  told: string;
+  text: string;
 }
 
 type Json = Record<string, unknown>;
@@ -35,14 +35,14 @@ function ofSqlite(file: string, { sql, params }: Statement): Plan {
   const connection = new Connection(file);
   try {
     const lines = connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(params) as { detail: string }[];
-    const told = lines.map(({ detail }) => detail);
+    const details = lines.map(({ detail }) => detail);
     connection.exec('BEGIN IMMEDIATE');
     const asked = connection.prepare(sql);
     if (asked.reader) asked.all(params);
     else asked.run(params);
     const { nstep } = connection.prepare('SELECT nstep FROM sqlite_stmt WHERE sql = ?').get(sql) as Steps;
-    const scans = told.flatMap((line) => /^SCAN (\w+)(?!.*USING)/.exec(line)?.[1] ?? []);
-    return { scans: named(scans, sql), effort: nstep, told: told.join('\n') };
+    const scans = details.flatMap((line) => /^SCAN (\w+)(?!.*USING)/.exec(line)?.[1] ?? []);
+    return { scans: named(scans, sql), effort: nstep, text: details.join('\n') };
   } finally {
     connection.exec('ROLLBACK');
     connection.close();
@@ -59,10 +59,10 @@ async function ofMariadb(tx: Sql, { sql, params }: Statement): Promise<Plan> {
     .filter(({ access_type: type }) => type === 'ALL')
     .map((table) => String(table['table_name']));
   const effort = tables.reduce((sum, table) => sum + number(table['r_rows']) * number(table['r_loops']), 0);
-  return { scans: named(scans, sql), effort, told: row.ANALYZE };
+  return { scans: named(scans, sql), effort, text: row.ANALYZE };
 }
 
-/** The tables that stand behind the names of a plan. A name that is no table's is an intermediate result. */
+/** The tables of the names in a plan. A name that is not a table is an intermediate result. */
 function named(names: readonly string[], sql: string): string[] {
   const aliases = [
     ...sql.matchAll(/\b(?:FROM|JOIN|UPDATE)\s+(\w+)(?:\s+(?:AS\s+)?(?!WHERE|JOIN|ORDER)(\w+))?/g),

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Answer } from './client.js';
-import { ENGINE, type TestDatabase } from './database.js';
+import { afterEach, beforeEach, jest } from '@jest/globals';
+import { ENGINE, type TestDatabase, freshDatabase } from './database.js';
 
 /** Folder of the project. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -15,7 +16,7 @@ export interface Exit {
   signal: string | null;
 }
 
-/** A script of the project in a process of its own, as somebody at a shell runs it. */
+/** A script of the project in its own process, as run from a shell. */
 export class Process {
   private static readonly all: Process[] = [];
   private readonly child: ChildProcess;
@@ -24,7 +25,7 @@ export class Process {
   /** Settles when the process has ended and everything that it wrote is here. */
   readonly exit: Promise<Exit>;
 
-  /** @param settings its whole environment beside PATH: what is not set here is empty, whatever `.env` says. */
+  /** @param settings its whole environment besides PATH; what is not set here is unset. */
   constructor(script: Script, settings: Record<string, string>, folder = ROOT, args: readonly string[] = []) {
     this.child = spawn(process.execPath, [...`${ROOT}${script}`.split(' '), ...args], {
       cwd: folder,
@@ -37,19 +38,19 @@ export class Process {
     Process.all.push(this);
   }
 
-  /** A command of the command line. */
+  /** Runs a command of the command line. */
   static command(args: readonly string[], settings: Record<string, string>, folder?: string): Process {
     return new Process('dist/cli.js', settings, folder, args);
   }
 
-  /** The service, once it says that it runs. */
+  /** Starts the service and waits until it reports that it runs. */
   static async running(settings: Record<string, string>, folder?: string): Promise<Process> {
     const service = new Process('dist/main.js', settings, folder);
     await service.ready();
     return service;
   }
 
-  /** Ends what a failed test has left behind. */
+  /** Kills the processes that a failed test has left running. */
   static async killAll(): Promise<void> {
     for (const { child } of Process.all) child.kill('SIGKILL');
     await Promise.all(Process.all.splice(0).map(({ exit }) => exit));
@@ -63,7 +64,7 @@ export class Process {
     return this.stderr;
   }
 
-  /** Everything that a person at the terminal, or the one who reads the log, sees. */
+  /** Standard output and standard error. */
   get printed(): string {
     return this.stdout + this.stderr;
   }
@@ -87,7 +88,7 @@ export class Process {
     );
   }
 
-  /** The first answer that the service gives, however early. @throws Error with all output when it ends instead. */
+  /** The first answer of the service, however early. @throws Error with all output when it ends instead. */
   async firstAnswer(ask: () => Promise<Answer>): Promise<Answer> {
     for (;;) {
       const answer = await ask().catch(() => undefined);
@@ -121,11 +122,43 @@ export class Process {
   }
 }
 
-/** Settings of a newcomer: nothing but what a test needs to stay in its folder, on its database and on a free port. */
+/** The settings of a first start: only what keeps a test in its folder, on its database and on a free port. */
 export function newcomer({ folder, url }: TestDatabase): Record<string, string> {
   const unset = { BASE_URL: '', BOOTSTRAP_API_KEY: '', BOOTSTRAP_WEBMASTER_PASSWORD: '' };
   const mariadb = ENGINE === 'mariadb' && { DATABASE_URL: url, MIGRATE_ON_START: 'true' };
   return { ...unset, DATA_DIR: folder, DATABASE_URL: '', PORT: '0', ...mariadb };
+}
+
+/** A fresh database for each test of a file that starts processes. After each test the processes and the database end. */
+export function processDatabase(): TestDatabase {
+  const database: TestDatabase = { url: '', folder: '', drop: () => Promise.resolve() };
+  jest.setTimeout(90_000);
+  beforeEach(async () => void Object.assign(database, await freshDatabase()));
+  afterEach(async () => {
+    await Process.killAll();
+    await database.drop();
+  });
+  return database;
+}
+
+/** The output of a command and its exit code. */
+export interface CommandResult {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** Runs a command of the command line to its end, on this database. */
+export async function runCommand(
+  database: TestDatabase,
+  args: readonly string[],
+  settings: Record<string, string> = {},
+  folder?: string,
+): Promise<CommandResult> {
+  const environment = { ...newcomer(database), DATABASE_URL: database.url, ...settings };
+  const command = Process.command(args, environment, folder);
+  const { code } = await command.exit;
+  return { code, out: command.out, err: command.err };
 }
 
 /** A port of 127.0.0.1 that is in use until it is released. */

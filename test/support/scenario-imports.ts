@@ -72,7 +72,8 @@ async function cancel(app: TestApp): Promise<void> {
 /** A file that is stored when its options turn out to be wrong. */
 async function giveUp({ app }: TestApp): Promise<void> {
   const store = app.get(ImportStore);
-  await store.discard(await store.store('unwanted.csv', Readable.from([Buffer.from(HEAD)])));
+  const unwanted = await store.store('unwanted.csv', Readable.from([Buffer.from(HEAD)]));
+  await store.discard(unwanted.runId);
 }
 
 async function read(key: Client, id: string): Promise<void> {

@@ -20,7 +20,7 @@ import type { TestApp } from './app.js';
 import { sha256 } from './people.js';
 import { seededUuid } from './seed.js';
 
-/** Who did half of what stands in the seeded audit. */
+/** The actor of half of the seeded audit rows. */
 export const BUSY_ACTOR = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
 /** A finished import with as many rows as there are rows of history. */
 export const BIG_RUN = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e11';

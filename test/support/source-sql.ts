@@ -10,7 +10,7 @@ export interface SourceSql {
   pattern: RegExp;
 }
 
-/** Every statement, whole or part of one, that stands in `src`, but for the folders that are left out. */
+/** Every statement, or part of one, in `src`, without the excluded folders. */
 export function sourceSql(without: readonly string[]): SourceSql[] {
   const files = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' });
   const asked = files.filter(

@@ -21,7 +21,7 @@ export interface Shown {
   body: string;
 }
 
-/** Swagger UI as a person uses it: clicks and keys, and what stands in the page afterwards. */
+/** Swagger UI as a person uses it: clicks and keys, and the text of the page afterwards. */
 export class SwaggerPage {
   /** Console errors, requests that failed or went elsewhere, and answers of 400 and above. */
   readonly problems: string[] = [];

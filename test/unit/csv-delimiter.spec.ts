@@ -43,7 +43,7 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     [';', 'ExternalId,Username;x\n1;2\n', ['ExternalId,Username', 'x']],
     ['\t', 'a\tb\n1\t2\n', ['a', 'b']],
     ['|', 'a|b\n1|2\n', ['a', 'b']],
-  ])('the delimiter that is given holds: %j', async (delimiter, text, header) => {
+  ])('the delimiter of the options is used: %j', async (delimiter, text, header) => {
     const result = await readCsv(new ByteSource(Buffer.from(text), size), { delimiter });
     expect([result.header, result.rows.length]).toEqual([header, 1]);
   });

@@ -7,7 +7,7 @@ const UNCLOSED = (line: number) =>
 const AFTER = (line: number) =>
   `On line ${line} text follows a closing quote; double a quote that belongs to the text, and close the quote that opens a cell.`;
 const MIDST = (line: number) =>
-  `A cell on line ${line} has a quote in its midst; put the cell into quotes and double the quote.`;
+  `A cell on line ${line} has a quote in the middle; put the cell into quotes and double the quote.`;
 const COUNT = (line: number, cells: string, width: number, last = false) =>
   `Line ${line} has ${cells}, but the header has ${width}; put a cell that holds the delimiter into quotes, and keep empty cells.` +
   (last ? ' It is the last line: the file may have been cut short; export it again.' : '');
@@ -80,7 +80,7 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
       '\n , \n1,2\n',
       'empty_file',
       2,
-      'The first row of the file is blank; it has to hold the names of the columns.',
+      'The first row of the file is blank; it must hold the names of the columns.',
     ],
     ['a quote open in the header', 'a,"b\n1,2\n', 'unclosed_quote', 1, UNCLOSED(1)],
     ['a quote inside a name', 'a,5" b\n1,2\n', 'bad_quote', 1, MIDST(1)],
@@ -89,14 +89,14 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
       `${'c,'.repeat(9_999)}c\n`,
       'too_many_columns',
       1,
-      'The header has 10000 columns, and at most 200 are read; take the others out.',
+      'The header has 10000 columns, but may have at most 200; remove the others.',
     ],
     [
       '201 columns',
       `${'c,'.repeat(200)}c\n1\n`,
       'too_many_columns',
       1,
-      'The header has 201 columns, and at most 200 are read; take the others out.',
+      'The header has 201 columns, but may have at most 200; remove the others.',
     ],
   ])('no header: %s', async (_name, text, code, line, message) => {
     expect(await readCsv(new ByteSource(Buffer.from(text), size))).toEqual({
@@ -111,7 +111,7 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     expect([header?.length, rows[0]?.length]).toEqual([200, 201]);
   });
 
-  test('a header is given out although a later row is at fault', async () => {
+  test('a header is returned although a later row is at fault', async () => {
     const reader = openCsv(new ByteSource(Buffer.from(`a,b\n1\n${'1,2\n'.repeat(20)}`), size));
     expect(await reader.header()).toEqual(['a', 'b']);
     await expect(reader.records(10).next()).rejects.toMatchObject({ code: 'wrong_cell_count' });

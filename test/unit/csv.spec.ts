@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { CsvReader } from '../../src/import/file/csv-reader.js';
-import { BOM, armed, csvLine } from '../../src/common/csv.js';
+import { BOM, unescapeFormula, csvLine } from '../../src/common/csv.js';
 import { ByteSource, CHUNKINGS } from '../support/bytes.js';
 import { randoms } from '../support/random.js';
 
@@ -35,7 +35,7 @@ test.each<[string, string]>([
   ["'", "'"],
   ["'tis", "'tis"],
   ["''", "''"],
-])('a formula is disarmed: %j', (cell, written) => {
+])('a formula is escaped: %j', (cell, written) => {
   expect(csvLine([cell])).toBe(`${written}\r\n`);
 });
 
@@ -55,8 +55,8 @@ test.each<[string, string]>([
   ["''tis", "''tis"],
   ["x'=", "x'="],
   ['', ''],
-])('what stands in a cell is armed again: %j becomes %j', (cell, value) => {
-  expect(armed(cell)).toBe(value);
+])('the escape of a cell is removed: %j becomes %j', (cell, value) => {
+  expect(unescapeFormula(cell)).toBe(value);
 });
 
 const ALPHABET = [
@@ -94,7 +94,7 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     const read: string[][] = [];
     const lines: number[] = [];
     for await (const batch of reader.records(100)) {
-      read.push(...batch.map(({ cells }) => cells.map(armed)));
+      read.push(...batch.map(({ cells }) => cells.map(unescapeFormula)));
       lines.push(...batch.map(({ line }) => line));
     }
     expect(read).toEqual(rows);

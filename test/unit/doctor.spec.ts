@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { poolCheck } from '../../src/cli/doctor-database.js';
-import { nodeCheck } from '../../src/cli/doctor-machine.js';
+import { poolCheck } from '../../src/cli/doctor-checks.js';
+import { nodeCheck } from '../../src/cli/doctor-checks.js';
 
 const level = ([finding]: { level: string }[]) => finding?.level;
 
@@ -20,7 +20,7 @@ test('the version of Node that is asked for is the one of package.json', () => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
   const [finding] = nodeCheck('1.0.0');
   expect(engines.node).toMatch(/^>=\d+\.\d+$/);
-  expect(finding?.say).toContain(`install ${engines.node.slice(2)} or later`);
+  expect(finding?.message).toContain(`install ${engines.node.slice(2)} or later`);
 });
 
 test.each([

@@ -43,9 +43,9 @@ test.each([
   const drop = new DropFolder(folder, '*.csv');
   await fs.writeFile(join(folder, name), '');
   const claimed = await drop.claim(name, id);
-  if (!claimed) throw new Error('somebody else was faster');
+  if (!claimed) throw new Error('another process was faster');
   expect(await drop.claimed()).toEqual([claimed]);
-  await drop.file(claimed, 'done');
+  await drop.archive(claimed, 'done');
   expect(await fs.readdir(join(folder, 'done'))).toEqual([
     expect.stringMatching(`^(${letter})+\\.${id}\\.csv$`),
   ]);

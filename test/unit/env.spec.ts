@@ -140,7 +140,7 @@ describe.each(Object.entries(REFUSED))('%s', (name, values) => {
     expect(heading).toBe('The settings are not valid:');
     expect(rules).not.toHaveLength(0);
     for (const rule of rules) expect(rule).toMatch(new RegExp(`^- .*\\b${name} must .+`));
-    // Shorter ones stand in rules by chance.
+    // Shorter ones occur in rules by chance.
     if (value.length > 8) expect(message).not.toContain(value);
     expect(message).not.toContain('hunter');
   });
@@ -150,7 +150,7 @@ test('no setting is without a rule that refuses something', () => {
   expect(Object.keys(REFUSED).sort()).toEqual([...fieldsOf(Env)].sort());
 });
 
-test('all settings that are wrong are told at once', () => {
+test('all wrong settings are reported at once', () => {
   const message = refusal({ PORT: 'x', LOG_LEVEL: 'x', DATABASE_URL: 'x' });
   expect(message).toContain('PORT');
   expect(message).toContain('LOG_LEVEL');

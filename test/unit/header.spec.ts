@@ -134,31 +134,31 @@ test.each<[string[], typeof KNOWN, string, string]>([
     ['ExternalId', 'Email', 'E-MAIL'],
     KNOWN,
     'duplicate_column',
-    'The columns "Email" and "E-MAIL" both mean Email; take one of them out.',
+    'The columns "Email" and "E-MAIL" both mean Email; remove one of them.',
   ],
   [
     ['GUID', 'Email', 'ExternalId'],
     ANY,
     'duplicate_column',
-    'The columns "GUID" and "ExternalId" both mean ExternalId; take one of them out.',
+    'The columns "GUID" and "ExternalId" both mean ExternalId; remove one of them.',
   ],
   [
     ['ExternalId', 'FirstName', 'Surname', 'ForeName'],
     KNOWN,
     'duplicate_column',
-    'The columns "FirstName" and "ForeName" both mean ForeName; take one of them out.',
+    'The columns "FirstName" and "ForeName" both mean ForeName; remove one of them.',
   ],
   [
     ['ExternalId', 'LastName', 'last_name'],
     ANY,
     'duplicate_column',
-    'The columns "LastName" and "last_name" both mean Surname; take one of them out.',
+    'The columns "LastName" and "last_name" both mean Surname; remove one of them.',
   ],
   ...PASSWORDS.map((name): [string[], typeof KNOWN, string, string] => [
     ['ExternalId', name],
     ANY,
     'password_column',
-    `Imports set no passwords; take the column "${name}" out of the file.`,
+    `Imports set no passwords; remove the column "${name}" from the file.`,
   ]),
 ])('%j with %j is refused: %s', (names, options, code, message) => {
   expect(refusalOf(names, options)).toEqual([code, 1, message]);

@@ -34,7 +34,7 @@ test('a file replaces what an earlier attempt has left', async () => {
   expect(parts).toEqual(['ExternalId']);
 });
 
-test('a file that fails before its first byte is told to whoever stores it, and leaves nothing', async () => {
+test('a stream that fails before its first byte rejects, and leaves nothing', async () => {
   const { parts, store } = slow();
   const file = createReadStream('no-such-file.csv');
   await expect(store.store('no-such-file.csv', file)).rejects.toThrow('ENOENT');

@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { parseExpiry, parseName } from '../../src/cli/keys-arguments.js';
+import { parseExpiry, parseName } from '../../src/cli/keys.command.js';
 import { toMillis } from '../../src/common/time.js';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -10,8 +10,8 @@ test.each([
   ['  HR \u00a0 system ', 'HR system'],
   ['e\u0301', '\u00e9'],
   ['😀'.repeat(255), '😀'.repeat(255)],
-])('the name %j is kept as one line of text', (given, kept) => {
-  expect(parseName(given)).toBe(kept);
+])('the name %j is kept as one line of text', (text, kept) => {
+  expect(parseName(text)).toBe(kept);
 });
 
 test.each([
@@ -42,7 +42,7 @@ test.each(['2095-12-31', '2096-02-29'])('%s is the beginning of that day in UTC'
 
 test('today has begun, tomorrow has not', () => {
   jest.useFakeTimers({ now: Date.parse('2026-02-28T23:59:59.999Z') });
-  expect(() => parseExpiry('2026-02-28')).toThrow('must be a date to come');
+  expect(() => parseExpiry('2026-02-28')).toThrow('must be a future date');
   expect(parseExpiry('2026-03-01')).toBe('2026-03-01 00:00:00.000');
 });
 
@@ -61,5 +61,5 @@ test.each([
   '90',
   '',
 ])('the end %j is refused', (text) => {
-  expect(() => parseExpiry(text)).toThrow('must be a date to come');
+  expect(() => parseExpiry(text)).toThrow('must be a future date');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { joinList, splitList } from '../../src/import/file/list-cell.js';
+import { joinList, splitList } from '../../src/import/file/columns.js';
 import { randoms } from '../support/random.js';
 
 test.each<[string[], string]>([

@@ -11,8 +11,8 @@ import { type StagedRow, failedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 
 /**
- * Writes a plan, a batch at a time, through the user writer. The run's checkpoint moves in the transaction of its
- * batch: whenever it is killed, a batch is done and counted, or neither.
+ * Writes a plan through the user writer, batch by batch. The checkpoint of the run moves in the transaction of each batch,
+ * so that after a crash a batch is applied and counted, or neither.
  */
 @Injectable()
 export class Applier {
@@ -22,7 +22,7 @@ export class Applier {
     private readonly directory: UserDirectory,
   ) {}
 
-  /** Goes on behind the last batch that is done. */
+  /** Applies the batches after the last applied one. @throws what `Checkpoint.commit` throws. */
   async apply(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const caller: Caller = {
       ...run.caller,
@@ -49,7 +49,7 @@ export class Applier {
     );
     const changes = rows.filter((row) => !claims.includes(row));
     const outcomes = await this.writer.apply(tx, changes.map(toChange), caller);
-    // Users have changed since the plan was made, or somebody else has taken a name.
+    // Users have changed since the plan was made, or an identifier was taken since.
     const failed = changes.flatMap((row, index) => {
       const outcome = outcomes[index];
       return outcome?.outcome === 'error' ? [failedRow(row, [...outcome.failures])] : [];

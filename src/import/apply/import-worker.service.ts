@@ -8,12 +8,12 @@ import { Leases } from '../../leases/leases.service.js';
 import { RunProcess } from './run-process.service.js';
 import { IMPORT_LEASE, LEASE_SECONDS, NotOurs, Stopping, Checkpoint } from '../runs/checkpoint.js';
 
-/** How often an idle instance looks whether another one has left something to do. */
+/** How often an idle instance looks for runs that another instance has left. */
 const POLL_MILLIS = 1000;
 
 /**
- * Takes up runs, one at a time among all instances (a lease in the database), in the order of their arrival. What a
- * killed instance has left is taken up by whoever comes first, as soon as its lease has run out.
+ * Works on runs in the order of their arrival, one at a time across all instances, under a lease in the database. After a
+ * crash another instance continues the run as soon as the lease has expired.
  */
 @Injectable()
 export class ImportWorker implements BeforeApplicationShutdown {
@@ -30,14 +30,14 @@ export class ImportWorker implements BeforeApplicationShutdown {
     private readonly log: Log,
   ) {}
 
-  /** Ends at the next checkpoint; the run goes on where the service starts again. */
+  /** Stops at the next checkpoint; the run continues there after a restart. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     clearTimeout(this.timer);
     await this.busy;
   }
 
-  /** There may be something to do, now and from now on. */
+  /** Starts working on waiting runs, and polls for more from then on. */
   wake(): void {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);
@@ -61,7 +61,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     }
   }
 
-  /** The run is chosen with the lease in hand: what another instance has just ended is not begun again. */
+  /** Chooses the run under the lease, so that one that another instance has just finished is not started again. */
   private async workOnNext(): Promise<void> {
     const id = await this.runs.next();
     if (id === undefined) return;
@@ -71,7 +71,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     } catch (error) {
       if (!(error instanceof NotOurs) && !(error instanceof Stopping)) throw error;
     } finally {
-      this.events.tell(id);
+      this.events.notify(id);
     }
   }
 }

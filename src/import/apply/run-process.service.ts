@@ -7,14 +7,14 @@ import type { Sql } from '../../database/engine/sql.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { Planner } from '../plan/planner.js';
-import { FailedCells } from '../report/failed-cells.js';
+import { FailedRows } from '../report/failed-rows.js';
 import { Applier } from './applier.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, type Reason, type RunChange, type RunState, noCounts } from '../runs/import-run.js';
 import { Cancelled, NotOurs, Stopping, type Checkpoint } from '../runs/checkpoint.js';
 
-/** Takes one run from the state in which it stands as far as it can go without an operator. */
+/** Takes a run from its current state as far as it can go without an operator. */
 @Injectable()
 export class RunProcess {
   constructor(
@@ -23,12 +23,12 @@ export class RunProcess {
     private readonly files: ImportFilesRepository,
     private readonly planner: Planner,
     private readonly applier: Applier,
-    private readonly failedCells: FailedCells,
+    private readonly failedRows: FailedRows,
     private readonly audit: AuditService,
     private readonly log: Log,
   ) {}
 
-  /** @throws NotOurs, Stopping, and what says that the database is away: the run stays as it is, for later. */
+  /** @throws NotOurs, Stopping, and errors of an unreachable database; the run keeps its state and is continued later. */
   async run(checkpoint: Checkpoint): Promise<void> {
     try {
       let run = await this.current(checkpoint);
@@ -46,13 +46,13 @@ export class RunProcess {
 
   private async current(checkpoint: Checkpoint): Promise<ImportRun> {
     const run = await this.runs.find(checkpoint.runId);
-    if (!run) throw new Error('an import has been deleted under way');
+    if (!run) throw new Error('an import was deleted while it was running');
     return run;
   }
 
   private async plan(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const time = now();
-    await this.change(checkpoint, {
+    await checkpoint.commit(async () => undefined, {
       state: 'validating',
       started: run.started ?? time,
       phaseStarted: time,
@@ -60,20 +60,20 @@ export class RunProcess {
       percent: 0,
     });
     const plan = await this.planner.plan(run, checkpoint);
-    await this.failedCells.keep(run, checkpoint);
+    await this.failedRows.keepCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
       const message =
-        'The users have changed since this was planned, and it would do something else now; import again.';
+        'The users have changed since this was planned, and the plan no longer holds; import again.';
       const reason = { code: 'plan_changed', message };
       return this.finish(checkpoint, 'superseded', async () => ({ ...plan, reason }));
     }
-    if (run.dryRun && !run.approved)
-      return this.change(checkpoint, { ...plan, state: 'planned', percent: 100 });
+    if (run.dryRun && !run.approved) {
+      return checkpoint.commit(async () => undefined, { ...plan, state: 'planned', percent: 100 });
+    }
+    const supersede = (tx: Sql): Promise<void> => this.supersede(tx, run);
     if (hit && !run.approved) {
-      return this.change(checkpoint, { ...plan, state: 'needs_approval', percent: 100 }, (tx) =>
-        this.supersede(tx, run),
-      );
+      return checkpoint.commit(supersede, { ...plan, state: 'needs_approval', percent: 100 });
     }
     const next: RunChange = {
       state: 'applying',
@@ -83,10 +83,10 @@ export class RunProcess {
       percent: 0,
       appliedBatches: 0,
     };
-    await this.change(checkpoint, { ...plan, ...next }, (tx) => this.supersede(tx, run));
+    await checkpoint.commit(supersede, { ...plan, ...next });
   }
 
-  /** A newer file of the data set makes older plans that still wait for an approval pointless. */
+  /** Ends older plans of the data set that still wait for approval: this newer file replaces theirs. */
   private async supersede(tx: Sql, run: ImportRun): Promise<void> {
     if (run.reverts !== null) return;
     const older = await this.runs.ofDataset(run.dataset, ['needs_approval'], 100, tx);
@@ -100,7 +100,7 @@ export class RunProcess {
   }
 
   private async end(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
-    await this.failedCells.keep(run, checkpoint);
+    await this.failedRows.keepCells(run, checkpoint);
     const counts = await this.counts(run);
     const state = counts.error > 0 ? 'completed_with_errors' : 'completed';
     const missing = await this.missing(run);
@@ -108,7 +108,7 @@ export class RunProcess {
     await this.finish(checkpoint, state, async () => ({ counts, missing, rowsDone, percent: 100 }));
   }
 
-  /** What stands at the end: the plan's rows as they are now, and the unchanged ones, which are not kept. */
+  /** The final counts: the stored rows by outcome, and the unchanged ones, which are not stored. */
   private async counts(run: ImportRun, tx?: Sql) {
     const kept = await this.rows.countByOutcome(run.id, tx);
     kept.delete('missing');
@@ -132,16 +132,16 @@ export class RunProcess {
     if (problem.code === 'unavailable') throw error;
     this.log.fault(checkpoint.runId, problem.code, error);
     const message =
-      'The service failed while it worked on this import; its log names the run. What was applied stays.';
+      'The service failed during this import; its log names the run. Rows that were applied stay applied.';
     return this.abandon(checkpoint, 'failed', { code: 'internal', message });
   }
 
-  /** The end of a run that has not come to its end. */
+  /** Ends a run early: before applying, as if it had planned nothing; later, with its remaining rows skipped. */
   private async abandon(checkpoint: Checkpoint, state: RunState, reason: Reason | null): Promise<void> {
     const run = await this.current(checkpoint);
     checkpoint.end();
     if (run.state !== 'applying') {
-      await this.rows.deleteAll(run.id, (stretch) => checkpoint.commit(stretch));
+      await this.rows.deleteAll(run.id, (write) => checkpoint.commit(write));
       const missing = { reported: 0, blocked: 0 };
       return this.finish(checkpoint, state, async () => ({
         reason,
@@ -151,19 +151,19 @@ export class RunProcess {
         batches: 0,
       }));
     }
-    await this.keepCells(run, checkpoint);
+    await this.tryKeepCells(run, checkpoint);
     const missing = await this.missing(run);
-    // In one transaction: half of it would look like a run that still has work to do.
+    // In one transaction, because half of it would look like a run that still has rows to apply.
     await this.finish(checkpoint, state, async (tx) => {
       await this.rows.skipBehind(tx, run.id, run.appliedBatches);
       return { reason, counts: await this.counts(run, tx), missing };
     });
   }
 
-  /** For a run that ends early: without its cells too, should the file be what is wrong. */
-  private async keepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
+  /** Stores the cells of failed rows if the file can still be read. */
+  private async tryKeepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     try {
-      await this.failedCells.keep(run, checkpoint);
+      await this.failedRows.keepCells(run, checkpoint);
     } catch (error) {
       if (error instanceof NotOurs) throw error;
       this.log.fault(run.id, toProblemError(error).code, error);
@@ -181,7 +181,7 @@ export class RunProcess {
       await this.runs.update(tx, run.id, change);
       if (run.appliedBatches > 0 && wrote({ ...run, ...change })) await this.record(tx, run, change);
     });
-    // It has ended. A file that stays nevertheless goes with the next purge.
+    // The run has ended. If its file cannot be deleted, the next purge deletes it.
     await this.files.delete(run.id).catch((error: unknown) => {
       this.log.fault(run.id, toProblemError(error).code, error);
     });
@@ -199,17 +199,9 @@ export class RunProcess {
       [{ action: 'import.completed', target: { kind: 'import', id: run.id }, changes }],
     );
   }
-
-  private async change(
-    checkpoint: Checkpoint,
-    change: RunChange,
-    also: (tx: Sql) => Promise<void> = async () => undefined,
-  ): Promise<void> {
-    await checkpoint.commit(also, change);
-  }
 }
 
-/** Whether users are other than before. */
+/** Whether the run has changed users. */
 function wrote({ counts, missing }: Pick<ImportRun, 'counts' | 'missing'>): boolean {
   const { created = 0, updated = 0, blocked = 0, reactivated = 0 } = counts ?? {};
   return created + updated + blocked + reactivated + missing.blocked > 0;

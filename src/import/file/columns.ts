@@ -1,8 +1,6 @@
 import { normalForm } from '../../common/text.js';
 import type { User } from '../../users/model/user.js';
-import { joinList } from './list-cell.js';
 
-/** How a cell is read. */
 type CellKind = 'text' | 'flag' | 'roles' | 'saml' | 'manager' | 'network';
 
 export interface Column {
@@ -12,9 +10,9 @@ export interface Column {
   kind: CellKind;
   /** Wire name of the field that the cell fills; of a network, its name. */
   field: string;
-  /** An empty cell leaves the field alone, whatever `blank_cells` says. */
+  /** An empty cell never changes the field, whatever `blank_cells` says. */
   keepsBlank?: true;
-  /** Spreadsheets take such text for a number and spoil it. */
+  /** Spreadsheets may convert such text to a number and damage it. */
   looksNumeric?: true;
   /** The cell of a user; `manager` is the manager's external id. */
   write: (user: User, manager: string) => string;
@@ -126,3 +124,41 @@ export function columnOf(header: string): Column | undefined {
 export function cellsOf(user: User, manager: string): string[] {
   return COLUMNS.map((column) => column.write(user, manager));
 }
+
+/**
+ * Joins the values of a cell with `|`. A `|` inside a value becomes `\|`. Backslashes are doubled only before a `|`, so
+ * that `DOMAIN\name` is written, and typed by people, as it is.
+ */
+export function joinList(values: readonly string[]): string {
+  const [only] = values;
+  if (only !== undefined && values.length === 1 && !only.includes('|')) return only; // the usual cell
+  return values
+    .map((value, index) => {
+      const escaped = value.replace(/(\\*)\|/g, '$1$1\\|');
+      return index < values.length - 1 ? escaped.replace(/(\\+)$/, '$1$1') : escaped;
+    })
+    .join('|');
+}
+
+/** The values of a cell that `joinList` or a person wrote, trimmed and without empty ones. */
+export function splitList(cell: string): string[] {
+  if (!cell.includes('|')) return isBlank(cell) ? [] : [cell.trim()];
+  const values: string[] = [];
+  let value = '';
+  let at = 0;
+  for (const match of cell.matchAll(/(\\*)\|/g)) {
+    const slashes = match[1] ?? '';
+    value += cell.slice(at, match.index) + '\\'.repeat(slashes.length / 2);
+    at = match.index + match[0].length;
+    if (slashes.length % 2 === 1) {
+      value += '|';
+    } else {
+      values.push(value);
+      value = '';
+    }
+  }
+  values.push(value + cell.slice(at));
+  return values.filter((value) => !isBlank(value)).map((value) => value.trim());
+}
+
+const isBlank = (text: string): boolean => text.trim() === '';

@@ -1,21 +1,26 @@
-import { delimiterOf, headOf } from './delimiter.js';
+import { parse } from 'csv-parse/sync';
 import { FileError } from './file-error.js';
-import { type CsvRecord, RecordParser } from './record-parser.js';
+import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
 import { decodeText } from './text-decoder.js';
 
 export { type CsvRecord, MAX_ROWS } from './record-parser.js';
 
+/** The first is the default for a header without any known name. */
+const DELIMITERS = [',', ';', '\t', '|'];
+/** Far more than the names of 200 columns. */
+const HEAD_CHARACTERS = 64 * 1024;
+
 export interface CsvOptions {
   encoding?: string | undefined;
-  /** Found from the header when not given. */
+  /** Detected from the header when undefined. */
   delimiter?: string | undefined;
   knownColumn: (header: string) => boolean;
 }
 
 /**
- * The records of a CSV file (RFC 4180; LF, CRLF or CR), strictly read, in the memory of a batch. The file is read no
- * faster than its records are taken, and closed at its end, at a fault, and when `records` is left early.
- * @throws FileError from `header` and `records`, with the line, for whatever makes the file doubtful as a whole.
+ * Reads the records of a CSV file (RFC 4180; LF, CRLF or CR) strictly, in the memory of a batch. The file is read no
+ * faster than its records are taken, and closed at its end, at a fault, and when the caller of `records` stops early.
+ * @throws FileError from `header` and `records`, with the line, for any fault that casts doubt on the whole file.
  */
 export class CsvReader {
   private bytes = 0;
@@ -34,7 +39,7 @@ export class CsvReader {
     return this.bytes;
   }
 
-  /** The names of the columns, as they stand in the file; to be asked for once, before `records`. */
+  /** The names of the columns, as the file spells them. Call it once, before `records`. */
   async header(): Promise<string[]> {
     const piece = await this.pieces.next();
     const [header, ...rows] = piece.done ? [] : piece.value;
@@ -42,7 +47,7 @@ export class CsvReader {
       throw new FileError('empty_file', 'The file is empty; it needs a header row and a row for each user.');
     if (header.cells.every((name) => name.trim() === '')) {
       await this.pieces.return(undefined);
-      const message = 'The first row of the file is blank; it has to hold the names of the columns.';
+      const message = 'The first row of the file is blank; it must hold the names of the columns.';
       throw new FileError('empty_file', message, header.line);
     }
     this.ahead = rows;
@@ -86,5 +91,32 @@ export class CsvReader {
       this.bytes += chunk.length;
       yield chunk;
     }
+  }
+}
+
+/** Takes enough of the text to contain its header. */
+async function headOf(text: AsyncGenerator<string>): Promise<string> {
+  const pieces: string[] = [];
+  for (let length = 0; length < HEAD_CHARACTERS;) {
+    const piece = await text.next();
+    if (piece.done) break;
+    pieces.push(piece.value);
+    length += piece.value.length;
+  }
+  return pieces.join('');
+}
+
+/** The delimiter that yields the most known names in the first record; of equal ones, the first in the list. */
+function delimiterOf(head: string, known: (name: string) => boolean): string {
+  const scores = DELIMITERS.map((delimiter) => firstRecord(head, delimiter).filter(known).length);
+  return DELIMITERS[scores.indexOf(Math.max(...scores))] ?? ',';
+}
+
+function firstRecord(head: string, delimiter: string): string[] {
+  try {
+    return parse(head, { delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, to: 1 })[0] ?? [];
+  } catch {
+    // Not a header with this delimiter; if none fits, the reader reports what is wrong.
+    return [];
   }
 }

@@ -1,4 +1,4 @@
-/** Why a file is refused as a whole. */
+/** Why a whole file is refused. */
 export type FileErrorCode =
   | 'bad_encoding'
   | 'unclosed_quote'
@@ -16,7 +16,7 @@ export type FileErrorCode =
   | 'unexpected_rows'
   | 'file_lost';
 
-/** A file that is refused whole, before anything is written. The message says what to do and quotes no cell. */
+/** Refuses a whole file before any user is written. The message says what to do and quotes no cell. */
 export class FileError extends Error {
   constructor(
     readonly code: FileErrorCode,

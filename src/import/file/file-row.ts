@@ -1,39 +1,38 @@
-import type { JsonObject } from '../../common/json.js';
+import { type JsonObject, isObject } from '../../common/json.js';
 import { normalForm } from '../../common/text.js';
 import type { RowError } from '../runs/import-row.js';
-import type { Column } from './columns.js';
+import { type Column, splitList } from './columns.js';
 import type { CsvRecord } from './csv-reader.js';
-import { armed } from '../../common/csv.js';
+import { unescapeFormula } from '../../common/csv.js';
 import type { Header } from './header.js';
-import { splitList } from './list-cell.js';
 
-/** Whom a row is about, and whom it names: what is looked up before the rest of it is read. */
+/** The users that a row refers to: they are looked up before the rest of the row is read. */
 export interface RowKeys {
   line: number;
-  /** Trimmed; empty when the cell is. */
+  /** Trimmed; empty when the cell is blank. */
   externalId: string;
-  /** External id of the manager; null clears, undefined leaves alone. */
+  /** External id of the manager; null clears it, undefined keeps it. */
   manager: string | null | undefined;
 }
 
 /** A row of a file in the form in which the API takes a user. */
 export interface FileRow extends RowKeys {
-  /** Wire names and values, as a client would send them; the manager aside. */
+  /** Wire names and values as a client would send them, without the manager. */
   raw: JsonObject;
-  /** Cells by the field that they fill, for error messages. */
+  /** Cells by the field that they set, for error messages. */
   cells: ReadonlyMap<string, string>;
-  /** Cells that a spreadsheet has taken for a number. */
-  spoilt: readonly RowError[];
+  /** Errors for cells that a spreadsheet has converted to a number. */
+  damaged: readonly RowError[];
 }
 
-const SPOILT = /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i;
+const DAMAGED = /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i;
 const TRUE = new Set(['true', 'yes', '1']);
 const FALSE = new Set(['false', 'no', '0']);
 
 export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): RowKeys {
   const cell = (field: string): string | undefined => {
     const index = header.findIndex((column) => column?.field === field);
-    return index < 0 ? undefined : normalForm(armed(record.cells[index] ?? ''), 'NFC').trim();
+    return index < 0 ? undefined : normalForm(unescapeFormula(record.cells[index] ?? ''), 'NFC').trim();
   };
   const manager = cell('manager_uuid');
   const cleared = blankCells === 'keep' ? undefined : null;
@@ -47,36 +46,39 @@ export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' 
 export function readRow(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): FileRow {
   const raw: JsonObject = {};
   const cells = new Map<string, string>();
-  const spoilt: RowError[] = [];
+  const damaged: RowError[] = [];
   for (const [index, column] of header.entries()) {
     if (!column) continue;
-    const cell = armed(record.cells[index] ?? '');
+    const cell = unescapeFormula(record.cells[index] ?? '');
     const blank = cell.trim() === '';
     if (blank && (column.keepsBlank || blankCells === 'keep')) continue;
-    if (column.looksNumeric && SPOILT.test(cell.trim())) spoilt.push(spoiltError(column.field, cell));
+    if (column.looksNumeric && DAMAGED.test(cell.trim())) damaged.push(damagedError(column.field, cell));
     cells.set(column.field, cells.has(column.field) ? `${cells.get(column.field) ?? ''} ${cell}` : cell);
     if (column.kind !== 'manager') fill(raw, column, cell, blank);
   }
-  return { ...readKeys(record, header, blankCells), raw, cells, spoilt };
+  return { ...readKeys(record, header, blankCells), raw, cells, damaged };
 }
 
 function fill(raw: JsonObject, { kind, field }: Column, cell: string, blank: boolean): void {
   if (kind === 'flag') raw[field] = blank ? null : toFlag(cell);
   else if (kind === 'roles') raw[field] = cell.split(/[;|]/).filter((role) => role.trim() !== '');
   else if (kind === 'saml') raw[field] = { saml: splitList(cell) };
-  else if (kind === 'network')
-    raw['social_media'] = { ...(raw['social_media'] as object | undefined), [field]: cell };
+  else if (kind === 'network') raw['social_media'] = { ...networks(raw), [field]: cell };
   else raw[field] = cell;
 }
 
-/** What is neither yes nor no stays text, to be refused as the API refuses it. */
+function networks({ social_media }: JsonObject): JsonObject {
+  return isObject(social_media) ? social_media : {};
+}
+
+/** Text that is neither true nor false stays as it is, and the rules of the API refuse it. */
 function toFlag(cell: string): boolean | string {
   const word = cell.trim().toLowerCase();
   if (TRUE.has(word)) return true;
   return FALSE.has(word) ? false : cell;
 }
 
-function spoiltError(field: string, cell: string): RowError {
+function damagedError(field: string, cell: string): RowError {
   return {
     field,
     code: 'spreadsheet_number',

@@ -2,15 +2,15 @@ import { truncated } from '../../common/text.js';
 import { type Column, columnOf, headerKey } from './columns.js';
 import { FileError } from './file-error.js';
 
-/** Which cell of a row belongs to which column; undefined for a cell that nobody reads. */
+/** The column of each cell of a row; undefined for an ignored cell. */
 export type Header = readonly (Column | undefined)[];
 
 const PASSWORDS = new Set(['password', 'passwd', 'pwd', 'passwordhash']);
 const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 
 /**
- * The columns of a header row. Columns whose name begins with `_` are ours (`failed.csv`) and ignored.
- * @throws FileError on a password, an unknown or a repeated column, and when there is no ExternalId.
+ * The columns of a header row. Names that begin with `_` are those of `failed.csv` and ignored.
+ * @throws FileError for a password column, an unknown or a repeated column, and a missing ExternalId.
  */
 export function readHeader(names: readonly string[], options: { ignore_unknown_columns: boolean }): Header {
   const header = names.map((name) => (name.trim().startsWith('_') ? undefined : toColumn(name, options)));
@@ -19,7 +19,7 @@ export function readHeader(names: readonly string[], options: { ignore_unknown_c
     const first = names[header.indexOf(column)] ?? '';
     throw new FileError(
       'duplicate_column',
-      `The columns ${quoted(first)} and ${quoted(names[index] ?? '')} both mean ${column.name}; take one of them out.`,
+      `The columns ${quoted(first)} and ${quoted(names[index] ?? '')} both mean ${column.name}; remove one of them.`,
       1,
     );
   }
@@ -37,7 +37,7 @@ function toColumn(name: string, options: { ignore_unknown_columns: boolean }): C
   if (PASSWORDS.has(headerKey(name))) {
     throw new FileError(
       'password_column',
-      `Imports set no passwords; take the column ${quoted(name)} out of the file.`,
+      `Imports set no passwords; remove the column ${quoted(name)} from the file.`,
       1,
     );
   }

@@ -8,7 +8,7 @@ import { ImportFilesRepository, PART_BYTES } from './import-files.repository.js'
 
 export const MAX_FILE_BYTES = 100 * 1024 * 1024;
 
-/** A file that waits for its options: it is stored, and nobody works on it. */
+/** A stored file that is not a run yet. */
 export interface StoredFile {
   runId: string;
   name: string;
@@ -17,7 +17,7 @@ export interface StoredFile {
   sha256: string;
 }
 
-/** Takes files in, whichever door they come through. */
+/** Stores uploaded files, whether they come from the API, the command line or the schedule. */
 @Injectable()
 export class ImportStore {
   constructor(
@@ -26,10 +26,10 @@ export class ImportStore {
   ) {}
 
   /**
-   * Stores a file part by part, in the memory of a part.
-   * @param runId of the run to be; what an earlier attempt has left under it is replaced, unless it is a run by now.
-   * @throws ProblemError `too_large` beyond 100 MiB; whatever the stream throws, or the database where there is such a run.
-   * Nothing of the file stays then.
+   * Stores a file part by part, in the memory of one part.
+   * @param runId of the future run; parts that an earlier attempt left under it are replaced, unless a run needs them.
+   * @throws ProblemError `too_large` beyond 100 MiB; errors of the stream; a database error when there is such a run.
+   * Nothing of the file is kept then.
    */
   async store(name: string, bytes: AsyncIterable<Uint8Array>, runId = uuidv7()): Promise<StoredFile> {
     const hash = createHash('sha256');
@@ -38,13 +38,13 @@ export class ImportStore {
     let pending: Uint8Array[] = [];
     let length = 0;
     const flush = async (): Promise<void> => {
-      if (parts === 0) await this.clear(runId);
+      if (parts === 0) await this.discard(runId);
       await this.files.append(runId, parts++, Buffer.concat(pending));
       pending = [];
       length = 0;
     };
     try {
-      // Nothing is awaited before it: a stream that fails while nobody listens ends the process.
+      // No await before this: a stream that fails without a listener ends the process.
       for await (const chunk of bytes) {
         size += chunk.length;
         if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', 'The file has more than 100 MiB.');
@@ -55,22 +55,19 @@ export class ImportStore {
       }
       await flush();
     } catch (error) {
-      await this.clear(runId);
+      await this.discard(runId);
       throw error;
     }
     return { runId, name: cleaned(name), size, parts, sha256: hash.digest('hex') };
   }
 
-  async discard(file: StoredFile): Promise<void> {
-    await this.clear(file.runId);
-  }
-
-  private async clear(runId: string): Promise<void> {
+  /** Deletes a stored file unless a run needs it. */
+  async discard(runId: string): Promise<void> {
     await this.transactions.run((tx) => this.files.deleteUnneeded(tx, runId));
   }
 }
 
-/** A name as a record may hold it: whoever sends a file may call it anything. */
+/** The name with only characters that the database can store: the sender may call a file anything. */
 function cleaned(name: string): string {
   return truncated(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
 }

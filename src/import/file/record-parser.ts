@@ -1,20 +1,22 @@
 import { CsvError, Parser } from 'csv-parse';
-import { endlessQuote, MAX_ROW_CHARACTERS, rowTooLong, toFileError } from './csv-refusals.js';
-import { LINE_ENDS } from './delimiter.js';
 import { FileError } from './file-error.js';
 
 export interface CsvRecord {
-  /** As a spreadsheet shows it: the header is 1, a record is one line whatever line ends it holds, an empty line counts. */
+  /** As a spreadsheet shows it: the header is 1, a record with line ends in its cells is one line, an empty line counts. */
   line: number;
   cells: string[];
 }
 
+/** RFC 4180 has CRLF, Unix LF, and old Macs CR; one file may mix them. */
+export const LINE_ENDS = ['\r\n', '\n', '\r'];
 export const MAX_ROWS = 1_000_000;
 const MAX_COLUMNS = 200;
+/** Far more than a row of valid cells can have. */
+const MAX_ROW_CHARACTERS = 512 * 1024;
 /** No row within the limit is longer in the file, even with every character a doubled quote. */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
-/** csv-parse, strict, fed piece by piece: the pace is the caller's. */
+/** Feeds csv-parse, in its strict mode, piece by piece at the pace of the caller. */
 export class RecordParser {
   private readonly parser: RecordTap;
   private taken: CsvRecord[] = [];
@@ -29,7 +31,7 @@ export class RecordParser {
     });
   }
 
-  /** The records that end in `text`; those before a fault are given out before it is thrown. @throws FileError */
+  /** The records that end in `text`. Those before a fault are yielded before it is thrown. @throws FileError */
   async *read(text: string): AsyncGenerator<CsvRecord[]> {
     const before = this.linesEnded;
     const bytes = Buffer.from(text);
@@ -37,7 +39,7 @@ export class RecordParser {
     const failure = await settled((done) => this.parser.write(bytes, done));
     yield* this.take(failure, false);
     this.pending = text.length + (this.linesEnded === before ? this.pending : 0);
-    if (this.pending > MAX_PENDING) throw await this.endless();
+    if (this.pending > MAX_PENDING) throw await this.overlong();
   }
 
   /** The last records. @throws FileError */
@@ -70,8 +72,8 @@ export class RecordParser {
     if (failure) throw toFileError(failure, { line: this.linesEnded + 1, width: this.width, last });
   }
 
-  /** A row without end: whether a quote is open in it shows when the file is said to end here. */
-  private async endless(): Promise<FileError> {
+  /** A row that is too long. csv-parse says whether a quote is open in it when the file is ended here. */
+  private async overlong(): Promise<FileError> {
     const line = this.linesEnded + 1;
     const failure = await settled((done) => this.parser.end(done));
     const inQuote = failure instanceof CsvError && failure.code === 'CSV_QUOTE_NOT_CLOSED';
@@ -80,8 +82,8 @@ export class RecordParser {
 }
 
 /**
- * Takes the records where the parser hands them out: its `info` option, which would tell their lines too, costs half as
- * much again, and reading them as a stream a wait for each.
+ * Takes the records where the parser emits them. Its `info` option, which adds their lines, costs half as much again, and
+ * reading them as a stream costs a wait for each.
  */
 class RecordTap extends Parser {
   constructor(
@@ -89,7 +91,7 @@ class RecordTap extends Parser {
     private readonly accept: (cells: string[]) => void,
   ) {
     super({ delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true });
-    // The callbacks of `write` and `end` tell of it; without a listener it would end the process.
+    // The callbacks of `write` and `end` report it; without a listener it would end the process.
     this.on('error', () => undefined);
   }
 
@@ -100,10 +102,10 @@ class RecordTap extends Parser {
   }
 }
 
-/** What is wrong with a record that is well formed; `row` is 0 for the header. */
+/** Why a well-formed record is refused, if it is; `row` is 0 for the header. */
 function refusalOf(cells: readonly string[], line: number, row: number): FileError | undefined {
   if (row === 0 && cells.length > MAX_COLUMNS) {
-    const message = `The header has ${cells.length} columns, and at most ${MAX_COLUMNS} are read; take the others out.`;
+    const message = `The header has ${cells.length} columns, but may have at most ${MAX_COLUMNS}; remove the others.`;
     return new FileError('too_many_columns', message, line);
   }
   if (row > MAX_ROWS) {
@@ -115,11 +117,79 @@ function refusalOf(cells: readonly string[], line: number, row: number): FileErr
   return characters > MAX_ROW_CHARACTERS ? rowTooLong(line) : undefined;
 }
 
-/** The error that a stream hands to its callback. */
+/** The error that a stream passes to its callback. */
 function settled(act: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
   return new Promise((resolve) => {
     act((error) => {
       resolve(error ?? undefined);
     });
   });
+}
+
+/** Where a fault is. */
+interface Place {
+  /** The line on which the record begins. */
+  line: number;
+  /** Columns of the header. */
+  width: number;
+  /** Nothing follows the record. */
+  last: boolean;
+}
+
+/** An error of csv-parse as one that quotes no cell. One that no file can cause is returned as it is. */
+function toFileError(error: Error, place: Place): Error {
+  if (!(error instanceof CsvError)) return error;
+  const { line } = place;
+  switch (error.code) {
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return new FileError(
+        'unclosed_quote',
+        `A quote that opens on line ${line} is never closed; close it, or export the file again: it may have been cut short.`,
+        line,
+      );
+    case 'CSV_INVALID_CLOSING_QUOTE':
+      return new FileError(
+        'bad_quote',
+        `On line ${line} text follows a closing quote; double a quote that belongs to the text, ` +
+          'and close the quote that opens a cell.',
+        line,
+      );
+    case 'INVALID_OPENING_QUOTE':
+      return new FileError(
+        'bad_quote',
+        `A cell on line ${line} has a quote in the middle; put the cell into quotes and double the quote.`,
+        line,
+      );
+    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH':
+      return wrongCellCount(Array.isArray(error['record']) ? error['record'].length : 0, place);
+    default:
+      return error;
+  }
+}
+
+function wrongCellCount(cells: number, { line, width, last }: Place): FileError {
+  return new FileError(
+    'wrong_cell_count',
+    `Line ${line} has ${cells} ${cells === 1 ? 'cell' : 'cells'}, but the header has ${width}; ` +
+      'put a cell that holds the delimiter into quotes, and keep empty cells.' +
+      (last ? ' It is the last line: the file may have been cut short; export it again.' : ''),
+    line,
+  );
+}
+
+function rowTooLong(line: number): FileError {
+  return new FileError(
+    'row_too_long',
+    `Line ${line} has more than ${MAX_ROW_CHARACTERS} characters; shorten its cells, or correct the line ends of the file.`,
+    line,
+  );
+}
+
+function endlessQuote(line: number): FileError {
+  return new FileError(
+    'row_too_long',
+    `A quote that opens on line ${line} is probably never closed: the row has more than ` +
+      `${MAX_ROW_CHARACTERS} characters; close the quote, or double it if it belongs to the text.`,
+    line,
+  );
 }

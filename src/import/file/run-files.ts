@@ -5,7 +5,7 @@ import { CsvReader } from './csv-reader.js';
 import { type Header, readHeader } from './header.js';
 import { ImportFilesRepository } from './import-files.repository.js';
 
-/** A stored file, open behind its header row. */
+/** A stored file whose header row has been read. */
 export interface OpenFile {
   reader: CsvReader;
   /** The cells of the header row. */
@@ -13,12 +13,12 @@ export interface OpenFile {
   header: Header;
 }
 
-/** Opens the files of runs, as often as somebody has to read them. */
+/** Opens the stored files of runs; a file can be read several times. */
 @Injectable()
 export class RunFiles {
   constructor(private readonly files: ImportFilesRepository) {}
 
-  /** @throws FileError where the header is refused. */
+  /** @throws FileError when the header is refused. */
   async open({ id, options }: { id: string; options: ImportOptions }): Promise<OpenFile> {
     const { encoding, delimiter } = options;
     const reader = new CsvReader(this.files.read(id), {

@@ -1,5 +1,5 @@
+import { TextDecoder } from 'node:util';
 import { FileError } from './file-error.js';
-import { StrictDecoder } from './strict-decoder.js';
 
 const BOMS: readonly (readonly [encoding: string, bytes: readonly number[]])[] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
@@ -11,16 +11,19 @@ const NOT_CSV: readonly (readonly [name: string, bytes: readonly number[]])[] = 
   ['an Excel workbook', [0xd0, 0xcf, 0x11, 0xe0]],
   ['a gzip archive', [0x1f, 0x8b]],
 ];
-/** The longest mark above. */
+/** The longest of the byte sequences above. */
 const HEAD_BYTES = 4;
-/** However large the chunks of a file are, its text comes in pieces that make only so many rows at once. */
+/** However large the chunks of a file are, its text comes in pieces that bound the number of rows in memory. */
 const PIECE_BYTES = 64 * 1024;
+const LINE_END = /\r\n?|\n/g;
+/** The longest character in any encoding. */
+const CHARACTER_BYTES = 4;
 
 /**
- * The text of a file without its byte order mark, piece by piece. The mark decides, then `encoding` (a WHATWG label),
- * else it is UTF-8: nothing is guessed. What stands before a fault is still given out.
- * @throws FileError `unknown_encoding`; `bad_encoding`, with line and byte: a byte that the encoding does not have, a
- * character cut short, NUL, an archive, a mark that contradicts `encoding`.
+ * The text of a file without its byte order mark, piece by piece. The mark decides on the encoding, then `encoding` (a
+ * WHATWG label); without either it is UTF-8. The text before a fault is yielded before the error is thrown.
+ * @throws FileError `unknown_encoding`; `bad_encoding`, with line and byte, for an invalid byte, an incomplete last
+ * character, a NUL, an archive, or a mark that contradicts `encoding`.
  */
 export async function* decodeText(
   bytes: AsyncIterable<Uint8Array>,
@@ -29,7 +32,7 @@ export async function* decodeText(
   let decoder: StrictDecoder | undefined;
   let head: Uint8Array = new Uint8Array();
   for await (const chunk of bytes) {
-    // The first bytes are held back until they tell the encoding.
+    // The first bytes are held back until there are enough to determine the encoding.
     const next: Uint8Array = decoder ? chunk : (head = Buffer.concat([head, chunk]));
     if (!decoder && head.length < HEAD_BYTES) continue;
     decoder ??= new StrictDecoder(encodingOf(head, encoding));
@@ -44,17 +47,17 @@ export async function* decodeText(
   yield* decoder.end();
 }
 
-const begins = (head: Uint8Array, bytes: readonly number[]): boolean =>
+const startsWith = (head: Uint8Array, bytes: readonly number[]): boolean =>
   bytes.every((byte, index) => head[index] === byte);
 
 function encodingOf(head: Uint8Array, encoding: string | undefined): string {
-  const named = encoding === undefined ? undefined : StrictDecoder.labelOf(encoding);
-  const other = NOT_CSV.find(([, bytes]) => begins(head, bytes))?.[0];
+  const named = encoding === undefined ? undefined : labelOf(encoding);
+  const other = NOT_CSV.find(([, bytes]) => startsWith(head, bytes))?.[0];
   if (other !== undefined) {
     const message = `The file is ${other}, not a CSV file; unpack it, or save the sheet as CSV.`;
     throw new FileError('bad_encoding', message, 1);
   }
-  const marked = BOMS.find(([, bytes]) => begins(head, bytes))?.[0];
+  const marked = BOMS.find(([, bytes]) => startsWith(head, bytes))?.[0];
   if (marked !== undefined && named !== undefined && marked !== named) {
     throw new FileError(
       'bad_encoding',
@@ -63,4 +66,109 @@ function encodingOf(head: Uint8Array, encoding: string | undefined): string {
     );
   }
   return marked ?? named ?? 'utf-8';
+}
+
+/** The standard name of an encoding. @throws FileError `unknown_encoding`. */
+function labelOf(encoding: string): string {
+  try {
+    return new TextDecoder(encoding).encoding;
+  } catch {
+    throw new FileError(
+      'unknown_encoding',
+      `The encoding "${encoding.slice(0, 100)}" is not known; name one such as utf-8, utf-16le or windows-1252.`,
+    );
+  }
+}
+
+/** Decodes a stream of bytes and knows the line and the byte of a fault. */
+class StrictDecoder {
+  private readonly ahead: TextDecoder;
+  /** One piece behind `ahead`, so that a piece with a fault can be read again, byte by byte. */
+  private readonly behind: TextDecoder;
+  private line = 1;
+  private afterReturn = false;
+  /** Bytes read by `behind`, and those up to the end of its last complete character. */
+  private bytes = 0;
+  private complete = 0;
+
+  constructor(private readonly encoding: string) {
+    this.ahead = new TextDecoder(encoding, { fatal: true });
+    this.behind = new TextDecoder(encoding, { fatal: true });
+  }
+
+  /** The text of a piece, or of its part before a fault. @throws FileError `bad_encoding` at the fault. */
+  *decode(piece: Uint8Array): Generator<string> {
+    let text: string;
+    try {
+      text = this.ahead.decode(piece, { stream: true });
+    } catch {
+      yield* this.checked(this.readable(piece));
+      throw this.badByte();
+    }
+    this.follow(piece);
+    yield* this.checked(text);
+  }
+
+  /** @throws FileError `bad_encoding` when the last character is incomplete. */
+  *end(): Generator<string> {
+    let text: string;
+    try {
+      text = this.ahead.decode();
+    } catch {
+      throw this.badByte();
+    }
+    yield* this.checked(text);
+  }
+
+  private follow(piece: Uint8Array): void {
+    const tail = Math.max(0, piece.length - CHARACTER_BYTES);
+    this.step(piece.subarray(0, tail));
+    for (let at = tail; at < piece.length; at++) this.step(piece.subarray(at, at + 1));
+  }
+
+  private readable(piece: Uint8Array): string {
+    let text = '';
+    try {
+      for (let at = 0; at < piece.length; at++) text += this.step(piece.subarray(at, at + 1));
+    } catch {
+      // The fault is here; the text before it is the result.
+    }
+    return text;
+  }
+
+  private step(bytes: Uint8Array): string {
+    const text = this.behind.decode(bytes, { stream: true });
+    this.bytes += bytes.length;
+    if (text !== '') this.complete = this.bytes;
+    return text;
+  }
+
+  private badByte(): FileError {
+    return new FileError(
+      'bad_encoding',
+      `Byte ${this.complete} of the file, on line ${this.line}, is not valid ${this.encoding}; ` +
+        'save the file as UTF-8, or name its encoding with encoding=….',
+      this.line,
+    );
+  }
+
+  private *checked(text: string): Generator<string> {
+    const nul = text.indexOf('\0');
+    const good = nul < 0 ? text : text.slice(0, nul);
+    if (good !== '') {
+      this.count(good);
+      yield good;
+    }
+    if (nul < 0) return;
+    const advice = this.encoding.startsWith('utf-16')
+      ? 'take it out'
+      : 'the file is probably UTF-16 without a byte order mark: save it as UTF-8, or name its encoding with encoding=…';
+    throw new FileError('bad_encoding', `Line ${this.line} holds a NUL character; ${advice}.`, this.line);
+  }
+
+  private count(text: string): void {
+    const ends = text.match(LINE_END)?.length ?? 0;
+    this.line += this.afterReturn && text.startsWith('\n') ? ends - 1 : ends;
+    this.afterReturn = text.endsWith('\r');
+  }
 }

@@ -110,8 +110,7 @@ export class PlanBuilder {
   }
 
   private claimOf({ row, before, after }: JudgedRow, managers: boolean): Claim | undefined {
-    const isGood =
-      after && row.outcome !== 'unchanged';
+    const isGood = after && row.outcome !== 'unchanged';
     const claim = isGood ? claimOf(row.line, before, after, managers) : undefined;
     if (claim?.manager?.after) this.above.add(claim.manager.after);
     if (claim?.manager?.before) this.above.add(claim.manager.before);

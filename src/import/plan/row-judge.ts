@@ -53,7 +53,7 @@ export function judgeRow(file: FileRow, context: RowContext): JudgedRow {
   const current = before ?? newUser(context.uuid, NEVER);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
   const all = brokenRules(value, [...broken, ...settle(value, broken, context.settings)], current);
-  const told = [...spoilt(file, before), ...all.map((error) => toRowError(error, file))];
+  const told = [...damaged(file, before), ...all.map((error) => toRowError(error, file))];
   if (told.length > 0) return judged(file, context, 'error', { errors: told });
 
   // No column of a file holds a password (`header.ts`).
@@ -110,13 +110,13 @@ function keyErrors(file: FileRow, before: User | undefined): RowError[] {
   if (file.externalId === '') {
     return [{ field: 'external_id', code: 'required', message: 'is required: rows are matched by it' }];
   }
-  return spoilt(file, before).filter(({ field }) => field === 'external_id');
+  return damaged(file, before).filter(({ field }) => field === 'external_id');
 }
 
-/** What a user has already was not spoilt on the way. */
-function spoilt(file: FileRow, before: User | undefined): RowError[] {
+/** What a user has already was not damaged on the way. */
+function damaged(file: FileRow, before: User | undefined): RowError[] {
   const known: Record<string, unknown> = { ...before };
-  return file.spoilt.filter(({ field }) => known[field] !== file.cells.get(field)?.trim());
+  return file.damaged.filter(({ field }) => known[field] !== file.cells.get(field)?.trim());
 }
 
 function toRowError({ field, code, message }: FieldError, file: FileRow): RowError {

@@ -1,5 +1,5 @@
 import type { User } from '../../users/model/user.js';
-import { armed } from '../../common/csv.js';
+import { unescapeFormula } from '../../common/csv.js';
 import type { Header } from '../file/header.js';
 
 /**
@@ -17,7 +17,7 @@ export function isSame(
 ): boolean {
   return header.every((column, index) => {
     if (!column) return true;
-    const cell = armed(cells[index] ?? '');
+    const cell = unescapeFormula(cells[index] ?? '');
     if (cell === '' && (column.keepsBlank || blankCells === 'keep')) return true;
     if (column.kind === 'manager') return manager === user.manager_uuid;
     return cell === column.write(user, '') || (column.kind === 'roles' && sameRoles(cell, user));

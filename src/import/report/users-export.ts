@@ -6,17 +6,17 @@ import { BOM, csvLine } from '../../common/csv.js';
 
 const PAGE = 500;
 
-/** Users in the columns of an import, so that an import of the same file changes nothing. */
+/** Writes users in the columns of an import, so that importing the file changes nothing. */
 @Injectable()
 export class UsersExport {
   constructor(private readonly directory: UserDirectory) {}
 
-  /** An empty file with all columns. */
+  /** A file with a header and no rows. */
   template(): string {
     return BOM + csvLine(COLUMNS.map(({ name }) => name));
   }
 
-  /** @param all also users without an external id. */
+  /** The lines of the file, read page by page. @param all includes users without an external id. */
   async *lines(all: boolean): AsyncGenerator<string> {
     yield this.template();
     let after = '';
@@ -33,7 +33,7 @@ export class UsersExport {
   }
 }
 
-/** A manager without external id is named by uuid, which the importer understands. */
+/** The cell of the manager: the external id, or `uuid:` and the uuid if there is none. The importer reads both. */
 function managerCell({ manager_uuid }: User, managers: ReadonlyMap<string, string>): string {
   if (manager_uuid === null) return '';
   return managers.get(manager_uuid) || `uuid:${manager_uuid}`;

@@ -1,12 +1,13 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../../common/errors.js';
 
-/** A file counts as complete when neither it nor its times have moved for so long. */
+/** A file counts as complete when it has not been written to for this long. */
 const STABLE_MILLIS = 10_000;
 const MARKER = '.done';
 /** Between the run's id and the file's own name. */
 const SEPARATOR = '~';
-/** Of one name, in most file systems; a UUID and its separator take their part of it. */
+/** Limit of one file name in most file systems; a UUID and its separator use a part of it. */
 const MAX_NAME_BYTES = 255;
 const UUID_BYTES = 37;
 
@@ -16,11 +17,11 @@ export interface ClaimedFile {
   path: string;
 }
 
-/** The folder that files are dropped into, and what becomes of them: `processing/`, then `done/` or `failed/`. */
+/** The folder that files are dropped into. They move to `processing/`, then to `done/` or `failed/`. */
 export class DropFolder {
   private readonly pattern: RegExp;
 
-  /** @param pattern file names; `*` and `?` stand for any characters and any character. */
+  /** @param pattern file names in any case; `*` matches any characters and `?` one. */
   constructor(
     private readonly folder: string,
     pattern: string,
@@ -32,37 +33,37 @@ export class DropFolder {
     this.pattern = new RegExp(`^${parts}$`, 'i');
   }
 
-  /** The files that wait, oldest name first, each with whether it is complete. */
+  /** The files to import, in the order of their names. A file is ready when it is complete. */
   async waiting(): Promise<{ name: string; ready: boolean }[]> {
     const entries = await readdir(this.folder, { withFileTypes: true });
     const names = new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
-    const files = [...names].filter((name) => this.isTaken(name)).sort();
+    const files = [...names].filter((name) => this.matches(name)).sort();
     return Promise.all(
       files.map(async (name) => ({ name, ready: names.has(name + MARKER) || (await this.isStable(name)) })),
     );
   }
 
-  /** Takes a file out of everybody's reach; of a long name the end is kept. @returns undefined when somebody else was faster. */
+  /** Moves a file to `processing/`; of a long name the end is kept. @returns undefined when another process was faster. */
   async claim(name: string, runId: string): Promise<ClaimedFile | undefined> {
     await mkdir(this.processing, { recursive: true });
     const kept = ending(name, MAX_NAME_BYTES - UUID_BYTES);
     const path = join(this.processing, runId + SEPARATOR + kept);
-    // First, or a marker that outlives its file would vouch for half of the next one. Without it the file waits until it is still.
+    // Before the file: a marker that outlives its file would declare an incomplete next one complete.
     const marker = name + MARKER;
     if (Buffer.byteLength(marker) <= MAX_NAME_BYTES) await rm(join(this.folder, marker), { force: true });
     try {
       await rename(join(this.folder, name), path);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
     return { runId, name: kept, path };
   }
 
-  /** Files that have been claimed and have not come to their end. */
+  /** The files in `processing/`, in the order of their runs' ids. */
   async claimed(): Promise<ClaimedFile[]> {
     const names = await readdir(this.processing).catch((error: unknown): string[] => {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      if (errorCode(error) === 'ENOENT') return [];
       throw error;
     });
     return names.sort().flatMap((entry) => {
@@ -72,8 +73,8 @@ export class DropFolder {
     });
   }
 
-  /** Puts a file away, with the id of its run in its name. */
-  async file({ runId, name, path }: ClaimedFile, into: 'done' | 'failed'): Promise<void> {
+  /** Moves a claimed file to `done/` or `failed/`, with the id of its run in its name. */
+  async archive({ runId, name, path }: ClaimedFile, into: 'done' | 'failed'): Promise<void> {
     const folder = join(this.folder, into);
     await mkdir(folder, { recursive: true });
     const dot = name.lastIndexOf('.');
@@ -85,11 +86,11 @@ export class DropFolder {
     return join(this.folder, 'processing');
   }
 
-  private isTaken(name: string): boolean {
+  private matches(name: string): boolean {
     return this.pattern.test(name) && !name.startsWith('.') && !name.endsWith(MARKER);
   }
 
-  /** The change time moves with every write, whatever a copying program does to the modification time. */
+  /** Whether it was not written to for STABLE_MILLIS. Copying programs may set the modification time, not the change time. */
   private async isStable(name: string): Promise<boolean> {
     const { mtimeMs, ctimeMs } = await stat(join(this.folder, name));
     return Date.now() - Math.max(mtimeMs, ctimeMs) >= STABLE_MILLIS;

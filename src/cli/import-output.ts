@@ -1,9 +1,12 @@
+import { Presets, SingleBar } from 'cli-progress';
 import type { PresentedRun } from '../import/import.view.js';
+import { type ImportRun, RUNNABLE } from '../import/runs/import-run.js';
 import { table } from './table.js';
 
 const MAX_PROBLEMS = 20;
+const FORMAT = '{phase} {bar} {percentage}% {rows}';
 
-/** What an operator wants to know of a run, and what to do next. */
+/** A run as text for an operator: counts, guards, problems and what to do next. */
 export function summary(run: PresentedRun): string {
   const parts = [`\nImport ${run.id}: ${run.state}${run.dry_run ? ' (dry run)' : ''}\n`];
   const counts = Object.entries(run.counts).filter(([, rows]) => rows > 0);
@@ -31,9 +34,38 @@ function next({ id, state, counts, problems }: PresentedRun, shown: number): str
   }
   if (state === 'needs_approval') {
     hints.push(
-      `Nothing is written. Look at the plan (GET /api/0.3/imports/${id}/rows), then approve or reject it: ` +
+      `Nothing is written. Review the plan (GET /api/0.3/imports/${id}/rows), then approve or reject it: ` +
         `POST /api/0.3/imports/${id}/apply or …/reject; or import again with --approve.\n`,
     );
   }
   return hints;
+}
+
+/** Shows the progress of a run on standard error: as a bar on a terminal, elsewhere as a line per phase. */
+export class Progress {
+  private readonly bar = process.stderr.isTTY
+    ? new SingleBar(
+        { format: FORMAT, hideCursor: true, barsize: 30, stream: process.stderr },
+        Presets.shades_classic,
+      )
+    : undefined;
+  private started = false;
+  private phase = '';
+
+  show(run: ImportRun): void {
+    if (!RUNNABLE.includes(run.state)) return;
+    const phase = run.state;
+    if (phase !== this.phase && !this.bar) process.stderr.write(`${phase} …\n`);
+    this.phase = phase;
+    if (!this.bar) return;
+    const total = run.rowsTotal === null ? '' : ` of ${run.rowsTotal}`;
+    const payload = { phase: phase.padEnd(10), rows: `${run.rowsDone}${total} rows` };
+    if (this.started) this.bar.update(run.percent, payload);
+    else this.bar.start(100, run.percent, payload);
+    this.started = true;
+  }
+
+  end(): void {
+    if (this.started) this.bar?.stop();
+  }
 }

@@ -1,0 +1,39 @@
+import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { Caller } from '../access/actor.js';
+import type { Env } from '../config/env.js';
+import { readSettings } from '../config/settings.js';
+import type { Entities } from '../database/data-source-options.js';
+import { Log } from '../telemetry/log.js';
+
+/** Identifies changes made on the command line of this machine. */
+export const CLI_CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'cli', ip: '' };
+
+/** The application that commands work on; the composition root passes it to them. */
+export interface Application {
+  module: (env: Env) => DynamicModule;
+  entities: Entities;
+}
+
+/**
+ * Runs `work` with the modules of the application, without HTTP. Logging is off unless `LOG_LEVEL` is set, and goes to
+ * standard error, because commands print their results themselves.
+ * @returns what `work` returns. @throws Error when the settings or the database are not usable, or from `work`.
+ */
+export async function withApplication<T>(
+  { module }: Application,
+  work: (context: INestApplicationContext) => Promise<T>,
+): Promise<T> {
+  const env = readSettings();
+  if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
+  const context = await NestFactory.createApplicationContext(module(env), {
+    logger: false,
+    abortOnError: false,
+  });
+  context.get(Log).useStderr();
+  try {
+    return await work(context);
+  } finally {
+    await context.close();
+  }
+}

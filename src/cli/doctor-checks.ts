@@ -1,0 +1,178 @@
+import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode } from '../common/errors.js';
+import { now } from '../common/time.js';
+import { type Env, EnvError } from '../config/env.js';
+import { openDataSource, pendingMigrations } from '../database/data-source.js';
+import { engineOf } from '../database/engine/database.js';
+import type { Sql } from '../database/engine/sql.js';
+import { scheduleOptions } from '../import/schedule/schedule.service.js';
+import type { Application } from './application.js';
+
+/** The result of a check. */
+export interface Finding {
+  level: 'ok' | 'warn' | 'fail';
+  /** What was checked. */
+  subject: string;
+  /** The finding and, unless the level is `ok`, what to do. */
+  message: string;
+}
+
+const finding =
+  (level: Finding['level']) =>
+  (subject: string, message: string): Finding[] => [{ level, subject, message }];
+export const ok = finding('ok');
+export const fail = finding('fail');
+const warn = finding('warn');
+
+/** The code of an error, to be shown instead of its message, which may quote settings. */
+export const codeOf = (error: unknown): string => errorCode(error) ?? 'unknown';
+
+/** `engines` of package.json. */
+const NEEDED_NODE = [20, 19] as const;
+const LOW_BYTES = 1024 ** 3;
+const LOOPBACK = /^(127\.|localhost$|::1$)/;
+
+/** @param version such as `20.19.0`. */
+export function nodeCheck(version: string): Finding[] {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const fits = major > NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor >= NEEDED_NODE[1]);
+  const message = `version ${version}`;
+  return fits ? ok('node', message) : fail('node', `${message}; install ${NEEDED_NODE.join('.')} or later`);
+}
+
+/** Writes a file, because permissions do not reveal a read-only mount. */
+export async function dataDirCheck({ DATA_DIR }: Env): Promise<Finding[]> {
+  const probe = join(DATA_DIR, `.doctor-${process.pid}`);
+  try {
+    await mkdir(DATA_DIR, { recursive: true, mode: 0o700 });
+    await writeFile(probe, '');
+    await rm(probe);
+    return ok('data folder', `${DATA_DIR} can be written to`);
+  } catch (error) {
+    return fail(
+      'data folder',
+      `${DATA_DIR} cannot be written to (${codeOf(error)}); change its owner, or DATA_DIR`,
+    );
+  }
+}
+
+export async function diskCheck({ DATA_DIR }: Env): Promise<Finding[]> {
+  try {
+    const { bavail, bsize } = await statfs(DATA_DIR);
+    const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free`;
+    return bavail * bsize < LOW_BYTES
+      ? warn('disk', `${free}; make room before it runs full`)
+      : ok('disk', free);
+  } catch (error) {
+    return warn('disk', `cannot be measured (${codeOf(error)})`);
+  }
+}
+
+export function baseUrlCheck({ HOST, baseUrl }: Env): Finding[] {
+  const { protocol, host, pathname } = new URL(baseUrl); // omits a password in the URL
+  const address = `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+  if (LOOPBACK.test(HOST) || protocol === 'https:') return ok('address', address);
+  return warn(
+    'address',
+    `${address} is not https, and HOST=${HOST} is reachable from outside: passwords and keys travel in the clear; ` +
+      'put a proxy with TLS in front and set BASE_URL to its address',
+  );
+}
+
+export async function importFolderCheck(env: Env): Promise<Finding[]> {
+  const { IMPORT_FOLDER } = env;
+  try {
+    scheduleOptions(env);
+  } catch (error) {
+    return fail('imports', error instanceof Error ? error.message : '');
+  }
+  if (IMPORT_FOLDER === undefined) return ok('imports', 'no schedule (IMPORT_FOLDER is not set)');
+  try {
+    await access(IMPORT_FOLDER, constants.R_OK | constants.W_OK | constants.X_OK);
+    return ok('imports', `${IMPORT_FOLDER} can be read and written`);
+  } catch (error) {
+    return fail(
+      'imports',
+      `${IMPORT_FOLDER} cannot be used (${codeOf(error)}); create it, and make the service's user its owner`,
+    );
+  }
+}
+
+/** Whether the database answers, is migrated, and has a Webmaster and an API key. */
+export async function databaseChecks(env: Env, { entities }: Application): Promise<Finding[]> {
+  let dataSource;
+  try {
+    dataSource = await openDataSource(env, entities);
+  } catch (error) {
+    if (error instanceof EnvError) return fail('database', error.message);
+    return fail('database', `does not answer (${codeOf(error)}); ${remedy(env)}`);
+  }
+  const findings: Finding[] = [];
+  try {
+    const sql = engineOf(dataSource);
+    findings.push(...(await serverChecks(sql, env)));
+    const pending = await pendingMigrations(dataSource);
+    findings.push(...migrationsCheck(pending));
+    if (!pending) findings.push(...(await accessChecks(sql)));
+  } catch (error) {
+    const message = `answers, but not as this program expects (${codeOf(error)}); check its tables and the user's rights`;
+    findings.push(...fail('database', message));
+  } finally {
+    await dataSource.destroy();
+  }
+  return findings;
+}
+
+const remedy = ({ databaseUrl }: Env): string =>
+  databaseUrl.startsWith('sqlite:')
+    ? 'check the file of DATABASE_URL (or of DATA_DIR), who owns it and its folder'
+    : 'check DATABASE_URL, and that the server runs and knows this user';
+
+async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
+  if (sql.dialect === 'sqlite') {
+    const row = await sql.first<{ version: string }>('SELECT sqlite_version() AS version');
+    return ok('database', `SQLite ${row?.version ?? ''}`);
+  }
+  const row = await sql.first<{ version: string; max_connections: number }>(
+    'SELECT VERSION() AS version, @@max_connections AS max_connections',
+  );
+  return [...ok('database', row?.version ?? ''), ...poolCheck(env, row?.max_connections ?? 0)];
+}
+
+/** @param max connections that the server accepts from all its clients. */
+export function poolCheck(
+  { DATABASE_POOL_SIZE, WORKERS }: Pick<Env, 'DATABASE_POOL_SIZE' | 'WORKERS'>,
+  max: number,
+): Finding[] {
+  const workers = WORKERS > 1 ? ` times WORKERS=${WORKERS}` : '';
+  const message = `DATABASE_POOL_SIZE=${DATABASE_POOL_SIZE}${workers} of ${max} connections`;
+  return DATABASE_POOL_SIZE * WORKERS > max
+    ? warn('connections', `${message}: lower it, or raise max_connections`)
+    : ok('connections', message);
+}
+
+const PENDING = 'some are pending; run "rollcall migrate", or start the service with MIGRATE_ON_START=true';
+
+const migrationsCheck = (pending: boolean): Finding[] =>
+  pending ? warn('migrations', PENDING) : ok('migrations', 'none pending');
+
+async function accessChecks(sql: Sql): Promise<Finding[]> {
+  const webmasters = await sql.first<{ value: number }>(
+    "SELECT value FROM user_counters WHERE name = 'webmasters'",
+  );
+  const keys = await sql.first<{ count: number }>(
+    'SELECT COUNT(*) AS count FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)',
+    [now()],
+  );
+  const active = webmasters?.value ?? 0;
+  const usable = keys?.count ?? 0;
+  const noWebmaster =
+    'there is no active Webmaster; on an empty database start the service, otherwise grant the role with an API key';
+  return [
+    ...(active === 0 ? warn('webmasters', noWebmaster) : ok('webmasters', `${active} active`)),
+    ...(usable === 0
+      ? warn('api keys', 'none is usable; create one with "rollcall keys create NAME"')
+      : ok('api keys', `${usable} usable`)),
+  ];
+}

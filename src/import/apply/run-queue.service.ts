@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/actor.js';
+import { ProblemError, unavailable } from '../../common/errors.js';
+import { truncated } from '../../common/text.js';
+import { TransactionRunner } from '../../database/transaction-runner.js';
+import { UserSettings } from '../../users/input/user-settings.js';
+import { ImportFilesRepository } from '../file/import-files.repository.js';
+import type { StoredFile } from '../file/import-store.js';
+import type { ImportOptions } from '../runs/import-options.js';
+import { type ImportRun, newRun } from '../runs/import-run.js';
+import { ImportRunsRepository } from '../runs/import-runs.repository.js';
+import { ImportWorker } from './import-worker.service.js';
+
+/** Queues stored files as runs, for the API, the command line and the schedule alike. */
+@Injectable()
+export class RunQueue {
+  constructor(
+    private readonly runs: ImportRunsRepository,
+    private readonly files: ImportFilesRepository,
+    private readonly worker: ImportWorker,
+    private readonly transactions: TransactionRunner,
+    private readonly settings: UserSettings,
+  ) {}
+
+  /**
+   * Checks what the options' own rules cannot know. Callers check before they store a file.
+   * @throws ProblemError `invalid_parameter` when `default_roles` names an unknown role.
+   */
+  assertOptions({ default_roles }: ImportOptions): void {
+    const unknown = default_roles?.find((role) => this.settings.roles.find(role) === undefined);
+    if (unknown === undefined) return;
+    const detail = `default_roles names "${truncated(unknown, 64)}", which is not a role of this service.`;
+    throw new ProblemError('invalid_parameter', detail);
+  }
+
+  /**
+   * Makes a run of a stored file and wakes the worker; the run starts when its turn comes.
+   * @throws ProblemError `invalid_parameter` as `assertOptions`; `unavailable` when parts of the file are missing because
+   * a purge took it for an interrupted upload.
+   */
+  async submit(file: StoredFile, options: ImportOptions, caller: Caller): Promise<ImportRun> {
+    this.assertOptions(options);
+    const run = newRun(file, options, caller);
+    await this.transactions.run(async (tx) => {
+      const parts = await this.files.lock(tx, file.runId);
+      if (parts !== file.parts) throw unavailable('The stored file is incomplete; send it again.', 1);
+      await this.runs.insert(tx, run);
+    });
+    this.worker.wake();
+    return run;
+  }
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { BOM, unescapeFormula, csvLine } from '../../common/csv.js';
+import { truncated } from '../../common/text.js';
+import { RunFiles } from '../file/run-files.js';
+import type { Checkpoint } from '../runs/checkpoint.js';
+import type { ImportRun } from '../runs/import-run.js';
+import { ImportReportRepository } from './import-report.repository.js';
+
+const BATCH = 500;
+/** Columns of `failed.csv` beside those of the file; an import ignores them. */
+const ADDED = ['_line', '_code', '_message'];
+
+/** The failed rows of a run with their original cells, as `failed.csv`: corrected, that file can be imported again. */
+@Injectable()
+export class FailedRows {
+  constructor(
+    private readonly rows: ImportReportRepository,
+    private readonly files: RunFiles,
+  ) {}
+
+  /**
+   * Stores the original cells of the failed rows, in one more pass through the file if there are any. Columns that an
+   * earlier `failed.csv` has added are left out.
+   * @throws FileError when the file cannot be read again; what `Checkpoint.commit` throws.
+   */
+  async keepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
+    if (run.reverts !== null) return;
+    let wanted = await this.rows.failedWithoutCells(run.id, 0, BATCH);
+    if (wanted.length === 0) return;
+    const { reader, names, header } = await this.files.open(run);
+    const own = (_: string, index: number): boolean => !(names[index] ?? '').trim().startsWith('_');
+    await checkpoint.commit(async () => undefined, { header: names.filter(own) });
+    const key = header.findIndex((column) => column?.field === 'external_id');
+    for await (const records of reader.records(BATCH)) {
+      const last = records.at(-1)?.line ?? 0;
+      const found = new Map(
+        records
+          .filter(({ line }) => wanted.includes(line))
+          .map(({ line, cells }) => {
+            const externalId = truncated(unescapeFormula(cells[key] ?? '').trim(), 255);
+            return [line, { externalId, cells: cells.filter(own).map(unescapeFormula) }];
+          }),
+      );
+      if (found.size > 0) await checkpoint.commit((tx) => this.rows.keepCells(tx, run.id, found));
+      wanted = await this.rows.failedWithoutCells(run.id, last, BATCH);
+      if (wanted.length === 0) return;
+    }
+  }
+
+  /** The lines of `failed.csv`, read from the database page by page. */
+  async *csv(run: ImportRun): AsyncGenerator<string> {
+    yield BOM + csvLine([...run.header, ...ADDED]);
+    let after = 0;
+    for (;;) {
+      const rows = await this.rows.failed(run.id, after, BATCH);
+      yield rows
+        .map(({ line, errors, cells }) =>
+          csvLine([
+            ...run.header.map((_, index) => cells[index] ?? ''), // a run that is still working has no cells yet
+            String(line),
+            errors.map(({ code }) => code).join(' '),
+            errors.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),
+          ]),
+        )
+        .join('');
+      const last = rows.at(-1);
+      if (!last) return;
+      after = last.line;
+    }
+  }
+}
