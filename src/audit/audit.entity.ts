@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, longText, text, time, uuid } from '../database/column-types.js';
+import { ascii, longText, text, time, uuid } from '../database/engine/columns.js';
 
 /** Append-only. The id is a UUID of version 7, so that its order is the order of time. */
 @Entity('audit_events')

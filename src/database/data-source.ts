@@ -1,6 +1,6 @@
 import { DataSource, type Migration, MigrationExecutor } from 'typeorm';
 import type { Env } from '../config/env.js';
-import { dropCollation } from './column-types.js';
+import { dropCollation } from './engine/columns.js';
 import { type Entities, dataSourceOptions } from './data-source-options.js';
 
 /** An open data source. */

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { ascii, time, uuid } from '../database/column-types.js';
+import { ascii, time, uuid } from '../database/engine/columns.js';
 
 /** Who may work on imports, or has fired a schedule: one owner at a time, until a time. */
 @Entity('leases', { withoutRowid: true })

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, flag, integer, longText, text, time, uuid } from '../../database/column-types.js';
+import { ascii, flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
 
 /** An import: one file, one plan, one fate. The id is a UUID of version 7, so that its order is the order of arrival. */
 @Entity('import_runs')
