@@ -1,7 +1,7 @@
 import { now } from '../common/time.js';
 import { type Env, EnvError } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
-import { engineOf } from '../database/engine/database.js';
+import { type Database, openDatabase } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
 import type { Program } from './service.js';
 import { type Finding, codeOf, fail, ok, warn } from './doctor-finding.js';
@@ -16,8 +16,9 @@ export async function databaseChecks(env: Env, { entities }: Program): Promise<F
     return fail('database', `does not answer (${codeOf(error)}); ${remedy(env)}`);
   }
   const findings: Finding[] = [];
+  let sql: Database | undefined;
   try {
-    const sql = engineOf(dataSource);
+    sql = openDatabase(env);
     findings.push(...(await serverChecks(sql, env)));
     const pending = await pendingMigrations(dataSource);
     findings.push(...migrationsCheck(pending));
@@ -28,6 +29,7 @@ export async function databaseChecks(env: Env, { entities }: Program): Promise<F
     findings.push(...fail('database', say));
   } finally {
     await dataSource.destroy();
+    await sql?.close();
   }
   return findings;
 }

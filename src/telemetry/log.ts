@@ -4,6 +4,8 @@ import { type Logger, pino } from 'pino';
 
 import { Env } from '../config/env.js';
 import { type Observer, pathOf } from './observe.js';
+import { originOf } from '../common/errors.js';
+import { isObject } from '../common/json.js';
 import { isoNow } from '../common/time.js';
 
 /** Characters that are written at once: so many stay whole in a pipe that several workers write to. */
@@ -52,9 +54,10 @@ export class Log implements Observer {
 
   /** A fault with the stack of its cause; the message of a driver's error may quote values, so it stays out. */
   fault(requestId: string, code: string, thrown: unknown): void {
-    const stack = thrown instanceof Error ? thrown.stack?.split('\n    at ').slice(1) : undefined;
-    const name = thrown instanceof Error ? thrown.name : typeof thrown;
-    const cause = (thrown as { code?: unknown } | undefined)?.code;
+    const origin = originOf(thrown);
+    const stack = origin instanceof Error ? origin.stack?.split('\n    at ').slice(1) : undefined;
+    const name = origin instanceof Error ? origin.name : typeof origin;
+    const cause = isObject(origin) ? origin['code'] : undefined;
     this.pino.error({ request_id: requestId, code, error: name, cause, stack }, 'fault');
     this.write();
   }
