@@ -54,7 +54,7 @@ export class ImportRunsRepository {
     return { count: total?.count ?? 0, runs: rows.map(toRun) };
   }
 
-  /** The run whose turn it is: what has begun goes before what has not. */
+  /** The next run to work on: those that have begun come first. */
   async next(): Promise<string | undefined> {
     const rows = await this.database.query<{ id: string; state: string }>(
       `SELECT id, state FROM import_runs WHERE state IN (${placeholders(RUNNABLE.length)}) ORDER BY id`,
@@ -86,12 +86,15 @@ export class ImportRunsRepository {
   }
 
   async update(sql: Sql, id: string, change: RunChange): Promise<void> {
-    const columns = Object.entries(toColumns(change));
-    if (columns.length === 0) return;
-    await sql.execute(
-      `UPDATE import_runs SET ${columns.map(([name]) => `${name} = ?`).join(', ')} WHERE id = ?`,
-      [...columns.map(([, value]) => value), id],
-    );
+    const names: string[] = [];
+    const values: SqlValue[] = [];
+    for (const [name, value] of Object.entries(toColumns(change))) {
+      if (value === undefined) continue;
+      names.push(`${name} = ?`);
+      values.push(value);
+    }
+    if (names.length === 0) return;
+    await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, [...values, id]);
   }
 
   /** When the last run of a state ended. */
@@ -104,7 +107,7 @@ export class ImportRunsRepository {
     return row?.finished ?? null;
   }
 
-  /** How many runs stand in one of these states. */
+  /** How many runs are in one of these states. */
   async countIn(states: readonly RunState[]): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(
       `SELECT COUNT(*) AS count FROM import_runs WHERE state IN (${placeholders(states.length)})`,
@@ -113,7 +116,7 @@ export class ImportRunsRepository {
     return row?.count ?? 0;
   }
 
-  /** Runs of before a time that still wait for an operator. */
+  /** Runs from before a time that still wait for an operator. */
   async waitingSince(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM import_runs WHERE state IN (${placeholders(WAITING.length)}) AND created < ?
