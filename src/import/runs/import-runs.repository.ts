@@ -6,7 +6,7 @@ import { toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
 import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING } from './import-run.js';
 
-/** What a caller may ask of the list of runs. */
+/** The filter of the list of runs. */
 export interface RunFilter {
   states: readonly string[] | undefined;
   dataset: string | undefined;
@@ -14,6 +14,7 @@ export interface RunFilter {
   limit: number;
 }
 
+/** Hand-written SQL: locks, and updates of the changed columns inside the transactions of a batch (ADR 0013). */
 @Injectable()
 export class ImportRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -23,11 +24,11 @@ export class ImportRunsRepository {
   }
 
   async find(id: string, sql: Sql = this.database): Promise<ImportRun | undefined> {
-    const [row] = await sql.query<ImportRunEntity>('SELECT * FROM import_runs WHERE id = ?', [id]);
+    const row = await sql.first<ImportRunEntity>('SELECT * FROM import_runs WHERE id = ?', [id]);
     return row && toRun(row);
   }
 
-  /** As `find`, and unchanged until the transaction ends. */
+  /** As `find`; no other can change it until the transaction ends. */
   async lock(tx: Sql, id: string): Promise<ImportRun | undefined> {
     const [row] = await tx.query<ImportRunEntity>(`SELECT * FROM import_runs WHERE id = ?${forUpdate(tx)}`, [
       id,
@@ -35,7 +36,7 @@ export class ImportRunsRepository {
     return row && toRun(row);
   }
 
-  /** Newest first, with the number of all that match. */
+  /** A page, newest first, with the number of all that match. */
   async list({ states, dataset, offset, limit }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
     const conditions = [
       ...(states ? [`state IN (${placeholders(states.length)})`] : []),
@@ -63,7 +64,7 @@ export class ImportRunsRepository {
     return (rows.find(({ state }) => state !== 'queued') ?? rows[0])?.id;
   }
 
-  /** Runs of a data set in a state, newest first; with a transaction unchanged until it ends. */
+  /** Runs of a data set in a state, newest first; locked until the end of the transaction where there is one. */
   async ofDataset(
     dataset: string,
     states: readonly RunState[],
