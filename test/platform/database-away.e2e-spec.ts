@@ -60,7 +60,7 @@ onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () =
       cause: { code: 'PROTOCOL_SEQUENCE_TIMEOUT' },
     });
     expect(await database.first('SELECT 1 AS one')).toEqual({ one: 1 });
-    // The worker of imports looks in now and then; a connection that was not given back would be in use for ever.
+    // The worker of imports polls now and then; a connection that was not released would be in use forever.
     while (database.load.inUse + database.load.waiting > 0) await setImmediate();
   });
 

@@ -77,7 +77,7 @@ test.each(SCRIPTS)('%s says in a line that the database does not answer', async 
 });
 
 onMariadb(
-  'an empty MariaDB is not migrated unasked: the advice is given, and following it helps (needs a server: MariaDB only)',
+  'an empty MariaDB is not migrated unasked: the message says how, and that works (needs a server: MariaDB only)',
   async () => {
     const settings = { MIGRATE_ON_START: 'auto' };
     const refused = await ended('dist/main.js', settings);

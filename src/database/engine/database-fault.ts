@@ -7,7 +7,7 @@ import { isObject } from '../../common/json.js';
  */
 type Fault = 'race' | 'away';
 
-/** An error of the database that a later attempt may not meet. The driver's error is its `cause`. */
+/** An error of the database that may be gone at a later attempt. The driver's error is its `cause`. */
 export class DatabaseFault extends ProblemError {
   constructor(
     readonly fault: Fault,

@@ -48,10 +48,10 @@ export class ImportRowsRepository {
     runId: string,
     each: (chunk: (sql: Sql) => Promise<void>) => Promise<void> = (chunk) => chunk(this.database),
   ): Promise<void> {
-    let more = true as boolean;
-    while (more) {
+    const left = { some: true };
+    while (left.some) {
       await each(async (sql) => {
-        more = await this.deleteChunk(sql, runId);
+        left.some = await this.deleteChunk(sql, runId);
       });
     }
   }
