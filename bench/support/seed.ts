@@ -1,12 +1,11 @@
-import type { DataSource } from 'typeorm';
 import { ApiKeyEntity } from '../../src/api-keys/api-key.entity.js';
 import { sha256 } from '../../src/common/secret.js';
 import { now } from '../../src/common/time.js';
 import { loadEnv } from '../../src/config/env.js';
 import { insertRows } from '../../src/database/engine/bulk.js';
-import { migrate, openDataSource } from '../../src/database/data-source.js';
+import { migrateAtStart } from '../../src/database/data-source.js';
 import { ENTITIES } from '../../src/entities.js';
-import { engineOf } from '../../src/database/engine/database.js';
+import { type Database, openDatabase } from '../../src/database/engine/database.js';
 import { PASSWORD_HASH } from './password.js';
 import {
   UserIdentifierEntity,
@@ -24,22 +23,21 @@ import { KEY_ID, personOf } from './person.js';
 const CHUNK = 1000;
 
 /** An open, migrated database. */
-async function openDatabase(url: string): Promise<DataSource> {
-  const dataSource = await openDataSource(loadEnv({ DATABASE_URL: url }), ENTITIES);
-  await migrate(dataSource);
-  return dataSource;
+async function openMigrated(url: string): Promise<Database> {
+  const env = loadEnv({ DATABASE_URL: url, MIGRATE_ON_START: 'true' });
+  await migrateAtStart(env, ENTITIES);
+  return openDatabase(env);
 }
 
 /** A database without users. */
 export async function createTables(url: string): Promise<void> {
-  await (await openDatabase(url)).destroy();
+  await (await openMigrated(url)).close();
 }
 
 /** A database with the API key and `count` users, numbered from 0, in all tables in which the writer keeps them. */
 export async function seed(url: string, count: number, progress: (done: number) => void): Promise<void> {
-  const dataSource = await openDatabase(url);
+  const engine = await openMigrated(url);
   try {
-    const engine = engineOf(dataSource);
     const key = {
       id: KEY_ID,
       key_hash: sha256(KEY),
@@ -66,8 +64,7 @@ export async function seed(url: string, count: number, progress: (done: number) 
       await tx.commit();
       progress(from + length);
     }
-    await engine.settle();
   } finally {
-    await dataSource.destroy();
+    await engine.close();
   }
 }

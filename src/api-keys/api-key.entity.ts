@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, text, time, uuid } from '../database/column-types.js';
+import { ascii, text, time, uuid } from '../database/engine/columns.js';
 
 @Entity('api_keys')
 @Index('uq_api_keys_hash', ['key_hash'], { unique: true })

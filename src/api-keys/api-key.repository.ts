@@ -4,16 +4,15 @@ import { DATABASE, type Database } from '../database/engine/database.js';
 import { type Sql, forUpdate } from '../database/engine/sql.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
+const COLUMNS = 'id, key_hash, name, created, expires, revoked, last_used';
+
+/** Hand-written SQL: `findByHash` is part of most requests (ADR 0013). */
 @Injectable()
 export class ApiKeyRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async findByHash(hash: string): Promise<ApiKeyEntity | undefined> {
-    const key = await this.database.first<ApiKeyEntity>(
-      'SELECT id, key_hash, name, created, expires, revoked, last_used FROM api_keys WHERE key_hash = ?',
-      [hash],
-    );
-    return key;
+    return this.database.first(`SELECT ${COLUMNS} FROM api_keys WHERE key_hash = ?`, [hash]);
   }
 
   async insert(tx: Sql, key: ApiKeyEntity): Promise<void> {
@@ -22,17 +21,12 @@ export class ApiKeyRepository {
 
   /** Newest first. */
   async list(): Promise<ApiKeyEntity[]> {
-    return this.database.query<ApiKeyEntity>(
-      'SELECT id, key_hash, name, created, expires, revoked, last_used FROM api_keys ORDER BY id DESC',
-    );
+    return this.database.query(`SELECT ${COLUMNS} FROM api_keys ORDER BY id DESC`);
   }
 
+  /** The key, unchanged by others until the transaction ends. */
   async lock(tx: Sql, id: string): Promise<ApiKeyEntity | undefined> {
-    const key = await tx.first<ApiKeyEntity>(
-      `SELECT id, key_hash, name, created, expires, revoked, last_used FROM api_keys WHERE id = ?${forUpdate(tx)}`,
-      [id],
-    );
-    return key;
+    return tx.first(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?${forUpdate(tx)}`, [id]);
   }
 
   async revoke(tx: Sql, id: string, time: string): Promise<void> {

@@ -35,7 +35,7 @@ export interface AuditRecord {
   actor: { kind: string; id: string | null };
   action: AuditAction;
   target: { kind: string; id: string };
-  changes: AuditChange[];
+  changes: readonly AuditChange[];
   request_id: string;
   ip: string;
 }

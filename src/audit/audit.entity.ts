@@ -1,5 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, longText, text, time, uuid } from '../database/column-types.js';
+import type { JsonText } from '../common/json.js';
+import { ascii, longText, text, time, uuid } from '../database/engine/columns.js';
+import type { AuditAction, AuditChange } from './audit-event.js';
 
 /** Append-only. The id is a UUID of version 7, so that its order is the order of time. */
 @Entity('audit_events')
@@ -12,11 +14,10 @@ export class AuditEventEntity {
   /** key, user, import or system. */
   @Column(ascii(16)) actor_kind!: string;
   @Column({ ...uuid(), nullable: true }) actor_id!: string | null;
-  @Column(ascii(64)) action!: string;
+  @Column(ascii(64)) action!: AuditAction;
   @Column(ascii(16)) target_kind!: string;
   @Column(uuid()) target_id!: string;
-  /** JSON array of `{field, old, new}`; a secret has neither old nor new. */
-  @Column(longText()) changes!: string;
+  @Column(longText()) changes!: JsonText<readonly AuditChange[]>;
   @Column(ascii(64)) request_id!: string;
   @Column(text(64)) ip!: string;
 }

@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { fromJson } from '../common/json.js';
 import { type DbTime, toMillis } from '../common/time.js';
 import { insertRows } from '../database/engine/bulk.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
 import { type Sql, type SqlValue, placeholders } from '../database/engine/sql.js';
 import { AuditEventEntity } from './audit.entity.js';
-import type { AuditAction, AuditChange, AuditRecord } from './audit-event.js';
+import type { AuditRecord } from './audit-event.js';
 import type { AuditFilter } from './audit.query.js';
 
 /** Rows that one statement looks at, at most: what a filter costs whose index is not used is bounded by it. */
@@ -14,12 +15,13 @@ const COLUMNS = 'id, time, actor_kind, actor_id, action, target_kind, target_id,
 /** A row's id is made after its time, in the same moment; a clock may step between the two. */
 const SLACK_MILLIS = 60_000;
 
-/** What one look found. `last` is the oldest row that was looked at, where more may stand behind it. */
+/** A page of rows. `last` is the oldest row that was looked at, where older ones may follow. */
 export interface AuditPage {
   records: AuditRecord[];
   last: string | undefined;
 }
 
+/** Hand-written SQL: appends are part of bulk writes, and each page is bounded by the rows that it looks at. */
 @Injectable()
 export class AuditRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -28,7 +30,7 @@ export class AuditRepository {
     await insertRows(tx, AuditEventEntity, events);
   }
 
-  /** Newest first, below the id `after`. May find fewer than `limit` though there are more: `last` tells. */
+  /** Newest first, below the id `after`. May find fewer than `limit` though there are more: `last` says so. */
   async page(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
     const rest = remaining(filter);
     const { sql, params } = candidates(filter, after, COLUMNS, rest ? SCAN : limit);
@@ -57,9 +59,9 @@ export class AuditRepository {
     return row?.count ?? 0;
   }
 
-  /** Takes away the oldest rows before a time. @returns how many, at most `limit`. */
+  /** Deletes the oldest rows before a time. @returns how many, at most `limit`. */
   async deleteBefore(time: DbTime, limit: number): Promise<number> {
-    // Up to an id that is known: for a list of them, or a query, MariaDB goes through the whole table.
+    // Up to a known id: for a list of them, or a subquery, MariaDB scans the whole table.
     const [oldest] = await this.database.query<{ last: string | null }>(
       'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest',
       [firstId(toMillis(time)), limit],
@@ -86,7 +88,7 @@ function leading({ target, actor, action }: AuditFilter): 'target' | 'actor' | '
   return action && 'action';
 }
 
-/** The newest rows of the leading filter and of the time asked for. */
+/** The newest rows of the leading filter within the requested time. */
 function candidates(
   filter: AuditFilter,
   after: string | undefined,
@@ -112,7 +114,7 @@ function candidates(
   };
 }
 
-/** What else is asked for: looked for among the candidates. */
+/** The other filters, which are applied to the candidates. */
 function remaining(filter: AuditFilter): { sql: string; params: SqlValue[] } | undefined {
   const lead = leading(filter);
   const parts = comparisons(filter).filter(({ name }) => name !== lead);
@@ -122,14 +124,16 @@ function remaining(filter: AuditFilter): { sql: string; params: SqlValue[] } | u
 
 /** `changes` is written by `JSON.stringify`, with the field first. */
 function comparisons({ target, actor, action, actor_kind, field }: AuditFilter) {
-  const given = (name: string, sql: string, ...values: (string | undefined)[]) =>
-    values.includes(undefined) ? [] : [{ name, sql, values: values as string[] }];
+  const comparison = (name: string, sql: string, value: string | undefined) =>
+    value === undefined ? [] : [{ name, sql, values: [value] }];
   return [
-    ...given('target', 'target_id = ?', target?.toLowerCase()),
-    ...given('actor', 'actor_id = ?', actor?.toLowerCase()),
-    ...(action ? given('action', `action IN (${placeholders(action.length)})`, ...action) : []),
-    ...given('actor_kind', 'actor_kind = ?', actor_kind),
-    ...given('field', 'changes LIKE ?', field && `%{"field":"${field}"%`),
+    ...comparison('target', 'target_id = ?', target?.toLowerCase()),
+    ...comparison('actor', 'actor_id = ?', actor?.toLowerCase()),
+    ...(action
+      ? [{ name: 'action', sql: `action IN (${placeholders(action.length)})`, values: action }]
+      : []),
+    ...comparison('actor_kind', 'actor_kind = ?', actor_kind),
+    ...comparison('field', 'changes LIKE ?', field && `%{"field":"${field}"%`),
   ];
 }
 
@@ -142,9 +146,9 @@ function toRecord(row: AuditEventEntity): AuditRecord {
     id: row.id,
     time: row.time,
     actor: { kind: row.actor_kind, id: row.actor_id },
-    action: row.action as AuditAction,
+    action: row.action,
     target: { kind: row.target_kind, id: row.target_id },
-    changes: JSON.parse(row.changes) as AuditChange[],
+    changes: fromJson(row.changes),
     request_id: row.request_id,
     ip: row.ip,
   };

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller } from '../access/actor.js';
+import { toJson } from '../common/json.js';
 import { now, secondsFrom } from '../common/time.js';
 import { Env } from '../config/env.js';
 import type { Sql } from '../database/engine/sql.js';
@@ -37,7 +38,7 @@ export class AuditService {
       action,
       target_kind: target.kind,
       target_id: target.id,
-      changes: JSON.stringify(changes ?? []),
+      changes: toJson(changes ?? []),
       request_id: caller.requestId,
       ip: caller.ip,
     }));

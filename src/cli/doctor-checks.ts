@@ -1,10 +1,10 @@
 import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../common/errors.js';
+import { errorCode, originOf } from '../common/errors.js';
 import { now } from '../common/time.js';
 import { type Env, EnvError } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
-import { engineOf } from '../database/engine/database.js';
+import { type Database, openDatabase } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
 import { scheduleOptions } from '../import/schedule/schedule.service.js';
 import type { Application } from './application.js';
@@ -26,7 +26,7 @@ export const fail = finding('fail');
 const warn = finding('warn');
 
 /** The code of an error, to be shown instead of its message, which may quote settings. */
-export const codeOf = (error: unknown): string => errorCode(error) ?? 'unknown';
+export const codeOf = (error: unknown): string => errorCode(originOf(error)) ?? 'unknown';
 
 /** `engines` of package.json. */
 const NEEDED_NODE = [20, 19] as const;
@@ -109,8 +109,9 @@ export async function databaseChecks(env: Env, { entities }: Application): Promi
     return fail('database', `does not answer (${codeOf(error)}); ${remedy(env)}`);
   }
   const findings: Finding[] = [];
+  let sql: Database | undefined;
   try {
-    const sql = engineOf(dataSource);
+    sql = openDatabase(env);
     findings.push(...(await serverChecks(sql, env)));
     const pending = await pendingMigrations(dataSource);
     findings.push(...migrationsCheck(pending));
@@ -120,6 +121,7 @@ export async function databaseChecks(env: Env, { entities }: Application): Promi
     findings.push(...fail('database', message));
   } finally {
     await dataSource.destroy();
+    await sql?.close();
   }
   return findings;
 }

@@ -201,6 +201,11 @@ export class ProblemError extends Error {
   }
 }
 
+/** What a log shows of an error: its cause where it wraps one, such as a driver's error. */
+export function originOf(error: unknown): unknown {
+  return error instanceof ProblemError ? (error.cause ?? error) : error;
+}
+
 /** Field errors per answer, so that it stays small whatever was sent. */
 export const MAX_ERRORS = 100;
 

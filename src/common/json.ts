@@ -4,6 +4,14 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A JSON text in a column of the database, with the type of its value. */
+export type JsonText<T> = string & { readonly json: T };
+
+export const toJson = <T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
+
+/** The value of a text that `toJson` wrote. @throws SyntaxError for any other text. */
+export const fromJson = <T>(text: JsonText<T>): T => JSON.parse(text) as T;
+
 /**
  * Depth of the deepest array or object in a JSON text, counted without recursion: a body of a megabyte of
  * brackets must not reach anything that walks it recursively.

@@ -1,16 +1,16 @@
 import { DataSource, type Migration, MigrationExecutor } from 'typeorm';
+import { isObject } from '../common/json.js';
 import type { Env } from '../config/env.js';
-import { dropCollation } from './column-types.js';
+import { dropCollation } from './engine/columns.js';
 import { type Entities, dataSourceOptions } from './data-source-options.js';
 
-/** An open data source. */
+/** TypeORM's view of the database, for its schema; to be destroyed after use. */
 export async function openDataSource(env: Env, entities: Entities): Promise<DataSource> {
   const dataSource = new DataSource(dataSourceOptions(env, entities));
   const embedded = isEmbedded(dataSource);
   // SQLite takes any type name; TypeORM's list of them lacks the one that MySQL needs for long text.
   if (embedded) dataSource.driver.supportedDataTypes.push('mediumtext');
   await dataSource.initialize();
-  // SQLite has one character set and compares bytes anyway; it refuses the names of MySQL's collations.
   if (embedded) for (const { columns } of dataSource.entityMetadatas) columns.forEach(dropCollation);
   return dataSource;
 }
@@ -24,17 +24,20 @@ function isEmbedded(dataSource: DataSource): boolean {
  * Brings the schema up to date where the settings say so.
  * @throws Error when migrations are pending and must not run by themselves, and when the schema is that of a newer program.
  */
-export async function migrateAtStart(dataSource: DataSource, env: Env): Promise<void> {
-  await assertKnown(dataSource);
-  const wanted = env.MIGRATE_ON_START === 'auto' ? isEmbedded(dataSource) : env.MIGRATE_ON_START === 'true';
-  if (wanted) {
-    await migrate(dataSource);
-  } else if (await pendingMigrations(dataSource)) {
-    throw new Error(
-      'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.',
-    );
+export async function migrateAtStart(env: Env, entities: Entities): Promise<void> {
+  const dataSource = await openDataSource(env, entities);
+  try {
+    await assertKnown(dataSource);
+    const wanted = env.MIGRATE_ON_START === 'auto' ? isEmbedded(dataSource) : env.MIGRATE_ON_START === 'true';
+    if (wanted) await migrate(dataSource);
+    else if (await pendingMigrations(dataSource)) throw new Error(PENDING);
+  } finally {
+    await dataSource.destroy();
   }
 }
+
+const PENDING =
+  'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.';
 
 /** An older program must not write into tables whose rules it does not know. */
 async function assertKnown(dataSource: DataSource): Promise<void> {
@@ -57,7 +60,7 @@ export async function pendingMigrations(dataSource: DataSource): Promise<boolean
 
 /**
  * Runs what is pending and returns it. Processes that ask at once take turns: SQLite's migrations are one transaction
- * from the first look on, MariaDB's DDL knows none and is guarded by a named lock.
+ * from the first look on; MariaDB's DDL is not transactional and is guarded by a named lock.
  */
 export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   const runner = dataSource.createQueryRunner();
@@ -68,14 +71,15 @@ export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   const { take, leave, undo } = isEmbedded(dataSource)
     ? { take: 'BEGIN IMMEDIATE', leave: 'COMMIT', undo: 'ROLLBACK' }
     : { take: `SELECT GET_LOCK(${name}, 300) AS got`, leave: unlock, undo: unlock };
-  const taken = (await runner.query(take)) as unknown as { got?: number }[] | undefined;
-  if (taken?.[0]?.got === 0) throw new Error('Another process has been migrating for five minutes.');
+  const taken: unknown = await runner.query(take);
+  if (Array.isArray(taken) && isObject(taken[0]) && taken[0]['got'] === 0)
+    throw new Error('Another process has been migrating for five minutes.');
   try {
     const done = await executor.executePendingMigrations();
     await runner.query(leave);
     return done;
   } catch (error) {
-    await runner.query(undo).catch(() => undefined); // the error that led here tells the story
+    await runner.query(undo).catch(() => undefined); // the first error is the one to report
     throw error;
   } finally {
     await runner.release();

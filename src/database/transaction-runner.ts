@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { unavailable } from '../common/errors.js';
 import { DATABASE, type Database } from './engine/database.js';
-import { dbFault } from './engine/errors.js';
+import { DatabaseFault } from './engine/database-fault.js';
 import type { OpenTransaction, Sql } from './engine/sql.js';
 
 /** Enough for some dozens of writers of one key: each attempt ends with one of them done. */
@@ -15,7 +15,7 @@ export class TransactionRunner {
 
   /**
    * Runs `work` in one transaction and returns what it returns. When another writer got in between (unique
-   * violation, deadlock, lock wait) the whole work runs again: it must read before it writes, so that it meets
+   * violation, deadlock, lock wait) the whole work runs again: it must read before it writes, so that it finds
    * what the other one wrote and can name it, and it must change nothing outside of `tx`. Nor may it use the
    * database beside `tx`: on SQLite that statement would wait for this very transaction to end.
    * @throws whatever `work` throws, after a rollback; ProblemError `unavailable` when the races do not end.
@@ -29,7 +29,7 @@ export class TransactionRunner {
         return result;
       } catch (error) {
         await rollback(tx);
-        if (dbFault(error) !== 'race') throw error;
+        if (!(error instanceof DatabaseFault && error.fault === 'race')) throw error;
       }
       await delay(Math.random() * 10 * attempt);
     }
@@ -37,7 +37,7 @@ export class TransactionRunner {
   }
 }
 
-/** The error that led here tells the story; a connection that cannot even roll back is gone, and the work with it. */
+/** The first error is the one to report; a connection that cannot even roll back is gone, and the work with it. */
 async function rollback(tx: OpenTransaction): Promise<void> {
   await tx.rollback().catch(() => undefined);
 }

@@ -1,6 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { dbFault } from '../database/engine/errors.js';
-import { CATALOGUE, ProblemError, unavailable } from '../common/errors.js';
+import { CATALOGUE, ProblemError } from '../common/errors.js';
 import { truncated } from '../common/text.js';
 
 /** Characters: what quotes a request may not grow with it. */
@@ -19,12 +18,9 @@ export interface Problem {
   conflicts?: { field: string; uuid: string }[];
 }
 
-/** Any thrown value as an error of the catalogue; what nobody foresaw is `internal` and shows nothing of itself. */
+/** Any thrown value as an error of the catalogue; any other is `internal` and shows nothing of itself. */
 export function toProblemError(thrown: unknown): ProblemError {
   if (thrown instanceof ProblemError) return thrown;
-  const fault = dbFault(thrown);
-  if (fault === 'away') return unavailable('The database does not answer.');
-  if (fault === 'race') return unavailable('The database is kept locked by others.', 1);
   const status = thrown instanceof HttpException ? thrown.getStatus() : undefined;
   if (status === 404) {
     return new ProblemError('not_found', 'There is nothing at this path.');

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, time, uuid } from '../database/column-types.js';
+import { ascii, time, uuid } from '../database/engine/columns.js';
 
 /** The answer to a `POST /users` that carried an `Idempotency-Key`, kept for 24 hours. */
 @Entity('idempotency_keys', { withoutRowid: true })

@@ -4,16 +4,13 @@ import { DATABASE, type Database } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
 import { IdempotencyEntity } from './idempotency.entity.js';
 
+/** Hand-written SQL: a create runs these statements in the transaction of the user (ADR 0013). */
 @Injectable()
 export class IdempotencyRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async find(tx: Sql, id: string): Promise<IdempotencyEntity | undefined> {
-    const row = await tx.first<IdempotencyEntity>(
-      'SELECT id, body_mac, user_uuid, created FROM idempotency_keys WHERE id = ?',
-      [id],
-    );
-    return row;
+    return tx.first('SELECT id, body_mac, user_uuid, created FROM idempotency_keys WHERE id = ?', [id]);
   }
 
   async delete(tx: Sql, id: string): Promise<void> {

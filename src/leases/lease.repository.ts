@@ -5,16 +5,19 @@ import type { Sql } from '../database/engine/sql.js';
 import { now, secondsFrom } from '../common/time.js';
 import { LeaseEntity } from './lease.entity.js';
 
-/** Long ago: a lease that nobody has ever held. */
+/** The end and the owner of a lease that is free. */
 const NEVER = '1970-01-01 00:00:00.000';
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** Leases: one owner at a time among all instances, until a time that the owner moves on while it lives. */
+/**
+ * Leases: one owner at a time among all instances, until a time that the owner extends while it lives.
+ * Hand-written SQL: the condition of an update decides who gets a lease (ADR 0013).
+ */
 @Injectable()
 export class LeaseRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Takes a lease that is free, has run out, or is one's own. @returns false while another one holds it. */
+  /** Takes a lease that is free, expired, or held by `owner`. @returns false while another owner holds it. */
   async take(name: string, owner: string, seconds: number): Promise<boolean> {
     const time = now();
     const take = () =>
@@ -23,16 +26,16 @@ export class LeaseRepository {
         [owner, secondsFrom(time, seconds), name, owner, time],
       );
     if ((await take()) > 0) return true;
-    const known = await this.database.query('SELECT name FROM leases WHERE name = ?', [name]);
-    if (known.length > 0) return false;
-    // Several may find nothing at once; the primary key lets one of them in.
+    const known = await this.until(name);
+    if (known !== undefined) return false;
+    // Several may find nothing at once; the primary key admits one of them.
     await insertRows(this.database, LeaseEntity, [{ name, owner: NOBODY, until: NEVER }]).catch(
       () => undefined,
     );
     return (await take()) > 0;
   }
 
-  /** Moves the end on; inside a transaction nobody else can take the lease before it ends. @returns false when it is lost. */
+  /** Extends the lease; inside a transaction no other owner can take it before the end. @returns false when it is lost. */
   async renew(name: string, owner: string, seconds: number, sql: Sql = this.database): Promise<boolean> {
     const until = secondsFrom(now(), seconds);
     return (
@@ -43,11 +46,11 @@ export class LeaseRepository {
 
   /** Until when a lease was last held; undefined when it never was. */
   async until(name: string): Promise<string | undefined> {
-    const [row] = await this.database.query<LeaseEntity>('SELECT until FROM leases WHERE name = ?', [name]);
+    const row = await this.database.first<LeaseEntity>('SELECT until FROM leases WHERE name = ?', [name]);
     return row?.until;
   }
 
-  /** Sets the end of a lease, whoever holds it. */
+  /** Sets the owner and the end of a lease, whoever holds it. */
   async put(name: string, owner: string, until: string): Promise<void> {
     await this.take(name, owner, 0);
     await this.database.execute('UPDATE leases SET owner = ?, until = ? WHERE name = ?', [

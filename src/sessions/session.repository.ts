@@ -7,23 +7,20 @@ import { SessionEntity } from './session.entity.js';
 /** Everything but the hash of the cookie. */
 const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip';
 
+/** Hand-written SQL: `findByToken` is part of every request with a cookie (ADR 0013). */
 @Injectable()
 export class SessionRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async findByToken(tokenHash: string): Promise<SessionEntity | undefined> {
-    const session = await this.database.first<SessionEntity>(
-      'SELECT id, token_hash, user_uuid, created, expires, absolute_expires, ip FROM sessions WHERE token_hash = ?',
-      [tokenHash],
-    );
-    return session;
+    return this.database.first(`SELECT ${SHOWN}, token_hash FROM sessions WHERE token_hash = ?`, [tokenHash]);
   }
 
   async insert(tx: Sql, session: SessionEntity): Promise<void> {
     await insertRows(tx, SessionEntity, [session]);
   }
 
-  /** Only forward, so that a slow request does not take back what a later one has won. */
+  /** Moves the end forward only: a slow request does not undo a later one. */
   async renew(id: string, expires: string): Promise<void> {
     await this.database.execute('UPDATE sessions SET expires = ? WHERE id = ? AND expires < ?', [
       expires,
@@ -51,17 +48,11 @@ export class SessionRepository {
   }
 
   async lock(tx: Sql, id: string): Promise<Omit<SessionEntity, 'token_hash'> | undefined> {
-    const session = await tx.first<SessionEntity>(
-      `SELECT ${SHOWN} FROM sessions WHERE id = ?${forUpdate(tx)}`,
-      [id],
-    );
-    return session;
+    return tx.first(`SELECT ${SHOWN} FROM sessions WHERE id = ?${forUpdate(tx)}`, [id]);
   }
 
   async lockOfUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
-    return tx.query<SessionEntity>(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ?${forUpdate(tx)}`, [
-      userUuid,
-    ]);
+    return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ?${forUpdate(tx)}`, [userUuid]);
   }
 
   async delete(tx: Sql, id: string): Promise<void> {
@@ -75,7 +66,7 @@ export class SessionRepository {
     );
   }
 
-  /** `expires` is never beyond `absolute_expires`. */
+  /** Deletes those past either end: `expires` is never after `absolute_expires`. */
   async deleteExpired(time: string): Promise<number> {
     return this.database.execute('DELETE FROM sessions WHERE expires <= ?', [time]);
   }

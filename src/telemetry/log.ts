@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { type Logger, pino } from 'pino';
 import { Env } from '../config/env.js';
 import { type Observer, pathOf } from './observe.js';
-import { errorCode } from '../common/errors.js';
+import { errorCode, originOf } from '../common/errors.js';
 import { isoNow } from '../common/time.js';
 
 /** Characters per write: this many stay whole in a pipe that several workers write to. */
@@ -52,9 +52,10 @@ export class Log implements Observer {
 
   /** Logs an error with its stack, without its message: a driver's message may quote values. */
   fault(requestId: string, code: string, thrown: unknown): void {
-    const stack = thrown instanceof Error ? thrown.stack?.split('\n    at ').slice(1) : undefined;
-    const name = thrown instanceof Error ? thrown.name : typeof thrown;
-    const cause = errorCode(thrown);
+    const origin = originOf(thrown);
+    const stack = origin instanceof Error ? origin.stack?.split('\n    at ').slice(1) : undefined;
+    const name = origin instanceof Error ? origin.name : typeof origin;
+    const cause = errorCode(origin);
     this.pino.error({ request_id: requestId, code, error: name, cause, stack }, 'fault');
     this.write();
   }

@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { loadEnv } from '../../src/config/env.js';
-import { openDataSource } from '../../src/database/data-source.js';
-import { ENTITIES } from '../../src/entities.js';
-import { engineOf } from '../../src/database/engine/database.js';
+import { openDatabase } from '../../src/database/engine/database.js';
 import { API_KEY } from '../support/app.js';
 import { Client, type Json } from '../support/client.js';
 import { type TestDatabase, freshDatabase } from '../support/database.js';
@@ -98,12 +96,12 @@ test('a run that is killed again and again ends as one that nobody disturbs', as
 });
 
 async function auditCount(settings: Record<string, string>): Promise<Json> {
-  const dataSource = await openDataSource(loadEnv(settings), ENTITIES);
+  const database = openDatabase(loadEnv(settings));
   try {
-    return await engineOf(dataSource).query(
+    return await database.query(
       "SELECT action, COUNT(*) AS count FROM audit_events WHERE action <> 'import.approved' GROUP BY action ORDER BY action",
     );
   } finally {
-    await dataSource.destroy();
+    await database.close();
   }
 }

@@ -46,7 +46,7 @@ withServer('an encrypted connection (needs a server with TLS: the tests\u2019 ow
     expect(await refused(named, stranger.cert)).toMatch(/self-signed certificate/);
   });
 
-  test('goes to nobody who has another name', async () => {
+  test('is refused to a server with another name', async () => {
     const elsewhere = database.url.replace('127.0.0.1', '127.1'); // a name to all but the resolver
     expect(await refused(elsewhere, ca ?? '')).toMatch(/does not match certificate's altnames/);
   });

@@ -1,3 +1,4 @@
+import { toJson } from '../../src/common/json.js';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditEventEntity } from '../../src/audit/audit.entity.js';
 import { now, secondsFrom, toMillis } from '../../src/common/time.js';
@@ -58,7 +59,7 @@ function audit(index: number): AuditEventEntity {
     action: index % 3 ? 'user.updated' : 'user.created',
     target_kind: 'user',
     target_id: seededUuid(index),
-    changes: '[{"field":"phone","old":"","new":"1"}]',
+    changes: toJson([{ field: 'phone', old: '', new: '1' }]),
     request_id: 'seed',
     ip: '',
   };

@@ -8,6 +8,7 @@ import {
   unavailable,
   validationFailed,
 } from '../../src/common/errors.js';
+import { toDatabaseError } from '../../src/database/engine/database-fault.js';
 import { toProblem, toProblemError } from '../../src/http/problem.js';
 
 /** The table of the interface: a code never changes its status. */
@@ -68,10 +69,8 @@ describe('a thrown value', () => {
 
   test.each<[string, unknown, ErrorCode]>([
     ['an error of the catalogue stays', new ProblemError('self_block', 'x'), 'self_block'],
-    ['a database that is away', away, 'unavailable'],
-    ['a database without room', { code: 'SQLITE_FULL' }, 'unavailable'],
-    ['a database that others keep locked', { code: 'SQLITE_BUSY' }, 'unavailable'],
-    ['a lock that is not given up', { code: 'ER_LOCK_WAIT_TIMEOUT' }, 'unavailable'],
+    ['a database that is away', toDatabaseError(away), 'unavailable'],
+    ['a connection to anything else', away, 'internal'],
     ['a path that nobody serves', new HttpException('Cannot GET /x', 404), 'not_found'],
     ['an error that nobody foresaw', new Error('secret'), 'internal'],
     ['no error at all', 'secret', 'internal'],
@@ -81,13 +80,16 @@ describe('a thrown value', () => {
     expect(toProblemError(thrown).code).toBe(code);
   });
 
-  test.each([new Error('secret at 10.1.2.3'), away, 'secret 10.1.2.3', { message: 'secret' }])(
-    'that is no error of the catalogue shows nothing of itself (%#)',
-    (thrown) => {
-      const problem = JSON.stringify(toProblem(toProblemError(thrown), '/x', 'id'));
-      expect(problem).not.toMatch(/secret|10\.1\.2\.3|ECONN/);
-    },
-  );
+  test.each([
+    new Error('secret at 10.1.2.3'),
+    away,
+    toDatabaseError(away),
+    'secret 10.1.2.3',
+    { message: 'secret' },
+  ])('that is no error of the catalogue shows nothing of itself (%#)', (thrown) => {
+    const problem = JSON.stringify(toProblem(toProblemError(thrown), '/x', 'id'));
+    expect(problem).not.toMatch(/secret|10\.1\.2\.3|ECONN/);
+  });
 });
 
 test('a problem has the members of RFC 9457 and ours, and those of its kind only', () => {

@@ -5,7 +5,8 @@ import { type Sql, type SqlValue, placeholders } from './sql.js';
 const MAX_PARAMS = 30_000;
 
 type Entity = new () => object;
-type Record_ = Readonly<Record<string, SqlValue>>;
+/** A row of an entity: each of its fields is a value that a statement can bind. */
+type Row<E> = { readonly [K in keyof E]: SqlValue };
 
 interface Table {
   name: string;
@@ -31,7 +32,7 @@ function tableOf(entity: Entity): Table {
 }
 
 /** Inserts all rows at once. */
-export async function insertRows<E extends object>(
+export async function insertRows<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
   rows: readonly E[],
@@ -40,7 +41,7 @@ export async function insertRows<E extends object>(
 }
 
 /** As `insertRows`; a row whose primary key exists is overwritten in all its columns. */
-export async function upsertRows<E extends object>(
+export async function upsertRows<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
   key: keyof E & string,
@@ -70,11 +71,19 @@ export async function deleteRows(
   }
 }
 
-async function writeRows(sql: Sql, entity: Entity, rows: readonly object[], tail: string): Promise<void> {
+async function writeRows<E extends Row<E>>(
+  sql: Sql,
+  entity: new () => E,
+  rows: readonly E[],
+  tail: string,
+): Promise<void> {
   if (rows.length === 0) return;
   const { name, columns } = tableOf(entity);
+  const head = `INSERT INTO ${name} (${columns.join(', ')}) VALUES `;
   await sql.insert(
-    { head: `INSERT INTO ${name} (${columns.join(', ')}) VALUES `, columns: columns.length, tail },
-    rows.map((row) => columns.map((column) => (row as Record_)[column] ?? null)),
+    { head, columns: columns.length, tail },
+    rows.map((row) => columns.map((column) => (isField(row, column) ? row[column] : null))),
   );
 }
+
+const isField = <E extends object>(row: E, name: string): name is keyof E & string => name in row;

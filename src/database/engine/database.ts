@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import { type DatabaseSettings, mysqlOptions, sqliteFile } from './connection-options.js';
 import { MysqlEngine } from './mysql.engine.js';
 import type { Engine } from './sql.js';
 import { SqliteEngine } from './sqlite.engine.js';
@@ -7,8 +7,11 @@ import { SqliteEngine } from './sqlite.engine.js';
 export type Database = Engine;
 export const DATABASE = Symbol('Database');
 
-export function engineOf(dataSource: DataSource): Engine {
-  return dataSource.options.type === 'better-sqlite3'
-    ? new SqliteEngine(dataSource)
-    : new MysqlEngine(dataSource);
+/**
+ * The database of `DATABASE_URL`. A file is opened at once, a server with the first statement.
+ * @throws EnvError for bad settings; the driver's error for a file that cannot be opened.
+ */
+export function openDatabase(settings: DatabaseSettings): Database {
+  const file = sqliteFile(settings);
+  return file === undefined ? MysqlEngine.open(mysqlOptions(settings)) : SqliteEngine.open(file);
 }

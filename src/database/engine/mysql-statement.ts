@@ -1,4 +1,5 @@
-import type { FieldPacket, PoolConnection, QueryError } from 'mysql2';
+import type { FieldPacket, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
+import { toDatabaseError } from './database-fault.js';
 import { multiRow } from './multi-row.js';
 import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
 
@@ -8,68 +9,78 @@ const STATEMENT_MILLIS = 15_000;
 /** `datetime` in the protocol's list of types. */
 const DATETIME = 12;
 
-/** The driver's way to answer; a promise a step costs a fifth of a read. */
-export type Done<T> = (error: QueryError | null, result: T) => void;
+/** The driver's rows, with the columns of `T`. */
+export type Rows<T extends object> = (T & RowDataPacket)[];
+export type Result = RowDataPacket[] | ResultSetHeader;
+export type Reject = (error: Error) => void;
+export type Resolve<T> = (result: T) => void;
 
 /**
- * Short statements go prepared (the server parses them once), multi-row and control statements as text. The time-out is
- * our own: the driver takes one in an object of options, which it then copies at the price of a tenth of a read.
+ * Calls `resolve` or `reject`, once: callbacks, since a promise a step costs a fifth of a read. Short statements go
+ * prepared (the server parses them once), multi-row and control statements as text. The time-out is our own: the
+ * driver takes one in an object of options, which it then copies at the price of a tenth of a read.
  */
-export function send<T>(
+export function send<T extends Result>(
   connection: PoolConnection,
   sql: string,
   params: readonly SqlValue[],
-  done: Done<T>,
+  resolve: Resolve<T>,
+  reject: Reject,
 ): void {
-  assertBindable(params);
   let settled = false;
-  const settle = (error: QueryError | null, result?: unknown, fields?: FieldPacket[]): void => {
-    if (settled) return;
-    settled = true;
+  const settle = (): boolean => {
     clearTimeout(timer);
-    if (Array.isArray(result) && fields) wholeMillis(result as Row[], fields);
-    done(error, result as T);
+    const first = !settled;
+    settled = true;
+    return first;
+  };
+  const fail = (error: unknown): void => {
+    if (settle()) reject(toDatabaseError(error));
+  };
+  const answer = (error: QueryError | null, result: T, fields: FieldPacket[]): void => {
+    if (error) fail(error);
+    else if (settle()) {
+      wholeMillis(result, fields);
+      resolve(result);
+    }
   };
   const timer = setTimeout(() => {
     // The server may still be at it: what comes later must not be taken for the answer to something else.
     connection.destroy();
-    settle(timedOut());
+    fail(timedOut());
   }, STATEMENT_MILLIS);
-  const callback = settle as never;
   try {
-    if (params.length === 0 || sql.length > PREPARED_LENGTH) connection.query(sql, [...params], callback);
-    else connection.execute(sql, [...params], callback);
+    assertBindable(params);
+    if (params.length === 0 || sql.length > PREPARED_LENGTH) connection.query<T>(sql, [...params], answer);
+    else connection.execute<T>(sql, [...params], answer);
   } catch (refused) {
-    settle(refused as QueryError); // or the timer would end the connection while somebody else uses it
+    fail(refused); // or the timer would end the connection while another request uses it
   }
 }
 
-function timedOut(): QueryError {
+function timedOut(): Error {
   const message = `no answer to a statement in ${STATEMENT_MILLIS / 1000} seconds`;
   return Object.assign(new Error(message), { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true });
 }
 
 /** As `send`, to be awaited. */
-export function sent<T>(
+export function sent<T extends Result>(
   connection: PoolConnection,
   sql: string,
   params: readonly SqlValue[] = [],
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    send<T>(connection, sql, params, (error, result) => {
-      if (error) reject(error);
-      else resolve(result);
-    });
+    send<T>(connection, sql, params, resolve, reject);
   });
 }
 
-/** Number of rows that a change met. */
+/** Number of rows that a change matched. */
 export async function affected(
   connection: PoolConnection,
   sql: string,
   params: readonly SqlValue[],
 ): Promise<number> {
-  return (await sent<{ affectedRows: number }>(connection, sql, params)).affectedRows;
+  return (await sent<ResultSetHeader>(connection, sql, params)).affectedRows;
 }
 
 export async function insertAll(
@@ -80,14 +91,13 @@ export async function insertAll(
   for (const { sql, params } of multiRow(statement, rows)) await sent(connection, sql, params);
 }
 
-type Row = Record<string, SqlValue>;
-
 /** Prepared statements leave out a fraction of zero; a time has one form (`common/time.ts`). */
-function wholeMillis(rows: Row[], fields: FieldPacket[]): void {
+function wholeMillis(result: Result, fields: FieldPacket[]): void {
+  if (!Array.isArray(result)) return;
   for (const { name, columnType } of fields) {
     if (columnType !== DATETIME) continue;
-    for (const row of rows) {
-      const time = row[name];
+    for (const row of result) {
+      const time: unknown = row[name];
       if (typeof time === 'string' && !time.includes('.')) row[name] = `${time}.000`;
     }
   }

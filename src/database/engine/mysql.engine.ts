@@ -1,37 +1,50 @@
-import type { Pool, PoolConnection, QueryError } from 'mysql2';
-import type { DataSource } from 'typeorm';
-import { type Done, affected, insertAll, send, sent } from './mysql-statement.js';
+import { type Pool, type PoolConnection, type PoolOptions, type ResultSetHeader, createPool } from 'mysql2';
+import { toDatabaseError } from './database-fault.js';
+import {
+  type Reject,
+  type Resolve,
+  type Result,
+  type Rows,
+  affected,
+  insertAll,
+  send,
+  sent,
+} from './mysql-statement.js';
 import type { Engine, InsertStatement, Load, OpenTransaction, SqlValue } from './sql.js';
 
-/** What every connection promises before its first use: no silent truncation, UTC, and reads of committed rows. */
+type Params = readonly SqlValue[];
+type Reading<R extends Result, T> = (result: R) => T;
+
+/** Sent on every connection before its first use: no silent truncation, UTC, and reads of committed rows. */
 const SESSION = [
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   'SET SESSION innodb_lock_wait_timeout = 5',
 ];
 
-/** MariaDB or MySQL on TypeORM's pool of mysql2 connections. */
+/** MariaDB or MySQL on a pool of mysql2 connections, which are opened when they are needed. */
 export class MysqlEngine implements Engine {
   readonly dialect = 'mysql';
-  private readonly pool: Pool;
   private readonly ready = new WeakSet<PoolConnection>();
   private inUse = 0;
   private waiting = 0;
 
-  constructor(dataSource: DataSource) {
-    this.pool = (dataSource.driver as unknown as { pool: Pool }).pool;
+  private constructor(private readonly pool: Pool) {}
+
+  static open(options: PoolOptions): MysqlEngine {
+    return new MysqlEngine(createPool(options));
   }
 
-  query<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
-    return this.alone(sql, params, (rows: T[]) => rows);
+  query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
+    return this.alone(sql, params, (rows: Rows<T>) => rows);
   }
 
-  first<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T | undefined> {
-    return this.alone(sql, params, (rows: T[]) => rows[0]);
+  first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
+    return this.alone(sql, params, (rows: Rows<T>) => rows[0]);
   }
 
-  execute(sql: string, params: readonly SqlValue[] = []): Promise<number> {
-    return this.alone(sql, params, (result: { affectedRows: number }) => result.affectedRows);
+  execute(sql: string, params: Params = []): Promise<number> {
+    return this.alone(sql, params, (result: ResultSetHeader) => result.affectedRows);
   }
 
   async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
@@ -43,37 +56,40 @@ export class MysqlEngine implements Engine {
     }
   }
 
-  async settle(): Promise<void> {
-    // The server keeps what it has.
-  }
-
   get load(): Load {
     return { inUse: this.inUse, waiting: this.waiting };
   }
 
+  close(): Promise<void> {
+    return this.pool.promise().end();
+  }
+
   async begin(): Promise<OpenTransaction> {
     const connection = await this.acquired();
-    const end = async (statement: string): Promise<void> => {
+    const destroy = (): void => {
       this.inUse--;
+      connection.destroy();
+    };
+    const end = async (statement: string): Promise<void> => {
       try {
         await sent(connection, statement);
-        connection.release();
       } catch (error) {
-        connection.destroy();
+        destroy();
         throw error;
       }
+      this.release(connection);
     };
     let ended = false;
     await sent(connection, 'START TRANSACTION').catch((error: unknown) => {
-      this.inUse--;
-      connection.destroy();
+      destroy();
       throw error;
     });
     return {
       dialect: this.dialect,
-      query: (sql, params = []) => sent(connection, sql, params),
-      first: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
-        (await sent<T[]>(connection, sql, params))[0],
+      query: <T extends object>(sql: string, params: Params = []): Promise<T[]> =>
+        sent<Rows<T>>(connection, sql, params),
+      first: async <T extends object>(sql: string, params: Params = []): Promise<T | undefined> =>
+        (await sent<Rows<T>>(connection, sql, params))[0],
       execute: (sql, params = []) => affected(connection, sql, params),
       insert: (statement, rows) => insertAll(connection, statement, rows),
       commit: () => {
@@ -87,24 +103,19 @@ export class MysqlEngine implements Engine {
   }
 
   /** A statement on any connection, and what `of` makes of its result. */
-  private alone<T>(sql: string, params: readonly SqlValue[], of: (result: never) => T): Promise<T> {
+  private alone<R extends Result, T>(sql: string, params: Params, of: Reading<R, T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.acquire((error, connection) => {
-        if (error) {
-          reject(error);
-          return;
-        }
-        const done: Done<never> = (failure, result) => {
+      this.acquire((connection) => {
+        const answer = (result: R): void => {
           this.release(connection);
-          if (failure) reject(failure);
-          else resolve(of(result));
+          resolve(of(result));
         };
-        try {
-          send(connection, sql, params, done);
-        } catch (refused) {
-          done(refused as QueryError, undefined as never);
-        }
-      });
+        const fail: Reject = (error) => {
+          this.release(connection);
+          reject(error);
+        };
+        send(connection, sql, params, answer, fail);
+      }, reject);
     });
   }
 
@@ -115,41 +126,38 @@ export class MysqlEngine implements Engine {
 
   private acquired(): Promise<PoolConnection> {
     return new Promise((resolve, reject) => {
-      this.acquire((error, connection) => {
-        if (error) reject(error);
-        else resolve(connection);
-      });
+      this.acquire(resolve, reject);
     });
   }
 
-  /** A connection that keeps its promises. */
-  private acquire(done: Done<PoolConnection>): void {
+  /** A connection whose session is set up. */
+  private acquire(resolve: Resolve<PoolConnection>, reject: Reject): void {
     this.waiting++;
     this.pool.getConnection((error, connection) => {
       this.waiting--;
       if (error) {
-        done(error as QueryError, connection);
+        reject(toDatabaseError(error));
         return;
       }
       this.inUse++;
-      if (this.ready.has(connection)) done(null, connection);
-      else this.prepare(connection, done);
+      if (this.ready.has(connection)) resolve(connection);
+      else this.prepare(connection, resolve, reject);
     });
   }
 
-  private prepare(connection: PoolConnection, done: Done<PoolConnection>): void {
-    const promise = async (): Promise<void> => {
+  private prepare(connection: PoolConnection, resolve: Resolve<PoolConnection>, reject: Reject): void {
+    const prepared = async (): Promise<void> => {
       for (const statement of SESSION) await sent(connection, statement);
       this.ready.add(connection);
     };
-    promise().then(
+    prepared().then(
       () => {
-        done(null, connection);
+        resolve(connection);
       },
       (error: unknown) => {
         this.inUse--;
         connection.destroy();
-        done(error as QueryError, connection);
+        reject(toDatabaseError(error));
       },
     );
   }

@@ -13,7 +13,7 @@ export interface Sql {
   query<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
   /** The first row of a SELECT; for look-ups by a key, of one row at most. */
   first<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
-  /** Number of rows that an INSERT, UPDATE or DELETE met. */
+  /** Number of rows that an INSERT, UPDATE or DELETE matched. */
   execute(sql: string, params?: readonly SqlValue[]): Promise<number>;
   /** `INSERT INTO … VALUES (…), (…)` of any number of rows, each engine in the way that is fast there. */
   insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void>;
@@ -38,12 +38,16 @@ export interface Load {
   waiting: number;
 }
 
-/** A database engine: statements on their own (each its own transaction), and transactions. */
+/**
+ * A database engine: statements on their own (each its own transaction), and transactions. All of its methods, and
+ * those of its transactions, throw a DatabaseFault for a race or a database that is away, and the driver's own error
+ * for anything else.
+ */
 export interface Engine extends Sql {
   begin(): Promise<OpenTransaction>;
   readonly load: Load;
-  /** The last word before the connection ends. */
-  settle(): Promise<void>;
+  /** Ends the connections; nothing may be asked afterwards. */
+  close(): Promise<void>;
 }
 
 /** Statements longer than this are not kept prepared: multi-row statements have too many forms. */

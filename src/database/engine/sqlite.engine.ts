@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import { toDatabaseError } from './database-fault.js';
 import {
   type Engine,
   type InsertStatement,
@@ -9,65 +9,57 @@ import {
   assertBindable,
   placeholders,
 } from './sql.js';
+import { type Connection, openConnection } from './sqlite-connection.js';
 
-interface Statement {
-  columns(): { name: string }[];
-  /** From now on a row is a list of values: half the time of an object, which the driver makes value by value. */
-  raw(): this;
-  get(params: readonly SqlValue[]): SqlValue[] | undefined;
-  all(params: readonly SqlValue[]): SqlValue[][];
-  run(params: readonly SqlValue[]): { changes: number };
-}
-type Row = Record<string, SqlValue>;
+type Params = readonly SqlValue[];
 /** A statement with the names of the columns that it returns; a change returns none. */
 interface Prepared {
-  statement: Statement;
+  statement: ReturnType<typeof prepare>;
   names: readonly string[];
-}
-interface Connection {
-  prepare(sql: string): Statement;
-  exec(sql: string): void;
 }
 
 const MAX_PREPARED = 300;
 
 /**
- * SQLite on TypeORM's one connection. Statements are synchronous; what takes turns are transactions. While one
+ * SQLite on one connection of its own. Statements are synchronous; what takes turns are transactions. While one
  * is open nothing else may touch the connection: a second BEGIN would fail, and a statement from elsewhere would
- * see, or even join, what may yet be rolled back. Everybody waits for `open` and then works in the same tick in
- * which they saw it gone.
+ * see, or even join, what may yet be rolled back. Every caller waits for `open` and then works in the same tick in
+ * which it saw it gone.
  */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
-  private readonly connection: Connection;
   private readonly prepared = new Map<string, Prepared>();
   private open: Promise<void> | undefined;
 
-  constructor(dataSource: DataSource) {
-    this.connection = (dataSource.driver as unknown as { databaseConnection: Connection }).databaseConnection;
+  private constructor(private readonly connection: Connection) {}
+
+  /** @throws the driver's error for a file that cannot be opened. */
+  static open(file: string): SqliteEngine {
+    return new SqliteEngine(openConnection(file));
   }
 
-  /** Everything into the one file, which somebody may copy then: with prepared statements alive its end does not do it. */
-  async settle(): Promise<void> {
-    await this.query('PRAGMA wal_checkpoint(TRUNCATE)');
+  /** Leaves everything in the one file, ready to be copied: closing alone does not while prepared statements are alive. */
+  async close(): Promise<void> {
+    await this.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined); // the log keeps it all the same
+    this.connection.close();
   }
 
-  /** One connection; whoever waits for it is in no queue of ours. */
+  /** One connection; those that wait for it are in no queue of ours. */
   get load(): Load {
     return { inUse: Number(this.open !== undefined), waiting: 0 };
   }
 
-  async query<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+  async query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
     while (this.open) await this.open;
-    return this.all(sql, params) as T[];
+    return this.read(sql, params, all);
   }
 
-  async first<T extends object>(sql: string, params: readonly SqlValue[] = []): Promise<T | undefined> {
+  async first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
     while (this.open) await this.open;
-    return this.get(sql, params) as T | undefined;
+    return this.read<T>(sql, params, one)[0];
   }
 
-  async execute(sql: string, params: readonly SqlValue[] = []): Promise<number> {
+  async execute(sql: string, params: Params = []): Promise<number> {
     while (this.open) await this.open;
     return this.run(sql, params);
   }
@@ -85,7 +77,7 @@ export class SqliteEngine implements Engine {
 
   async begin(): Promise<OpenTransaction> {
     while (this.open) await this.open;
-    this.connection.exec('BEGIN IMMEDIATE');
+    faulting(() => this.connection.exec('BEGIN IMMEDIATE'));
     let release = (): void => undefined;
     this.open = new Promise((resolve) => (release = resolve));
     const end = (last: () => void): void => {
@@ -99,10 +91,8 @@ export class SqliteEngine implements Engine {
     let ended = false;
     return {
       dialect: this.dialect,
-      query: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
-        this.all(sql, params) as T[],
-      first: async <T extends object>(sql: string, params: readonly SqlValue[] = []) =>
-        this.get(sql, params) as T | undefined,
+      query: async (sql, params = []) => this.read(sql, params, all),
+      first: async <T extends object>(sql: string, params: Params = []) => this.read<T>(sql, params, one)[0],
       execute: async (sql, params = []) => this.run(sql, params),
       insert: async (statement, rows) => {
         this.insertAll(statement, rows);
@@ -124,7 +114,7 @@ export class SqliteEngine implements Engine {
 
   private commitOrRollback(): void {
     try {
-      this.connection.exec('COMMIT');
+      faulting(() => this.connection.exec('COMMIT'));
     } catch (error) {
       this.rollbackIfOpen();
       throw error;
@@ -140,38 +130,37 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  private all(sql: string, params: readonly SqlValue[]): Row[] {
+  /** The rows of a SELECT, as objects that the caller types beside the statement. */
+  private read<T extends object>(sql: string, params: Params, fetch: Fetch): T[] {
     assertBindable(params);
-    const { statement, names } = this.prepare(sql);
-    return statement.all(params).map((values) => toRow(names, values));
+    return faulting(() => {
+      const { statement, names } = this.prepare(sql);
+      return fetch(statement, params).map((values) => toRow(names, values)) as T[];
+    });
   }
 
-  private get(sql: string, params: readonly SqlValue[]): Row | undefined {
+  private run(sql: string, params: Params): number {
     assertBindable(params);
-    const { statement, names } = this.prepare(sql);
-    const values = statement.get(params);
-    return values && toRow(names, values);
-  }
-
-  private run(sql: string, params: readonly SqlValue[]): number {
-    assertBindable(params);
-    return this.prepare(sql).statement.run(params).changes;
+    return faulting(() => this.prepare(sql).statement.run(params).changes);
   }
 
   /** Row by row with one prepared statement: twice as fast here as a multi-row statement, which is parsed each time. */
   private insertAll({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
-    const { statement } = this.prepare(`${head}(${placeholders(columns)})${tail}`);
-    for (const row of rows) {
-      assertBindable(row);
-      statement.run(row);
-    }
+    faulting(() => {
+      const { statement } = this.prepare(`${head}(${placeholders(columns)})${tail}`);
+      for (const row of rows) {
+        assertBindable(row);
+        statement.run(row);
+      }
+    });
   }
 
   private prepare(sql: string): Prepared {
     const known = this.prepared.get(sql);
     if (known) return known;
-    const statement = this.connection.prepare(sql);
+    const statement = prepare(this.connection, sql);
     const names = statement.columns().map(({ name }) => name);
+    // A row is a list of values then: half the time of an object, which the driver makes value by value.
     if (names.length > 0) statement.raw();
     const prepared = { statement, names };
     if (sql.length <= PREPARED_LENGTH) {
@@ -182,8 +171,27 @@ export class SqliteEngine implements Engine {
   }
 }
 
-function toRow(names: readonly string[], values: readonly SqlValue[]): Row {
-  const row: Row = {};
-  for (let at = 0; at < names.length; at++) row[names[at] as string] = values[at] as SqlValue;
+type Fetch = (statement: Prepared['statement'], params: Params) => unknown[];
+const all: Fetch = (statement, params) => statement.all(params);
+const one: Fetch = (statement, params) => {
+  const row = statement.get(params);
+  return row === undefined ? [] : [row];
+};
+
+const prepare = (connection: Connection, sql: string) => connection.prepare<[Params]>(sql);
+
+/** What `work` returns. @throws DatabaseFault for those errors of the driver. */
+function faulting<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toDatabaseError(error);
+  }
+}
+
+function toRow(names: readonly string[], values: unknown): object {
+  const row: Record<string, unknown> = {};
+  if (!Array.isArray(values)) return row;
+  for (const [at, name] of names.entries()) row[name] = values[at];
   return row;
 }

@@ -1,28 +1,18 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
-import {
-  ascii,
-  createTables,
-  dropTables,
-  integer,
-  key,
-  longText,
-  optional,
-  text,
-  time,
-  uuid,
-} from './table-columns.js';
+import { ascii, integer, longText, text, time, uuid } from '../engine/columns.js';
+import { column, createTables, dropTables, key, optional } from './table-columns.js';
 
 const TABLES = [
   new Table({
     name: 'sessions',
     columns: [
-      uuid('id', key),
-      ascii(64)('token_hash'),
-      uuid('user_uuid'),
-      time('created'),
-      time('expires'),
-      time('absolute_expires'),
-      text(64)('ip'),
+      column('id', uuid(), key),
+      column('token_hash', ascii(64)),
+      column('user_uuid', uuid()),
+      column('created', time()),
+      column('expires', time()),
+      column('absolute_expires', time()),
+      column('ip', text(64)),
     ],
     indices: [
       { name: 'uq_sessions_token', columnNames: ['token_hash'], isUnique: true },
@@ -33,35 +23,35 @@ const TABLES = [
   new Table({
     name: 'login_failures',
     withoutRowid: true,
-    columns: [ascii(64)('scope', key), integer('failures'), time('window_ends')],
+    columns: [column('scope', ascii(64), key), column('failures', integer()), column('window_ends', time())],
     indices: [{ name: 'ix_login_failures_window', columnNames: ['window_ends'] }],
   }),
   new Table({
     name: 'api_keys',
     columns: [
-      uuid('id', key),
-      ascii(64)('key_hash'),
-      text(255)('name'),
-      time('created'),
-      time('expires', optional),
-      time('revoked', optional),
-      time('last_used', optional),
+      column('id', uuid(), key),
+      column('key_hash', ascii(64)),
+      column('name', text(255)),
+      column('created', time()),
+      column('expires', time(), optional),
+      column('revoked', time(), optional),
+      column('last_used', time(), optional),
     ],
     indices: [{ name: 'uq_api_keys_hash', columnNames: ['key_hash'], isUnique: true }],
   }),
   new Table({
     name: 'audit_events',
     columns: [
-      uuid('id', key),
-      time('time'),
-      ascii(16)('actor_kind'),
-      uuid('actor_id', optional),
-      ascii(64)('action'),
-      ascii(16)('target_kind'),
-      uuid('target_id'),
-      longText('changes'),
-      ascii(64)('request_id'),
-      text(64)('ip'),
+      column('id', uuid(), key),
+      column('time', time()),
+      column('actor_kind', ascii(16)),
+      column('actor_id', uuid(), optional),
+      column('action', ascii(64)),
+      column('target_kind', ascii(16)),
+      column('target_id', uuid()),
+      column('changes', longText()),
+      column('request_id', ascii(64)),
+      column('ip', text(64)),
     ],
     indices: [
       { name: 'ix_audit_events_target', columnNames: ['target_id', 'id'] },

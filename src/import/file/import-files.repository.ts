@@ -7,7 +7,10 @@ import { ImportFilePartEntity } from '../runs/import.entity.js';
 /** Bytes of one part. */
 export const PART_BYTES = 512 * 1024;
 
-/** Uploaded files, in parts. A part without a run belongs to an upload that is under way, or broke off. */
+/**
+ * Uploaded files, in parts. A part without a run belongs to an upload that is in progress or was interrupted.
+ * Hand-written SQL: locks and conditions decide which parts are deleted (ADR 0013).
+ */
 @Injectable()
 export class ImportFilesRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -21,7 +24,7 @@ export class ImportFilesRepository {
   /** The bytes of a file, a part at a time. */
   async *read(runId: string): AsyncGenerator<Uint8Array> {
     for (let part = 0; ; part++) {
-      const [row] = await this.database.query<{ bytes: string }>(
+      const row = await this.database.first<ImportFilePartEntity>(
         'SELECT bytes FROM import_file_parts WHERE run_id = ? AND part = ?',
         [runId, part],
       );
@@ -34,7 +37,7 @@ export class ImportFilesRepository {
     await this.database.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
   }
 
-  /** The number of parts, which nobody can take away until the transaction ends. */
+  /** The number of parts, which cannot be deleted by others until the transaction ends. */
   async lock(tx: Sql, runId: string): Promise<number> {
     const parts = await tx.query(`SELECT part FROM import_file_parts WHERE run_id = ?${forUpdate(tx)}`, [
       runId,
@@ -42,16 +45,16 @@ export class ImportFilesRepository {
     return parts.length;
   }
 
-  /** Takes the parts away unless a run needs them still. */
+  /** Deletes the parts unless a run still needs them. */
   async deleteUnneeded(tx: Sql, runId: string): Promise<void> {
     if ((await this.lock(tx, runId)) === 0) return;
-    // Behind the lock: whoever makes a run of the parts holds them until it can be seen.
+    // After the lock: the transaction that makes a run of the parts holds them until the run is visible.
     const run = await tx.first('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
     if (run) return;
     await tx.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
   }
 
-  /** Files that nobody needs: of runs that are over, and of uploads that broke off before they were a run. */
+  /** Runs of files that are no longer needed: finished runs, and uploads that were interrupted before they became a run. */
   async orphans(before: string): Promise<string[]> {
     const rows = await this.database.query<{ run_id: string }>(
       `SELECT DISTINCT run_id FROM import_file_parts

@@ -1,24 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { fromJson } from '../../common/json.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, type SqlValue, byIndex, placeholders } from '../../database/engine/sql.js';
 import type { ImportRowEntity } from '../runs/import.entity.js';
 import { ROW_COLUMNS, toStaged } from '../runs/import-row.mapping.js';
 import type { RowError, StagedRow } from '../runs/import-row.js';
 
-/** What a caller may ask of the rows of a run. */
+/** The filter of the rows of a run. */
 export interface RowFilter {
   outcomes: readonly string[] | undefined;
   code: string | undefined;
 }
 
-/** A failed row as it stood in the file. */
+/** A failed row, as it is in the file. */
 export interface FailedRow {
   line: number;
   errors: RowError[];
   cells: string[];
 }
 
-/** What is read of a run's rows for people. */
+/** Rows of a run as its report shows them. Hand-written SQL: the order of large results must come from an index. */
 @Injectable()
 export class ImportReportRepository {
   /** Rows of one outcome, in the order of their lines. */
@@ -59,7 +60,7 @@ export class ImportReportRepository {
     return { count: total?.count ?? 0, rows: rows.map(toStaged) };
   }
 
-  /** Keeps the cells of failed rows, which their lines name. */
+  /** Keeps the cells of failed rows, by line. */
   async keepCells(
     tx: Sql,
     runId: string,
@@ -93,8 +94,8 @@ export class ImportReportRepository {
     );
     return rows.map(({ line, errors, cells }) => ({
       line,
-      errors: JSON.parse(errors) as RowError[],
-      cells: JSON.parse(cells ?? '[]') as string[],
+      errors: fromJson(errors),
+      cells: cells ? fromJson(cells) : [],
     }));
   }
 }

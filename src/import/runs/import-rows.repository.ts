@@ -9,7 +9,7 @@ import { ROW_COLUMNS, toEntity, toStaged } from './import-row.mapping.js';
 /** Lines named in one statement. */
 const CHUNK = 1000;
 
-/** The staged rows of a run: its plan, and afterwards its report. */
+/** The staged rows of a run: its plan, and afterwards its report. Hand-written SQL, as it is set-based. */
 @Injectable()
 export class ImportRowsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -22,7 +22,7 @@ export class ImportRowsRepository {
     );
   }
 
-  /** Rows that stand here already take another fate; others are added. */
+  /** Overwrites rows of the same lines; others are added. */
   async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
     for (let from = 0; from < rows.length; from += CHUNK) {
       const part = rows.slice(from, from + CHUNK);
@@ -43,27 +43,27 @@ export class ImportRowsRepository {
     ]);
   }
 
-  /** A stretch at a time, so that no lock lasts long. @param each takes the work on a stretch into a transaction. */
+  /** Deletes all rows in chunks, so that no lock lasts long. @param each runs the work on a chunk in a transaction. */
   async deleteAll(
     runId: string,
-    each: (stretch: (sql: Sql) => Promise<void>) => Promise<void> = (stretch) => stretch(this.database),
+    each: (chunk: (sql: Sql) => Promise<void>) => Promise<void> = (chunk) => chunk(this.database),
   ): Promise<void> {
-    let more = true as boolean;
-    while (more) {
+    const left = { some: true };
+    while (left.some) {
       await each(async (sql) => {
-        more = await this.deleteStretch(sql, runId);
+        left.some = await this.deleteChunk(sql, runId);
       });
     }
   }
 
   /** @returns false when there was nothing left. */
-  private async deleteStretch(sql: Sql, runId: string): Promise<boolean> {
-    // Up to a line that is known, as MariaDB finds it by the key then.
-    const [stretch] = await sql.query<{ last: number | null }>(
+  private async deleteChunk(sql: Sql, runId: string): Promise<boolean> {
+    // Up to a known line, which MariaDB finds by the key.
+    const [chunk] = await sql.query<{ last: number | null }>(
       'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
       [runId],
     );
-    const last = stretch?.last ?? null;
+    const last = chunk?.last ?? null;
     if (last === null) return false;
     await sql.execute('DELETE FROM import_rows WHERE run_id = ? AND line <= ?', [runId, last]);
     return true;
@@ -82,7 +82,7 @@ export class ImportRowsRepository {
     return found;
   }
 
-  /** Gives the rows another batch. */
+  /** Moves the rows to another batch. */
   async assign(tx: Sql, runId: string, lines: readonly number[], batch: number): Promise<void> {
     for (let from = 0; from < lines.length; from += CHUNK) {
       const part = lines.slice(from, from + CHUNK);
@@ -111,7 +111,7 @@ export class ImportRowsRepository {
     return rows.map(toStaged);
   }
 
-  /** Rows by outcome; those that are counted and not kept are not among them. */
+  /** Number of kept rows by outcome. */
   async countByOutcome(runId: string, sql: Sql = this.database): Promise<Map<StagedOutcome, number>> {
     const rows = await sql.query<{ outcome: StagedOutcome; count: number }>(
       'SELECT outcome, COUNT(*) AS count FROM import_rows WHERE run_id = ? GROUP BY outcome',
@@ -130,7 +130,7 @@ export class ImportRowsRepository {
     return row?.count ?? 0;
   }
 
-  /** What a stopped run has not come to is skipped; users that it would have made are none. */
+  /** Marks the rows that a stopped run has not reached as skipped, without the uuids of users that it would have made. */
   async skipBehind(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
     await tx.execute(
       `UPDATE import_rows SET outcome = 'skipped', changes = '[]', user_uuid = CASE version WHEN 0 THEN NULL ELSE user_uuid END

@@ -1,19 +1,16 @@
-import type { Actor, Caller } from '../../access/actor.js';
-import type { SqlValue } from '../../database/engine/sql.js';
-import type { ImportOptions } from './import-options.js';
+import type { Caller } from '../../access/actor.js';
+import { fromJson, toJson } from '../../common/json.js';
+import type { ImportRun, RunChange } from './import-run.js';
 import type { ImportRunEntity } from './import.entity.js';
-import type { Counts, Guard, ImportRun, Reason, RunChange, RunState } from './import-run.js';
 
-const parsed = (json: string | null): unknown => (json === null ? null : JSON.parse(json));
-
-/** The run of a row. */
+/** The run of a database row. */
 export function toRun(row: ImportRunEntity): ImportRun {
   return {
     id: row.id,
-    state: row.state as RunState,
+    state: row.state,
     dryRun: row.dry_run === 1,
     dataset: row.dataset,
-    options: JSON.parse(row.options) as ImportOptions,
+    options: fromJson(row.options),
     reverts: row.reverts,
     file: { name: row.file_name, size: row.file_size, sha256: row.file_sha256 },
     caller: { actor: toActor(row.actor_kind, row.actor_id), requestId: row.request_id, ip: row.ip },
@@ -24,11 +21,11 @@ export function toRun(row: ImportRunEntity): ImportRun {
     rowsTotal: row.rows_total,
     percent: row.percent,
     phaseStarted: row.phase_started,
-    counts: parsed(row.counts) as Counts | null,
+    counts: row.counts && fromJson(row.counts),
     missing: { reported: row.missing_reported, blocked: row.missing_blocked },
-    guards: (parsed(row.guards) as Guard[] | null) ?? [],
-    reason: parsed(row.reason) as Reason | null,
-    header: (parsed(row.header) as string[] | null) ?? [],
+    guards: row.guards ? fromJson(row.guards) : [],
+    reason: row.reason && fromJson(row.reason),
+    header: row.header ? fromJson(row.header) : [],
     planHash: row.plan_hash,
     batches: row.batches,
     appliedBatches: row.applied_batches,
@@ -40,16 +37,16 @@ export function toRun(row: ImportRunEntity): ImportRun {
 function toActor(kind: string, id: string | null): Caller['actor'] {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
   if (kind === 'key') return { kind, id };
-  return { kind: 'user', id, username: '', roles: [], sessionId: '' } satisfies Actor;
+  return { kind: 'user', id, username: '', roles: [], sessionId: '' };
 }
 
-/** The row of a new run. */
+/** The database row of a new run. */
 export function toRow(run: ImportRun): ImportRunEntity {
   const { actor, requestId, ip } = run.caller;
   return {
     id: run.id,
     dataset: run.dataset,
-    options: JSON.stringify(run.options),
+    options: toJson(run.options),
     reverts: run.reverts,
     file_name: run.file.name,
     file_size: run.file.size,
@@ -60,42 +57,49 @@ export function toRow(run: ImportRun): ImportRunEntity {
     ip,
     created: run.created,
     ...toColumns(run),
-  } as unknown as ImportRunEntity;
+  };
 }
 
-const COLUMNS: Readonly<Record<Exclude<keyof RunChange, 'missing'>, string>> = {
-  state: 'state',
-  dryRun: 'dry_run',
-  started: 'started',
-  finished: 'finished',
-  rowsDone: 'rows_done',
-  rowsTotal: 'rows_total',
-  percent: 'percent',
-  phaseStarted: 'phase_started',
-  counts: 'counts',
-  guards: 'guards',
-  reason: 'reason',
-  header: 'header',
-  planHash: 'plan_hash',
-  batches: 'batches',
-  appliedBatches: 'applied_batches',
-  approved: 'approved',
-  cancel: 'cancel',
-};
+type Fixed =
+  | 'id'
+  | 'dataset'
+  | 'options'
+  | 'reverts'
+  | `file_${string}`
+  | `actor_${string}`
+  | 'request_id'
+  | 'ip'
+  | 'created';
+type Columns = Omit<ImportRunEntity, Fixed>;
+type Changed<T> = { [K in keyof T]: T[K] | undefined };
 
-/** The columns that a change sets. */
-export function toColumns({ missing, ...change }: RunChange): Record<string, SqlValue> {
-  const columns: Record<string, SqlValue> = {};
-  for (const [name, column] of Object.entries(COLUMNS)) {
-    const value = change[name as keyof typeof change];
-    if (value !== undefined) columns[column] = toValue(value);
-  }
-  if (missing)
-    Object.assign(columns, { missing_reported: missing.reported, missing_blocked: missing.blocked });
-  return columns;
+/** The columns that a change sets; undefined for those that stay. */
+export function toColumns(run: Required<RunChange>): Columns;
+export function toColumns(change: RunChange): Changed<Columns>;
+export function toColumns(change: RunChange): Changed<Columns> {
+  const { missing, counts, guards, reason, header } = change;
+  return {
+    state: change.state,
+    dry_run: toFlag(change.dryRun),
+    started: change.started,
+    finished: change.finished,
+    rows_done: change.rowsDone,
+    rows_total: change.rowsTotal,
+    percent: change.percent,
+    phase_started: change.phaseStarted,
+    counts: counts && toJson(counts),
+    missing_reported: missing?.reported,
+    missing_blocked: missing?.blocked,
+    guards: guards && toJson(guards),
+    reason: reason && toJson(reason),
+    header: header && toJson(header),
+    plan_hash: change.planHash,
+    batches: change.batches,
+    applied_batches: change.appliedBatches,
+    approved: toFlag(change.approved),
+    cancel: toFlag(change.cancel),
+  };
 }
 
-function toValue(value: string | number | boolean | object | null): SqlValue {
-  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
-  return typeof value === 'boolean' ? Number(value) : JSON.stringify(value);
-}
+const toFlag = (value: boolean | undefined): number | undefined =>
+  value === undefined ? value : Number(value);

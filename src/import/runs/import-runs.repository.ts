@@ -6,7 +6,7 @@ import { toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
 import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING } from './import-run.js';
 
-/** What a caller may ask of the list of runs. */
+/** The filter of the list of runs. */
 export interface RunFilter {
   states: readonly string[] | undefined;
   dataset: string | undefined;
@@ -14,6 +14,7 @@ export interface RunFilter {
   limit: number;
 }
 
+/** Hand-written SQL: locks, and updates of the changed columns inside the transactions of a batch (ADR 0013). */
 @Injectable()
 export class ImportRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -23,11 +24,11 @@ export class ImportRunsRepository {
   }
 
   async find(id: string, sql: Sql = this.database): Promise<ImportRun | undefined> {
-    const [row] = await sql.query<ImportRunEntity>('SELECT * FROM import_runs WHERE id = ?', [id]);
+    const row = await sql.first<ImportRunEntity>('SELECT * FROM import_runs WHERE id = ?', [id]);
     return row && toRun(row);
   }
 
-  /** As `find`, and unchanged until the transaction ends. */
+  /** As `find`; no other can change it until the transaction ends. */
   async lock(tx: Sql, id: string): Promise<ImportRun | undefined> {
     const [row] = await tx.query<ImportRunEntity>(`SELECT * FROM import_runs WHERE id = ?${forUpdate(tx)}`, [
       id,
@@ -35,7 +36,7 @@ export class ImportRunsRepository {
     return row && toRun(row);
   }
 
-  /** Newest first, with the number of all that match. */
+  /** A page, newest first, with the number of all that match. */
   async list({ states, dataset, offset, limit }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
     const conditions = [
       ...(states ? [`state IN (${placeholders(states.length)})`] : []),
@@ -54,7 +55,7 @@ export class ImportRunsRepository {
     return { count: total?.count ?? 0, runs: rows.map(toRun) };
   }
 
-  /** The run whose turn it is: what has begun goes before what has not. */
+  /** The next run to work on: those that have begun come first. */
   async next(): Promise<string | undefined> {
     const rows = await this.database.query<{ id: string; state: string }>(
       `SELECT id, state FROM import_runs WHERE state IN (${placeholders(RUNNABLE.length)}) ORDER BY id`,
@@ -63,7 +64,7 @@ export class ImportRunsRepository {
     return (rows.find(({ state }) => state !== 'queued') ?? rows[0])?.id;
   }
 
-  /** Runs of a data set in a state, newest first; with a transaction unchanged until it ends. */
+  /** Runs of a data set in a state, newest first; locked until the end of the transaction where there is one. */
   async ofDataset(
     dataset: string,
     states: readonly RunState[],
@@ -86,12 +87,15 @@ export class ImportRunsRepository {
   }
 
   async update(sql: Sql, id: string, change: RunChange): Promise<void> {
-    const columns = Object.entries(toColumns(change));
-    if (columns.length === 0) return;
-    await sql.execute(
-      `UPDATE import_runs SET ${columns.map(([name]) => `${name} = ?`).join(', ')} WHERE id = ?`,
-      [...columns.map(([, value]) => value), id],
-    );
+    const names: string[] = [];
+    const values: SqlValue[] = [];
+    for (const [name, value] of Object.entries(toColumns(change))) {
+      if (value === undefined) continue;
+      names.push(`${name} = ?`);
+      values.push(value);
+    }
+    if (names.length === 0) return;
+    await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, [...values, id]);
   }
 
   /** When the last run of a state ended. */
@@ -104,7 +108,7 @@ export class ImportRunsRepository {
     return row?.finished ?? null;
   }
 
-  /** How many runs stand in one of these states. */
+  /** How many runs are in one of these states. */
   async countIn(states: readonly RunState[]): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(
       `SELECT COUNT(*) AS count FROM import_runs WHERE state IN (${placeholders(states.length)})`,
@@ -113,7 +117,7 @@ export class ImportRunsRepository {
     return row?.count ?? 0;
   }
 
-  /** Runs of before a time that still wait for an operator. */
+  /** Runs from before a time that still wait for an operator. */
   async waitingSince(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM import_runs WHERE state IN (${placeholders(WAITING.length)}) AND created < ?

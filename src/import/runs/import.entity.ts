@@ -1,17 +1,21 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, flag, integer, longText, text, time, uuid } from '../../database/column-types.js';
+import type { JsonText } from '../../common/json.js';
+import { ascii, flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
+import type { FieldChange } from '../../users/model/differences.js';
+import type { ImportOptions } from './import-options.js';
+import type { RowError, StagedOutcome } from './import-row.js';
+import type { Counts, Guard, Reason, RunState } from './import-run.js';
 
-/** An import: one file, one plan, one fate. The id is a UUID of version 7, so that its order is the order of arrival. */
+/** An import: one file, one plan, one outcome. The id is a UUID of version 7, so that its order is the order of arrival. */
 @Entity('import_runs')
 @Index('ix_import_runs_state', ['state', 'id'])
 @Index('ix_import_runs_dataset', ['dataset', 'state', 'id'])
 export class ImportRunEntity {
   @PrimaryColumn(uuid()) id!: string;
-  @Column(ascii(24)) state!: string;
+  @Column(ascii(24)) state!: RunState;
   @Column(flag()) dry_run!: number;
   @Column(text(64)) dataset!: string;
-  /** JSON object of the options. */
-  @Column(longText()) options!: string;
+  @Column(longText()) options!: JsonText<ImportOptions>;
   /** The run that this one undoes; null for a file. */
   @Column({ ...uuid(), nullable: true }) reverts!: string | null;
   @Column(text(255)) file_name!: string;
@@ -27,45 +31,43 @@ export class ImportRunEntity {
   @Column({ ...time(), nullable: true }) started!: string | null;
   @Column({ ...time(), nullable: true }) finished!: string | null;
 
-  /** Rows that the present phase is done with. */
+  /** Rows that the current phase has finished. */
   @Column(integer()) rows_done!: number;
   /** Rows of the file; null until it has been read to its end. */
   @Column({ ...integer(), nullable: true, default: null }) rows_total!: number | null;
-  /** Share of the present phase, 0 to 100. */
+  /** Share of the current phase, 0 to 100. */
   @Column(integer()) percent!: number;
-  /** When the present phase began. */
+  /** When the current phase began. */
   @Column({ ...time(), nullable: true }) phase_started!: string | null;
 
-  /** JSON object: outcome → rows. */
-  @Column({ ...longText(), nullable: true }) counts!: string | null;
+  @Column({ ...longText(), nullable: true }) counts!: JsonText<Counts> | null;
   @Column(integer()) missing_reported!: number;
   @Column(integer()) missing_blocked!: number;
-  /** JSON array of `Guard`. */
-  @Column({ ...longText(), nullable: true }) guards!: string | null;
-  /** JSON object `{code, message, line}`: why the file was refused. */
-  @Column({ ...longText(), nullable: true }) reason!: string | null;
-  /** JSON array: the header of the file, where rows of it have failed. */
-  @Column({ ...longText(), nullable: true }) header!: string | null;
+  @Column({ ...longText(), nullable: true }) guards!: JsonText<Guard[]> | null;
+  /** Why the file was refused. */
+  @Column({ ...longText(), nullable: true }) reason!: JsonText<Reason> | null;
+  /** The header of the file, where rows of it have failed. */
+  @Column({ ...longText(), nullable: true }) header!: JsonText<string[]> | null;
   /** SHA-256 of the plan, by which a second planning is compared with the first. */
   @Column({ ...ascii(64), nullable: true }) plan_hash!: string | null;
 
-  /** Batches of the plan, numbered from 1, and how many of them are applied. */
+  /** Batches of the plan, numbered from 1, and how many of them have been applied. */
   @Column(integer()) batches!: number;
   @Column(integer()) applied_batches!: number;
-  /** 1: somebody has asked for the plan to be applied. */
+  /** 1: an operator has approved the plan. */
   @Column(flag()) approved!: number;
-  /** 1: somebody has asked for the run to stop. */
+  /** 1: an operator has asked for the run to stop. */
   @Column(flag()) cancel!: number;
 }
 
-/** A row of a file and its fate. Unchanged rows are counted and not kept; users missing in the file have negative lines. */
+/** A row of a file and its outcome. Unchanged rows are counted and not kept; users missing in the file have negative lines. */
 @Entity('import_rows', { withoutRowid: true })
 @Index('ix_import_rows_batch', ['run_id', 'batch', 'line'])
 @Index('ix_import_rows_outcome', ['run_id', 'outcome', 'line'])
 export class ImportRowEntity {
   @PrimaryColumn(uuid()) run_id!: string;
   @PrimaryColumn({ ...integer() }) line!: number;
-  @Column(ascii(16)) outcome!: string;
+  @Column(ascii(16)) outcome!: StagedOutcome;
   /** Code of the first error. */
   @Column(ascii(32)) code!: string;
   @Column(text(255)) external_id!: string;
@@ -74,12 +76,10 @@ export class ImportRowEntity {
   @Column(integer()) version!: number;
   /** The batch that applies the row; 0 for none. */
   @Column(integer()) batch!: number;
-  /** JSON array of `{field, old, new}`. */
-  @Column(longText()) changes!: string;
-  /** JSON array of `{field, code, message, value}`. */
-  @Column(longText()) errors!: string;
-  /** JSON array: the cells of a failed row as they stood in the file. */
-  @Column({ ...longText(), nullable: true }) cells!: string | null;
+  @Column(longText()) changes!: JsonText<FieldChange[]>;
+  @Column(longText()) errors!: JsonText<RowError[]>;
+  /** The cells of a failed row, as they are in the file. */
+  @Column({ ...longText(), nullable: true }) cells!: JsonText<string[]> | null;
 }
 
 /** The uploaded file, so that every instance can read it and a backup of the database holds it. */

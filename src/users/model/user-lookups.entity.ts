@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { integer, text, uuid } from '../../database/column-types.js';
+import { integer, text, uuid } from '../../database/engine/columns.js';
 
 /** What must be unique: `login:<key>`, `external_id:<value>`, `authname:<method>:<value>`. The primary key judges races. */
 @Entity('user_identifiers', { withoutRowid: true })

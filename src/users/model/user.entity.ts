@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { flag, integer, longText, text, time, uuid } from '../../database/column-types.js';
+import { flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
 
 /**
  * A user is one row, read with one look-up and no join (ADR 0003). `*_key` and `*_sort` are computed by
