@@ -8,7 +8,7 @@ import { ImportsService } from './imports.service.js';
 import { RunFiles } from './file/run-files.js';
 import { Adoption } from './plan/adoption.js';
 import { FilePlanner } from './plan/file-planner.js';
-import { GuardSettings } from './plan/guard-settings.js';
+import { GuardSettings } from './plan/guards.js';
 import { MissingUsers } from './plan/missing.js';
 import { Planner } from './plan/planner.js';
 import { RevertPlanner } from './plan/revert-planner.js';

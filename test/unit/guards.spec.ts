@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadEnv } from '../../src/config/env.js';
-import { GuardSettings } from '../../src/import/plan/guard-settings.js';
+import { GuardSettings } from '../../src/import/plan/guards.js';
 import { guardsOf, type PlanNumbers } from '../../src/import/plan/guards.js';
 
 const LIMITS = new GuardSettings(loadEnv({ NODE_ENV: 'test' }));

@@ -4,7 +4,7 @@ import type { Sql } from '../../database/engine/sql.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { UserChange } from '../../users/change/change-set.js';
 import { UserWriter } from '../../users/change/user-writer.service.js';
-import { patchOf } from '../plan/row-judge.js';
+import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type StagedRow, failedRow } from '../runs/import-row.js';

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
 import { exactKey } from '../../users/model/keys.js';
 import type { RowError } from '../runs/import-row.js';
 import { IntList, TextNumbers, hash64 } from './compact-storage.js';
@@ -53,3 +55,13 @@ export class ExternalIds {
 
 /** How an error names another row. */
 export const nameOfLine = (line: number): string => `line ${line}`;
+
+/**
+ * The uuid of the new user that a run creates for an external id: of version 7, with the run's time, and for the rest a
+ * hash of run and external id. So a second plan, after a crash or for an approval, equals the first, and a row can name a
+ * manager that a later row creates.
+ */
+export function newUuid(run: { id: string; created: number }, externalIdKey: string): string {
+  const random = hash('sha256', `${run.id}\0${externalIdKey}`, 'buffer').subarray(0, 16);
+  return uuidv7({ msecs: run.created, random, seq: random.readUInt32BE(0) & 0x7fffffff });
+}

@@ -10,13 +10,12 @@ import type { Header } from '../file/header.js';
 import { RunFiles } from '../file/run-files.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Adopted, Adoption } from './adoption.js';
-import { newUuid } from './new-uuid.js';
+import { newUuid } from './external-ids.js';
 import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
 import { type Facts, RowFacts } from './row-facts.js';
-import { type JudgedRow, judgeRow, unchanged } from './row-judge.js';
-import { isSame } from './same-row.js';
+import { type PlannedRow, isSame, planRow, unchanged } from './row-rules.js';
 
-/** Rows that are judged in one go: other requests, and the answers of the database, get their turn between two. */
+/** Rows per turn of the event loop: other requests, and answers of the database, get their turn in between. */
 const ROWS_AT_ONCE = 100;
 
 /** A file that is being planned. */
@@ -27,7 +26,7 @@ interface Planning {
   builder: PlanBuilder;
 }
 
-/** Some rows of the file, whose look-up is under way. */
+/** Rows of the file while they are looked up. */
 interface Batch {
   rows: readonly { record: CsvRecord; keys: RowKeys }[];
   facts: Promise<Facts>;
@@ -35,7 +34,7 @@ interface Batch {
   bytes: number;
 }
 
-/** Reads the file of a run and judges its rows against the live ones, a batch at a time, without a write to them. */
+/** Reads the file of a run and plans its rows against the live users, batch by batch, without a write to them. */
 @Injectable()
 export class FilePlanner {
   constructor(
@@ -57,16 +56,16 @@ export class FilePlanner {
     const planning = { run, header, adopted, builder };
     let staging = Promise.resolve();
     const add = async (batch: Batch): Promise<void> => {
-      const judged = await this.judge(batch, planning);
-      const adopting = judged.filter(({ before }) => before?.managed_by === null).map(({ row }) => row.line);
+      const planned = await this.planRows(batch, planning);
+      const adopting = planned.filter(({ before }) => before?.managed_by === null).map(({ row }) => row.line);
       await staging;
-      staging = builder.add(judged, new Set(adopting), percent(passes, batch.bytes));
+      staging = builder.add(planned, new Set(adopting), percent(passes, batch.bytes));
       staging.catch(() => undefined); // it is thrown where it is awaited
     };
     let waiting: Batch | undefined;
     try {
       for await (const records of reader.records(BATCH_ROWS)) {
-        // The server looks these rows up, and takes in those that are judged, while the others are judged.
+        // The database looks these rows up and stores the plan of earlier ones while this thread plans the ones between.
         const batch = this.lookUp(records, reader.bytesRead, planning);
         await setImmediate(); // the statement is on its way then
         if (waiting) await add(waiting);
@@ -102,12 +101,12 @@ export class FilePlanner {
     return { rows, facts, bytes };
   }
 
-  private async judge(batch: Batch, { run, header, builder }: Planning): Promise<JudgedRow[]> {
+  private async planRows(batch: Batch, { run, header, builder }: Planning): Promise<PlannedRow[]> {
     const { users, managers } = await batch.facts;
     const { blank_cells: blankCells, mode } = run.options;
     const idOf = (externalId: string): string =>
       newUuid({ id: run.id, created: toMillis(run.created) }, exactKey(externalId));
-    const judgeOne = ({ record, keys }: Batch['rows'][number]): JudgedRow => {
+    const planOne = ({ record, keys }: Batch['rows'][number]): PlannedRow => {
       const key = exactKey(keys.externalId);
       const before = users.get(key);
       const repeats = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
@@ -124,31 +123,31 @@ export class FilePlanner {
         uuid: before?.uuid ?? idOf(key),
         manager,
       };
-      const result = judgeRow(readRow(record, header, blankCells), context);
+      const result = planRow(readRow(record, header, blankCells), context);
       if (repeats) return repeat(result);
       if (keys.manager && named?.awaited && result.after && changesManager(result)) {
         builder.awaitManager(keys.line, keys.manager);
       }
       return result;
     };
-    const judged: JudgedRow[] = [];
+    const planned: PlannedRow[] = [];
     for (let at = 0; at < batch.rows.length; at += ROWS_AT_ONCE) {
-      judged.push(...batch.rows.slice(at, at + ROWS_AT_ONCE).map(judgeOne));
+      planned.push(...batch.rows.slice(at, at + ROWS_AT_ONCE).map(planOne));
       await setImmediate();
     }
     await builder.claim(
-      judged,
+      planned,
       header.some((column) => column?.kind === 'manager'),
     );
-    return judged;
+    return planned;
   }
 }
 
-function changesManager({ row }: JudgedRow): boolean {
+function changesManager({ row }: PlannedRow): boolean {
   return row.changes.some(({ field }) => field === 'manager_uuid');
 }
 
 /** A row whose ExternalId an earlier row has: whether both fail is known at the end of the file. */
-function repeat({ row, before }: JudgedRow): JudgedRow {
+function repeat({ row, before }: PlannedRow): PlannedRow {
   return { row: { ...row, outcome: 'skipped', errors: [], changes: [] }, before, after: undefined };
 }

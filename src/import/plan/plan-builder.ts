@@ -9,7 +9,7 @@ import { applyOrder } from './apply-order.js';
 import { COMPACT } from './compact-storage.js';
 import { ExternalIds, nameOfLine } from './external-ids.js';
 import { PlanTally } from './plan-tally.js';
-import type { JudgedRow } from './row-judge.js';
+import type { PlannedRow } from './row-rules.js';
 
 /** Rows of a batch: what one transaction of the applier writes. */
 export const BATCH_ROWS = 500;
@@ -34,7 +34,7 @@ export class PlanBuilder {
   ) {}
 
   /** @param adopting rows whose user this data set begins to manage, though nothing else changes. */
-  async add(judged: readonly JudgedRow[], adopting: ReadonlySet<number>, percent: number): Promise<void> {
+  async add(judged: readonly PlannedRow[], adopting: ReadonlySet<number>, percent: number): Promise<void> {
     for (const row of judged) this.tally.add(row);
     const staged = judged
       .map(({ row }) => row)
@@ -46,7 +46,7 @@ export class PlanBuilder {
    * Takes note of what good rows claim, with a look at who has it now.
    * @param managers whether rows of this file may name managers.
    */
-  async claim(judged: readonly JudgedRow[], managers: boolean): Promise<void> {
+  async claim(judged: readonly PlannedRow[], managers: boolean): Promise<void> {
     for (const { row } of judged) {
       if (row.outcome === 'error' || row.outcome === 'skipped') this.state.withdraw(row.line);
     }
@@ -109,7 +109,7 @@ export class PlanBuilder {
     return { ...noCounts(), ...Object.fromEntries(kept), unchanged: this.tally.unchanged };
   }
 
-  private claimOf({ row, before, after }: JudgedRow, managers: boolean): Claim | undefined {
+  private claimOf({ row, before, after }: PlannedRow, managers: boolean): Claim | undefined {
     const isGood = after && row.outcome !== 'unchanged';
     const claim = isGood ? claimOf(row.line, before, after, managers) : undefined;
     if (claim?.manager?.after) this.above.add(claim.manager.after);

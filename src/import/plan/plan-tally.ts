@@ -3,7 +3,7 @@ import { WEBMASTER } from '../../access/roles.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
 import type { PlanNumbers } from './guards.js';
-import type { JudgedRow } from './row-judge.js';
+import type { PlannedRow } from './row-rules.js';
 
 const PRINT_CHARACTERS = 64 * 1024;
 
@@ -24,7 +24,7 @@ export class PlanTally {
   /** What the hash has yet to take: a call for each row costs more than its work. */
   private printed = '';
 
-  add({ row, before }: JudgedRow): void {
+  add({ row, before }: PlannedRow): void {
     this.rows++;
     if (row.outcome === 'unchanged') this.unchanged++;
     if (before) {

@@ -7,7 +7,7 @@ import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type RowError, type StagedRow, isChange } from '../runs/import-row.js';
 import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
-import { type JudgedRow, outcomeOf, patchOf } from './row-judge.js';
+import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
 /** Before the first line there is; missing users have negative ones. */
 const BEFORE_ALL = -(2 ** 31);
@@ -52,7 +52,7 @@ export class RevertPlanner {
   }
 }
 
-function undo(row: StagedRow, user: User | undefined): JudgedRow {
+function undo(row: StagedRow, user: User | undefined): PlannedRow {
   if (!user)
     return conflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'is no user any more' }]);
   if (row.outcome === 'created') return blockCreated(row, user);
@@ -67,11 +67,11 @@ function undo(row: StagedRow, user: User | undefined): JudgedRow {
   return staged(row, user, after, errors);
 }
 
-function blockCreated(row: StagedRow, user: User): JudgedRow {
+function blockCreated(row: StagedRow, user: User): PlannedRow {
   return staged(row, user, patched(user, { status: 'Blocked', managed_by: null }), []);
 }
 
-function staged(row: StagedRow, before: User, after: User, errors: RowError[]): JudgedRow {
+function staged(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
   const changes = differences(before, after);
   const outcome = changes.length === 0 ? 'unchanged' : outcomeOf(before, after);
   const { line, externalId } = row;
@@ -95,7 +95,7 @@ function conflict(
   { line, externalId, userUuid }: StagedRow,
   before: User | undefined,
   errors: RowError[],
-): JudgedRow {
+): PlannedRow {
   return {
     row: { line, outcome: 'error', externalId, userUuid, version: 0, batch: 0, changes: [], errors },
     before,

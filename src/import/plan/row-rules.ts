@@ -1,6 +1,7 @@
 import type { Actor } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
 import type { FieldError } from '../../common/errors.js';
+import { unescapeFormula } from '../../common/csv.js';
 import { readInput } from '../../input/read-input.js';
 import { truncated } from '../../common/text.js';
 import { SELF_BLOCK } from '../../users/change/failure.js';
@@ -11,11 +12,12 @@ import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { User } from '../../users/model/user.js';
 import { type RuleSettings, type UserPatch, newUser, patched, settle } from '../../users/input/user-rules.js';
 import type { FileRow, RowKeys } from '../file/file-row.js';
+import type { Header } from '../file/header.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import type { RowOutcome } from '../runs/import-run.js';
 import type { RowError, StagedRow } from '../runs/import-row.js';
 
-/** What a row is judged against. */
+/** What the rules of a row depend on. */
 export interface RowContext {
   options: ImportOptions;
   settings: RuleSettings;
@@ -28,8 +30,8 @@ export interface RowContext {
   manager: string | null | undefined;
 }
 
-/** A row with its fate, and the user before and after it. `after` is undefined where nothing of the row stands. */
-export interface JudgedRow {
+/** A row with its outcome, and the user before and after it. `after` is undefined where the row fails or is skipped. */
+export interface PlannedRow {
   row: StagedRow;
   before: User | undefined;
   after: User | undefined;
@@ -39,13 +41,13 @@ export interface JudgedRow {
 const MAX_VALUE = 200;
 const NEVER = '1970-01-01 00:00:00.000';
 
-/** The fate of a row on its own: by the rules of the API, and those that only imports have. Pure. */
-export function judgeRow(file: FileRow, context: RowContext): JudgedRow {
+/** What a row does on its own: by the rules of the API, and those that only imports have. Pure. */
+export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { options, before } = context;
   const errors = keyErrors(file, before);
-  if (errors.length > 0) return judged(file, context, 'error', { errors });
+  if (errors.length > 0) return planned(file, context, 'error', { errors });
   if (before ? options.mode === 'create_only' : options.mode === 'update_only') {
-    return judged(file, context, 'skipped', {});
+    return planned(file, context, 'skipped', {});
   }
   const sent = { ...file.raw };
   if (!before && sent['roles'] === undefined && options.default_roles) sent['roles'] = options.default_roles;
@@ -53,25 +55,25 @@ export function judgeRow(file: FileRow, context: RowContext): JudgedRow {
   const current = before ?? newUser(context.uuid, NEVER);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
   const all = brokenRules(value, [...broken, ...settle(value, broken, context.settings)], current);
-  const told = [...damaged(file, before), ...all.map((error) => toRowError(error, file))];
-  if (told.length > 0) return judged(file, context, 'error', { errors: told });
+  const errorsOfRow = [...damaged(file, before), ...all.map((error) => toRowError(error, file))];
+  if (errorsOfRow.length > 0) return planned(file, context, 'error', { errors: errorsOfRow });
 
   // No column of a file holds a password (`header.ts`).
   const after = patched(current, before ? value : Object.assign(value, { managed_by: options.dataset }));
   const refused = forbidden(before, after, context);
-  if (refused) return judged(file, context, 'error', { errors: [refused] });
+  if (refused) return planned(file, context, 'error', { errors: [refused] });
   const changes = differences(before, after);
-  if (!before) return judged(file, context, 'created', { after, changes });
-  if (changes.length === 0) return judged(file, context, 'unchanged', { after });
+  if (!before) return planned(file, context, 'created', { after, changes });
+  if (changes.length === 0) return planned(file, context, 'unchanged', { after });
   const owned = before.managed_by === null ? { ...after, managed_by: options.dataset } : after;
-  return judged(file, context, outcomeOf(before, after), {
+  return planned(file, context, outcomeOf(before, after), {
     after: owned,
     changes: differences(before, owned),
   });
 }
 
-/** A row that says what is so already. */
-export function unchanged({ line, externalId }: RowKeys, user: User): JudgedRow {
+/** A row that changes nothing. */
+export function unchanged({ line, externalId }: RowKeys, user: User): PlannedRow {
   const { uuid: userUuid, version } = user;
   const row: StagedRow = {
     line,
@@ -99,7 +101,7 @@ export function patchOf(changes: StagedRow['changes'], side: 'old' | 'new'): Use
   return Object.fromEntries(fields) as UserPatch;
 }
 
-/** Documents are merged by a patch: what shall not be there any more is named empty. */
+/** A patch merges documents: a member that goes is named with an empty value. */
 function cleared(field: string, value: unknown, other: unknown): unknown {
   if (field !== 'authname' && field !== 'social_media') return value === '' ? null : value;
   const gone = Object.keys(other ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
@@ -113,7 +115,7 @@ function keyErrors(file: FileRow, before: User | undefined): RowError[] {
   return damaged(file, before).filter(({ field }) => field === 'external_id');
 }
 
-/** What a user has already was not damaged on the way. */
+/** A value that the user already has is not damaged. */
 function damaged(file: FileRow, before: User | undefined): RowError[] {
   const known: Record<string, unknown> = { ...before };
   return file.damaged.filter(({ field }) => known[field] !== file.cells.get(field)?.trim());
@@ -141,12 +143,12 @@ function sameRoles(a: User, b: User): boolean {
   return a.roles.length === b.roles.length && a.roles.every((role) => b.roles.includes(role));
 }
 
-function judged(
+function planned(
   file: FileRow,
   { before, uuid }: RowContext,
   outcome: RowOutcome,
-  fate: { after?: User; changes?: StagedRow['changes']; errors?: RowError[] },
-): JudgedRow {
+  result: { after?: User; changes?: StagedRow['changes']; errors?: RowError[] },
+): PlannedRow {
   const row: StagedRow = {
     line: file.line,
     outcome,
@@ -154,8 +156,36 @@ function judged(
     userUuid: before?.uuid ?? (outcome === 'created' ? uuid : null),
     version: before?.version ?? 0,
     batch: 0,
-    changes: fate.changes ?? [],
-    errors: fate.errors ?? [],
+    changes: result.changes ?? [],
+    errors: result.errors ?? [],
   };
-  return { row, before, after: fate.after };
+  return { row, before, after: result.after };
+}
+
+/**
+ * Whether every cell of a row is as the export would write it for its user: the usual row of a nightly file, which needs
+ * no rules, since nothing of it would be written. A row with the same values in other words (`yes` for `true`) goes
+ * through the rules and is unchanged then.
+ * @param manager uuid of the manager that the row names; null for none.
+ */
+export function isSame(
+  cells: readonly string[],
+  header: Header,
+  user: User,
+  manager: string | null | undefined,
+  blankCells: 'clear' | 'keep',
+): boolean {
+  return header.every((column, index) => {
+    if (!column) return true;
+    const cell = unescapeFormula(cells[index] ?? '');
+    if (cell === '' && (column.keepsBlank || blankCells === 'keep')) return true;
+    if (column.kind === 'manager') return manager === user.manager_uuid;
+    return cell === column.write(user, '') || (column.kind === 'roles' && isSameRoles(cell, user));
+  });
+}
+
+/** Roles have no order. */
+function isSameRoles(cell: string, { roles }: User): boolean {
+  const named = cell.split(/[;|]/);
+  return named.length === roles.length && roles.every((role) => named.includes(role));
 }
