@@ -1,6 +1,6 @@
 import type { User } from '../../users/model/user.js';
 import { unescapeFormula } from '../../common/csv.js';
-import type { Header } from '../file/header.js';
+import type { Header } from '../file/run-files.js';
 
 /**
  * Whether a row says of its user what the user is already, cell by cell as the export writes it: the usual row of a
