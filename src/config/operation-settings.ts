@@ -28,43 +28,43 @@ export class OperationSettings {
   @Max(300)
   REQUEST_TIMEOUT_SECONDS: number = 30;
 
-  /** Requests of one API key, or without one of one address, in a minute before further ones are refused; unset: any number. */
+  /** Requests of one API key, or of one address without a key, per minute before further ones are refused; unset: no limit. */
   @IsOptional()
   @Count()
   RATE_LIMIT_PER_MINUTE?: number;
 
-  /** Seconds after SIGTERM in which `/health/ready` says 503 and everything else goes on, so that a balancer can turn away. */
+  /** Seconds after SIGTERM in which `/health/ready` says 503 and all other requests are served, so that a balancer can stop sending. */
   @Integer()
   @IsInt()
   @Min(0)
   @Max(300)
   SHUTDOWN_DELAY_SECONDS: number = 0;
 
-  /** Bearer token that `/metrics` asks for; unset: whoever reaches the service may read them. */
+  /** Bearer token that `/metrics` asks for; unset: anyone who reaches the service may read them. */
   @IsOptional()
   @Matches(/^[\x21-\x7e]{16,128}$/, {
     message: 'METRICS_TOKEN must be 16 to 128 printable ASCII characters',
   })
   METRICS_TOKEN?: string;
 
-  /** Audit rows are kept for so many days; unset: for ever. */
+  /** Audit rows are kept for this many days; unset: for ever. */
   @IsOptional()
   @Count()
   AUDIT_RETENTION_DAYS?: number;
 
-  /** Users that one import may block unasked … */
+  /** Users that one import may block without approval … */
   @Count()
   IMPORT_MAX_DEACTIVATIONS: number = 5;
 
-  /** … or this share of the active users in its scope, where that is more. */
+  /** … or this share of the active users in its scope, if that is more. */
   @Percent()
   IMPORT_MAX_DEACTIVATIONS_PERCENT: number = 10;
 
-  /** Users that one import may reactivate unasked … */
+  /** Users that one import may reactivate without approval … */
   @Count()
   IMPORT_MAX_REACTIVATIONS: number = 5;
 
-  /** … or this share of the active users in its scope, where that is more. */
+  /** … or this share of the active users in its scope, if that is more. */
   @Percent()
   IMPORT_MAX_REACTIVATIONS_PERCENT: number = 10;
 
@@ -72,7 +72,7 @@ export class OperationSettings {
   @Count()
   IMPORT_MAX_NEW_KEYS: number = 5;
 
-  /** … or this share of the linked users, where that is more. */
+  /** … or this share of the linked users, if that is more. */
   @Percent()
   IMPORT_MAX_NEW_KEYS_PERCENT: number = 20;
 
@@ -80,23 +80,23 @@ export class OperationSettings {
   @Percent()
   IMPORT_MIN_SIZE_PERCENT: number = 80;
 
-  /** Users in whom one column is emptied, or the username or e-mail changed, from which an import is asked about … */
+  /** Users with the same column emptied, or with a changed username or e-mail, from which an import needs approval … */
   @Count()
   IMPORT_MAX_COLUMN: number = 20;
 
-  /** … where they are also over this share of the matched users. */
+  /** … if they are also more than this share of the matched users. */
   @Percent()
   IMPORT_MAX_COLUMN_PERCENT: number = 20;
 
-  /** Rows with an error from which an import is asked about … */
+  /** Rows with an error from which an import needs approval … */
   @Count()
   IMPORT_MAX_ERRORS: number = 20;
 
-  /** … where they are also over this share of the rows. */
+  /** … if they are also more than this share of the rows. */
   @Percent()
   IMPORT_MAX_ERRORS_PERCENT: number = 10;
 
-  /** Folder that files are dropped into for scheduled imports; unset: no schedule. */
+  /** Folder for the files of scheduled imports; unset: no schedule. */
   @IsOptional()
   @Length(1, 4096)
   IMPORT_FOLDER?: string;
@@ -105,7 +105,7 @@ export class OperationSettings {
   @Length(1, 255)
   IMPORT_PATTERN: string = '*.csv';
 
-  /** When the folder is looked at: minute, hour, day of month, month, day of week. */
+  /** When the folder is checked: minute, hour, day of month, month, day of week. */
   @CronExpression()
   IMPORT_CRON: string = '0 2 * * *';
 
@@ -117,12 +117,12 @@ export class OperationSettings {
   @Length(0, 1000)
   IMPORT_OPTIONS: string = '';
 
-  /** Without a completed import for so many hours, `/status` says that imports are overdue; unset: never. */
+  /** Without a completed import for this many hours, `/status` says that imports are overdue; unset: never. */
   @IsOptional()
   @Count()
   IMPORT_OVERDUE_HOURS?: number;
 
-  /** Finished imports are kept for so many days, with their rows; a plan waits as long for a decision. */
+  /** Finished imports are kept for this many days, with their rows; a plan waits as long for a decision. */
   @Count()
   IMPORT_RETENTION_DAYS: number = 90;
 }

@@ -135,4 +135,4 @@ function openForm(request: Request): busboy.Busboy {
 }
 
 const brokenForm = () =>
-  new ProblemError('invalid_parameter', 'The form broke off or is not multipart/form-data.');
+  new ProblemError('invalid_parameter', 'The form is incomplete or not multipart/form-data.');

@@ -92,7 +92,7 @@ describe('a form', () => {
     ],
     ['two files', () => filePart(newFile()) + filePart(newFile()) + END, '', /more than one file/],
     ['no file', () => field('mode', 'upsert') + END, '', /has no file/],
-    ['no end', () => filePart(newFile()).slice(0, -8), '', /broke off/],
+    ['no end', () => filePart(newFile()).slice(0, -8), '', /is incomplete/],
     [
       'forty fields',
       () => Array.from({ length: 40 }, (_, i) => field(`f${i}`, '')).join('') + filePart(newFile()) + END,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { COLUMNS } from '../../src/import/file/columns.js';
 import { FileError } from '../../src/import/file/file-error.js';
-import { readHeader } from '../../src/import/file/header.js';
+import { readHeader } from '../../src/import/file/run-files.js';
 
 const KNOWN = { ignore_unknown_columns: false };
 const ANY = { ignore_unknown_columns: true };

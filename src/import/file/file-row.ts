@@ -4,7 +4,7 @@ import type { RowError } from '../runs/import-row.js';
 import { type Column, splitList } from './columns.js';
 import type { CsvRecord } from './csv-reader.js';
 import { unescapeFormula } from '../../common/csv.js';
-import type { Header } from './header.js';
+import type { Header } from './run-files.js';
 
 /** The users that a row refers to: they are looked up before the rest of the row is read. */
 export interface RowKeys {

@@ -12,7 +12,7 @@ import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { User } from '../../users/model/user.js';
 import { type RuleSettings, type UserPatch, newUser, patched, settle } from '../../users/input/user-rules.js';
 import type { FileRow, RowKeys } from '../file/file-row.js';
-import type { Header } from '../file/header.js';
+import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import type { RowOutcome } from '../runs/import-run.js';
 import type { RowError, StagedRow } from '../runs/import-row.js';
