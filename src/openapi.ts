@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { CHOICES, REQUEST_BODY } from './http/docs.js';
+import { REQUEST_BODY } from './http/docs.js';
+import { CHOICES } from './input/query-rules.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
 /** The OpenAPI file: made from the decorators, committed as `docs/openapi.json`, served at `/docs/openapi.json`. */
@@ -67,7 +68,7 @@ function asProblem(response: { content?: Record<string, unknown> }): void {
   if (content) response.content = { 'application/problem+json': content };
 }
 
-/** Moves the values that `choices` names to where they belong. */
+/** Moves the values of a `ChoiceParam` to where they belong. */
 function restoreChoices(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
   for (const member of Object.values(node)) restoreChoices(member);

@@ -94,12 +94,6 @@ const CHALLENGE = {
 /** Extension of an operation that holds a whole request body, where several media types have a form each. */
 export const REQUEST_BODY = 'x-request-body';
 
-/** Extension of a query parameter that holds its values: Nest loses the `enum` of those that stand in a class. */
-export const CHOICES = 'x-choices';
-
-/** One of these values, in a body and in a query. */
-export const choices = (values: readonly string[]) => ({ enum: [...values], [CHOICES]: [...values] });
-
 /** Codes that the three global guards may answer on any route. */
 const SYNTAX: ErrorCode[] = ['invalid_parameter'];
 const BODY: ErrorCode[] = [

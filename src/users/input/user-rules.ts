@@ -6,9 +6,8 @@ import {
   type RoleCatalogue,
 } from '../../access/roles.js';
 import type { FieldError } from '../../common/errors.js';
-import { hasTopLevelDomain } from '../model/formats.js';
+import { MOST, hasTopLevelDomain } from '../model/formats.js';
 import type { UserInput } from './user.input.js';
-import { MAX_METHODS } from './document-fields.js';
 import { loginKey } from '../model/keys.js';
 import type { Authname, SocialMedia, User } from '../model/user.js';
 
@@ -123,8 +122,8 @@ export function wholeErrors(user: User): FieldError[] {
     const message = `may not hold ${EXTERNAL_USER} together with ${ORGANISATIONAL_USER} or ${WEBMASTER}`;
     errors.push({ field: 'roles', code: 'exclusive_roles', message });
   }
-  if (Object.keys(user.authname).length > MAX_METHODS) {
-    errors.push({ field: 'authname', code: 'too_long', message: `may hold at most ${MAX_METHODS} methods` });
+  if (Object.keys(user.authname).length > MOST.methods) {
+    errors.push({ field: 'authname', code: 'too_long', message: `may hold at most ${MOST.methods} methods` });
   }
   if (user.manager_uuid === user.uuid) {
     errors.push({ field: 'manager_uuid', code: 'self_reference', message: 'may not be the user itself' });
