@@ -1,4 +1,5 @@
 import { type ValidationArguments, getMetadataStorage } from 'class-validator';
+import type { ValidationMetadata } from 'class-validator/types/metadata/ValidationMetadata.js';
 import { FIELD_CODES, type FieldCode, type FieldError } from '../common/errors.js';
 import { type InputClass, fieldsOf } from '../common/fields.js';
 import type { JsonObject } from '../common/json.js';
@@ -118,12 +119,19 @@ function compiled(type: InputClass<object>): ReadonlyMap<string, Field> {
   return fields;
 }
 
+/** What class-validator keeps of a decorator: without options it has no message, and `Allow` has no constraints. */
+type Registered = Pick<ValidationMetadata, 'propertyName' | 'constraintCls' | 'each'> & {
+  constraints?: unknown[];
+  message?: ValidationMetadata['message'];
+};
+
 /** The checks of each field in the order of `FIELD_CODES`: a value's type is reported before its length. */
 function checksOf(type: InputClass<object>): ReadonlyMap<string, Check[]> {
   const storage = getMetadataStorage();
   const checks = new Map<string, Check[]>();
-  for (const rule of storage.getTargetValidationMetadatas(type, '', false, false)) {
-    const constraints: unknown[] = rule.constraints ?? [];
+  const rules: readonly Registered[] = storage.getTargetValidationMetadatas(type, '', false, false);
+  for (const rule of rules) {
+    const { constraints = [] } = rule;
     for (const { name, instance } of storage.getTargetValidatorConstraints(rule.constraintCls)) {
       const standard = STANDARD[name];
       const code = standard?.code ?? FIELD_CODES.find((own) => own === name);

@@ -57,7 +57,7 @@ export const Secret = (schema: Schema) =>
     TextRule('invalid_format', 'may not hold broken Unicode', (text) => text.isWellFormed()),
   );
 
-export const NewSecret = ({ minLength = 1, ...schema }: Schema & { minLength: number }) =>
+export const NewSecret = ({ minLength, ...schema }: Schema & { minLength: number }) =>
   applyDecorators(Secret({ minLength, nullable: true, ...schema }), MinLength(minLength));
 
 /** The one text whose inner runs of spaces collapse. */
@@ -115,7 +115,7 @@ export const Roles = (schema: Schema) =>
     Normalise((raw) => (isStrings(raw) ? orNull(raw.map((role) => line(role) ?? '')) : raw)),
     IsString({ each: true, message: 'must be an array of strings' }),
     ArrayMaxSize(MOST.roles, { message: `may hold at most ${MOST.roles} roles` }),
-    ArrayUnique((role) => (isString(role) ? caseFold(role) : role), {
+    ArrayUnique((role: unknown) => (isString(role) ? caseFold(role) : role), {
       message: 'may not name a role twice',
     }),
   );
