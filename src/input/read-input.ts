@@ -1,3 +1,4 @@
+import type { PipeTransform } from '@nestjs/common';
 import { type ValidationArguments, getMetadataStorage } from 'class-validator';
 import type { ValidationMetadata } from 'class-validator/types/metadata/ValidationMetadata.js';
 import { FIELD_CODES, type FieldCode, type FieldError } from '../common/errors.js';
@@ -6,10 +7,23 @@ import type { JsonObject } from '../common/json.js';
 import { characters, isWithin } from '../common/text.js';
 import { type Form, formOf } from './rules.js';
 
-/** The value with its fields normalised, and every field that breaks a rule, one error a field. */
+/** An input as it was sent, its value with normalised fields, and every field that breaks a rule, one error a field. */
 export interface Checked<T> {
+  raw: JsonObject;
   value: T;
   errors: FieldError[];
+}
+
+/**
+ * The pipe of a request body: `@Body(new InputPipe(NewUserInput)) input: Checked<NewUserInput>`. It does not refuse the
+ * errors: whether the record exists is checked before them (interface §1).
+ */
+export class InputPipe<T extends object> implements PipeTransform<JsonObject, Checked<T>> {
+  constructor(private readonly type: InputClass<T>) {}
+
+  transform(body: JsonObject): Checked<T> {
+    return readInput(this.type, body);
+  }
 }
 
 /** How a decorator of class-validator appears in an error answer. */
@@ -84,7 +98,7 @@ export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject
     const broken = brokenCheck(field, value);
     if (broken) errors.push({ field: name, code: broken.code, message: broken.message(value) });
   }
-  return { value: Object.assign(new type(), sent), errors };
+  return { raw, value: Object.assign(new type(), sent), errors };
 }
 
 function brokenCheck({ checks, required, notEmpty }: Field, value: unknown): Check | undefined {

@@ -3,7 +3,7 @@ import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } fro
 import { BodyProblems, LOCATION, NEXT, Problems, Secured } from '../http/docs.js';
 import { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import { UserQuery } from './search/user.query.js';
-import { UserDto, UserPageDto, UserUuidDto } from './user.dto.js';
+import { UserDto, UserPageDto, UserUuidDto } from './user.view.js';
 
 /** What Swagger UI shows of the routes of `users.controller.ts`. */
 

@@ -5,7 +5,7 @@ import type { FieldError } from '../../common/errors.js';
 import { readInput } from '../../input/read-input.js';
 import { truncated } from '../../common/text.js';
 import { differences } from '../../users/model/differences.js';
-import { brokenRules } from '../../users/input/check.js';
+import { brokenRules } from '../../users/input/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { User } from '../../users/model/user.js';
 import { type RuleSettings, type UserPatch, newUser, patched, settle } from '../../users/input/user-rules.js';
