@@ -1,39 +1,33 @@
+import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsInt, Max, Min, ValidateBy } from 'class-validator';
 import { Cron } from 'croner';
+import { isObject } from '../common/json.js';
 
 /** Kinds of settings: how a variable's text is read, and the rules that come with it. */
 
-export const Integer = () =>
-  Transform(({ value }) =>
-    typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : (value as unknown),
-  );
+/** A default that is not text stays as it is. */
+const Read = (read: (text: string) => unknown): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }): unknown => (typeof value === 'string' ? read(value) : value));
 
-export const Flag = () =>
-  Transform(({ value }) => (value === 'true' ? true : value === 'false' ? false : (value as unknown)));
+export const Integer = () => Read((text) => (/^\d{1,9}$/.test(text) ? Number(text) : text));
+
+export const Flag = () => Read((text) => (text === 'true' ? true : text === 'false' ? false : text));
 
 export const List = () =>
-  Transform(({ value }) =>
-    typeof value === 'string'
-      ? value
-          .split(',')
-          .map((item) => item.trim())
-          .filter((item) => item !== '')
-      : (value as unknown),
+  Read((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
   );
 
-/** The decorators of a kind of setting as one. */
-const together =
-  (...decorators: PropertyDecorator[]): PropertyDecorator =>
-  (target, property) => {
-    for (const decorate of decorators) decorate(target, property);
-  };
 /** An integer from 1. */
-export const Count = () => together(Integer(), IsInt(), Min(1));
+export const Count = () => applyDecorators(Integer(), IsInt(), Min(1));
 /** 0 to 100. */
-export const Percent = () => together(Integer(), IsInt(), Min(0), Max(100));
+export const Percent = () => applyDecorators(Integer(), IsInt(), Min(0), Max(100));
 
-/** Everything that `data-source-options.ts` takes apart must be possible to take apart. */
+/** Whether `data-source-options.ts` can parse it. */
 export function isDatabaseUrl(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   if (!/^(mysql|mariadb):/.test(value)) return /^sqlite:.+/.test(value);
@@ -52,7 +46,7 @@ export const OneOnSqlite = () =>
     name: 'oneOnSqlite',
     validator: {
       validate: (value, args) =>
-        value === 1 || !(args?.object as { databaseUrl: string }).databaseUrl.startsWith('sqlite:'),
+        value === 1 || !(isObject(args?.object) && String(args.object['databaseUrl']).startsWith('sqlite:')),
       defaultMessage: () =>
         'WORKERS must be 1 on SQLite, which has one writer; more of them need MariaDB or MySQL (DATABASE_URL)',
     },
@@ -69,7 +63,7 @@ export const TimeZone = () =>
     return new Intl.DateTimeFormat('en', { timeZone: text }).format() !== '';
   });
 
-/** A rule that a text obeys when `test` is true; one that throws says no. */
+/** A rule for text. A test that throws fails. */
 function checked(rule: string, test: (text: string) => boolean): PropertyDecorator {
   const validate = (value: unknown): boolean => {
     try {

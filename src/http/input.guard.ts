@@ -1,4 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable, createParamDecorator } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { Env } from '../config/env.js';
 import { ProblemError } from '../common/errors.js';
@@ -6,7 +7,6 @@ import type { InputClass } from '../common/fields.js';
 import { readInput } from '../input/read-input.js';
 import { type FileRules, assertFile } from './file-body.js';
 import { readJsonBody } from './json-body.js';
-import { RouteMark } from './route-mark.js';
 import { canonicalUuid } from '../common/uuid.js';
 
 declare module 'express-serve-static-core' {
@@ -25,14 +25,13 @@ interface Accepted {
   query?: InputClass<object>;
 }
 
-const ACCEPTS = new RouteMark<Accepted>();
 /** For routes that take no query parameters. */
 class NoQuery {
   readonly none = true;
 }
 
 /** What a route takes. Without it: no body is read, and any query parameter is an error. */
-export const Accepts = (accepted: Accepted) => ACCEPTS.set(accepted);
+export const Accepts = Reflector.createDecorator<Accepted | undefined>();
 
 /** The query as an instance of the class that `Accepts` names. */
 export const CheckedQuery = createParamDecorator(
@@ -45,12 +44,15 @@ export const CheckedQuery = createParamDecorator(
  */
 @Injectable()
 export class InputGuard implements CanActivate {
-  constructor(private readonly env: Env) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly env: Env,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const { body, file, query } = ACCEPTS.of(context) ?? {};
+    const { body, file, query } = this.reflector.get(Accepts, context.getHandler()) ?? {};
     if (body) {
       const response = http.getResponse<Response>();
       request.body = await readJsonBody(request, response, this.env.REQUEST_TIMEOUT_SECONDS);
