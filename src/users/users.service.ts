@@ -144,8 +144,8 @@ export class UsersService {
 function assertFields(input: ChangedUserInput, errors: readonly FieldError[], current: User): void {
   const { username, email, password } = input;
   const after = { username: username ?? current.username, email: email ?? current.email };
-  const weak = password ? passwordErrors(password, after) : [];
-  if (errors.length + weak.length > 0) throw validationFailed(brokenRules(input, errors, current));
+  if (errors.length > 0 || (password && passwordErrors(password, after).length > 0))
+    throw validationFailed(brokenRules(input, errors, current));
 }
 
 function mismatch(sent: unknown, uuid: string): FieldError[] {

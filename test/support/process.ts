@@ -24,9 +24,15 @@ export class Process {
   /** Settles when the process has ended and everything that it wrote is here. */
   readonly exit: Promise<Exit>;
 
-  /** @param settings its whole environment beside PATH: what is not set here is empty, whatever `.env` says. */
-  constructor(script: Script, settings: Record<string, string>, folder = ROOT, args: readonly string[] = []) {
-    this.child = spawn(process.execPath, [...`${ROOT}${script}`.split(' '), ...args], {
+  /** @param root where the script is built. @param settings its whole environment beside PATH: what is not set here is empty, whatever `.env` says. */
+  constructor(
+    script: Script,
+    settings: Record<string, string>,
+    folder = ROOT,
+    args: readonly string[] = [],
+    root = ROOT,
+  ) {
+    this.child = spawn(process.execPath, [...`${root}${script}`.split(' '), ...args], {
       cwd: folder,
       env: { PATH: process.env['PATH'], ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -43,8 +49,8 @@ export class Process {
   }
 
   /** The service, once it says that it runs. */
-  static async running(settings: Record<string, string>, folder?: string): Promise<Process> {
-    const service = new Process('dist/main.js', settings, folder);
+  static async running(settings: Record<string, string>, folder?: string, root?: string): Promise<Process> {
+    const service = new Process('dist/main.js', settings, folder, [], root);
     await service.ready();
     return service;
   }
