@@ -6,7 +6,7 @@ import { ApiKeyInput } from './api-key.input.js';
 
 const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
-class ApiKeyDto {
+export class ApiKeyDto {
   @ApiProperty({ format: 'uuid', description: 'Its last 12 digits are the public id in the key itself.' })
   id!: string;
   @ApiProperty({ example: 'HR connector', maxLength: 255 }) name!: string;
@@ -17,12 +17,12 @@ class ApiKeyDto {
   @ApiProperty({ ...NULLABLE_TIME, description: 'To the minute.' }) last_used!: string | null;
 }
 
-class NewApiKeyDto extends ApiKeyDto {
+export class NewApiKeyDto extends ApiKeyDto {
   @ApiProperty({ maxLength: 128, description: 'The key itself, in this answer and never again.' })
   key!: string;
 }
 
-class ApiKeyPageDto {
+export class ApiKeyPageDto {
   @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
   @ApiProperty({ type: [ApiKeyDto], maxItems: MAX_LIMIT }) Results!: ApiKeyDto[];
 }

@@ -9,6 +9,7 @@ import { streamText } from '../http/stream.js';
 import { ImportOptions } from './runs/import-options.js';
 import { RowsQuery, RunsQuery } from './import.query.js';
 import { presentRow, presentRun } from './import.view.js';
+import type { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 import {
   DocDecide,
   DocEvents,
@@ -50,7 +51,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<ImportRunDto> {
     const { file, options } = await receiveUpload(request, query, this.imports, this.store);
     return this.answer(await this.imports.start(file, options, caller), request, response);
   }
@@ -59,7 +60,7 @@ export class ImportsController {
   @DocList()
   @Requires('imports.manage')
   @Accepts({ query: RunsQuery })
-  async list(@CheckedQuery() query: RunsQuery) {
+  async list(@CheckedQuery() query: RunsQuery): Promise<ImportRunPageDto> {
     const { count, runs } = await this.imports.list({
       ...page(query),
       states: query.state,
@@ -80,7 +81,7 @@ export class ImportsController {
   @Get(':import_id')
   @DocGet()
   @Requires('imports.manage')
-  async get(@Param('import_id') id: string) {
+  async get(@Param('import_id') id: string): Promise<ImportRunDto> {
     return this.present(await this.imports.get(id));
   }
 
@@ -88,7 +89,7 @@ export class ImportsController {
   @DocRows()
   @Requires('imports.manage')
   @Accepts({ query: RowsQuery })
-  async rows(@Param('import_id') id: string, @CheckedQuery() query: RowsQuery) {
+  async rows(@Param('import_id') id: string, @CheckedQuery() query: RowsQuery): Promise<ImportRowPageDto> {
     const filter = { outcomes: query.outcome, code: query.code };
     const { count, rows } = await this.imports.listRows(id, filter, page(query));
     return { Count: count, Results: rows.map(presentRow) };
@@ -126,7 +127,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<ImportRunDto> {
     return this.answer(await this.imports.apply(id, caller), request, response);
   }
 
@@ -139,7 +140,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<ImportRunDto> {
     return this.answer(await this.imports.cancel(id, caller), request, response);
   }
 
@@ -152,7 +153,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<ImportRunDto> {
     return this.answer(await this.imports.reject(id, caller), request, response);
   }
 
@@ -168,17 +169,17 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<ImportRunDto> {
     return this.answer(await this.imports.revert(id, caller), request, response);
   }
 
-  private async answer(run: ImportRun, request: Request, response: Response) {
+  private async answer(run: ImportRun, request: Request, response: Response): Promise<ImportRunDto> {
     const collection = request.path.split('/imports', 1)[0] ?? '';
     response.location(`${collection}/imports/${run.id}`);
     return this.present(run);
   }
 
-  private async present(run: ImportRun) {
+  private async present(run: ImportRun): Promise<ImportRunDto> {
     return presentRun(run, await this.imports.firstProblems(run.id));
   }
 

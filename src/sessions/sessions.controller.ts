@@ -11,7 +11,14 @@ import { LoginGuard, type LoggedIn } from './login.guard.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionsQuery } from './session.query.js';
 import { presentSession } from './session.view.js';
-import { DocEndSession, DocListSessions, DocLogin, DocLogout } from './sessions.docs.js';
+import {
+  DocEndSession,
+  DocListSessions,
+  DocLogin,
+  DocLogout,
+  type LoggedInDto,
+  type SessionPageDto,
+} from './sessions.docs.js';
 import { SessionsService } from './sessions.service.js';
 
 @ApiTags('sessions')
@@ -28,7 +35,7 @@ export class SessionsController {
   @Public()
   @Accepts({ body: true })
   @UseGuards(LoginGuard)
-  login(@Req() request: Request, @Res({ passthrough: true }) response: Response): Omit<LoggedIn, 'token'> {
+  login(@Req() request: Request, @Res({ passthrough: true }) response: Response): LoggedInDto {
     const { uuid, username, token } = request.user as LoggedIn;
     this.cookie.write(response, token);
     return { uuid, username };
@@ -54,7 +61,10 @@ export class SessionsController {
   @DocListSessions()
   @Requires('sessions.own')
   @Accepts({ query: SessionsQuery })
-  async list(@CheckedQuery() query: SessionsQuery, @CurrentCaller() { actor }: Caller) {
+  async list(
+    @CheckedQuery() query: SessionsQuery,
+    @CurrentCaller() { actor }: Caller,
+  ): Promise<SessionPageDto> {
     const own = actor.kind === 'user' && !isWebmaster(actor) ? actor.id : undefined;
     const wanted = query.user_uuid?.toLowerCase();
     if (own !== undefined && wanted !== undefined && wanted !== own) {

@@ -13,12 +13,12 @@ import { MAX_LIMIT } from '../http/page.js';
 import { LoginInput } from './login.input.js';
 import { SessionsQuery } from './session.query.js';
 
-class LoggedInDto {
+export class LoggedInDto {
   @ApiProperty({ format: 'uuid' }) uuid!: string;
   @ApiProperty({ maxLength: 254, example: 'admin' }) username!: string;
 }
 
-class SessionDto {
+export class SessionDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ format: 'uuid' }) user_uuid!: string;
   @ApiProperty({ format: 'date-time' }) created!: string;
@@ -28,7 +28,7 @@ class SessionDto {
   @ApiProperty({ description: 'The session of this very request.' }) current!: boolean;
 }
 
-class SessionPageDto {
+export class SessionPageDto {
   @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
   @ApiProperty({ type: [SessionDto], maxItems: MAX_LIMIT }) Results!: SessionDto[];
 }
