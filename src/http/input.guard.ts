@@ -11,26 +11,26 @@ import { canonicalUuid } from '../common/uuid.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The query, read by the class of a route that names one. */
+    /** The query, as an instance of the class that the route names. */
     checkedQuery: object;
   }
 }
 
 interface Accepted {
-  /** The route takes a JSON object as its body. */
+  /** The body is a JSON object. */
   body?: boolean;
-  /** The route takes a file as its body, and reads it itself. */
+  /** The body is a file, which the route reads itself. */
   file?: FileRules;
-  /** The query parameters that the route takes; none when unset. */
+  /** The class of the query parameters; none are accepted when unset. */
   query?: InputClass<object>;
 }
 
-/** For routes that take no query parameters. */
+/** For routes without query parameters. */
 class NoQuery {
   readonly none = true;
 }
 
-/** What a route takes. Without it: no body is read, and any query parameter is an error. */
+/** The body and the query that a route accepts. Without it no body is read, and any query parameter is an error. */
 export const Accepts = Reflector.createDecorator<Accepted | undefined>();
 
 /** The query as an instance of the class that `Accepts` names. */
@@ -40,7 +40,7 @@ export const CheckedQuery = createParamDecorator(
 
 /**
  * The syntax of a request, checked after the credentials and before the permission: media type and size, JSON,
- * path identifiers, query. What fields mean is checked later, after the record is known to exist.
+ * path identifiers, query. The fields of a body are checked later, after the record is known to exist.
  */
 @Injectable()
 export class InputGuard implements CanActivate {
