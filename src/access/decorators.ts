@@ -6,7 +6,7 @@ import type { Permission } from './policy.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Taken from `X-Request-Id` or made; set before anything can fail. */
+    /** From `X-Request-Id` or generated; set before anything can fail. */
     requestId: string;
     /** Set by the access guard on every route that is not public. */
     actor: Actor;
@@ -15,13 +15,13 @@ declare module 'express-serve-static-core' {
 
 export interface Requirement {
   permission: Permission;
-  /** Enough instead of `permission` where the path's `user_id` is the actor's own. */
+  /** Sufficient instead of `permission` where the path's `user_id` is the actor's own. */
   self?: Permission;
 }
 
 export const RequiredPermission = Reflector.createDecorator<Requirement | undefined>();
 
-/** The route needs no credentials. A route with neither this nor `Requires` is closed to everybody. */
+/** The route needs no credentials. A route with neither this nor `Requires` is closed. */
 export const Public = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
 /** The route needs credentials with this permission. */

@@ -39,10 +39,10 @@ export const DocListKeys = () =>
 export const DocCreateKey = () =>
   applyDecorators(
     ApiOperation({
-      summary: 'Make an API key',
+      summary: 'Create an API key',
       description:
-        'The answer alone holds the key: only its SHA-256 is stored. Several keys may be active, so that one can be ' +
-        'rotated: make the new one, give it to the connector, revoke the old one.',
+        'Only this answer holds the key: the service stores its SHA-256. Several keys may be active, so that one can be ' +
+        'rotated: create a new one, give it to the connector, revoke the old one.',
     }),
     ApiBody({ type: ApiKeyInput }),
     ApiResponse({ status: 201, description: 'The key.', type: NewApiKeyDto, headers: LOCATION }),
@@ -55,7 +55,7 @@ export const DocRevokeKey = () =>
     ApiOperation({
       summary: 'Revoke an API key',
       description:
-        'Final, and true for the very next request. Repeating it is no error. A key may revoke itself.',
+        'Final, and effective on the next request. Repeating it is not an error. A key may revoke itself.',
     }),
     ApiParam({ name: 'key_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
     ApiResponse({ status: 204, description: 'It is revoked.' }),

@@ -6,7 +6,7 @@ export const CATALOGUE = {
   malformed_json: {
     status: 400,
     title: 'The request body is not a JSON object',
-    remedy: 'Send one JSON object in UTF-8. `detail` says what stands in the way.',
+    remedy: 'Send one JSON object in UTF-8. `detail` names the problem.',
   },
   malformed_uuid: {
     status: 400,
@@ -116,7 +116,8 @@ export const CATALOGUE = {
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    remedy: 'Wait for the seconds of the `Retry-After` header; the `RateLimit` header tells what is left.',
+    remedy:
+      'Wait for the seconds of the `Retry-After` header; the `RateLimit` header has the remaining requests.',
   },
   login_throttled: {
     status: 429,
@@ -126,7 +127,7 @@ export const CATALOGUE = {
   internal: {
     status: 500,
     title: 'Internal error',
-    remedy: 'The fault is ours. Report the `request_id`; the log holds the rest.',
+    remedy: 'The fault is in the service. Report the `request_id`; the log holds the rest.',
   },
   unavailable: {
     status: 503,
@@ -138,7 +139,7 @@ export const CATALOGUE = {
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
-/** Codes of single fields inside `validation_failed`; of several broken rules the first in this order is told. */
+/** Codes of single fields inside `validation_failed`; of several broken rules the first in this order is reported. */
 export const FIELD_CODES = [
   'required',
   'blank',
@@ -163,7 +164,7 @@ export interface FieldError {
   message: string;
 }
 
-/** Another record that holds the value: `uuid` lets a connector reconcile without a search. */
+/** Another record that has the value: `uuid` lets a connector reconcile without a search. */
 export interface Conflict {
   field: string;
   uuid: string;
@@ -175,7 +176,7 @@ interface ProblemExtras {
   headers?: Record<string, string>;
 }
 
-/** An error of the catalogue: the only kind of error that a client gets to see. */
+/** An error of the catalogue: the only kind of error that clients see. */
 export class ProblemError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -191,15 +192,15 @@ export class ProblemError extends Error {
   }
 }
 
-/** An answer stays readable, and small, whatever was sent. */
+/** Most field errors in an answer, so that it stays small whatever was sent. */
 export const MAX_ERRORS = 100;
 
 export function validationFailed(errors: FieldError[]): ProblemError {
-  const told = errors.slice(0, MAX_ERRORS);
-  const fields = told.slice(0, 10).map((error) => `${error.field} ${error.message}`);
+  const reported = errors.slice(0, MAX_ERRORS);
+  const fields = reported.slice(0, 10).map((error) => `${error.field} ${error.message}`);
   if (errors.length > fields.length) fields.push(`and ${errors.length - fields.length} more`);
   return new ProblemError('validation_failed', `Nothing was changed: ${fields.join('; ')}.`, {
-    errors: told,
+    errors: reported,
   });
 }
 

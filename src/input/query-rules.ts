@@ -40,7 +40,7 @@ export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
   );
 };
 
-/** Times that a parameter may be repeated: more than anybody lists, and few enough for one statement. */
+/** Times that a parameter may be repeated: more than a client lists, and few enough for one statement. */
 const MAX_REPEATS = 100;
 
 export const BooleanParam = (schema: QuerySchema = {}) =>
@@ -97,7 +97,7 @@ export const TextParam = (max: number, schema: QuerySchema = {}) =>
     Normalise(read(normalise)),
     Rule(
       'invalid_value',
-      `must be given once, with 1 to ${max} characters and without control characters`,
+      `must be sent once, with 1 to ${max} characters and without control characters`,
       (value) => typeof value === 'string' && value !== '' && characters(value) <= max && isCleanText(value),
     ),
   );

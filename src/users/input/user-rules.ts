@@ -9,19 +9,19 @@ import { EMPTY, type User } from '../model/user.js';
 export interface RuleSettings {
   roles: RoleCatalogue;
   emailRequiresTld: boolean;
-  /** Address of the picture that stands for "not set". */
+  /** URL of the picture of users without one: as input it clears the field. */
   defaultAvatar: string;
 }
 
-/** A change as the writer takes it: checked input, with the password already hashed. */
+/** A change for the writer: checked input, with the password hashed. */
 export type UserPatch = Omit<UserInput, 'password' | 'current_password'> & {
   password_hash?: string | null;
   managed_by?: string | null;
 };
 
 /**
- * The rules that need settings, in the same form as those of `UserInput`. Puts the canonical form into the input.
- * Not asked about fields that are `broken` already. Pure; asked once for a change, from whichever door it comes.
+ * The rules that need settings. Puts the canonical form into the input.
+ * Skips the fields that are `broken` already. Called once for a change, from the API and from the importer.
  */
 export function settle(
   input: UserInput,
@@ -40,7 +40,7 @@ export function settle(
   if (input.roles && good('roles')) {
     const unknown = input.roles.filter((role) => settings.roles.find(role) === undefined);
     if (unknown.length > 0) {
-      const message = `must hold roles of this service only (${unknown.join(', ').slice(0, 200)} is none)`;
+      const message = `must hold roles of this service only, not ${unknown.join(', ').slice(0, 200)}`;
       errors.push({ field: 'roles', code: 'unknown_role', message });
     } else {
       input.roles = settings.roles.sort(input.roles.map((role) => settings.roles.find(role) ?? role));
@@ -74,7 +74,7 @@ function merged<T extends string | string[]>(
   return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => value.length > 0));
 }
 
-/** Rules about a user as a whole, after a patch. */
+/** The rules that concern several fields, for the user after a patch. */
 export function wholeErrors(user: User): FieldError[] {
   const errors: FieldError[] = [];
   const external = user.roles.includes(EXTERNAL_USER);
@@ -91,7 +91,7 @@ export function wholeErrors(user: User): FieldError[] {
   return errors;
 }
 
-/** A password that an attacker tries first. The rest of the password's rules stand in `UserInput`. */
+/** Refuses the passwords that an attacker tries first; `UserInput` has the other rules of passwords. */
 export function passwordErrors(password: string, user: { username: string; email: string }): FieldError[] {
   const key = loginKey(password);
   if (key !== loginKey(user.username) && key !== loginKey(user.email)) return [];
@@ -100,7 +100,7 @@ export function passwordErrors(password: string, user: { username: string; email
   ];
 }
 
-/** An active Webmaster: one of those of whom the last must stay. */
+/** An active Webmaster; the last one may not be blocked or demoted. */
 export function isActiveWebmaster(user: Pick<User, 'status' | 'roles'>): boolean {
   return user.status === 'Active' && user.roles.includes(WEBMASTER);
 }

@@ -31,7 +31,7 @@ type Changeable = Exclude<keyof User, (typeof FIXED)[number]>;
 
 const EMPTY_ROW: UserRow = new UserEntity();
 for (const computed of COMPUTED) Reflect.deleteProperty(EMPTY_ROW, computed);
-/** A user of whom nothing is set. */
+/** A user with no field set. */
 export const EMPTY: Readonly<User> = toUser(EMPTY_ROW);
 
 /** The fields that a change may touch, in the order in which audit rows list them. */
