@@ -44,7 +44,7 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   app.set('trust proxy', env.trustProxy);
   if (env.trustProxy === false) adapter.trustNobody();
   app.disable('x-powered-by');
-  app.disable('etag'); // representations have their own (`user.etag.ts`)
+  app.disable('etag'); // representations have their own (`user.view.ts`)
   // Without an ETag of its own Express would still answer `If-None-Match: *` with 304, whatever the route.
   const express = app.getHttpAdapter().getInstance() as { request: object };
   Object.defineProperty(express.request, 'fresh', { value: false });

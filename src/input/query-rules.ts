@@ -27,7 +27,7 @@ const asIs = read((text) => text);
 const listed = (raw: unknown): unknown => (typeof raw === 'string' ? [raw] : raw);
 
 /** Every engine accepts it as an offset; a greater number means the same: past every end. */
-export const MAX_INTEGER = 1e15;
+const MAX_INTEGER = 1e15;
 
 /** Decimal digits only: no sign, no fraction, no exponent. */
 export const IntegerParam = (min: number, schema: QuerySchema = {}) => {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { caseFold, fold, normalForm, truncated } from '../../common/text.js';
-import type { User } from './user.js';
 
 /** Longest text that a key column holds. */
 const MAX_KEY = 255;
@@ -43,7 +42,12 @@ export const authnameIdentifier = (method: string, name: string): string =>
 
 /** The fields that identifiers are made of. */
 export const IDENTIFYING = ['username', 'email', 'external_id', 'authname'] as const;
-type Identified = Pick<User, (typeof IDENTIFYING)[number]>;
+interface Identified {
+  username: string;
+  email: string;
+  external_id: string;
+  authname: Readonly<Record<string, string[]>>;
+}
 
 /** All values of a user that no other user may have. */
 export function identifiersOf(user: Identified): Identifier[] {
