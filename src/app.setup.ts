@@ -44,7 +44,7 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
   app.set('trust proxy', env.trustProxy);
   if (env.trustProxy === false) adapter.trustNobody();
   app.disable('x-powered-by');
-  app.disable('etag'); // users have their own (`users/etag.ts`)
+  app.disable('etag'); // users have their own (`users/user.view.ts`)
   // Even without an ETag, Express answers `If-None-Match: *` with 304 on every route.
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
   adapter.prepareWith(

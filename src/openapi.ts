@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { CHOICES, REQUEST_BODY } from './http/docs.js';
+import { REQUEST_BODY } from './http/docs.js';
+import { CHOICES } from './input/query-rules.js';
 import { isObject } from './common/json.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 

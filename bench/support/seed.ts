@@ -14,7 +14,7 @@ import {
 } from '../../src/users/model/user-lookups.entity.js';
 import { UserEntity } from '../../src/users/model/user.entity.js';
 import { identifiersOf } from '../../src/users/model/keys.js';
-import { toRow } from '../../src/users/model/user-row.js';
+import { toRow } from '../../src/users/model/user.js';
 import { wordRows } from '../../src/users/model/words.js';
 import { KEY } from '../faults/servers.js';
 import { KEY_ID, personOf } from './person.js';

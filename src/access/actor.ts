@@ -1,4 +1,4 @@
-/** Who asks. Made by the access guard (or by the service itself for its own work) and by nobody else. */
+/** Who acts. Created only by the access guard, and by the service for its own work. */
 export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
 
 export interface UserActor {
@@ -15,14 +15,14 @@ export interface KeyActor {
   id: string;
 }
 
-/** A run of an import, with the rights of whoever sent it. */
+/** A run of an import, with the rights of its initiator. */
 interface ImportActor {
   kind: 'import';
   id: string;
   initiator: Actor;
 }
 
-/** The person, key or service behind an actor: whoever sent a run acts in its changes. */
+/** The person, key or service behind an actor: the initiator of a run is behind its changes. */
 export function initiatorOf(actor: Actor): Actor {
   return actor.kind === 'import' ? initiatorOf(actor.initiator) : actor;
 }
@@ -32,7 +32,7 @@ interface SystemActor {
   id: null;
 }
 
-/** An actor in one request: what an audit row tells of it. */
+/** An actor in one request, as an audit row records it. */
 export interface Caller {
   actor: Actor;
   requestId: string;

@@ -1,12 +1,12 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { RouteMark } from '../http/route-mark.js';
+import { Reflector } from '@nestjs/core';
 import type { Actor, Caller } from './actor.js';
 import type { Permission } from './policy.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Taken from `X-Request-Id` or made; set before anything can fail. */
+    /** From `X-Request-Id` or generated; set before anything can fail. */
     requestId: string;
     /** Set by the access guard on every route that is not public. */
     actor: Actor;
@@ -15,21 +15,20 @@ declare module 'express-serve-static-core' {
 
 export interface Requirement {
   permission: Permission;
-  /** Enough instead of `permission` where the path's `user_id` is the actor's own. */
+  /** Sufficient instead of `permission` where the path's `user_id` is the actor's own. */
   self?: Permission;
 }
 
-export const PUBLIC = new RouteMark<true>();
-export const REQUIREMENT = new RouteMark<Requirement>();
+export const RequiredPermission = Reflector.createDecorator<Requirement | undefined>();
 
-/** The route needs no credentials. A route with neither this nor `Requires` is closed to everybody. */
-export const Public = () => PUBLIC.set(true);
+/** The route needs no credentials. A route with neither this nor `Requires` is closed. */
+export const Public = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
 /** The route needs credentials with this permission. */
 export const Requires = (permission: Permission, self?: Permission) =>
-  REQUIREMENT.set({ permission, ...(self && { self }) });
+  RequiredPermission({ permission, ...(self && { self }) });
 
-/** The actor whom the access guard found, with the request's id and address. */
+/** The actor of the request, with the request's id and address. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const request = context.switchToHttp().getRequest<Request>();
   return { actor: request.actor, requestId: request.requestId, ip: request.ip ?? '' };

@@ -1,19 +1,19 @@
 import type { Actor } from './actor.js';
 import { EXTERNAL_USER, WEBMASTER } from './roles.js';
 
-/** The columns of the permission table: what a set of roles amounts to. */
+/** The columns of the permission table. */
 type Level = 'external' | 'member' | 'webmaster';
 
-const EVERYBODY: readonly Level[] = ['external', 'member', 'webmaster'];
+const ALL: readonly Level[] = ['external', 'member', 'webmaster'];
 const MEMBERS: readonly Level[] = ['member', 'webmaster'];
 const WEBMASTERS: readonly Level[] = ['webmaster'];
 
 /** The permission table, one line a permission. What is not listed is not permitted. */
 const POLICY = {
-  'profile.read': EVERYBODY,
-  'profile.update': EVERYBODY,
-  'session.logout': EVERYBODY,
-  'sessions.own': EVERYBODY,
+  'profile.read': ALL,
+  'profile.update': ALL,
+  'session.logout': ALL,
+  'sessions.own': ALL,
   'sessions.manage': WEBMASTERS,
   'api_keys.manage': WEBMASTERS,
   'audit.read': WEBMASTERS,
@@ -36,7 +36,7 @@ export function may(actor: Actor, permission: Permission): boolean {
   return POLICY[permission].includes(levelOf(actor));
 }
 
-/** Webmaster session, API key or the service itself: sees and changes everything. */
+/** Webmaster session, API key or the service itself: reads and changes everything. */
 export function isWebmaster(actor: Actor): boolean {
   return levelOf(actor) === 'webmaster';
 }

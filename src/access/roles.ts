@@ -27,13 +27,13 @@ const PUBLISHED: readonly string[] = [
   WEBMASTER,
 ];
 
-/** The roles of one installation: any case in, canonical names out. */
+/** The roles of one installation: input in any case, canonical names as output. */
 export class RoleCatalogue {
   readonly names: readonly string[];
   private readonly byKey: ReadonlyMap<string, string>;
 
   constructor(extraRoles: readonly string[]) {
-    // The first name of a key stays: `EXTRA_ROLES=webmaster` must not rename the role that permissions hang on.
+    // The first name of a key wins: `EXTRA_ROLES=webmaster` must not rename the role that permissions depend on.
     const byKey = new Map<string, string>();
     for (const name of [...PUBLISHED, ...extraRoles]) {
       const key = caseFold(normalForm(name, 'NFC').trim());
@@ -43,7 +43,7 @@ export class RoleCatalogue {
     this.names = [...this.byKey.values()];
   }
 
-  /** The canonical name, or undefined for a name that is no role. */
+  /** The canonical name, or undefined for an unknown role. */
   find(name: string): string | undefined {
     return this.byKey.get(caseFold(normalForm(name, 'NFC').trim()));
   }

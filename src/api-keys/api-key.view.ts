@@ -1,8 +1,9 @@
 import { type DbTime, toIso } from '../common/time.js';
+import type { ApiKeyDto } from './api-keys.docs.js';
 import type { ApiKey } from './api-keys.service.js';
 
-/** A key as it is shown outside: a white list, with times in ISO 8601; never the key or its hash. */
-export function presentApiKey({ id, name, state, created, expires, revoked, last_used }: ApiKey) {
+/** The answer for a key: a white list, with times in ISO 8601; never the key or its hash. */
+export function presentApiKey({ id, name, state, created, expires, revoked, last_used }: ApiKey): ApiKeyDto {
   return {
     id,
     name,

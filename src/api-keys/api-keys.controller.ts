@@ -5,12 +5,17 @@ import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { ProblemError, validationFailed } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
-import { readInput } from '../input/read-input.js';
-import type { JsonObject } from '../common/json.js';
+import { type Checked, InputPipe } from '../input/read-input.js';
 import { Page, page } from '../http/page.js';
 import { ApiKeyInput } from './api-key.input.js';
 import { presentApiKey } from './api-key.view.js';
-import { DocCreateKey, DocListKeys, DocRevokeKey } from './api-keys.docs.js';
+import {
+  type ApiKeyPageDto,
+  DocCreateKey,
+  DocListKeys,
+  DocRevokeKey,
+  type NewApiKeyDto,
+} from './api-keys.docs.js';
 import { ApiKeysService } from './api-keys.service.js';
 
 @ApiTags('api keys')
@@ -22,7 +27,7 @@ export class ApiKeysController {
   @DocListKeys()
   @Requires('api_keys.manage')
   @Accepts({ query: Page })
-  async list(@CheckedQuery() query: Page) {
+  async list(@CheckedQuery() query: Page): Promise<ApiKeyPageDto> {
     const { offset, limit } = page(query);
     const keys = await this.keys.list();
     return { Count: keys.length, Results: keys.slice(offset, offset + limit).map(presentApiKey) };
@@ -33,16 +38,15 @@ export class ApiKeysController {
   @Requires('api_keys.manage')
   @Accepts({ body: true })
   async create(
-    @Body() body: JsonObject,
+    @Body(new InputPipe(ApiKeyInput)) { value, errors }: Checked<ApiKeyInput>,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
-    const { value, errors } = readInput(ApiKeyInput, body);
+  ): Promise<NewApiKeyDto> {
     if (errors.length > 0) throw validationFailed(errors);
     const { key, ...made } = await this.keys.create(value.name, value.expires ?? null, caller);
     response.location(`${request.path.replace(/\/$/, '')}/${made.id}`);
-    return { ...presentApiKey(made), key };
+    return Object.assign(presentApiKey(made), { key });
   }
 
   @Delete(':key_id')

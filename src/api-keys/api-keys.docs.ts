@@ -6,7 +6,7 @@ import { ApiKeyInput } from './api-key.input.js';
 
 const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
-class ApiKeyDto {
+export class ApiKeyDto {
   @ApiProperty({ format: 'uuid', description: 'Its last 12 digits are the public id in the key itself.' })
   id!: string;
   @ApiProperty({ example: 'HR connector', maxLength: 255 }) name!: string;
@@ -17,12 +17,12 @@ class ApiKeyDto {
   @ApiProperty({ ...NULLABLE_TIME, description: 'To the minute.' }) last_used!: string | null;
 }
 
-class NewApiKeyDto extends ApiKeyDto {
+export class NewApiKeyDto extends ApiKeyDto {
   @ApiProperty({ maxLength: 128, description: 'The key itself, in this answer and never again.' })
   key!: string;
 }
 
-class ApiKeyPageDto {
+export class ApiKeyPageDto {
   @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
   @ApiProperty({ type: [ApiKeyDto], maxItems: MAX_LIMIT }) Results!: ApiKeyDto[];
 }
@@ -39,10 +39,10 @@ export const DocListKeys = () =>
 export const DocCreateKey = () =>
   applyDecorators(
     ApiOperation({
-      summary: 'Make an API key',
+      summary: 'Create an API key',
       description:
-        'The answer alone holds the key: only its SHA-256 is stored. Several keys may be active, so that one can be ' +
-        'rotated: make the new one, give it to the connector, revoke the old one.',
+        'Only this answer holds the key: the service stores its SHA-256. Several keys may be active, so that one can be ' +
+        'rotated: create a new one, give it to the connector, revoke the old one.',
     }),
     ApiBody({ type: ApiKeyInput }),
     ApiResponse({ status: 201, description: 'The key.', type: NewApiKeyDto, headers: LOCATION }),
@@ -55,7 +55,7 @@ export const DocRevokeKey = () =>
     ApiOperation({
       summary: 'Revoke an API key',
       description:
-        'Final, and true for the very next request. Repeating it is no error. A key may revoke itself.',
+        'Final, and effective on the next request. Repeating it is not an error. A key may revoke itself.',
     }),
     ApiParam({ name: 'key_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
     ApiResponse({ status: 204, description: 'It is revoked.' }),

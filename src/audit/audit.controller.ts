@@ -6,7 +6,7 @@ import { BOM, csvLine } from '../common/csv.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { limitOf, nextPage } from '../http/page.js';
 import { streamText } from '../http/stream.js';
-import { DocAudit, DocAuditCsv } from './audit.docs.js';
+import { type AuditPageDto, DocAudit, DocAuditCsv } from './audit.docs.js';
 import { AuditFilter, AuditQuery } from './audit.query.js';
 import { AuditService } from './audit.service.js';
 import { CSV_COLUMNS, csvCells, presentEvent } from './audit.view.js';
@@ -24,7 +24,7 @@ export class AuditController {
     @CheckedQuery() query: AuditQuery,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<AuditPageDto> {
     const { records, last } = await this.audit.page(query, query.after, limitOf(query));
     if (last !== undefined) response.links({ next: nextPage(request, last) });
     return { Count: await this.audit.count(query), Results: records.map(presentEvent) };

@@ -17,7 +17,7 @@ const ANY = {
   description: 'Null where there was nothing; absent for a secret.',
 };
 
-/** More than a user, the record with the most fields, has. */
+/** A user is the record with the most fields and has fewer. */
 export const MAX_CHANGES = 100;
 
 class AuditActorDto {
@@ -36,7 +36,7 @@ export class AuditChangeDto {
   @ApiPropertyOptional(ANY) new?: unknown;
 }
 
-class AuditEventDto {
+export class AuditEventDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ format: 'date-time' }) time!: string;
   @ApiProperty() actor!: AuditActorDto;
@@ -47,7 +47,7 @@ class AuditEventDto {
   @ApiProperty({ maxLength: 64, description: 'Empty for what the service does by itself.' }) ip!: string;
 }
 
-class AuditPageDto {
+export class AuditPageDto {
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, description: 'Above 10,000 it says 10,000.' })
   Count!: number;
   @ApiProperty({ type: [AuditEventDto], maxItems: MAX_LIMIT }) Results!: AuditEventDto[];
@@ -56,10 +56,11 @@ class AuditPageDto {
 export const DocAudit = () =>
   applyDecorators(
     ApiOperation({
-      summary: 'Who did what to whom, newest first',
+      summary: 'Who did what, newest first',
       description:
-        'Walk it by the `Link: rel="next"` header. A page may hold fewer events than `limit`, or none, though more follow: ' +
-        'of `target`, `actor` and `action` the first one leads, and the rest is looked for among 10,000 events a request.',
+        'The `Link: rel="next"` header leads to the next page. A page may hold fewer events than `limit`, or none, though ' +
+        'more follow: the first of `target`, `actor` and `action` is looked up, and the other filters are applied to 10,000 ' +
+        'events a request.',
     }),
     ApiQuery({ type: AuditQuery }),
     ApiResponse({ status: 200, description: 'A page of events.', type: AuditPageDto, headers: NEXT }),

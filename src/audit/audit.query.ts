@@ -1,52 +1,36 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { choices } from '../http/docs.js';
 import { AfterParam, LimitParam } from '../http/page.js';
-import { ChoiceParam, ChoicesParam, MAX_REPEATS, PatternParam, TimeParam } from '../input/query-rules.js';
-import { UUID } from '../common/uuid.js';
+import { ChoiceParam, ChoicesParam, PatternParam, TimeParam, UuidParam } from '../input/query-rules.js';
 import { ACTIONS, ACTOR_KINDS, type AuditAction } from './audit-event.js';
 
-/** What of the audit is wanted; the same for the list and the file. */
+/** Filters of the audit; the same for the list and the file. */
 export class AuditFilter {
-  @ApiPropertyOptional({ format: 'uuid', description: 'Who did it: id of a user, an API key or an import.' })
-  @PatternParam(UUID, 'must be a UUID')
+  @UuidParam({ description: 'Who did it: id of a user, an API key or an import.' })
   actor?: string;
 
-  @ApiPropertyOptional(choices(ACTOR_KINDS))
   @ChoiceParam(ACTOR_KINDS)
   actor_kind?: string;
 
-  @ApiPropertyOptional({
-    enum: ACTIONS,
-    isArray: true,
-    maxItems: MAX_REPEATS,
-    description: 'May be repeated (or).',
-  })
-  @ChoicesParam(ACTIONS)
+  @ChoicesParam(ACTIONS, { description: 'May be repeated (or).' })
   action?: AuditAction[];
 
-  @ApiPropertyOptional({ format: 'uuid', description: 'To whom: id of a user, session, API key or import.' })
-  @PatternParam(UUID, 'must be a UUID')
+  @UuidParam({ description: 'What it was done to: id of a user, session, API key or import.' })
   target?: string;
 
-  @ApiPropertyOptional({
+  @PatternParam(/^[a-z_]{1,64}$/, 'must be the name of a field', {
     example: 'email',
     maxLength: 64,
-    pattern: '^[a-z_]{1,64}$',
     description: 'A field that was changed.',
   })
-  @PatternParam(/^[a-z_]{1,64}$/, 'must be the name of a field')
   field?: string;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'At this time or later.' })
-  @TimeParam()
+  @TimeParam({ description: 'At this time or later.' })
   since?: string;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'Before this time.' })
-  @TimeParam()
+  @TimeParam({ description: 'Before this time.' })
   until?: string;
 }
 
-/** A page of them. */
+/** A page of the audit. */
 export class AuditQuery extends AuditFilter {
   @LimitParam()
   limit: number = 25;

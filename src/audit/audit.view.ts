@@ -1,8 +1,18 @@
 import { toIso } from '../common/time.js';
 import type { AuditChange, AuditRecord } from './audit-event.js';
+import type { AuditChangeDto, AuditEventDto } from './audit.docs.js';
 
-/** An audit row as it is shown. A change of a secret names its field alone. */
-export function presentEvent({ id, time, actor, action, target, changes, request_id, ip }: AuditRecord) {
+/** The answer for an audit row. A change of a secret has its field only. */
+export function presentEvent({
+  id,
+  time,
+  actor,
+  action,
+  target,
+  changes,
+  request_id,
+  ip,
+}: AuditRecord): AuditEventDto {
   return {
     id,
     time: toIso(time),
@@ -15,7 +25,7 @@ export function presentEvent({ id, time, actor, action, target, changes, request
   };
 }
 
-function presentChange({ field, ...values }: AuditChange) {
+function presentChange({ field, ...values }: AuditChange): AuditChangeDto {
   if (!('old' in values) && !('new' in values)) return { field };
   return { field, old: values.old ?? null, new: values.new ?? null };
 }

@@ -1,7 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
 import type { Request, Response } from 'express';
-import { PUBLIC } from '../access/decorators.js';
+import { Public } from '../access/decorators.js';
 import { unauthenticated } from '../common/errors.js';
 import { networkOf } from '../http/network.js';
 import { RateLimit } from './rate-limit.js';
@@ -31,12 +32,15 @@ export class AccessGuard implements CanActivate {
   private readonly byKey = guardOf('api-key');
   private readonly byCookie = guardOf('session-cookie');
 
-  constructor(private readonly rates: RateLimit) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly rates: RateLimit,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
-    if (PUBLIC.of(context)) {
+    if (this.reflector.get(Public, context.getHandler())) {
       // Logins are expensive; probes and pages are not counted.
       if (request.method === 'POST') await this.rates.count(networkOf(request.ip ?? ''), response);
       return true;

@@ -1,7 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { isSelf } from '../access/actor.js';
-import { PUBLIC, REQUIREMENT, type Requirement } from '../access/decorators.js';
+import { Public, RequiredPermission, type Requirement } from '../access/decorators.js';
 import { may } from '../access/policy.js';
 import { ProblemError } from '../common/errors.js';
 import { Env } from '../config/env.js';
@@ -15,6 +16,7 @@ export class PermissionGuard implements CanActivate {
   private readonly origin: string;
 
   constructor(
+    private readonly reflector: Reflector,
     private readonly cookie: SessionCookie,
     env: Env,
   ) {
@@ -25,8 +27,8 @@ export class PermissionGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const byKey = request.headers['x-api-key'] !== undefined;
     if (!byKey && this.cookie.read(request) !== undefined) this.assertSameSite(request);
-    if (PUBLIC.of(context)) return true;
-    const requirement = REQUIREMENT.of(context);
+    if (this.reflector.get(Public, context.getHandler())) return true;
+    const requirement = this.reflector.get(RequiredPermission, context.getHandler());
     if (requirement && permitted(request, requirement)) return true;
     throw new ProblemError('forbidden', 'Your role does not permit this.');
   }

@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
-import type { PresentedRun } from '../import/import.view.js';
+import type { ImportRunDto } from '../import/imports.dto.js';
 import { type ImportRun, RUNNABLE } from '../import/runs/import-run.js';
 import { table } from './table.js';
 
@@ -7,7 +7,7 @@ const MAX_PROBLEMS = 20;
 const FORMAT = '{phase} {bar} {percentage}% {rows}';
 
 /** A run as text for an operator: counts, guards, problems and what to do next. */
-export function summary(run: PresentedRun): string {
+export function summary(run: ImportRunDto): string {
   const parts = [`\nImport ${run.id}: ${run.state}${run.dry_run ? ' (dry run)' : ''}\n`];
   const counts = Object.entries(run.counts).filter(([, rows]) => rows > 0);
   if (counts.length > 0) parts.push(table([['Outcome', 'Rows'], ...counts]));
@@ -27,7 +27,7 @@ export function summary(run: PresentedRun): string {
   return parts.join('\n');
 }
 
-function next({ id, state, counts, problems }: PresentedRun, shown: number): string[] {
+function next({ id, state, counts, problems }: ImportRunDto, shown: number): string[] {
   const hints: string[] = [];
   if (counts.error > 0 && (problems.length > shown || counts.error > shown)) {
     hints.push(`All failed rows: GET /api/0.3/imports/${id}/failed.csv\n`);

@@ -3,11 +3,11 @@ import { ApiCookieAuth, ApiProperty, ApiPropertyOptional, ApiResponse, ApiSecuri
 import { CATALOGUE, type ErrorCode, FIELD_CODES, MAX_ERRORS } from '../common/errors.js';
 import { MAX_DETAIL } from './problem.js';
 
-/** What Node takes as a request's head, and so the longest path there is. */
+/** Most bytes that Node.js accepts as the headers of a request, and so the longest path. */
 const MAX_TARGET = 16_384;
-/** Username and e-mail clash with either of another user's; beside them up to 160 names of login methods. */
+/** Username and e-mail conflict with either of another user's; and there are up to 160 names of login methods. */
 const MAX_CONFLICTS = 200;
-/** `X-Request-Id` as it is taken, or a UUID that was made. */
+/** `X-Request-Id` as it is accepted, or a generated UUID. */
 export const REQUEST_ID = { maxLength: 64, pattern: '^[A-Za-z0-9._-]{1,64}$' } as const;
 
 const CONFLICT_FIELDS = ['username', 'email', 'external_id', 'authname'];
@@ -45,28 +45,28 @@ class ProblemDto {
   @ApiPropertyOptional({
     type: [ConflictDto],
     maxItems: MAX_CONFLICTS,
-    description: 'With 409: who holds the value.',
+    description: 'With 409: the users that have the value.',
   })
   conflicts?: ConflictDto[];
 }
 
-/** Of an answer that names what it made. */
+/** Header of an answer that has created a record. */
 export const LOCATION = {
   Location: { description: 'Path of the record.', schema: { type: 'string', maxLength: 255 } },
 } as const;
 
-/** Of a list that is walked by its links. */
+/** Header of a list that is walked by its links. */
 export const NEXT = {
   Link: {
-    description: '`rel="next"`: the page behind this one.',
+    description: '`rel="next"`: the next page.',
     schema: { type: 'string', maxLength: MAX_TARGET },
   },
 } as const;
 
-/** A text that is sent while it is made: how long it becomes nobody knows before. */
+/** Text that is sent while it is generated: its length is unknown. */
 export const STREAM = { type: 'string', format: 'binary' } as const;
 
-/** What a field may hold, or have held. Written out, because an empty schema says nothing to a generator. */
+/** The value of a field, old or new. Written out, because an empty schema gives a generator no type. */
 export const FIELD_VALUE = {
   oneOf: [
     { type: 'string', maxLength: 10_000, nullable: true },
@@ -86,21 +86,15 @@ const RETRY_AFTER = {
 } as const;
 const CHALLENGE = {
   'WWW-Authenticate': {
-    description: 'The header that is wanted.',
+    description: 'The header that is required.',
     schema: { type: 'string', maxLength: 255 },
   },
 } as const;
 
-/** Extension of an operation that holds a whole request body, where several media types have a form each. */
+/** Extension of an operation that holds a whole request body with several media types. */
 export const REQUEST_BODY = 'x-request-body';
 
-/** Extension of a query parameter that holds its values: Nest loses the `enum` of those that stand in a class. */
-export const CHOICES = 'x-choices';
-
-/** One of these values, in a body and in a query. */
-export const choices = (values: readonly string[]) => ({ enum: [...values], [CHOICES]: [...values] });
-
-/** Codes that the three global guards may answer on any route. */
+/** Codes that the three global guards may return on any route. */
 const SYNTAX: ErrorCode[] = ['invalid_parameter'];
 const BODY: ErrorCode[] = [
   'request_timeout',
@@ -111,7 +105,7 @@ const BODY: ErrorCode[] = [
 ];
 const ALWAYS: ErrorCode[] = ['rate_limited', 'internal', 'unavailable'];
 
-/** Error answers of a route by their codes; those that every route may give are added. */
+/** Error answers of a route by their codes, with those that every route may return. */
 export const Problems = (...codes: ErrorCode[]) => {
   const all = [...new Set([...SYNTAX, ...codes, ...ALWAYS])];
   const statuses = [...new Set(all.map((code) => CATALOGUE[code].status))].toSorted((a, b) => a - b);
@@ -130,16 +124,16 @@ export const Problems = (...codes: ErrorCode[]) => {
   );
 };
 
-/** Those of a route that takes a JSON body. */
+/** Error answers of a route with a JSON body. */
 export const BodyProblems = (...codes: ErrorCode[]) => Problems(...BODY, ...codes);
 
-/** A route that needs no credentials: that none will do is said, not left out. */
+/** A route without credentials, which OpenAPI must state explicitly. */
 export const Open = () => ApiSecurity({});
 
 /** A route that needs credentials. */
 export const Secured = () => applyDecorators(ApiSecurity('api_key'), ApiCookieAuth('session'));
 
-/** What an answer with this code looks like. */
+/** Example of an answer with this code. */
 function exampleOf(code: ErrorCode = 'internal'): ProblemDto {
   const { title, remedy, status } = CATALOGUE[code];
   return {

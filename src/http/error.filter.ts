@@ -1,15 +1,15 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { pathOf } from '../telemetry/observe.js';
-import { allowedMethods } from './routes.js';
 import { ProblemError } from '../common/errors.js';
+import { isObject } from '../common/json.js';
 import { Log } from '../telemetry/log.js';
 import { toProblem, toProblemError } from './problem.js';
 
-/** That one media type, whatever its parameters and weight are. */
+/** This media type alone, with any parameters and weight. */
 const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
 
-/** Turns whatever is thrown into the one form of error answer; a fault of ours is logged with its stack. */
+/** Answers any thrown value as problem details (RFC 9457); a fault of the service is logged with its stack. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -36,7 +36,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** A path that exists with other methods is not "not found". */
+/** A path that exists with other methods is `method_not_allowed`, not `not_found`. */
 function withMethods(error: ProblemError, request: Request): ProblemError {
   if (error.code !== 'not_found') return error;
   const methods = allowedMethods(request);
@@ -49,4 +49,41 @@ function withMethods(error: ProblemError, request: Request): ProblemError {
 
 function asksForPlainJson(request: Request): boolean {
   return PLAIN_JSON.test(request.headers.accept ?? '');
+}
+
+/** The part of an Express layer with its path and methods. */
+interface Layer {
+  match(path: string): boolean;
+  route?: { path: string; methods: Record<string, boolean> };
+}
+
+/** The methods of the request's path, in capitals; empty where the path does not exist. */
+function allowedMethods(request: Request): string[] {
+  const layers: unknown[] = request.app.router.stack;
+  const stack = layers.filter(isLayer);
+  const path = pathOf(request);
+  const matching = stack.filter((layer) => layer.route && !isFallback(layer.route) && matches(layer, path));
+  // `/users/me` is not `/users/:user_id`.
+  const literal = matching.filter(({ route }) => !route?.path.includes(':'));
+  const served = literal.length > 0 ? literal : matching;
+  const names = new Set(
+    served.flatMap(({ route }) => Object.keys(route?.methods ?? {})).map((name) => name.toUpperCase()),
+  );
+  if (names.has('GET')) names.add('HEAD');
+  return [...names].sort();
+}
+
+const isLayer = (value: unknown): value is Layer => isObject(value) && typeof value['match'] === 'function';
+
+/** Nest's own layers around unprefixed routes serve every method; no route of ours serves TRACE. */
+function isFallback(route: { methods: Record<string, boolean> }): boolean {
+  return 'trace' in route.methods;
+}
+
+function matches(layer: Layer, path: string): boolean {
+  try {
+    return layer.match(path);
+  } catch {
+    return false; // a broken percent-encoding
+  }
 }

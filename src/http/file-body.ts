@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { ProblemError } from '../common/errors.js';
 
-/** What a route that takes a file accepts. */
+/** The files that a route accepts. */
 export interface FileRules {
   /** Media type of the file when it is the body itself; it may also come as `multipart/form-data`. */
   type: string;
@@ -12,7 +12,7 @@ export interface FileRules {
 export const MULTIPART_EXTRA = 64 * 1024;
 
 /**
- * The part of a file's rules that its headers tell.
+ * Checks the rules of a file against the headers of its request.
  * @throws ProblemError `unsupported_media_type`, `too_large`.
  */
 export function assertFile(request: Request, { type, maxBytes }: FileRules): void {

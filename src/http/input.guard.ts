@@ -1,4 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable, createParamDecorator } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { Env } from '../config/env.js';
 import { ProblemError } from '../common/errors.js';
@@ -6,33 +7,31 @@ import type { InputClass } from '../common/fields.js';
 import { readInput } from '../input/read-input.js';
 import { type FileRules, assertFile } from './file-body.js';
 import { readJsonBody } from './json-body.js';
-import { RouteMark } from './route-mark.js';
 import { canonicalUuid } from '../common/uuid.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The query, read by the class of a route that names one. */
+    /** The query, as an instance of the class that the route names. */
     checkedQuery: object;
   }
 }
 
 interface Accepted {
-  /** The route takes a JSON object as its body. */
+  /** The body is a JSON object. */
   body?: boolean;
-  /** The route takes a file as its body, and reads it itself. */
+  /** The body is a file, which the route reads itself. */
   file?: FileRules;
-  /** The query parameters that the route takes; none when unset. */
+  /** The class of the query parameters; none are accepted when unset. */
   query?: InputClass<object>;
 }
 
-const ACCEPTS = new RouteMark<Accepted>();
-/** For routes that take no query parameters. */
+/** For routes without query parameters. */
 class NoQuery {
   readonly none = true;
 }
 
-/** What a route takes. Without it: no body is read, and any query parameter is an error. */
-export const Accepts = (accepted: Accepted) => ACCEPTS.set(accepted);
+/** The body and the query that a route accepts. Without it no body is read, and any query parameter is an error. */
+export const Accepts = Reflector.createDecorator<Accepted | undefined>();
 
 /** The query as an instance of the class that `Accepts` names. */
 export const CheckedQuery = createParamDecorator(
@@ -41,16 +40,19 @@ export const CheckedQuery = createParamDecorator(
 
 /**
  * The syntax of a request, checked after the credentials and before the permission: media type and size, JSON,
- * path identifiers, query. What fields mean is checked later, after the record is known to exist.
+ * path identifiers, query. The fields of a body are checked later, after the record is known to exist.
  */
 @Injectable()
 export class InputGuard implements CanActivate {
-  constructor(private readonly env: Env) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly env: Env,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const { body, file, query } = ACCEPTS.of(context) ?? {};
+    const { body, file, query } = this.reflector.get(Accepts, context.getHandler()) ?? {};
     if (body) {
       const response = http.getResponse<Response>();
       request.body = await readJsonBody(request, response, this.env.REQUEST_TIMEOUT_SECONDS);

@@ -3,7 +3,7 @@ import { ProblemError } from '../common/errors.js';
 import { type JsonObject, isObject, jsonDepth } from '../common/json.js';
 
 const MAX_BYTES = 1024 * 1024;
-/** Deeper than anything the interface has, and shallow enough for any code that walks a value. */
+/** Deeper than anything in the interface, and shallow enough for any code that walks a value. */
 const MAX_DEPTH = 32;
 const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?$/i;
 
@@ -31,7 +31,7 @@ async function bytes(request: Request, response: Response, timeoutSeconds: numbe
   let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve, reject) => {
     timer = setTimeout(() => {
-      response.setHeader('Connection', 'close'); // what still comes is no request
+      response.setHeader('Connection', 'close'); // the rest of the body is not a request
       reject(new ProblemError('request_timeout', `The body did not arrive in ${timeoutSeconds} seconds.`));
     }, timeoutSeconds * 1000);
     readBytes(request, response, (error?: unknown) => {
@@ -41,7 +41,8 @@ async function bytes(request: Request, response: Response, timeoutSeconds: numbe
   }).finally(() => {
     clearTimeout(timer);
   });
-  return request.body as Uint8Array;
+  const body: unknown = request.body;
+  return body instanceof Uint8Array ? body : new Uint8Array();
 }
 
 function toProblemError(error: { type?: string }): ProblemError {

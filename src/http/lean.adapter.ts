@@ -6,14 +6,14 @@ import { type ServerOptions, createServer as createTlsServer } from 'node:https'
 
 type Options = NonNullable<Parameters<ExpressAdapter['initHttpServer']>[0]>;
 
-/** What every request meets before its route is looked for. It may not answer. */
+/** Runs for every request before its route is looked up. It may not answer. */
 export type Preparation = (request: Request, response: Response) => void;
 
 /**
- * Nest's adapter for Express without what is half of a short request (docs/performance.md): Express gives each request
- * and response another prototype, which throws away what V8 has learnt of their shape, each of its middlewares is looked
- * up like a route, its `json` asks the settings of the application for each answer, and its `ip` reads a header that may
- * not count. Everything else is stock.
+ * Nest's adapter for Express without the overhead that is half of a short request (docs/performance.md): Express gives
+ * each request and response another prototype, which discards V8's hidden classes; it looks each middleware up like a
+ * route; `json` reads the settings of the application for each answer; `ip` reads a header that may not count. Everything
+ * else is stock.
  */
 export class LeanAdapter extends ExpressAdapter {
   private preparations: readonly Preparation[] = [];
@@ -21,15 +21,15 @@ export class LeanAdapter extends ExpressAdapter {
 
   constructor() {
     super();
-    this.getInstance<Express>().router.stack.length = 0; // Nest's middleware for its hooks; ours are `prepareWith`
+    this.getInstance<Express>().router.stack.length = 0; // Nest's middleware for its hooks; `prepareWith` replaces it
   }
 
-  /** Called for every request, in this order; for what would be a middleware everywhere, at the cost of a call. */
+  /** Called for every request, in this order: a middleware for all routes at the cost of a call. */
   prepareWith(...preparations: readonly Preparation[]): void {
     this.preparations = preparations;
   }
 
-  /** No proxy speaks for a client: its address is that of its connection. */
+  /** No proxy is trusted: the address of a client is that of its connection. */
   trustNobody(): void {
     const { request } = this.getInstance<Express>();
     Object.defineProperty(request, 'ip', {
@@ -39,7 +39,7 @@ export class LeanAdapter extends ExpressAdapter {
     });
   }
 
-  /** Requests wait until this has come about, or has failed. */
+  /** Requests wait until this is settled. */
   holdUntil(moment: Promise<unknown>): void {
     const release = (): void => {
       this.held = undefined;
@@ -47,13 +47,14 @@ export class LeanAdapter extends ExpressAdapter {
     this.held = moment.then(release, release);
   }
 
-  /** Requests and responses are born with the prototypes that Express would give them: then it changes nothing. */
+  /** Requests and responses are created with the prototypes that Express would set, so that it changes nothing. */
   override initHttpServer(options: Options): void {
     const app = this.getInstance<Express>();
     class Incoming extends IncomingMessage {}
     class Outgoing extends ServerResponse {}
-    app.request = inheriting(Incoming.prototype, app.request);
-    app.response = inheriting(Outgoing.prototype, app.response);
+    Reflect.setPrototypeOf(Incoming.prototype, app.request);
+    Reflect.setPrototypeOf(Outgoing.prototype, app.response);
+    Object.assign(app, { request: Incoming.prototype, response: Outgoing.prototype });
     const classes = { IncomingMessage: Incoming, ServerResponse: Outgoing };
     const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
       const [request, response] = [incoming as Request, outgoing as Response];
@@ -64,23 +65,18 @@ export class LeanAdapter extends ExpressAdapter {
           app(request, response);
         });
     };
-    const tls = options.httpsOptions as ServerOptions | undefined;
+    const tls: ServerOptions | undefined = options.httpsOptions;
     this.httpServer = tls ? createTlsServer({ ...tls, ...classes }, handle) : createServer(classes, handle);
   }
 
-  /** An object goes out as JSON straight away. */
+  /** Writes an object as JSON without Express's `json`. */
   override reply(response: Response, body: unknown, status?: number): unknown {
     const isJson = typeof body === 'object' && body !== null && !(body instanceof StreamableFile);
-    if (!isJson) return super.reply(response, body, status) as unknown;
+    if (!isJson) return super.reply(response, body, status);
     if (status !== undefined) response.statusCode = status;
     const json = JSON.stringify(body);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Content-Length', Buffer.byteLength(json));
     return response.end(json);
   }
-}
-
-/** @returns `prototype` itself, below `parent` from now on. */
-function inheriting<T extends object>(prototype: object, parent: T): T {
-  return Object.setPrototypeOf(prototype, parent) as T;
 }

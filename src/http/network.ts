@@ -1,23 +1,12 @@
-import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-/** Groups of an IPv6 address that name a network: its holder has all 2^64 addresses of it. */
-const NETWORK_GROUPS = 4;
-
-/** The address as limits count it: an IPv4 address, or the /64 network of an IPv6 address. */
+/** The address as limits count it: an IPv4 address, or the /64 network of an IPv6 address, which has one holder. */
 export function networkOf(ip: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(ip)) return ip;
-  const [head = '', tail] = (ip.split('%', 1)[0] ?? '').toLowerCase().split('::');
-  const groups = (part: string): string[] => (part === '' ? [] : part.split(':'));
-  const front = groups(head);
-  const back = groups(tail ?? '');
-  // An address that ends in dotted form has one group less than it seems.
-  const dotted = ip.includes('.') ? 1 : 0;
-  const zeros = tail === undefined ? 0 : 8 - dotted - front.length - back.length;
-  const all = [...front, ...Array.from({ length: zeros }, () => '0'), ...back];
-  return `${all
-    .slice(0, NETWORK_GROUPS)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`;
+  // ipaddr.js 1 refuses most addresses with a dotted end, which is not part of the network.
+  const readable = ipaddr.isValid(ip) ? ip : ip.replace(/:[\d.]+$/, ':0:0');
+  if (!ipaddr.isValid(readable)) return ip;
+  const address = ipaddr.process(readable);
+  if (!(address instanceof ipaddr.IPv6)) return address.toString();
+  const network = address.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
 }

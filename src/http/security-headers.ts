@@ -1,18 +1,19 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import helmet from 'helmet';
 import type { Preparation } from './lean.adapter.js';
 
 const NOTHING = ["'none'"];
 const SELF = ["'self'"];
 
-/** What a browser may do with an answer: nothing but show it. */
+/** A browser may only show an answer. */
 const OF_AN_ANSWER = {
   'default-src': NOTHING,
   'base-uri': NOTHING,
   'form-action': NOTHING,
   'frame-ancestors': NOTHING,
 };
-/** Swagger UI has its scripts in files, and styles its elements. */
+/** Swagger UI loads its scripts from files and styles its elements inline. */
 const OF_THE_DOCS = {
   ...OF_AN_ANSWER,
   'script-src': SELF,
@@ -21,7 +22,7 @@ const OF_THE_DOCS = {
   'connect-src': SELF,
 };
 
-/** What says something of pages that a browser shows, and nothing of data. */
+/** Headers that matter for pages in a browser only. */
 const OF_PAGES_ALONE = {
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
@@ -43,7 +44,7 @@ export function securityHeaders(https: boolean): Preparation {
     });
   const pages = withPolicy(OF_AN_ANSWER);
   const docs = withPolicy(OF_THE_DOCS);
-  // Personal data: nobody keeps it. Clients that know ETags keep what they like, and ask with If-None-Match.
+  // Personal data: no cache may keep it. Clients that use ETags revalidate with If-None-Match.
   const api = [...withPolicy(OF_AN_ANSWER, OF_PAGES_ALONE), ['Cache-Control', 'no-store'] as const];
   return (request, response) => {
     const path = request.url.slice(0, 5).toLowerCase(); // routes are found in any case
@@ -52,15 +53,21 @@ export function securityHeaders(https: boolean): Preparation {
   };
 }
 
-/** The headers that helmet sets, asked for once: none of them depends on the request. */
+class Recorder extends ServerResponse {
+  readonly headers: [string, string][] = [];
+
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    this.headers.push([name, String(value)]);
+    return this;
+  }
+}
+
+/** The headers that helmet sets, computed once: none of them depends on the request. */
 function headersOf(options: Parameters<typeof helmet>[0]): [string, string][] {
-  const headers: [string, string][] = [];
-  const response = {
-    setHeader: (name: string, value: string) => headers.push([name, value]),
-    removeHeader: () => undefined,
-  };
-  helmet(options)({} as IncomingMessage, response as unknown as ServerResponse, (error?: unknown) => {
-    if (error) throw error as Error;
+  const request = new IncomingMessage(new Socket());
+  const response = new Recorder(request);
+  helmet(options)(request, response, (error?: unknown) => {
+    if (error instanceof Error) throw error;
   });
-  return headers;
+  return response.headers;
 }

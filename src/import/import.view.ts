@@ -2,9 +2,10 @@ import { now, toIso, toMillis } from '../common/time.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportRun, noCounts } from './runs/import-run.js';
 import type { StagedRow } from './runs/import-row.js';
+import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 
-/** A row as a caller sees it. `line` is null for a user that the file lacks. */
-export function presentRow(row: StagedRow) {
+/** The answer for a row. `line` is null for a user that the file lacks. */
+export function presentRow(row: StagedRow): ImportRowDto {
   return {
     line: row.line > 0 ? row.line : null,
     outcome: row.outcome,
@@ -19,8 +20,8 @@ export function presentRow(row: StagedRow) {
   };
 }
 
-/** A run as a caller sees it. `problems`: the first rows with an error, or why the file was refused. */
-export function presentRun(run: ImportRun, failed: readonly StagedRow[]) {
+/** The answer for a run. `problems`: the first rows with an error, or why the file was refused. */
+export function presentRun(run: ImportRun, failed: readonly StagedRow[]): ImportRunDto {
   return {
     id: run.id,
     state: run.state,
@@ -53,11 +54,9 @@ export function presentRun(run: ImportRun, failed: readonly StagedRow[]) {
   };
 }
 
-export type PresentedRun = ReturnType<typeof presentRun>;
-
 const iso = (time: string | null): string | null => (time === null ? null : toIso(time));
 
-/** From the share that is done and the time that it took; null where nothing can be said. */
+/** Seconds, from the share that is done and the time that it took; null before anything is done. */
 function eta(run: ImportRun): number | null {
   if (run.finished !== null || run.percent === 0 || run.phaseStarted === null) return null;
   if (run.state !== 'validating' && run.state !== 'applying') return null;

@@ -9,6 +9,7 @@ import { streamText } from '../http/stream.js';
 import { ImportOptions } from './runs/import-options.js';
 import { RowsQuery, RunsQuery } from './import.query.js';
 import { presentRow, presentRun } from './import.view.js';
+import type { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 import {
   DocDecide,
   DocEvents,
@@ -61,7 +62,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<ImportRunDto> {
     const { file, options } = await receiveUpload(request, query, this.queue, this.store);
     return this.answer(await this.queue.submit(file, options, caller), response);
   }
@@ -70,7 +71,7 @@ export class ImportsController {
   @DocList()
   @Requires('imports.manage')
   @Accepts({ query: RunsQuery })
-  async list(@CheckedQuery() query: RunsQuery) {
+  async list(@CheckedQuery() query: RunsQuery): Promise<ImportRunPageDto> {
     const { count, runs } = await this.imports.list({
       ...page(query),
       states: query.state,
@@ -91,7 +92,7 @@ export class ImportsController {
   @Get(':import_id')
   @DocGet()
   @Requires('imports.manage')
-  async get(@Param('import_id') id: string) {
+  async get(@Param('import_id') id: string): Promise<ImportRunDto> {
     return this.present(await this.imports.get(id));
   }
 
@@ -99,7 +100,7 @@ export class ImportsController {
   @DocRows()
   @Requires('imports.manage')
   @Accepts({ query: RowsQuery })
-  async rows(@Param('import_id') id: string, @CheckedQuery() query: RowsQuery) {
+  async rows(@Param('import_id') id: string, @CheckedQuery() query: RowsQuery): Promise<ImportRowPageDto> {
     const filter = { outcomes: query.outcome, code: query.code };
     const { count, rows } = await this.imports.listRows(id, filter, page(query));
     return { Count: count, Results: rows.map(presentRow) };
@@ -134,7 +135,7 @@ export class ImportsController {
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<ImportRunDto> {
     return this.answer(await this.imports.apply(id, caller), response);
   }
 
@@ -147,7 +148,7 @@ export class ImportsController {
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<ImportRunDto> {
     return this.answer(await this.imports.cancel(id, caller), response);
   }
 
@@ -156,7 +157,7 @@ export class ImportsController {
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<ImportRunDto> {
     return this.answer(await this.imports.reject(id, caller), response);
   }
 
@@ -169,18 +170,18 @@ export class ImportsController {
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<ImportRunDto> {
     return this.answer(await this.imports.revert(id, caller), response);
   }
 
   /** Presents a run and sets `Location` to its address. */
-  private async answer(run: ImportRun, response: Response) {
+  private async answer(run: ImportRun, response: Response): Promise<ImportRunDto> {
     const collection = response.req.path.split('/imports', 1)[0] ?? '';
     response.location(`${collection}/imports/${run.id}`);
     return this.present(run);
   }
 
-  private async present(run: ImportRun) {
+  private async present(run: ImportRun): Promise<ImportRunDto> {
     return presentRun(run, await this.imports.firstProblems(run.id));
   }
 

@@ -7,7 +7,7 @@ import { ImportOptions } from './runs/import-options.js';
 import { ExportQuery, RowsQuery, RunsQuery } from './import.query.js';
 import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 
-/** What Swagger UI shows of the routes of imports. */
+/** OpenAPI descriptions of the routes of imports. */
 
 const Guarded = (...codes: ErrorCode[]) =>
   applyDecorators(Secured(), Problems('unauthenticated', 'forbidden', ...codes));
@@ -19,7 +19,7 @@ const Csv = (description: string) =>
     ApiResponse({ status: 200, description, content: { 'text/csv': { schema: STREAM } } }),
   );
 
-/** A file is the body itself, or a part of a form beside its options. */
+/** A file is the body itself, or a part of a form with its options. */
 const UPLOAD = {
   required: true,
   description: 'At most 100 MiB and 1,000,000 rows.',
@@ -43,7 +43,7 @@ export const DocUpload = () =>
     ApiOperation({
       summary: 'Import a CSV file',
       description:
-        'Plans the file against the live users, stops for an approval where a guard is hit, applies it otherwise. ' +
+        'Plans the file against the live users, then applies it, or waits for an approval when a guard is hit. ' +
         'Begin with `dry_run=true`. As `multipart/form-data` the options may be form fields.',
     }),
     ApiQuery({ type: ImportOptions }),
@@ -64,7 +64,7 @@ export const DocGet = () =>
   applyDecorators(
     ApiOperation({
       summary: 'One import: state, progress, counts, guards',
-      description: 'The same that a waiting client gets as events.',
+      description: 'The same run that a waiting client receives as events.',
     }),
     RunId(),
     ApiResponse({ status: 200, description: 'The run.', type: ImportRunDto }),
@@ -74,7 +74,7 @@ export const DocGet = () =>
 export const DocRows = () =>
   applyDecorators(
     ApiOperation({
-      summary: 'Rows of an import with their fates',
+      summary: 'Rows of an import with their outcomes',
       description: 'Unchanged rows are counted in the run and not kept.',
     }),
     RunId(),
@@ -88,7 +88,7 @@ export const DocFailedCsv = () =>
     ApiOperation({
       summary: 'The failed rows as a file',
       description:
-        'The original columns and `_line`, `_code`, `_message`. Corrected and uploaded again it closes the gap ' +
+        'The original columns and `_line`, `_code`, `_message`. Corrected and uploaded again, it completes the import ' +
         '(not with `missing=block`: the other users are not in it).',
     }),
     RunId(),
@@ -117,7 +117,7 @@ export const DocTemplate = () =>
   applyDecorators(
     ApiOperation({
       summary: 'An empty file with all columns',
-      description: 'The header alone, to be filled in.',
+      description: 'The header only, to be filled in.',
     }),
     Csv('The header.'),
     Guarded(),

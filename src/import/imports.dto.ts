@@ -3,14 +3,14 @@ import { FIELD_VALUE } from '../http/docs.js';
 import { MAX_LIMIT } from '../http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
 import { ImportOptions } from './runs/import-options.js';
-import { ROW_OUTCOMES, RUN_STATES } from './runs/import-run.js';
+import { type Counts, ROW_OUTCOMES, RUN_STATES } from './runs/import-run.js';
 
 const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 const COUNTS = Object.fromEntries(
   ROW_OUTCOMES.map((outcome) => [outcome, { type: 'integer', minimum: 0 }] as const),
 );
 
-/** One for each field at most, and a user has fewer. */
+/** At most one a field, and a user has fewer fields. */
 const MAX_ROW_ERRORS = 100;
 /** All errors of the first 50 rows, and the reason of a refusal. */
 const MAX_PROBLEMS = 50 * MAX_ROW_ERRORS + 1;
@@ -58,7 +58,11 @@ class RowErrorDto {
   @ApiProperty({ maxLength: 100, example: 'email' }) field!: string;
   @ApiProperty({ maxLength: 32, example: 'invalid_format' }) code!: string;
   @ApiProperty({ maxLength: 2000, example: 'must be an e-mail address' }) message!: string;
-  @ApiPropertyOptional({ maxLength: 255, example: 'jane.doe', description: 'What stands in the cell, cut.' })
+  @ApiPropertyOptional({
+    maxLength: 255,
+    example: 'jane.doe',
+    description: 'The content of the cell, truncated.',
+  })
   value?: string;
   @ApiPropertyOptional({ format: 'uuid', description: 'The other user of a conflict.' }) uuid?: string;
 }
@@ -78,7 +82,7 @@ class ImportOptionsDto extends OmitType(ImportOptions, ['default_roles']) {
   default_roles?: string[];
 }
 
-/** The answer for a run, for the OpenAPI file; `import.view.ts` makes it. */
+/** A run as a caller sees it; `import.view.ts` makes it. */
 export class ImportRunDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ enum: RUN_STATES }) state!: string;
@@ -98,7 +102,7 @@ export class ImportRunDto {
     required: [...ROW_OUTCOMES],
     description: 'Rows by outcome; in a plan, what would happen. They add up to the rows of the file.',
   })
-  counts!: Record<string, number>;
+  counts!: Counts;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
   @ApiProperty({ type: [ImportGuardDto], maxItems: 100 }) guards!: ImportGuardDto[];
   @ApiProperty({
@@ -114,7 +118,7 @@ export class ImportRunPageDto {
   @ApiProperty({ type: [ImportRunDto], maxItems: MAX_LIMIT }) Results!: ImportRunDto[];
 }
 
-class ImportRowDto {
+export class ImportRowDto {
   @ApiProperty({ type: 'integer', nullable: true, description: 'null for a user that the file lacks.' })
   line!: number | null;
   @ApiProperty({ enum: [...ROW_OUTCOMES, 'missing'] }) outcome!: string;

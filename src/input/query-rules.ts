@@ -1,99 +1,136 @@
-import type { FieldCode } from '../common/errors.js';
-import { Normalise } from './normalise.js';
-import { Rule, all } from './rules.js';
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMaxSize, IsBoolean, IsIn, IsInt, IsString, Matches, MaxLength, Min } from 'class-validator';
 import { characters, isCleanText, normalise } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
+import { UUID } from '../common/uuid.js';
+import { Normalise, Rule } from './rules.js';
 
 /**
- * Rules of query parameters, which arrive as text or, when repeated, as a list of texts. A value that cannot be
- * read stays text and fails its rule: nothing is guessed. An empty value is an error, never "no filter".
+ * Query parameters, which arrive as text or, when repeated, as a list of texts: one decorator carries the form, the rules
+ * and the schema. A value that cannot be read stays text and fails its rule: nothing is guessed. An empty value is an
+ * error, never "no filter".
  */
-const code: FieldCode = 'invalid_value';
+export interface QuerySchema {
+  default?: unknown;
+  description?: string;
+  example?: unknown;
+  format?: string;
+  maxLength?: number;
+}
 
 const read =
   (parse: (text: string) => string | number | boolean | undefined) =>
   (raw: unknown): unknown =>
     typeof raw === 'string' ? (parse(raw.trim()) ?? raw) : raw;
+const asIs = read((text) => text);
+const listed = (raw: unknown): unknown => (typeof raw === 'string' ? [raw] : raw);
 
-/** Every engine takes it as an offset; a greater number means the same: past every end. */
-export const MAX_INTEGER = 1e15;
+/** Every engine accepts it as an offset; a greater number means the same: past every end. */
+const MAX_INTEGER = 1e15;
 
 /** Decimal digits only: no sign, no fraction, no exponent. */
-export const IntegerParam = (min: number) =>
-  all(
+export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
+  const rule = { message: `must be an integer of at least ${min}` };
+  return applyDecorators(
+    ApiPropertyOptional({ type: 'integer', minimum: min, maximum: MAX_INTEGER, ...schema }),
     Normalise(read((text) => (/^\d+$/.test(text) ? Math.min(Number(text), MAX_INTEGER) : undefined))),
-    Rule(code, `must be an integer of at least ${min}`, (value) => typeof value === 'number' && value >= min),
+    IsInt(rule),
+    Min(min, rule),
   );
+};
 
-/** Times that a parameter may be repeated: more than anybody lists, and few enough for one statement. */
-export const MAX_REPEATS = 100;
+/** Times that a parameter may be repeated: more than a client lists, and few enough for one statement. */
+const MAX_REPEATS = 100;
 
-export const BooleanParam = () =>
-  all(
+export const BooleanParam = (schema: QuerySchema = {}) =>
+  applyDecorators(
+    ApiPropertyOptional({ type: Boolean, ...schema }),
     Normalise(read((text) => (text === 'true' ? true : text === 'false' ? false : undefined))),
-    Rule(code, 'must be true or false', (value) => typeof value === 'boolean'),
+    IsBoolean({ message: 'must be true or false' }),
   );
 
-export const ChoiceParam = (choices: readonly string[]) =>
-  all(
-    Normalise(read((text) => text)),
-    Rule(code, `must be one of ${choices.join(', ')}`, (value) => choices.includes(value as string)),
+/** Extension of a query parameter that holds its values: Nest loses the `enum` of a parameter in a class. */
+export const CHOICES = 'x-choices';
+
+export const ChoiceParam = (choices: readonly string[], schema: QuerySchema = {}) =>
+  applyDecorators(
+    ApiPropertyOptional({ enum: [...choices], ...{ [CHOICES]: [...choices] }, ...schema }),
+    Normalise(asIs),
+    IsIn(choices, { message: `must be one of ${choices.join(', ')}` }),
   );
 
 /** May be repeated. */
-export const ChoicesParam = (choices: readonly string[]) =>
-  all(
-    Normalise((raw) => (typeof raw === 'string' ? [raw] : raw)),
-    Rule(code, `must be one of ${choices.join(', ')}, at most ${MAX_REPEATS} times`, (value) => {
-      const items = value as unknown[];
-      return items.length <= MAX_REPEATS && items.every((item) => choices.includes(item as string));
-    }),
+export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {}) => {
+  const rule = { message: `must be one of ${choices.join(', ')}, at most ${MAX_REPEATS} times` };
+  return applyDecorators(
+    ApiPropertyOptional({ enum: [...choices], isArray: true, maxItems: MAX_REPEATS, ...schema }),
+    Normalise(listed),
+    ArrayMaxSize(MAX_REPEATS, rule),
+    IsIn(choices, { ...rule, each: true }),
   );
+};
 
 /** Texts, one or repeated; what they may be is decided where the settings are known. */
-export const TextsParam = (max: number) =>
-  all(
-    Normalise((raw) => (typeof raw === 'string' ? [raw] : raw)),
-    Rule(code, `must have 1 to ${max} characters, at most ${MAX_REPEATS} times`, (value) => {
-      const items = value as unknown[];
-      return (
-        items.length <= MAX_REPEATS &&
-        items.every((item) => typeof item === 'string' && item.trim() !== '' && characters(item) <= max)
-      );
+export const TextsParam = (max: number, schema: QuerySchema = {}) => {
+  const rule = { message: `must have 1 to ${max} characters, at most ${MAX_REPEATS} times` };
+  const each = { ...rule, each: true };
+  return applyDecorators(
+    ApiPropertyOptional({
+      type: 'array',
+      items: { type: 'string', maxLength: max },
+      maxItems: MAX_REPEATS,
+      ...schema,
     }),
+    Normalise(listed),
+    ArrayMaxSize(MAX_REPEATS, rule),
+    IsString(each),
+    Matches(/\S/, each),
+    MaxLength(max, each),
   );
+};
 
 /** One text, not empty, at most `max` characters. */
-export const TextParam = (max: number) =>
-  all(
+export const TextParam = (max: number, schema: QuerySchema = {}) =>
+  applyDecorators(
+    ApiPropertyOptional({ type: String, maxLength: max, ...schema }),
     Normalise(read(normalise)),
     Rule(
-      code,
-      `must be given once, with 1 to ${max} characters and without control characters`,
+      'invalid_value',
+      `must be sent once, with 1 to ${max} characters and without control characters`,
       (value) => typeof value === 'string' && value !== '' && characters(value) <= max && isCleanText(value),
     ),
   );
 
-export const PatternParam = (pattern: RegExp, rule: string) =>
-  all(
-    Normalise(read((text) => text)),
-    Rule(code, rule, (value) => typeof value === 'string' && pattern.test(value)),
+export const PatternParam = (pattern: RegExp, message: string, schema: QuerySchema = {}) =>
+  applyDecorators(
+    ApiPropertyOptional({
+      type: String,
+      ...(pattern.flags === '' && { pattern: pattern.source }),
+      ...schema,
+    }),
+    Normalise(asIs),
+    Matches(pattern, { message }),
   );
+
+export const UuidParam = (schema: QuerySchema = {}, message = 'must be a UUID') =>
+  PatternParam(UUID, message, { format: 'uuid', ...schema });
 
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** ISO 8601 with `Z` or an offset, or a date alone (midnight UTC). */
-export const TimeParam = () =>
-  all(
+export const TimeParam = (schema: QuerySchema = {}) =>
+  applyDecorators(
+    ApiPropertyOptional({ type: String, format: 'date-time', ...schema }),
     Normalise(read(parseTime)),
     Rule(
-      code,
+      'invalid_value',
       'must be a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31',
       (value) => typeof value === 'string' && isDbTime(value),
     ),
   );
 
-/** @returns undefined for what is no time, or no day of the calendar. */
+/** @returns undefined for text that is not a time, or not a day of the calendar. */
 export function parseTime(text: string): DbTime | undefined {
   const millis = TIME.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(millis) || !isDay(text.slice(0, 10)) ? undefined : toDbTime(new Date(millis));

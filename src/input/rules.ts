@@ -1,37 +1,55 @@
-import { registerDecorator } from 'class-validator';
+import { IsDefined, ValidateBy } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
 import type { FieldCode } from '../common/errors.js';
-import { isObject } from '../common/json.js';
-import { characters, isCleanText, isWithin, normalise, normaliseLine } from '../common/text.js';
+import { isCleanText, normalise, normaliseLine } from '../common/text.js';
 
-type Test = (value: unknown, fields: object) => boolean;
-/** What completes "<field> …"; made of the value where it names a part of it. */
-type Message = string | ((value: unknown) => string);
+/** Turns what was sent into the form that the rules check and the service stores. */
+export type Form = (raw: unknown) => unknown;
 
-/**
- * A rule of a field: `code` is its code in the error answer.
- * It is not asked about a field that was not sent, nor about one that is cleared.
- */
-export function Rule(code: FieldCode, message: Message, test: Test): PropertyDecorator {
-  return registered(
-    code,
-    message,
-    (value, fields) => value === undefined || value === null || test(value, fields),
-  );
-}
+const forms = new WeakMap<object, Map<string, Form>>();
 
-function registered(code: FieldCode, message: Message, test: Test): PropertyDecorator {
-  return (target, property) => {
-    registerDecorator({
-      name: code,
-      target: target.constructor,
-      propertyName: String(property),
-      options: { message: typeof message === 'string' ? message : ({ value }) => message(value) },
-      validator: { validate: (value, args) => test(value, args?.object ?? {}) },
-    });
+/** Normalises a field before its rules run. The last of several on one field counts. */
+export function Normalise(form: Form): PropertyDecorator {
+  return (prototype, property) => {
+    const own = forms.get(prototype) ?? new Map<string, Form>();
+    forms.set(prototype, own.set(String(property), form));
   };
 }
 
-/** As `Rule`, for text only: whatever has another type is refused by `OfType`, not here. */
+/** The form of a field of an input class, inherited ones included. */
+export function formOf(input: object, field: string): Form | undefined {
+  for (let at: object | null = input; at; at = Reflect.getPrototypeOf(at)) {
+    const form = forms.get(at)?.get(field);
+    if (form) return form;
+  }
+  return undefined;
+}
+
+/** Completes "<field> …". Computed from the value where it quotes a part of it. */
+type Message = string | ((value: unknown) => string);
+
+/**
+ * A rule of our own, where class-validator has none that says the same.
+ * @param code its code in the error answer. Several broken rules of one field are one error: that of the first code in
+ * the order of `FIELD_CODES`.
+ * @param test is not called for a field that was not sent or is cleared.
+ */
+export function Rule(
+  code: FieldCode,
+  message: Message,
+  test: (value: unknown) => boolean,
+): PropertyDecorator {
+  return ValidateBy({
+    name: code,
+    validator: {
+      validate: test,
+      defaultMessage: (args) => (typeof message === 'string' ? message : message(args?.value)),
+    },
+  });
+}
+
+/** As `Rule`, for text only: `IsString` refuses every other type. */
 export function TextRule(
   code: FieldCode,
   message: string,
@@ -40,30 +58,8 @@ export function TextRule(
   return Rule(code, message, (value) => typeof value !== 'string' || test(value));
 }
 
-/** The field must be sent. */
-export const Required = () => registered('required', 'is required', (value) => value !== undefined);
-
-/** The field may not be cleared. */
-export const NotBlank = () => registered('blank', 'may not be empty', (value) => value !== null);
-
-/** A field that clients send back because they read it: known, and without effect. */
-export const Ignored = () => registered('invalid_value', 'is ignored', () => true);
-
-type Type = 'string' | 'boolean' | 'array' | 'object';
-const ofType = (value: unknown, type: Type): boolean => {
-  if (type === 'array') return Array.isArray(value);
-  return type === 'object' ? isObject(value) : typeof value === type;
-};
-
-/** Values are never coerced: `"5"` is no number and `1` no boolean. */
-export const OfType = (type: Type) =>
-  Rule('invalid_type', `must be ${/^[ao]/.test(type) ? 'an' : 'a'} ${type}`, (value) => ofType(value, type));
-
-export const MaxCharacters = (max: number) =>
-  TextRule('too_long', `may have at most ${max} characters`, (text) => isWithin(text, max));
-
-export const MinCharacters = (min: number) =>
-  TextRule('too_short', `must have at least ${min} characters`, (text) => characters(text) >= min);
+/** The field must be sent. Also makes an inherited optional field required. */
+export const Required = () => applyDecorators(IsDefined(), ApiProperty({ required: true }));
 
 export const Clean = (options: { newlines?: boolean } = {}) =>
   TextRule('invalid_format', 'may not hold control characters or broken Unicode', (text) =>
@@ -73,14 +69,7 @@ export const Clean = (options: { newlines?: boolean } = {}) =>
 const clearable = (form: (text: string) => string) => (raw: unknown) =>
   typeof raw === 'string' && raw.isWellFormed() ? form(raw) || null : raw;
 
-/** One line of text: NFC, trimmed, runs of spaces collapsed; empty text clears the field. */
+/** One line of text: NFC, trimmed, each run of spaces one space; empty text clears the field. */
 export const line = clearable(normaliseLine);
 /** Text as it is, NFC and trimmed; empty text clears the field. */
 export const trimmed = clearable(normalise);
-
-/** Several decorators as one. */
-export function all(...decorators: PropertyDecorator[]): PropertyDecorator {
-  return (target, property) => {
-    for (const decorate of decorators) decorate(target, property);
-  };
-}

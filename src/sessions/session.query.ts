@@ -1,10 +1,7 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Page } from '../http/page.js';
-import { PatternParam } from '../input/query-rules.js';
-import { UUID } from '../common/uuid.js';
+import { UuidParam } from '../input/query-rules.js';
 
 export class SessionsQuery extends Page {
-  @ApiPropertyOptional({ format: 'uuid', description: 'Of this user alone.' })
-  @PatternParam(UUID, 'must be a UUID')
+  @UuidParam({ description: 'Of this user only.' })
   user_uuid?: string;
 }

@@ -1,9 +1,10 @@
 import type { Actor } from '../access/actor.js';
 import { toIso } from '../common/time.js';
+import type { SessionDto } from './sessions.docs.js';
 import type { Session } from './sessions.service.js';
 
-/** A session as it is shown: a white list; never the cookie or its hash. */
-export function presentSession({ id, user_uuid, created, expires, ip }: Session, actor: Actor) {
+/** The answer for a session: a white list; never the cookie or its hash. */
+export function presentSession({ id, user_uuid, created, expires, ip }: Session, actor: Actor): SessionDto {
   return {
     id,
     user_uuid,

@@ -11,7 +11,14 @@ import { CurrentLogin, type LoggedIn, LoginGuard } from './login.guard.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionsQuery } from './session.query.js';
 import { presentSession } from './session.view.js';
-import { DocEndSession, DocListSessions, DocLogin, DocLogout } from './sessions.docs.js';
+import {
+  DocEndSession,
+  DocListSessions,
+  DocLogin,
+  DocLogout,
+  type LoggedInDto,
+  type SessionPageDto,
+} from './sessions.docs.js';
 import { SessionsService } from './sessions.service.js';
 
 @ApiTags('sessions')
@@ -31,7 +38,7 @@ export class SessionsController {
   login(
     @CurrentLogin() { uuid, username, token }: LoggedIn,
     @Res({ passthrough: true }) response: Response,
-  ): Omit<LoggedIn, 'token'> {
+  ): LoggedInDto {
     this.cookie.write(response, token);
     return { uuid, username };
   }
@@ -56,7 +63,10 @@ export class SessionsController {
   @DocListSessions()
   @Requires('sessions.own')
   @Accepts({ query: SessionsQuery })
-  async list(@CheckedQuery() query: SessionsQuery, @CurrentCaller() { actor }: Caller) {
+  async list(
+    @CheckedQuery() query: SessionsQuery,
+    @CurrentCaller() { actor }: Caller,
+  ): Promise<SessionPageDto> {
     const own = ownOnly(actor);
     const wanted = query.user_uuid?.toLowerCase();
     if (own !== undefined && wanted !== undefined && wanted !== own) {

@@ -13,22 +13,22 @@ import { MAX_LIMIT } from '../http/page.js';
 import { LoginInput } from './login.input.js';
 import { SessionsQuery } from './session.query.js';
 
-class LoggedInDto {
+export class LoggedInDto {
   @ApiProperty({ format: 'uuid' }) uuid!: string;
   @ApiProperty({ maxLength: 254, example: 'admin' }) username!: string;
 }
 
-class SessionDto {
+export class SessionDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ format: 'uuid' }) user_uuid!: string;
   @ApiProperty({ format: 'date-time' }) created!: string;
-  @ApiProperty({ format: 'date-time', description: 'Moves on while the session is used.' }) expires!: string;
-  @ApiProperty({ maxLength: 64, example: '203.0.113.7', description: 'Where the login came from.' })
+  @ApiProperty({ format: 'date-time', description: 'Extended while the session is used.' }) expires!: string;
+  @ApiProperty({ maxLength: 64, example: '203.0.113.7', description: 'Address of the login.' })
   ip!: string;
-  @ApiProperty({ description: 'The session of this very request.' }) current!: boolean;
+  @ApiProperty({ description: 'The session of this request.' }) current!: boolean;
 }
 
-class SessionPageDto {
+export class SessionPageDto {
   @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
   @ApiProperty({ type: [SessionDto], maxItems: MAX_LIMIT }) Results!: SessionDto[];
 }
@@ -38,8 +38,8 @@ export const DocLogin = () =>
     ApiOperation({
       summary: 'Log in with a password',
       description:
-        'Sets the session cookie. Unknown user, blocked user and wrong password get the same answer; ' +
-        'after five failures in 15 minutes further ones are refused with 429.',
+        'Sets the session cookie. An unknown user, a blocked user and a wrong password get the same answer; ' +
+        'after five failures within 15 minutes logins are refused with 429.',
     }),
     ApiBody({ type: LoginInput }),
     ApiResponse({
@@ -58,7 +58,7 @@ export const DocLogout = () =>
   applyDecorators(
     ApiOperation({
       summary: 'End the session',
-      description: 'The cookie is worthless from then on, everywhere.',
+      description: 'The cookie is invalid from then on, on every instance.',
     }),
     ApiCookieAuth('session'),
     ApiResponse({ status: 200, description: 'Logged out.', schema: { type: 'object', example: {} } }),
@@ -68,7 +68,7 @@ export const DocLogout = () =>
 export const DocListSessions = () =>
   applyDecorators(
     ApiOperation({
-      summary: 'Sessions that are good now, newest first',
+      summary: 'Active sessions, newest first',
       description: "One's own; a Webmaster and an API key see everybody's.",
     }),
     ApiQuery({ type: SessionsQuery }),
@@ -81,7 +81,7 @@ export const DocEndSession = () =>
   applyDecorators(
     ApiOperation({
       summary: 'End a session',
-      description: "One's own; a Webmaster and an API key end anybody's. True for the very next request.",
+      description: "One's own; a Webmaster and an API key end anybody's. Effective on the next request.",
     }),
     ApiParam({ name: 'session_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
     ApiResponse({ status: 204, description: 'It has ended.' }),
@@ -93,10 +93,10 @@ export const DocEndSessionsOfUser = () =>
   applyDecorators(
     ApiOperation({
       summary: 'End all sessions of a user',
-      description: 'Also the one of this very request, where users do it to themselves.',
+      description: 'Including the session of this request, when it is one of them.',
     }),
     ApiParam({ name: 'user_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
-    ApiResponse({ status: 204, description: 'The user has none any more.' }),
+    ApiResponse({ status: 204, description: 'The user has no sessions.' }),
     Secured(),
     Problems('unauthenticated', 'forbidden', 'malformed_uuid', 'not_found', 'cross_site'),
   );

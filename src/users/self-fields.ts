@@ -1,9 +1,9 @@
 import { ProblemError } from '../common/errors.js';
-import { type JsonObject, isObject } from '../common/json.js';
+import { isObject } from '../common/json.js';
 import { caseFold } from '../common/text.js';
 import type { ChangedUserInput } from './input/user.input.js';
 
-/** What everybody may change of their own profile (interface §3, "who writes"). */
+/** The fields of their own profile that all users may change (interface §3, "who writes"). */
 const SELF_FIELDS = new Set([
   'phone',
   'mobile',
@@ -16,22 +16,22 @@ const SELF_FIELDS = new Set([
   'hide_email',
   'hide_phone_numbers',
 ]);
-/** Of no effect, and not refused. */
+/** Without effect, and not refused. */
 const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access']);
-/** What a user's own change may hold in the end. */
 const isKept = (field: string): boolean => SELF_FIELDS.has(field) || IGNORED.has(field);
 
 /**
- * Clients send back what they read, so the current value of any field is accepted.
- * @param sent what `readInput` made of the body, in the form in which it would be stored.
+ * Leaves only self fields in a user's own change. Clients send back what they read, so the current value of any other
+ * field is accepted and removed: written, it could undo what a Webmaster changes at the same moment.
+ * @param sent the result of `readInput`, in the form in which it would be stored.
  * @param shown the profile as its owner reads it; a field that it lacks has no current value to send back.
- * Such a value is taken out again: written back it could undo what a Webmaster changes at the same moment.
  * @throws ProblemError `field_not_permitted` naming the fields.
  */
-export function keepSelfFields(sent: ChangedUserInput, shown: JsonObject): void {
+export function keepSelfFields(sent: ChangedUserInput, shown: object): void {
+  const current: Readonly<Record<string, unknown>> = { ...shown };
   const refused = Object.entries(sent)
     .filter(([field, value]) => value !== undefined && !isKept(field))
-    .filter(([field, value]) => !(field in shown && isCurrent(value, shown[field])))
+    .filter(([field, value]) => !(field in current && isCurrent(value, current[field])))
     .map(([field]) => field);
   if (refused.length > 0) {
     throw new ProblemError('field_not_permitted', `Only a Webmaster may change: ${refused.join(', ')}.`);
@@ -43,7 +43,7 @@ function isCurrent(sent: unknown, shown: unknown): boolean {
   return JSON.stringify(comparable(sent)) === JSON.stringify(comparable(shown));
 }
 
-/** Empty values of every type are one, and roles have neither order nor case. */
+/** All empty values are equal, and roles have neither order nor case. */
 function comparable(value: unknown): unknown {
   if (value === '') return null;
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(roleKey).toSorted();

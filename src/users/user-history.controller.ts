@@ -7,7 +7,7 @@ import { presentEvent } from '../audit/audit.view.js';
 import { Walk, limitOf, nextPage } from '../http/page.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { UserHistory } from './history/user-history.service.js';
-import { DocHistory } from './user-history.docs.js';
+import { DocHistory, type HistoryPageDto } from './user-history.docs.js';
 import { UsersService } from './users.service.js';
 
 @ApiTags('users')
@@ -28,13 +28,13 @@ export class UserHistoryController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<HistoryPageDto> {
     await this.users.get(uuid, caller);
     const { count, events, next } = await this.history.page(uuid, query.after, limitOf(query));
     if (next !== undefined) response.links({ next: nextPage(request, next) });
     const shown = events.map(({ event, actorName, summary }) => {
       const { target: _, actor, ...rest } = presentEvent(event);
-      return { ...rest, actor: { ...actor, name: actorName }, summary };
+      return { ...rest, actor: { kind: actor.kind, id: actor.id, name: actorName }, summary };
     });
     return { Count: count, Results: shown };
   }

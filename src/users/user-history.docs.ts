@@ -5,7 +5,7 @@ import { ACTIONS, ACTOR_KINDS } from '../audit/audit-event.js';
 import { NEXT, Problems, REQUEST_ID, Secured } from '../http/docs.js';
 import { MAX_LIMIT, Walk } from '../http/page.js';
 
-/** Of a sentence that tells every field of a user, each value cut. */
+/** A sentence that names every field of a user, each value truncated. */
 const MAX_SUMMARY = 10_000;
 
 class NamedActorDto {
@@ -30,7 +30,7 @@ class HistoryEventDto {
   @ApiProperty({ maxLength: 64 }) ip!: string;
 }
 
-class HistoryPageDto {
+export class HistoryPageDto {
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, description: 'Above 10,000 it says 10,000.' })
   Count!: number;
   @ApiProperty({ type: [HistoryEventDto], maxItems: MAX_LIMIT }) Results!: HistoryEventDto[];
@@ -39,8 +39,8 @@ class HistoryPageDto {
 export const DocHistory = () =>
   applyDecorators(
     ApiOperation({
-      summary: 'What became of a user, newest first',
-      description: 'The audit of one user with names and sentences for people.',
+      summary: 'History of a user, newest first',
+      description: 'The audit of one user, with the names of actors and a sentence for each event.',
     }),
     ApiParam({ name: 'user_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
     ApiQuery({ type: Walk }),

@@ -1,8 +1,90 @@
-import type { Actor } from '../access/actor.js';
-import { isSelf } from '../access/actor.js';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { toIso } from '../common/time.js';
+import { MAX_LIMIT } from '../http/page.js';
+import { MAX, MOST, NETWORKS, type Network, STATUSES } from './model/formats.js';
 import type { SocialMedia, User } from './model/user.js';
+
+const ID = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' } as const;
+const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;
+const HIDEABLE = { description: 'Empty when hidden from the reader.' } as const;
+const Line = (maxLength: number, example: string, schema: ApiPropertyOptions = {}) =>
+  ApiProperty({ maxLength, example, ...schema });
+
+/** A user as a reader sees it. */
+export class UserDto {
+  @ApiProperty(ID) uuid!: string;
+  @Line(MAX.username, 'jane.doe') username!: string;
+  @Line(MAX.email, 'jane.doe@example.org', HIDEABLE) email!: string;
+  @Line(MAX.externalId, 'HR-10042') external_id!: string;
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', maxLength: MAX.role },
+    maxItems: MOST.roles,
+    example: ['Organisational user'],
+  })
+  roles!: readonly string[];
+  @ApiProperty({ enum: STATUSES }) status!: User['status'];
+  @Line(MAX.phone, '+44 20 7946 0958', HIDEABLE) phone!: string;
+  @Line(MAX.phone, '', HIDEABLE) mobile!: string;
+  @Line(MAX.name, 'Jane') firstname!: string;
+  @Line(MAX.name, '') middle_name!: string;
+  @Line(MAX.name, 'Doe') surname!: string;
+  @Line(MAX.name, 'Janey') known_as!: string;
+  @ApiPropertyOptional({
+    type: 'object',
+    nullable: true,
+    maxProperties: MOST.methods,
+    additionalProperties: {
+      type: 'array',
+      items: { type: 'string', maxLength: MAX.authname },
+      maxItems: MOST.namesOfMethod,
+    },
+    description: 'For Webmasters and API keys only.',
+    example: { saml: ['jane.doe@idp.example.org'] },
+  })
+  authname?: User['authname'] | null;
+  @Line(MAX.url, 'http://127.0.0.1:3000/assets/default-avatar.svg', { format: 'uri' }) user_avatar!: string;
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) manager_uuid!: string | null;
+  @Line(MAX.aboutMe, '') about_me!: string;
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    properties: Object.fromEntries(
+      NETWORKS.map((network) => [network, { type: 'string', maxLength: MAX.url }]),
+    ),
+    required: [...NETWORKS],
+    example: null,
+  })
+  social_media!: Record<Network, string> | null;
+  @ApiProperty() hide_email!: boolean;
+  @ApiProperty() hide_phone_numbers!: boolean;
+  @ApiProperty(TIME) created!: string;
+  @ApiProperty(TIME) updated!: string;
+  @ApiPropertyOptional({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'For the user, Webmasters and API keys only.',
+  })
+  last_access?: string | null;
+}
+
+export class UserUuidDto {
+  @ApiProperty(ID) uuid!: string;
+}
+
+export class UserPageDto {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    example: 1,
+    description: 'All that match, not only this page.',
+  })
+  Count!: number;
+  @ApiProperty({ type: [UserDto], maxItems: MAX_LIMIT }) Results!: UserDto[];
+}
 
 /** How much of a user a reader sees: everything, one's own profile, or what colleagues see. */
 export type View = 'full' | 'self' | 'colleague';
@@ -13,10 +95,10 @@ export function viewFor(actor: Actor, uuid: string): View {
 }
 
 /**
- * The answer for a user: a white list (interface §3). Text that is not set is `""`, everything else null; fields
- * that the reader may not know of (`authname`, `last_access`) are left out.
+ * The answer for a user: a white list (interface §3). Text that is not set is `""`, everything else null; fields that the
+ * reader may not see at all (`authname`, `last_access`) are left out.
  */
-export function presentUser(user: User, view: View, defaultAvatar: string) {
+export function presentUser(user: User, view: View, defaultAvatar: string): UserDto {
   const hidden = view === 'colleague';
   return {
     uuid: user.uuid,
@@ -48,7 +130,34 @@ function orNull<T extends object>(document: T): T | null {
   return Object.keys(document).length === 0 ? null : document;
 }
 
-function presentSocialMedia(media: Readonly<SocialMedia>): Required<SocialMedia> | null {
+function presentSocialMedia(media: Readonly<SocialMedia>): Record<Network, string> | null {
   const { facebook = '', linkedin = '', twitter = '' } = media;
   return orNull(media) && { facebook, linkedin, twitter };
+}
+
+/**
+ * Strong validator of a representation: version, then what changes without a change of the user (`last_access`),
+ * then how much the reader sees. `If-Match` compares the version alone: it protects changes (ADR 0006).
+ */
+export function etagOf(user: User, view: View): string {
+  const seen = view === 'colleague' || user.last_access === null ? '0' : user.last_access.replace(/\D/g, '');
+  return `"${user.version}.${seen}.${view}"`;
+}
+
+/**
+ * The versions that an `If-Match` admits; undefined for one that admits any (`*`, or no header). Tags that are not
+ * ours admit nothing.
+ */
+export function versionsIn(ifMatch: string | undefined): number[] | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
+  return ifMatch.split(',').flatMap((tag) => {
+    const found = /^"(\d{1,9})\.\d+\.[a-z]+"$/.exec(tag.trim());
+    return found ? [Number(found[1])] : [];
+  });
+}
+
+/** Weak comparison (RFC 9110 §13.1.2): true when the client already has this representation. */
+export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }

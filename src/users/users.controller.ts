@@ -5,14 +5,23 @@ import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { ProblemError } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
-import type { JsonObject } from '../common/json.js';
+import { type Checked, InputPipe } from '../input/read-input.js';
 import { nextPage } from '../http/page.js';
-import { etagOf, isNotModified, versionsIn } from './etag.js';
+import { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import type { User } from './model/user.js';
 import { UserQuery } from './search/user.query.js';
 import { UserSearch } from './search/user-search.service.js';
 import { UserSettings } from './input/user-settings.js';
-import { presentUser, viewFor } from './user.view.js';
+import {
+  type UserDto,
+  type UserPageDto,
+  type UserUuidDto,
+  etagOf,
+  isNotModified,
+  presentUser,
+  versionsIn,
+  viewFor,
+} from './user.view.js';
 import { DocChange, DocCreate, DocGet, DocMe, DocSearch } from './users.docs.js';
 import { UsersService } from './users.service.js';
 
@@ -30,13 +39,13 @@ export class UsersController {
   @Requires('users.create')
   @Accepts({ body: true })
   async create(
-    @Body() body: JsonObject,
+    @Body(new InputPipe(NewUserInput)) input: Checked<NewUserInput>,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
-    const uuid = await this.users.create(body, caller, idempotencyKey);
+  ): Promise<UserUuidDto> {
+    const uuid = await this.users.create(input, caller, idempotencyKey);
     response.location(`${request.path.replace(/\/$/, '')}/${uuid}`);
     return { uuid };
   }
@@ -48,8 +57,8 @@ export class UsersController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
-    if (caller.actor.kind !== 'user') throw new ProblemError('not_found', 'An API key is no user.');
+  ): Promise<UserDto | undefined> {
+    if (caller.actor.kind !== 'user') throw new ProblemError('not_found', 'An API key is not a user.');
     return this.answer(await this.users.get(caller.actor.id, caller), caller, request, response);
   }
 
@@ -62,7 +71,7 @@ export class UsersController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<UserPageDto> {
     const { count, users, next } = await this.searcher.search(query, caller.actor);
     if (next) response.links({ next: nextPage(request, next) });
     return { Count: count, Results: users.map((user) => this.present(user, caller)) };
@@ -76,7 +85,7 @@ export class UsersController {
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ) {
+  ): Promise<UserDto | undefined> {
     return this.answer(await this.users.get(uuid, caller), caller, request, response);
   }
 
@@ -87,22 +96,22 @@ export class UsersController {
   @Accepts({ body: true })
   async change(
     @Param('user_id') uuid: string,
-    @Body() body: JsonObject,
+    @Body(new InputPipe(ChangedUserInput)) input: Checked<ChangedUserInput>,
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
-  ) {
-    const user = await this.users.change(uuid, body, caller, { versions: versionsIn(ifMatch) });
+  ): Promise<UserDto> {
+    const user = await this.users.change(uuid, input, caller, versionsIn(ifMatch));
     response.setHeader('ETag', etagOf(user, viewFor(caller.actor, uuid)));
     return this.present(user, caller);
   }
 
-  private present(user: User, { actor }: Caller) {
+  private present(user: User, { actor }: Caller): UserDto {
     return presentUser(user, viewFor(actor, user.uuid), this.settings.defaultAvatar);
   }
 
   /** The user, or 304 without a body when the client has it already. */
-  private answer(user: User, caller: Caller, request: Request, response: Response) {
+  private answer(user: User, caller: Caller, request: Request, response: Response): UserDto | undefined {
     const etag = etagOf(user, viewFor(caller.actor, user.uuid));
     response.setHeader('ETag', etag);
     if (!isNotModified(request.get('if-none-match'), etag)) return this.present(user, caller);

@@ -3,15 +3,15 @@ import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } fro
 import { BodyProblems, LOCATION, NEXT, Problems, Secured } from '../http/docs.js';
 import { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import { UserQuery } from './search/user.query.js';
-import { UserDto, UserPageDto, UserUuidDto } from './user.dto.js';
+import { UserDto, UserPageDto, UserUuidDto } from './user.view.js';
 
-/** What Swagger UI shows of the routes of `users.controller.ts`. */
+/** OpenAPI descriptions of the routes of `users.controller.ts`. */
 
 const TAKEN = ['username_taken', 'email_taken', 'external_id_taken', 'authname_taken'] as const;
 const ETAG = {
   ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string', maxLength: 64 } },
 } as const;
-/** One tag or a list of them, as long as a request's head may be. */
+/** One tag or several; limited by the headers of a request. */
 const TAGS = { type: 'string', maxLength: 16_384 } as const;
 const UserId = () =>
   ApiParam({
@@ -24,7 +24,7 @@ const IfNoneMatch = () =>
   ApiHeader({
     name: 'If-None-Match',
     required: false,
-    description: 'The ETag of what the client has.',
+    description: 'The ETag of the representation that the client has.',
     schema: TAGS,
   });
 
@@ -33,7 +33,7 @@ export const DocCreate = () =>
     ApiOperation({
       summary: 'Create a user',
       description:
-        'With an Idempotency-Key a retry within 24 hours gives the first answer again instead of a second user.',
+        'With an Idempotency-Key a retry within 24 hours returns the first answer again and creates no second user.',
     }),
     ApiHeader({
       name: 'Idempotency-Key',
@@ -71,7 +71,10 @@ export const DocCreate = () =>
 
 export const DocMe = () =>
   applyDecorators(
-    ApiOperation({ summary: 'The user of the session', description: 'An API key is no user: 404.' }),
+    ApiOperation({
+      summary: 'The user of the session',
+      description: '404 for an API key, which is not a user.',
+    }),
     IfNoneMatch(),
     ApiResponse({ status: 200, description: 'The user.', type: UserDto, headers: ETAG }),
     ApiResponse({ status: 304, description: 'Not changed since.' }),
@@ -81,12 +84,12 @@ export const DocMe = () =>
 
 export const DocGet = () =>
   applyDecorators(
-    ApiOperation({ summary: 'One user', description: 'With as many fields as the reader may see.' }),
+    ApiOperation({ summary: 'One user', description: 'With the fields that the reader may see.' }),
     UserId(),
     IfNoneMatch(),
     ApiResponse({
       status: 200,
-      description: 'The user, as much of it as the reader may see.',
+      description: 'The user, with the fields that the reader may see.',
       type: UserDto,
       headers: ETAG,
     }),
@@ -126,7 +129,7 @@ export const DocChange = () =>
     ApiHeader({
       name: 'If-Match',
       required: false,
-      description: 'The ETag of what was read; 412 when it changed since.',
+      description: 'The ETag of the user that was read; 412 when it has changed since.',
       schema: TAGS,
     }),
     ApiBody({

@@ -3,19 +3,17 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Caller, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { type FieldError, ProblemError, validationFailed } from '../common/errors.js';
-import { readInput } from '../input/read-input.js';
-import type { JsonObject } from '../common/json.js';
+import type { Checked } from '../input/read-input.js';
 import { now } from '../common/time.js';
 import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
-import { brokenRules } from './input/check.js';
-import { ChangedUserInput, NewUserInput, type UserInput } from './input/user.input.js';
+import type { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import type { User } from './model/user.js';
 import { keepSelfFields } from './self-fields.js';
-import { type UserPatch, newUser, settle } from './input/user-rules.js';
+import { type UserPatch, brokenRules, newUser, passwordErrors, settle } from './input/user-rules.js';
 import { SELF_BLOCK, toProblem } from './change/failure.js';
 import type { UserChange } from './change/change-set.js';
 import { UserSettings } from './input/user-settings.js';
@@ -25,12 +23,7 @@ import { type Credentials, UsersRepository } from './directory/users.repository.
 
 export type { Credentials };
 
-export interface ChangeConditions {
-  /** The versions that `If-Match` admits. */
-  versions?: readonly number[] | undefined;
-}
-
-/** What the doors ask of users. Reads here, searches in `UserSearch`, every change through `UserWriter`. */
+/** Single users for the API: reads here, searches in `UserSearch`, every change through `UserWriter`. */
 @Injectable()
 export class UsersService {
   constructor(
@@ -56,7 +49,7 @@ export class UsersService {
     return this.repository.lockCredentials(tx, uuid);
   }
 
-  /** A user as the caller may know of it: nobody but Webmasters and the user itself meets a blocked one. */
+  /** @throws ProblemError `not_found`; a blocked user exists for Webmasters and for itself only. */
   async get(uuid: string, caller: Caller): Promise<User> {
     const user = await this.repository.find(uuid);
     const visible =
@@ -66,13 +59,13 @@ export class UsersService {
   }
 
   /**
-   * @param idempotencyKey a retry with the same key and body gives the first answer again.
+   * @param idempotencyKey a retry with the same key and body returns the first answer again.
    * @returns the uuid of the new user.
    */
-  async create(body: JsonObject, caller: Caller, idempotencyKey?: string): Promise<string> {
-    const request = this.idempotency.identify(idempotencyKey, body, caller.actor);
-    const { value, errors } = readInput(NewUserInput, body);
-    this.assertValid(value, [...errors, ...settle(value, errors, this.settings)], newUser('', now()));
+  async create(input: Checked<NewUserInput>, caller: Caller, idempotencyKey?: string): Promise<string> {
+    const { raw, value, errors } = input;
+    const request = this.idempotency.identify(idempotencyKey, raw, caller.actor);
+    assertFields(value, [...errors, ...settle(value, errors, this.settings)], newUser('', now()));
     const patch = await this.toPatch(value);
     const uuid = uuidv7();
     return this.transactions.run(async (tx) => {
@@ -83,16 +76,19 @@ export class UsersService {
     });
   }
 
-  /** Changes the fields that were sent; all of them or, when one is bad, none. @returns the user after it. */
+  /**
+   * Changes the fields that were sent; all of them or, when one is bad, none.
+   * @param ifVersions the versions that `If-Match` admits.
+   * @returns the user after the change.
+   */
   async change(
     uuid: string,
-    body: JsonObject,
+    { value, errors }: Checked<ChangedUserInput>,
     caller: Caller,
-    conditions: ChangeConditions = {},
+    ifVersions?: readonly number[],
   ): Promise<User> {
     const current = await this.get(uuid, caller);
     const own = !isWebmaster(caller.actor);
-    const { value, errors } = readInput(ChangedUserInput, body);
     if (own) keepSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
     if (blocksSelf(caller, current, value)) throw toProblem([SELF_BLOCK]);
     errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
@@ -100,9 +96,8 @@ export class UsersService {
     if (provesItself && errors.length === 0) {
       errors.push(...(await this.ownPassword.errors(current, value.current_password, caller)));
     }
-    this.assertValid(value, errors, current);
+    assertFields(value, errors, current);
     const patch = await this.toPatch(value);
-    const ifVersions = conditions.versions;
     return this.transactions.run(async (tx) => {
       if (provesItself) await this.ownPassword.assertStillProven(tx, current);
       return this.apply(tx, { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) }, caller);
@@ -124,15 +119,10 @@ export class UsersService {
     await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password));
   }
 
-  private assertValid(input: UserInput, errors: FieldError[], current: User): void {
-    const all = brokenRules(input, errors, current);
-    if (all.length > 0) throw validationFailed(all);
-  }
-
-  /** Hashing takes its time, so it is done before the transaction and not in it. */
-  private async toPatch(input: UserInput): Promise<UserPatch> {
-    const { password, current_password: _, ...fields } = input;
-    const { uuid: _uuid, created: _c, updated: _u, last_access: _l, ...patch } = fields as ChangedUserInput;
+  /** Hashing is slow, so it is done before the transaction and not in it. */
+  private async toPatch(input: ChangedUserInput): Promise<UserPatch> {
+    const { password, current_password: _, uuid: _uuid, created: _c, updated: _u, ...fields } = input;
+    const { last_access: _l, ...patch } = fields;
     if (password === undefined) return patch;
     return { ...patch, password_hash: password === null ? null : await this.passwords.hash(password) };
   }
@@ -143,6 +133,18 @@ export class UsersService {
     if (outcome.outcome === 'error') throw toProblem(outcome.failures);
     return outcome.user;
   }
+}
+
+/**
+ * Reports all errors of the fields at once, with those of the user as a whole. Where no field is wrong, the writer checks
+ * the whole, on the locked row.
+ * @throws ProblemError `validation_failed`.
+ */
+function assertFields(input: ChangedUserInput, errors: readonly FieldError[], current: User): void {
+  const { username, email, password } = input;
+  const after = { username: username ?? current.username, email: email ?? current.email };
+  if (errors.length > 0 || (password && passwordErrors(password, after).length > 0))
+    throw validationFailed(brokenRules(input, errors, current));
 }
 
 function mismatch(sent: unknown, uuid: string): FieldError[] {

@@ -25,9 +25,15 @@ export class Process {
   /** Settles when the process has ended and everything that it wrote is here. */
   readonly exit: Promise<Exit>;
 
-  /** @param settings its whole environment besides PATH; what is not set here is unset. */
-  constructor(script: Script, settings: Record<string, string>, folder = ROOT, args: readonly string[] = []) {
-    this.child = spawn(process.execPath, [...`${ROOT}${script}`.split(' '), ...args], {
+  /** @param settings its whole environment besides PATH; what is not set here is unset. @param root where the script is built. */
+  constructor(
+    script: Script,
+    settings: Record<string, string>,
+    folder = ROOT,
+    args: readonly string[] = [],
+    root = ROOT,
+  ) {
+    this.child = spawn(process.execPath, [...`${root}${script}`.split(' '), ...args], {
       cwd: folder,
       env: { PATH: process.env['PATH'], ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -44,8 +50,8 @@ export class Process {
   }
 
   /** Starts the service and waits until it reports that it runs. */
-  static async running(settings: Record<string, string>, folder?: string): Promise<Process> {
-    const service = new Process('dist/main.js', settings, folder);
+  static async running(settings: Record<string, string>, folder?: string, root?: string): Promise<Process> {
+    const service = new Process('dist/main.js', settings, folder, [], root);
     await service.ready();
     return service;
   }

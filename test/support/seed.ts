@@ -10,7 +10,7 @@ import {
 } from '../../src/users/model/user-lookups.entity.js';
 import type { User } from '../../src/users/model/user.js';
 import { newUser } from '../../src/users/input/user-rules.js';
-import { toRow } from '../../src/users/model/user-row.js';
+import { toRow } from '../../src/users/model/user.js';
 import { wordRows } from '../../src/users/model/words.js';
 import { FORENAMES, SURNAMES } from '../../samples/names.js';
 import type { TestApp } from './app.js';

@@ -7,7 +7,7 @@ import { truncated } from '../../common/text.js';
 import { SELF_BLOCK } from '../../users/change/failure.js';
 import { blocksSelf } from '../../users/change/user-writer.service.js';
 import { differences } from '../../users/model/differences.js';
-import { brokenRules } from '../../users/input/check.js';
+import { brokenRules } from '../../users/input/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { User } from '../../users/model/user.js';
 import { type RuleSettings, type UserPatch, newUser, patched, settle } from '../../users/input/user-rules.js';

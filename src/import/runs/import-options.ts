@@ -1,15 +1,15 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMaxSize, ArrayMinSize, IsIn } from 'class-validator';
 import { TextDecoder } from 'node:util';
-import { choices } from '../../http/docs.js';
-import { Normalise } from '../../input/normalise.js';
 import {
   BooleanParam,
   ChoiceParam,
   IntegerParam,
-  MAX_INTEGER,
   PatternParam,
+  type QuerySchema,
 } from '../../input/query-rules.js';
-import { Rule, all } from '../../input/rules.js';
+import { Normalise, Rule } from '../../input/rules.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;
 export const MISSING = ['keep', 'report', 'block'] as const;
@@ -19,11 +19,24 @@ const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': 
 const MAX_ROLES_TEXT = 4096;
 
 const DelimiterParam = () =>
-  all(
+  applyDecorators(
+    ApiPropertyOptional({
+      type: String,
+      maxLength: 3,
+      description: '`,` `;` `|` or `tab`; found from the header when it is not set.',
+    }),
     Normalise((raw) => (typeof raw === 'string' ? (DELIMITERS[raw] ?? raw) : raw)),
-    Rule('invalid_value', 'must be one of , ; | tab', (value) =>
-      Object.values(DELIMITERS).includes(value as string),
-    ),
+    IsIn(Object.values(DELIMITERS), { message: 'must be one of , ; | tab' }),
+  );
+
+const EncodingParam = () =>
+  applyDecorators(
+    ApiPropertyOptional({
+      type: String,
+      maxLength: 32,
+      description: 'Such as windows-1252; UTF-8, or UTF-16 with a byte order mark, when it is not set.',
+    }),
+    Rule('invalid_value', 'must be the name of an encoding such as windows-1252', isEncoding),
   );
 
 function isEncoding(label: unknown): boolean {
@@ -34,107 +47,73 @@ function isEncoding(label: unknown): boolean {
   }
 }
 
-const RolesParam = () =>
-  Normalise((raw) =>
-    typeof raw === 'string'
-      ? raw
-          .split(/[;|,]/)
-          .map((role) => role.trim())
-          .filter((role) => role !== '')
-      : raw,
-  );
+const listed = (text: string): string[] =>
+  text
+    .split(/[;|,]/)
+    .map((role) => role.trim())
+    .filter((role) => role !== '');
 
-/** Options of an import (interface §6): the same at every door. What is not given has the value that stands here. */
+const RolesParam = (schema: QuerySchema) => {
+  const rule = { message: 'must name 1 to 32 roles' };
+  return applyDecorators(
+    ApiPropertyOptional({ type: String, maxLength: MAX_ROLES_TEXT, ...schema }),
+    Normalise((raw) => (typeof raw === 'string' ? listed(raw) : raw)),
+    ArrayMinSize(1, rule),
+    ArrayMaxSize(32, rule),
+  );
+};
+
+/** The name of a data set. */
+export const DatasetParam = (schema: QuerySchema = {}) =>
+  PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ -', {
+    maxLength: 64,
+    ...schema,
+  });
+
+/** Options of an import (interface §6): the same for upload, command line and schedule, with their defaults. */
 export class ImportOptions {
-  @ApiPropertyOptional({ type: Boolean, default: false, description: 'Plan only: nothing is written.' })
-  @BooleanParam()
+  @BooleanParam({ default: false, description: 'Plan only: nothing is written.' })
   dry_run: boolean = false;
 
-  @ApiPropertyOptional({ ...choices(MODES), default: 'upsert' })
-  @ChoiceParam(MODES)
+  @ChoiceParam(MODES, { default: 'upsert' })
   mode: (typeof MODES)[number] = 'upsert';
 
-  @ApiPropertyOptional({
-    ...choices(MISSING),
+  @ChoiceParam(MISSING, {
     default: 'keep',
     description: 'Active users of the data set that the file lacks: left alone, listed, or blocked.',
   })
-  @ChoiceParam(MISSING)
   missing: (typeof MISSING)[number] = 'keep';
 
-  @ApiPropertyOptional({
-    type: String,
-    maxLength: 64,
-    pattern: '^[A-Za-z0-9._-]{1,64}$',
-    default: 'default',
-    description: 'Name of the source: 1 to 64 of A-Z a-z 0-9 . _ -',
-  })
-  @PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ -')
+  @DatasetParam({ default: 'default', description: 'Name of the source: 1 to 64 of A-Z a-z 0-9 . _ -' })
   dataset: string = 'default';
 
-  @ApiPropertyOptional({
-    ...choices(['clear', 'keep']),
-    default: 'clear',
-    description: 'What an empty cell does to its field.',
-  })
-  @ChoiceParam(['clear', 'keep'])
+  @ChoiceParam(['clear', 'keep'], { default: 'clear', description: 'What an empty cell does to its field.' })
   blank_cells: 'clear' | 'keep' = 'clear';
 
-  @ApiPropertyOptional({
-    ...choices(['none', 'email', 'username']),
+  @ChoiceParam(['none', 'email', 'username'], {
     default: 'none',
     description: 'Take over a user without external id that has the same e-mail address or username.',
   })
-  @ChoiceParam(['none', 'email', 'username'])
   adopt: 'none' | 'email' | 'username' = 'none';
 
-  @ApiPropertyOptional({
-    type: String,
-    maxLength: MAX_ROLES_TEXT,
-    description: 'Roles of new users whose row names none, separated by `;` or `|`.',
-  })
-  @RolesParam()
-  @Rule(
-    'invalid_value',
-    'must name 1 to 32 roles',
-    (value) => Array.isArray(value) && value.length > 0 && value.length <= 32,
-  )
+  @RolesParam({ description: 'Roles of new users whose row names none, separated by `;` or `|`.' })
   default_roles?: string[];
 
-  @ApiPropertyOptional({
-    type: String,
-    maxLength: 3,
-    description: '`,` `;` `|` or `tab`; found from the header when not given.',
-  })
   @DelimiterParam()
   delimiter?: string;
 
-  @ApiPropertyOptional({
-    type: String,
-    maxLength: 32,
-    description: 'Such as windows-1252; UTF-8, or UTF-16 with a byte order mark, when not given.',
-  })
-  @Rule('invalid_value', 'must be the name of an encoding such as windows-1252', isEncoding)
+  @EncodingParam()
   encoding?: string;
 
-  @ApiPropertyOptional({ type: Boolean, default: false })
-  @BooleanParam()
+  @BooleanParam({ default: false })
   ignore_unknown_columns: boolean = false;
 
-  @ApiPropertyOptional({
-    type: Boolean,
+  @BooleanParam({
     default: false,
     description: "Allow rows that grant Webmaster, or change a Webmaster's status or roles.",
   })
-  @BooleanParam()
   allow_privileged: boolean = false;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_INTEGER,
-    description: 'The file is refused when it has another number of rows.',
-  })
-  @IntegerParam(1)
+  @IntegerParam(1, { description: 'The file is refused when it has another number of rows.' })
   expected_rows?: number;
 }

@@ -4,8 +4,7 @@ import type { Owner } from './name-claims.js';
 import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
 import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { UserEntity } from '../model/user.entity.js';
-import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
-import { toRow } from '../model/user-row.js';
+import { USER_COLUMNS, type User, type UserRow, toRow, toUser } from '../model/user.js';
 
 export type Counter = 'Active' | 'Blocked' | 'webmasters' | 'manager_changes';
 

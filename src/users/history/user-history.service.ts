@@ -5,24 +5,24 @@ import { AuditService } from '../../audit/audit.service.js';
 import { truncated } from '../../common/text.js';
 import { UserDirectory } from '../directory/user-directory.service.js';
 
-/** Longest piece of a value that a sentence quotes. */
+/** Characters of a value that a sentence quotes. */
 const MAX_VALUE = 60;
 
-const DONE = {
+const DONE: Readonly<Record<string, string>> = {
   'user.created': 'created the user',
   'user.updated': 'changed the user',
   'user.blocked': 'blocked the user',
   'user.reactivated': 'reactivated the user',
-} as const;
+};
 
-/** An event of a user with the name of whoever did it, and a sentence for people. */
+/** An event of a user with the name of its actor, and a sentence for people. */
 export interface HistoryEvent {
   event: AuditRecord;
   actorName: string;
   summary: string;
 }
 
-/** What became of a user, as people read it. */
+/** The history of a user, as people read it. */
 @Injectable()
 export class UserHistory {
   constructor(
@@ -31,7 +31,7 @@ export class UserHistory {
     private readonly users: UserDirectory,
   ) {}
 
-  /** Newest first, behind the event with the id `after`. */
+  /** Newest first, after the event with the id `after`. `next` is the cursor of the following page. */
   async page(
     uuid: string,
     after: string | undefined,
@@ -46,7 +46,7 @@ export class UserHistory {
     return { count: await this.audit.count({ target: uuid }), events, next: last };
   }
 
-  /** Id of an actor → the name that people know it by. */
+  /** Id of an actor → its name for people. */
   private async names(records: readonly AuditRecord[]): Promise<Map<string, string>> {
     const of = (kind: string) =>
       records.flatMap(({ actor }) => (actor.kind === kind ? (actor.id ?? []) : []));
@@ -62,9 +62,9 @@ export class UserHistory {
 
 /** `jane blocked the user: status from "Active" to "Blocked"` */
 function summary({ action, changes }: AuditRecord, actor: string): string {
-  const done = action in DONE ? DONE[action as keyof typeof DONE] : action;
-  const told = changes.map(difference).join('; ');
-  return `${actor} ${done}${told === '' ? '' : `: ${told}`}`;
+  const done = DONE[action] ?? action;
+  const differences = changes.map(difference).join('; ');
+  return `${actor} ${done}${differences === '' ? '' : `: ${differences}`}`;
 }
 
 function difference({ field, old, new: value }: AuditChange): string {

@@ -1,34 +1,27 @@
-import {
-  WEBMASTER,
-  DEFAULT_ROLES,
-  EXTERNAL_USER,
-  ORGANISATIONAL_USER,
-  type RoleCatalogue,
-} from '../../access/roles.js';
+import { WEBMASTER, EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue } from '../../access/roles.js';
 import type { FieldError } from '../../common/errors.js';
-import { hasTopLevelDomain } from '../model/formats.js';
+import { MOST, hasTopLevelDomain } from '../model/formats.js';
 import type { UserInput } from './user.input.js';
-import { MAX_METHODS } from './document-fields.js';
 import { loginKey } from '../model/keys.js';
-import type { Authname, SocialMedia, User } from '../model/user.js';
+import { EMPTY, type User } from '../model/user.js';
 
 /** The settings that decide about values. */
 export interface RuleSettings {
   roles: RoleCatalogue;
   emailRequiresTld: boolean;
-  /** Address of the picture that stands for "not set". */
+  /** URL of the picture of users without one: as input it clears the field. */
   defaultAvatar: string;
 }
 
-/** A change as the writer takes it: checked input, with the password already hashed. */
+/** A change for the writer: checked input, with the password hashed. */
 export type UserPatch = Omit<UserInput, 'password' | 'current_password'> & {
   password_hash?: string | null;
   managed_by?: string | null;
 };
 
 /**
- * The rules that need settings, in the same form as those of `UserInput`. Puts the canonical form into the input.
- * Not asked about fields that are `broken` already. Pure; asked once for a change, from whichever door it comes.
+ * The rules that need settings. Puts the canonical form into the input.
+ * Skips the fields that are `broken` already. Called once for a change, from the API and from the importer.
  */
 export function settle(
   input: UserInput,
@@ -47,7 +40,7 @@ export function settle(
   if (input.roles && good('roles')) {
     const unknown = input.roles.filter((role) => settings.roles.find(role) === undefined);
     if (unknown.length > 0) {
-      const message = `must hold roles of this service only (${unknown.join(', ').slice(0, 200)} is none)`;
+      const message = `must hold roles of this service only, not ${unknown.join(', ').slice(0, 200)}`;
       errors.push({ field: 'roles', code: 'unknown_role', message });
     } else {
       input.roles = settings.roles.sort(input.roles.map((role) => settings.roles.find(role) ?? role));
@@ -57,65 +50,31 @@ export function settle(
   return errors;
 }
 
+/** What null changes a field to. */
+const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY };
+
 /** The user after a patch: what was not sent stays, null clears (interface §3). */
 export function patched(current: User, patch: UserPatch): User {
-  const {
-    authname,
-    social_media,
-    roles,
-    status,
-    username,
-    email,
-    manager_uuid,
-    password_hash,
-    managed_by,
-    ...plain
-  } = patch;
-  const next: User = { ...current };
-  assignCleared(next, plain);
-  if (username) next.username = username;
-  if (email) next.email = email;
-  if (status) next.status = status;
-  if (roles !== undefined) next.roles = roles ?? DEFAULT_ROLES;
-  if (manager_uuid !== undefined) next.manager_uuid = manager_uuid;
-  if (password_hash !== undefined) next.password_hash = password_hash;
-  if (managed_by !== undefined) next.managed_by = managed_by;
-  if (authname !== undefined) next.authname = merged<Authname>(current.authname, authname);
-  if (social_media !== undefined) next.social_media = merged<SocialMedia>(current.social_media, social_media);
+  const sent: Record<string, unknown> = {};
+  const fields: Readonly<Record<string, unknown>> = { ...patch };
+  for (const [field, value] of Object.entries(fields)) {
+    if (value !== undefined) sent[field] = value ?? EMPTY_VALUES[field];
+  }
+  const next: User = { ...current, ...sent };
+  if (patch.authname) next.authname = merged(current.authname, patch.authname);
+  if (patch.social_media) next.social_media = merged(current.social_media, patch.social_media);
   return next;
 }
 
-const TEXTS = new Set([
-  'external_id',
-  'phone',
-  'mobile',
-  'firstname',
-  'middle_name',
-  'surname',
-  'known_as',
-  'user_avatar',
-  'about_me',
-]);
-
-/** The fields that were sent, with the empty value of their type for null. */
-function assignCleared(next: User, plain: Record<string, unknown>): void {
-  const fields = next as unknown as Record<string, unknown>;
-  for (const field of Object.keys(plain)) {
-    const value = plain[field];
-    if (value !== undefined) fields[field] = value ?? (TEXTS.has(field) ? '' : false);
-  }
+/** Replaces the members that are named, drops those that are named empty. */
+function merged<T extends string | string[]>(
+  current: Readonly<Record<string, T>>,
+  sent: Readonly<Record<string, T>>,
+): Record<string, T> {
+  return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => value.length > 0));
 }
 
-/** Replaces the members that are named, drops those that are named empty; null drops all. */
-function merged<T extends object>(current: Readonly<T>, sent: T | null): T {
-  if (sent === null) return {} as T;
-  const members = Object.entries({ ...current, ...sent }).filter(
-    ([, value]) => (value as string | string[]).length > 0,
-  );
-  return Object.fromEntries(members) as T;
-}
-
-/** Rules about a user as a whole, after a patch. */
+/** The rules that concern several fields, for the user after a patch. */
 export function wholeErrors(user: User): FieldError[] {
   const errors: FieldError[] = [];
   const external = user.roles.includes(EXTERNAL_USER);
@@ -123,8 +82,8 @@ export function wholeErrors(user: User): FieldError[] {
     const message = `may not hold ${EXTERNAL_USER} together with ${ORGANISATIONAL_USER} or ${WEBMASTER}`;
     errors.push({ field: 'roles', code: 'exclusive_roles', message });
   }
-  if (Object.keys(user.authname).length > MAX_METHODS) {
-    errors.push({ field: 'authname', code: 'too_long', message: `may hold at most ${MAX_METHODS} methods` });
+  if (Object.keys(user.authname).length > MOST.methods) {
+    errors.push({ field: 'authname', code: 'too_long', message: `may hold at most ${MOST.methods} methods` });
   }
   if (user.manager_uuid === user.uuid) {
     errors.push({ field: 'manager_uuid', code: 'self_reference', message: 'may not be the user itself' });
@@ -132,7 +91,7 @@ export function wholeErrors(user: User): FieldError[] {
   return errors;
 }
 
-/** A password that an attacker tries first. The rest of the password's rules stand in `UserInput`. */
+/** Refuses the passwords that an attacker tries first; `UserInput` has the other rules of passwords. */
 export function passwordErrors(password: string, user: { username: string; email: string }): FieldError[] {
   const key = loginKey(password);
   if (key !== loginKey(user.username) && key !== loginKey(user.email)) return [];
@@ -141,7 +100,7 @@ export function passwordErrors(password: string, user: { username: string; email
   ];
 }
 
-/** An active Webmaster: one of those of whom the last must stay. */
+/** An active Webmaster; the last one may not be blocked or demoted. */
 export function isActiveWebmaster(user: Pick<User, 'status' | 'roles'>): boolean {
   return user.status === 'Active' && user.roles.includes(WEBMASTER);
 }
@@ -154,31 +113,20 @@ export function endsSessions(before: User, after: User): boolean {
 
 /** A user before its first change. */
 export function newUser(uuid: string, time: string): User {
-  return {
-    uuid,
-    username: '',
-    email: '',
-    external_id: '',
-    roles: DEFAULT_ROLES,
-    status: 'Active',
-    phone: '',
-    mobile: '',
-    firstname: '',
-    middle_name: '',
-    surname: '',
-    known_as: '',
-    authname: {},
-    password_hash: null,
-    user_avatar: '',
-    manager_uuid: null,
-    about_me: '',
-    social_media: {},
-    hide_email: false,
-    hide_phone_numbers: false,
-    managed_by: null,
-    created: time,
-    updated: time,
-    last_access: null,
-    version: 1,
-  };
+  return { ...EMPTY, uuid, created: time, updated: time };
+}
+
+/**
+ * All broken rules at once: `errors` of single fields, then those of the user as it would be with the good ones.
+ * The API and the importer both call this, so that a value is refused alike wherever it comes from.
+ */
+export function brokenRules(input: UserInput, errors: readonly FieldError[], current: User): FieldError[] {
+  const good = errors.length === 0 ? input : without(input, new Set(errors.map(({ field }) => field)));
+  const after = patched(current, good);
+  const weak = good.password ? passwordErrors(good.password, after) : [];
+  return [...errors, ...wholeErrors(after), ...weak];
+}
+
+function without(input: UserInput, fields: ReadonlySet<string>): UserInput {
+  return Object.fromEntries(Object.entries(input).filter(([field]) => !fields.has(field)));
 }

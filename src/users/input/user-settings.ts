@@ -3,7 +3,7 @@ import { RoleCatalogue } from '../../access/roles.js';
 import { Env } from '../../config/env.js';
 import type { RuleSettings } from './user-rules.js';
 
-/** Where the picture stands that this service serves for users without one. */
+/** Path of the picture of users without one. */
 export const DEFAULT_AVATAR_PATH = 'assets/default-avatar.svg';
 
 /** The settings that decide about users' values, read once. */

@@ -1,11 +1,35 @@
 import { isEmail, isURL } from 'class-validator';
 
-/** Syntax only; whether a top-level domain is needed is a setting (`user.rules.ts`). */
+/** Longest texts, in characters: the limits of input, columns and answers (interface §3). */
+export const MAX = {
+  username: 254,
+  email: 254,
+  localPart: 64,
+  externalId: 255,
+  role: 64,
+  phone: 64,
+  name: 255,
+  authname: 255,
+  url: 2048,
+  aboutMe: 10_000,
+  password: 128,
+} as const;
+
+/** Most members of a list or an object. */
+export const MOST = { roles: 32, methods: 8, namesOfMethod: 20 } as const;
+
+export const STATUSES = ['Active', 'Blocked'] as const;
+export type Status = (typeof STATUSES)[number];
+
+export const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
+export type Network = (typeof NETWORKS)[number];
+
+/** Syntax only; whether a top-level domain is required is a setting (`user-rules.ts`). */
 export function isEmailAddress(text: string): boolean {
   return isEmail(text, { require_tld: false, ignore_max_length: true });
 }
 
-/** What stands before the `@`. */
+/** The part before the `@`. */
 export function localPart(email: string): string {
   return email.slice(0, email.lastIndexOf('@'));
 }

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { caseFold, fold, normalForm, truncated } from '../../common/text.js';
-import type { User } from './user.js';
 
 /** Longest text that a key column holds. */
 const MAX_KEY = 255;
 
 /**
- * What makes two usernames or e-mail addresses equal (interface §3): NFKC, trimmed, white space collapsed, case
+ * The key by which usernames and e-mail addresses are equal (interface §3): NFKC, trimmed, white space collapsed, case
  * folded. Accents count: `José` and `Jose` are two people.
  */
 export function loginKey(text: string): string {
@@ -14,12 +13,12 @@ export function loginKey(text: string): string {
   return bounded(normalForm(caseFold(collapsed), 'NFKC'));
 }
 
-/** What makes two external ids or authnames equal: NFC and trimmed, case-sensitive. */
+/** The key by which external ids and authnames are equal: NFC and trimmed, case-sensitive. */
 export function exactKey(text: string): string {
   return bounded(normalForm(text, 'NFC').trim());
 }
 
-/** Order of names: case and accents folded. */
+/** The key by which names are sorted: case and accents folded. */
 export function sortKey(text: string): string {
   return truncated(fold(text), MAX_KEY);
 }
@@ -29,7 +28,7 @@ function bounded(key: string): string {
   return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }
 
-/** A value that must belong to one user, and the field that it stands in. */
+/** A value that only one user may have, and its field. */
 export interface Identifier {
   identifier: string;
   field: 'username' | 'email' | 'external_id' | 'authname';
@@ -43,9 +42,14 @@ export const authnameIdentifier = (method: string, name: string): string =>
 
 /** The fields that identifiers are made of. */
 export const IDENTIFYING = ['username', 'email', 'external_id', 'authname'] as const;
-type Identified = Pick<User, (typeof IDENTIFYING)[number]>;
+interface Identified {
+  username: string;
+  email: string;
+  external_id: string;
+  authname: Readonly<Record<string, string[]>>;
+}
 
-/** Everything of a user that no other user may have. */
+/** All values of a user that no other user may have. */
 export function identifiersOf(user: Identified): Identifier[] {
   const list: Identifier[] = [
     { field: 'username', identifier: loginIdentifier(user.username) },

@@ -15,14 +15,14 @@ export class UserRoleEntity {
   @PrimaryColumn(uuid()) user_uuid!: string;
 }
 
-/** Folded search words of a user, with the weight of the best field they stand in. */
+/** Folded search words of a user, with the weight of the best field that holds them. */
 @Entity('user_words', { withoutRowid: true })
 @Index('ix_user_words_user', ['user_uuid'])
 export class UserWordEntity {
   @PrimaryColumn(text(255)) word!: string;
   @PrimaryColumn(uuid()) user_uuid!: string;
   @Column(integer()) weight!: number;
-  /** The same without fields that the user hides from other users; 0 when the word stands in such a field only. */
+  /** The same without fields that the user hides from other users; 0 when only such a field holds the word. */
   @Column(integer()) public_weight!: number;
 }
 

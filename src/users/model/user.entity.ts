@@ -1,10 +1,13 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { DEFAULT_ROLES } from '../../access/roles.js';
 import { flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
+import { MAX, type Status } from './formats.js';
 
 /**
- * A user is one row, read with one look-up and no join (ADR 0003). `*_key` and `*_sort` are computed by
- * `user.keys.ts` and serve filters and sorting; `user-lookups.entity.ts` holds what must be unique or searched.
- * Every index ends in `uuid`, so that a page is read in index order with a total order.
+ * A user is one row, read with one look-up and no join (ADR 0003). Each column has its empty value here: `user.ts` derives
+ * the user from it, and the fields that may change. `*_key` and `*_sort` are computed and serve filters and sorting;
+ * `user-lookups.entity.ts` holds what must be unique or searched. Every index ends in `uuid`, so that a page is read in
+ * index order with a total order.
  */
 @Entity('users')
 @Index('ix_users_username', ['username_key', 'uuid'])
@@ -18,44 +21,44 @@ import { flag, integer, longText, text, time, uuid } from '../../database/engine
 @Index('ix_users_manager', ['manager_uuid', 'uuid'])
 @Index('ix_users_managed_by', ['managed_by', 'uuid'])
 export class UserEntity {
-  @PrimaryColumn(uuid()) uuid!: string;
+  @PrimaryColumn(uuid()) uuid = '';
 
-  @Column(text(254)) username!: string;
-  @Column(text(255)) username_key!: string;
-  @Column(text(254)) email!: string;
-  @Column(text(255)) email_key!: string;
-  @Column(text(255)) external_id!: string;
-  @Column({ ...text(255), nullable: true }) external_id_key!: string | null;
+  @Column(text(MAX.username)) username = '';
+  @Column(text(255)) username_key = '';
+  @Column(text(MAX.email)) email = '';
+  @Column(text(255)) email_key = '';
+  @Column(text(MAX.externalId)) external_id = '';
+  @Column({ ...text(255), nullable: true }) external_id_key: string | null = null;
 
   /** JSON array of canonical role names. */
-  @Column(longText()) roles!: string;
-  @Column(text(8)) status!: string;
-  @Column(text(64)) phone!: string;
-  @Column(text(64)) mobile!: string;
-  @Column(text(255)) firstname!: string;
-  @Column(text(255)) firstname_sort!: string;
-  @Column(text(255)) middle_name!: string;
-  @Column(text(255)) surname!: string;
-  @Column(text(255)) surname_sort!: string;
-  @Column(text(255)) known_as!: string;
+  @Column(longText()) roles = JSON.stringify(DEFAULT_ROLES);
+  @Column(text(8)) status: Status = 'Active';
+  @Column(text(MAX.phone)) phone = '';
+  @Column(text(MAX.phone)) mobile = '';
+  @Column(text(MAX.name)) firstname = '';
+  @Column(text(255)) firstname_sort = '';
+  @Column(text(MAX.name)) middle_name = '';
+  @Column(text(MAX.name)) surname = '';
+  @Column(text(255)) surname_sort = '';
+  @Column(text(MAX.name)) known_as = '';
 
   /** JSON object: method → array of login names. */
-  @Column({ ...longText(), nullable: true }) authname!: string | null;
+  @Column({ ...longText(), nullable: true }) authname: string | null = null;
   /** argon2id in PHC form, parameters included. */
-  @Column({ ...text(255), nullable: true }) password_hash!: string | null;
-  @Column(text(2048)) user_avatar!: string;
-  @Column({ ...uuid(), nullable: true }) manager_uuid!: string | null;
-  @Column(longText()) about_me!: string;
+  @Column({ ...text(255), nullable: true }) password_hash: string | null = null;
+  @Column(text(MAX.url)) user_avatar = '';
+  @Column({ ...uuid(), nullable: true }) manager_uuid: string | null = null;
+  @Column(longText()) about_me = '';
   /** JSON object: network → URL. */
-  @Column({ ...longText(), nullable: true }) social_media!: string | null;
-  @Column(flag()) hide_email!: number;
-  @Column(flag()) hide_phone_numbers!: number;
+  @Column({ ...longText(), nullable: true }) social_media: string | null = null;
+  @Column(flag()) hide_email = 0;
+  @Column(flag()) hide_phone_numbers = 0;
 
   /** Data set of the import that manages this user. */
-  @Column({ ...text(64), nullable: true }) managed_by!: string | null;
-  @Column(time()) created!: string;
-  @Column(time()) updated!: string;
-  @Column({ ...time(), nullable: true }) last_access!: string | null;
-  /** Grows by one with every change: what an ETag stands for. */
-  @Column(integer()) version!: number;
+  @Column({ ...text(64), nullable: true }) managed_by: string | null = null;
+  @Column(time()) created = '';
+  @Column(time()) updated = '';
+  @Column({ ...time(), nullable: true }) last_access: string | null = null;
+  /** Grows by one with every change; the ETag names it. */
+  @Column(integer()) version = 1;
 }

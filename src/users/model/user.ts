@@ -1,94 +1,79 @@
-import type { UserEntity } from './user.entity.js';
+import { isObject, isStrings, parsedAs } from '../../common/json.js';
+import type { Network } from './formats.js';
+import { exactKey, loginKey, sortKey } from './keys.js';
+import { UserEntity } from './user.entity.js';
 
 /** Method → login names of that method. */
 export type Authname = Record<string, string[]>;
 
-export const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
-/** Network → URL; a network that is not there is not set. */
-export type SocialMedia = Partial<Record<(typeof NETWORKS)[number], string>>;
+/** Network → URL; a network without a URL is left out. */
+export type SocialMedia = Partial<Record<Network, string>>;
 
-type Status = 'Active' | 'Blocked';
+const COMPUTED = ['username_key', 'email_key', 'external_id_key', 'firstname_sort', 'surname_sort'] as const;
 
-/** A user as the rules see it: the row with its documents opened and without its computed columns. */
-export interface User {
-  uuid: string;
-  username: string;
-  email: string;
-  external_id: string;
+/** The columns of a row that hold a user; the rest is computed from them. */
+export type UserRow = Omit<UserEntity, (typeof COMPUTED)[number]>;
+
+/** The columns that a user holds in another type than its row. */
+interface Opened {
   roles: readonly string[];
-  status: Status;
-  phone: string;
-  mobile: string;
-  firstname: string;
-  middle_name: string;
-  surname: string;
-  known_as: string;
   authname: Readonly<Authname>;
-  password_hash: string | null;
-  user_avatar: string;
-  manager_uuid: string | null;
-  about_me: string;
   social_media: Readonly<SocialMedia>;
   hide_email: boolean;
   hide_phone_numbers: boolean;
-  managed_by: string | null;
-  created: string;
-  updated: string;
-  last_access: string | null;
-  version: number;
 }
 
-/** Fields of a user in which a change is a change: in the order in which audit rows list them. */
-export const CHANGEABLE = [
-  'username',
-  'email',
-  'external_id',
-  'roles',
-  'status',
-  'phone',
-  'mobile',
-  'firstname',
-  'middle_name',
-  'surname',
-  'known_as',
-  'authname',
-  'password_hash',
-  'user_avatar',
-  'manager_uuid',
-  'about_me',
-  'social_media',
-  'hide_email',
-  'hide_phone_numbers',
-  'managed_by',
-] as const satisfies (keyof User)[];
+/** A user as the rules see it: the row with its documents parsed and without its computed columns. */
+export interface User extends Omit<UserRow, keyof Opened>, Opened {}
 
-/** The columns of a row that hold a user; the rest is computed from them. */
-export type UserRow = Omit<
-  UserEntity,
-  'username_key' | 'email_key' | 'external_id_key' | 'firstname_sort' | 'surname_sort'
->;
+const FIXED = ['uuid', 'created', 'updated', 'last_access', 'version'] as const;
+type Changeable = Exclude<keyof User, (typeof FIXED)[number]>;
 
-export const USER_COLUMNS: readonly (keyof UserRow)[] = [
-  'uuid',
-  ...CHANGEABLE,
-  'created',
-  'updated',
-  'last_access',
-  'version',
-];
+const EMPTY_ROW: UserRow = new UserEntity();
+for (const computed of COMPUTED) Reflect.deleteProperty(EMPTY_ROW, computed);
+/** A user with no field set. */
+export const EMPTY: Readonly<User> = toUser(EMPTY_ROW);
+
+/** The fields that a change may touch, in the order in which audit rows list them. */
+export const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY).filter(
+  (field): field is Changeable => !FIXED.some((fixed) => fixed === field),
+);
+
+export const USER_COLUMNS: readonly (keyof UserRow)[] = ['uuid', ...CHANGEABLE, ...FIXED.slice(1)];
 
 export function toUser(row: UserRow): User {
   return {
     ...row,
-    roles: JSON.parse(row.roles) as string[],
-    status: row.status as Status,
-    authname: document(row.authname) as Authname,
-    social_media: document(row.social_media),
+    roles: parsedAs(row.roles, isStrings),
+    authname: row.authname === null ? {} : parsedAs(row.authname, isAuthname),
+    social_media: row.social_media === null ? {} : parsedAs(row.social_media, isSocialMedia),
     hide_email: row.hide_email === 1,
     hide_phone_numbers: row.hide_phone_numbers === 1,
   };
 }
 
-function document(json: string | null): object {
-  return json === null ? {} : (JSON.parse(json) as object);
+const isAuthname = (value: unknown): value is Authname =>
+  isObject(value) && Object.values(value).every(isStrings);
+const isSocialMedia = (value: unknown): value is SocialMedia =>
+  isObject(value) && Object.values(value).every((url) => typeof url === 'string');
+
+/** The row of a user: its documents as JSON, its key and sort columns computed. */
+export function toRow(user: User): UserEntity {
+  return {
+    ...user,
+    username_key: loginKey(user.username),
+    email_key: loginKey(user.email),
+    external_id_key: user.external_id === '' ? null : exactKey(user.external_id),
+    roles: JSON.stringify(user.roles),
+    firstname_sort: sortKey(user.firstname),
+    surname_sort: sortKey(user.surname),
+    authname: document(user.authname),
+    social_media: document(user.social_media),
+    hide_email: Number(user.hide_email),
+    hide_phone_numbers: Number(user.hide_phone_numbers),
+  };
+}
+
+function document(value: object): string | null {
+  return Object.keys(value).length === 0 ? null : JSON.stringify(value);
 }

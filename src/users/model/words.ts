@@ -7,7 +7,7 @@ const MAX_WORD = 255;
 const PUNCTUATION_AT_ENDS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 const PUNCTUATION = /[^\p{L}\p{N}]+/u;
 
-/** How much a match says about whom one looks for: by name before by login name before by id. */
+/** Weight of a match: a name counts more than a login name, and that more than an id. */
 const NAME = 4;
 const LOGIN = 2;
 const ID = 1;

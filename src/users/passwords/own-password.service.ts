@@ -14,7 +14,7 @@ const WRONG: FieldError = {
   message: 'is not the current password',
 };
 
-/** Proof that whoever changes their own password knows it: a stolen session must not become a stolen account. */
+/** Users prove that they know their password before they change it: a stolen session must not become a stolen account. */
 @Injectable()
 export class OwnPassword {
   constructor(
@@ -24,18 +24,18 @@ export class OwnPassword {
   ) {}
 
   /** Wrong guesses count as failed logins. @throws ProblemError `login_throttled`. */
-  async errors(user: User, given: string | null | undefined, { ip }: Caller): Promise<FieldError[]> {
-    if (given === undefined || given === null) {
+  async errors(user: User, sent: string | null | undefined, { ip }: Caller): Promise<FieldError[]> {
+    if (sent === undefined || sent === null) {
       return [{ field: 'current_password', code: 'required', message: 'is required to change the password' }];
     }
     const name = loginKey(user.username);
-    if (await this.passwords.verify(user.password_hash, given, this.throttle.around(name, ip))) return [];
+    if (await this.passwords.verify(user.password_hash, sent, this.throttle.around(name, ip))) return [];
     return [WRONG];
   }
 
   /**
-   * Hashing took its time: the proof is void once somebody else has set the password or blocked the user, and stays good
-   * until the transaction ends. @throws ProblemError `validation_failed`.
+   * Hashing is slow: the proof is void if the password was changed or the user blocked meanwhile. Locks the row, so that it
+   * holds until the transaction ends. @throws ProblemError `validation_failed`.
    */
   async assertStillProven(tx: Sql, { uuid, password_hash }: User): Promise<void> {
     const now = await this.repository.lockCredentials(tx, uuid);

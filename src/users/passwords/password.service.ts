@@ -22,13 +22,13 @@ interface Around {
 
 /**
  * Password hashes. At most as many are computed at once as there are cores, and a bounded number may wait: a flood
- * of logins slows down logins, not the service. Workers share both between them, at least one each.
+ * of logins slows down logins, not the service. Workers divide both among them, at least one each.
  */
 @Injectable()
 export class PasswordService implements OnModuleInit {
   private readonly limit: ReturnType<typeof pLimit>;
   private readonly queueLimit: number;
-  /** Stands in for the hash that an unknown user does not have, so that the answer takes as long. */
+  /** Verified for an unknown user, so that the answer takes as long. */
   private decoy = '';
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
@@ -46,8 +46,8 @@ export class PasswordService implements OnModuleInit {
   }
 
   /**
-   * True when the password fits the hash; for a user without one the same work is done for nothing.
-   * @param around run in the same place of the queue, before the work and when the password did not fit.
+   * True when the password fits the hash. For a user without a hash the same work is done and the answer is false.
+   * @param around runs in the same place of the queue: before the work, and when the password did not fit.
    * @throws ProblemError `unavailable` when the queue is full.
    */
   async verify(stored: string | null, password: string, around: Around): Promise<boolean> {
@@ -59,7 +59,7 @@ export class PasswordService implements OnModuleInit {
     });
   }
 
-  /** Whether a hash was made with other parameters than today's. */
+  /** Whether a hash was made with other than the current parameters. */
   isOutdated(stored: string): boolean {
     return !stored.startsWith(CURRENT);
   }

@@ -1,18 +1,15 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { choices } from '../../http/docs.js';
 import {
   BooleanParam,
   ChoiceParam,
   ChoicesParam,
   IntegerParam,
-  MAX_INTEGER,
-  MAX_REPEATS,
   PatternParam,
   TextParam,
   TextsParam,
   TimeParam,
+  UuidParam,
 } from '../../input/query-rules.js';
-import { UUID } from '../../common/uuid.js';
+import { MAX, STATUSES } from '../model/formats.js';
 
 const SORTS = [
   'relevance',
@@ -33,107 +30,60 @@ export const MAX_LIMIT = 100;
 
 /** The query of `GET /users/search` (interface §5). */
 export class UserQuery {
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 0,
-    maximum: MAX_INTEGER,
-    default: 0,
-    description: 'Users to skip. Not together with after.',
-  })
-  @IntegerParam(0)
+  @IntegerParam(0, { default: 0, description: 'Users to skip. Not together with after.' })
   offset?: number;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_INTEGER,
-    default: DEFAULT_LIMIT,
-    description: 'Above 100 it is taken as 100.',
-  })
-  @IntegerParam(1)
+  @IntegerParam(1, { default: DEFAULT_LIMIT, description: 'Above 100 it is taken as 100.' })
   limit?: number;
 
-  @ApiPropertyOptional({
-    ...choices(SORTS),
-    default: 'relevance',
-    description: 'Without a search term, relevance is updated.',
-  })
-  @ChoiceParam(SORTS)
+  @ChoiceParam(SORTS, { default: 'relevance', description: 'Without a search term, relevance is updated.' })
   sort?: Sort;
 
-  @ApiPropertyOptional({ ...choices(['asc', 'desc']), default: 'desc' })
-  @ChoiceParam(['asc', 'desc'])
+  @ChoiceParam(['asc', 'desc'], { default: 'desc' })
   order?: Order;
 
-  @ApiPropertyOptional({
-    maxLength: 2000,
-    description: 'Opaque; from the `Link: rel="next"` header of the page before.',
-  })
-  @TextParam(2000)
+  @TextParam(2000, { description: 'Opaque; from the `Link: rel="next"` header of the page before.' })
   after?: string;
 
-  @ApiPropertyOptional({
-    maxLength: 255,
+  @TextParam(255, {
     description:
       'Every word must match a whole word of a name, username, e-mail or external id; a trailing * matches its beginnings (`jane do*`). At most ten words.',
   })
-  @TextParam(255)
   fulltext_search?: string;
 
-  @ApiPropertyOptional({ maxLength: 255, description: 'Exact, case-sensitive.' })
-  @TextParam(255)
+  @TextParam(MAX.externalId, { description: 'Exact, case-sensitive.' })
   external_id?: string;
 
-  @ApiPropertyOptional({ maxLength: 254, description: 'Exact, in any case.' })
-  @TextParam(254)
+  @TextParam(MAX.username, { description: 'Exact, in any case.' })
   username?: string;
 
-  @ApiPropertyOptional({ maxLength: 254, description: 'Exact, in any case.' })
-  @TextParam(254)
+  @TextParam(MAX.email, { description: 'Exact, in any case.' })
   email?: string;
 
-  @ApiPropertyOptional({
-    enum: ['Active', 'Blocked'],
-    isArray: true,
-    maxItems: MAX_REPEATS,
-    description: 'May be repeated (or).',
-  })
-  @ChoicesParam(['Active', 'Blocked'])
+  @ChoicesParam(STATUSES, { description: 'May be repeated (or).' })
   status?: string[];
 
-  @ApiPropertyOptional({
-    type: 'array',
-    items: { type: 'string', maxLength: 64 },
-    maxItems: MAX_REPEATS,
-    description: 'Role name in any case; may be repeated (or).',
-  })
-  @TextsParam(64)
+  @TextsParam(MAX.role, { description: 'Role name in any case; may be repeated (or).' })
   role?: string[];
 
-  @ApiPropertyOptional({
+  @PatternParam(/^[a-z0-9_-]{1,32}:[^\p{Cc}]{1,255}$/u, 'must be a method and a name, such as saml:jane', {
     maxLength: 288,
     description: 'method:name, exact (`saml:jane.doe@idp.example.org`).',
   })
-  @PatternParam(/^[a-z0-9_-]{1,32}:[^\p{Cc}]{1,255}$/u, 'must be a method and a name, such as saml:jane')
   authname?: string;
 
-  @ApiPropertyOptional({ format: 'uuid' })
-  @PatternParam(UUID, 'must be a UUID')
+  @UuidParam()
   manager_uuid?: string;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'Changed at this time or later.' })
-  @TimeParam()
+  @TimeParam({ description: 'Changed at this time or later.' })
   updated_since?: string;
 
-  @ApiPropertyOptional({ format: 'date-time', description: 'Created at this time or later.' })
-  @TimeParam()
+  @TimeParam({ description: 'Created at this time or later.' })
   created_since?: string;
 
-  @ApiPropertyOptional({ maxLength: 64, description: 'Data set of the import that manages the user.' })
-  @TextParam(64)
+  @TextParam(64, { description: 'Data set of the import that manages the user.' })
   managed_by?: string;
 
-  @ApiPropertyOptional({ type: Boolean })
   @BooleanParam()
   has_external_id?: boolean;
 }
