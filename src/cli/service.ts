@@ -1,7 +1,7 @@
 import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Caller } from '../access/actor.js';
-import type { Entities } from '../database/data-source-options.js';
+import type { Entities } from '../database/data-source.js';
 import { Log } from '../telemetry/log.js';
 import type { Env } from '../config/env.js';
 import { readSettings } from '../config/settings.js';

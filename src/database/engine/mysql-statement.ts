@@ -74,15 +74,6 @@ export function sent<T extends Result>(
   });
 }
 
-/** Number of rows that a change matched. */
-export async function affected(
-  connection: PoolConnection,
-  sql: string,
-  params: readonly SqlValue[],
-): Promise<number> {
-  return (await sent<ResultSetHeader>(connection, sql, params)).affectedRows;
-}
-
 export async function insertAll(
   connection: PoolConnection,
   statement: InsertStatement,
