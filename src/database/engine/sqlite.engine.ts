@@ -49,6 +49,8 @@ export function openConnection(file: string): Connection {
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
   private readonly prepared = new Map<string, Prepared>();
+  /** Statements of `first`, apart: libsql's `get` keeps the values that an `all` of the same statement has bound. */
+  private readonly preparedFirst = new Map<string, Prepared>();
   private open: Promise<void> | undefined;
 
   constructor(private readonly connection: Connection) {}
@@ -149,7 +151,7 @@ export class SqliteEngine implements Engine {
   private read<T extends object>(sql: string, params: Params, fetch: Fetch): T[] {
     assertBindable(params);
     return faulting(() => {
-      const { statement, names } = this.prepare(sql);
+      const { statement, names } = this.prepare(sql, fetch === one ? this.preparedFirst : this.prepared);
       return fetch(statement, params).map((values) => toRow(names, values)) as T[];
     });
   }
@@ -170,8 +172,8 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  private prepare(sql: string): Prepared {
-    const known = this.prepared.get(sql);
+  private prepare(sql: string, cache = this.prepared): Prepared {
+    const known = cache.get(sql);
     if (known) return known;
     const statement = prepare(this.connection, sql);
     const names = statement.columns().map(({ name }) => name);
@@ -179,8 +181,8 @@ export class SqliteEngine implements Engine {
     if (names.length > 0) statement.raw();
     const prepared = { statement, names };
     if (sql.length <= PREPARED_LENGTH) {
-      if (this.prepared.size >= MAX_PREPARED) this.prepared.clear();
-      this.prepared.set(sql, prepared);
+      if (cache.size >= MAX_PREPARED) cache.clear();
+      cache.set(sql, prepared);
     }
     return prepared;
   }
