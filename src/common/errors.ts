@@ -192,9 +192,8 @@ export class ProblemError extends Error {
 }
 
 /** What a log shall show of an error: its cause where it wraps one, such as a driver's error. */
-export function originOf(error: unknown): unknown {
-  return error instanceof ProblemError ? (error.cause ?? error) : error;
-}
+export const originOf = (error: unknown): unknown =>
+  error instanceof ProblemError ? (error.cause ?? error) : error;
 
 /** An answer stays readable, and small, whatever was sent. */
 export const MAX_ERRORS = 100;

@@ -6,6 +6,9 @@ import { type DatabaseSettings, mysqlOptions, sqliteFile } from './engine/connec
 import { openConnection } from './engine/sqlite.engine.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
+const PENDING =
+  'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.';
+
 /** The tables of the features: entity classes, named by the composition root, which alone knows every feature. */
 export type Entities = readonly (new () => object)[];
 
@@ -62,9 +65,6 @@ export async function migrateAtStart(env: Env, entities: Entities): Promise<void
     await dataSource.destroy();
   }
 }
-
-const PENDING =
-  'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.';
 
 /** An older program must not write into tables whose rules it does not know. */
 async function assertKnown(dataSource: DataSource): Promise<void> {
