@@ -46,12 +46,8 @@ export class AuditRepository {
   /** How many match among the newest `SCAN` rows of the leading filter. */
   async count(filter: AuditFilter): Promise<number> {
     const rest = remaining(filter);
-    const { sql, params } = candidates(
-      filter,
-      undefined,
-      rest ? 'actor_kind, actor_id, action, changes' : 'id',
-      SCAN,
-    );
+    const columns = rest ? 'actor_kind, actor_id, action, changes' : 'id';
+    const { sql, params } = candidates(filter, undefined, columns, SCAN);
     const row = await this.database.first<{ count: number }>(
       `SELECT COUNT(*) AS count FROM (${sql}) AS candidates${rest ? ` WHERE ${rest.sql}` : ''}`,
       [...params, ...(rest?.params ?? [])],

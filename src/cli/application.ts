@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { Caller } from '../access/actor.js';
 import type { Env } from '../config/env.js';
 import { readSettings } from '../config/settings.js';
-import type { Entities } from '../database/data-source-options.js';
+import type { Entities } from '../database/data-source.js';
 import { Log } from '../telemetry/log.js';
 
 /** Identifies changes made on the command line of this machine. */

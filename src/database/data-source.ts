@@ -1,8 +1,38 @@
-import { DataSource, type Migration, MigrationExecutor } from 'typeorm';
+import { DataSource, type DataSourceOptions, type Migration, MigrationExecutor } from 'typeorm';
 import { isObject } from '../common/json.js';
 import type { Env } from '../config/env.js';
 import { dropCollation } from './engine/columns.js';
-import { type Entities, dataSourceOptions } from './data-source-options.js';
+import { type DatabaseSettings, mysqlOptions, sqliteFile } from './engine/connection-options.js';
+import { openConnection } from './engine/sqlite.engine.js';
+import { MIGRATIONS } from './migrations/migrations.js';
+
+const PENDING =
+  'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.';
+
+/** The tables of the features: entity classes, named by the composition root, which alone knows every feature. */
+export type Entities = readonly (new () => object)[];
+
+/** What TypeORM needs for the schema of the database of `DATABASE_URL`. The statements of the service are the engine's. */
+export function dataSourceOptions(settings: DatabaseSettings, entities: Entities): DataSourceOptions {
+  const shared = {
+    entities: [...entities],
+    migrations: MIGRATIONS,
+    migrationsTableName: 'migrations',
+    migrationsTransactionMode: 'each' as const,
+  };
+  const file = sqliteFile(settings);
+  if (file === undefined) {
+    const { user: username, ...options } = mysqlOptions(settings);
+    // The two differ only in how TypeORM's schema tools read the server's catalogue.
+    const type = settings.databaseUrl.startsWith('mariadb:') ? 'mariadb' : 'mysql';
+    return { ...shared, type, username, ...options };
+  }
+  // TypeORM calls it with `new`, which returns the object that the function returns.
+  const driver = function () {
+    return openConnection(file);
+  };
+  return { ...shared, type: 'better-sqlite3', driver, database: file };
+}
 
 /** TypeORM's view of the database, for its schema; to be destroyed after use. */
 export async function openDataSource(env: Env, entities: Entities): Promise<DataSource> {
@@ -35,9 +65,6 @@ export async function migrateAtStart(env: Env, entities: Entities): Promise<void
     await dataSource.destroy();
   }
 }
-
-const PENDING =
-  'The database has pending migrations. Run "npm run migration:run", or set MIGRATE_ON_START=true.';
 
 /** An older program must not write into tables whose rules it does not know. */
 async function assertKnown(dataSource: DataSource): Promise<void> {

@@ -1,7 +1,6 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Env } from '../config/env.js';
-import type { Entities } from './data-source-options.js';
-import { migrateAtStart } from './data-source.js';
+import { type Entities, migrateAtStart } from './data-source.js';
 import { DATABASE, type Database, openDatabase } from './engine/database.js';
 import { TransactionRunner } from './transaction-runner.js';
 

@@ -26,8 +26,7 @@ export class LeaseRepository {
         [owner, secondsFrom(time, seconds), name, owner, time],
       );
     if ((await take()) > 0) return true;
-    const known = await this.until(name);
-    if (known !== undefined) return false;
+    if ((await this.until(name)) !== undefined) return false;
     // Several may find nothing at once; the primary key admits one of them.
     await insertRows(this.database, LeaseEntity, [{ name, owner: NOBODY, until: NEVER }]).catch(
       () => undefined,
@@ -37,11 +36,8 @@ export class LeaseRepository {
 
   /** Extends the lease; inside a transaction no other owner can take it before the end. @returns false when it is lost. */
   async renew(name: string, owner: string, seconds: number, sql: Sql = this.database): Promise<boolean> {
-    const until = secondsFrom(now(), seconds);
-    return (
-      (await sql.execute('UPDATE leases SET until = ? WHERE name = ? AND owner = ?', [until, name, owner])) >
-      0
-    );
+    const params = [secondsFrom(now(), seconds), name, owner];
+    return (await sql.execute('UPDATE leases SET until = ? WHERE name = ? AND owner = ?', params)) > 0;
   }
 
   /** Until when a lease was last held; undefined when it never was. */
@@ -53,19 +49,15 @@ export class LeaseRepository {
   /** Sets the owner and the end of a lease, whoever holds it. */
   async put(name: string, owner: string, until: string): Promise<void> {
     await this.take(name, owner, 0);
-    await this.database.execute('UPDATE leases SET owner = ?, until = ? WHERE name = ?', [
-      owner,
-      until,
-      name,
-    ]);
+    const params = [owner, until, name];
+    await this.database.execute('UPDATE leases SET owner = ?, until = ? WHERE name = ?', params);
   }
 
   async give(name: string, owner: string): Promise<void> {
-    await this.database.execute('UPDATE leases SET until = ?, owner = ? WHERE name = ? AND owner = ?', [
-      NEVER,
-      NOBODY,
-      name,
-      owner,
-    ]);
+    const params = [NOBODY, NEVER, name, owner];
+    await this.database.execute(
+      'UPDATE leases SET owner = ?, until = ? WHERE name = ? AND owner = ?',
+      params,
+    );
   }
 }

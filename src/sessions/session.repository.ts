@@ -22,11 +22,8 @@ export class SessionRepository {
 
   /** Moves the end forward only: a slow request does not undo a later one. */
   async renew(id: string, expires: string): Promise<void> {
-    await this.database.execute('UPDATE sessions SET expires = ? WHERE id = ? AND expires < ?', [
-      expires,
-      id,
-      expires,
-    ]);
+    const params = [expires, id, expires];
+    await this.database.execute('UPDATE sessions SET expires = ? WHERE id = ? AND expires < ?', params);
   }
 
   async list(

@@ -115,6 +115,14 @@ test.each([
   );
 });
 
+test('a statement that is asked for one row and for all of them finds the row of its own values', async () => {
+  for (const name of ['values-a', 'values-b']) await insert(database, name);
+  const sql = 'SELECT name FROM user_counters WHERE name = ?';
+  expect(await database.query(sql, ['values-b'])).toEqual([{ name: 'values-b' }]);
+  expect(await database.first(sql, ['values-a'])).toEqual({ name: 'values-a' });
+  expect(await database.query(sql, ['values-b'])).toEqual([{ name: 'values-b' }]);
+});
+
 test('text is compared byte by byte and stored without loss', async () => {
   for (const name of ['José', 'jose', 'Jose', 'josé', '😀', '😁', 'ﷺ', 'ß'])
     await insert(database, `text-${name}`);

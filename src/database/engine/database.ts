@@ -1,7 +1,8 @@
+import { createPool } from 'mysql2';
 import { type DatabaseSettings, mysqlOptions, sqliteFile } from './connection-options.js';
 import { MysqlEngine } from './mysql.engine.js';
 import type { Engine } from './sql.js';
-import { SqliteEngine } from './sqlite.engine.js';
+import { SqliteEngine, openConnection } from './sqlite.engine.js';
 
 /** Statements of repositories outside of a transaction; `TransactionRunner` gives those inside. */
 export type Database = Engine;
@@ -13,5 +14,7 @@ export const DATABASE = Symbol('Database');
  */
 export function openDatabase(settings: DatabaseSettings): Database {
   const file = sqliteFile(settings);
-  return file === undefined ? MysqlEngine.open(mysqlOptions(settings)) : SqliteEngine.open(file);
+  return file === undefined
+    ? new MysqlEngine(createPool(mysqlOptions(settings)))
+    : new SqliteEngine(openConnection(file));
 }

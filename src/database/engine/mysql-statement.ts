@@ -47,7 +47,8 @@ export function send<T extends Result>(
   const timer = setTimeout(() => {
     // The server may still be at it: what comes later must not be taken for the answer to something else.
     connection.destroy();
-    fail(timedOut());
+    const message = `no answer to a statement in ${STATEMENT_MILLIS / 1000} seconds`;
+    fail(Object.assign(new Error(message), { code: 'PROTOCOL_SEQUENCE_TIMEOUT' }));
   }, STATEMENT_MILLIS);
   try {
     assertBindable(params);
@@ -56,11 +57,6 @@ export function send<T extends Result>(
   } catch (refused) {
     fail(refused); // or the timer would end the connection while another request uses it
   }
-}
-
-function timedOut(): Error {
-  const message = `no answer to a statement in ${STATEMENT_MILLIS / 1000} seconds`;
-  return Object.assign(new Error(message), { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true });
 }
 
 /** As `send`, to be awaited. */
@@ -72,15 +68,6 @@ export function sent<T extends Result>(
   return new Promise((resolve, reject) => {
     send<T>(connection, sql, params, resolve, reject);
   });
-}
-
-/** Number of rows that a change matched. */
-export async function affected(
-  connection: PoolConnection,
-  sql: string,
-  params: readonly SqlValue[],
-): Promise<number> {
-  return (await sent<ResultSetHeader>(connection, sql, params)).affectedRows;
 }
 
 export async function insertAll(

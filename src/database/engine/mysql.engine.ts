@@ -1,11 +1,10 @@
-import { type Pool, type PoolConnection, type PoolOptions, type ResultSetHeader, createPool } from 'mysql2';
+import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2';
 import { toDatabaseError } from './database-fault.js';
 import {
   type Reject,
   type Resolve,
   type Result,
   type Rows,
-  affected,
   insertAll,
   send,
   sent,
@@ -29,11 +28,7 @@ export class MysqlEngine implements Engine {
   private inUse = 0;
   private waiting = 0;
 
-  private constructor(private readonly pool: Pool) {}
-
-  static open(options: PoolOptions): MysqlEngine {
-    return new MysqlEngine(createPool(options));
-  }
+  constructor(private readonly pool: Pool) {}
 
   query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
     return this.alone(sql, params, (rows: Rows<T>) => rows);
@@ -66,31 +61,28 @@ export class MysqlEngine implements Engine {
 
   async begin(): Promise<OpenTransaction> {
     const connection = await this.acquired();
-    const destroy = (): void => {
-      this.inUse--;
-      connection.destroy();
-    };
-    const end = async (statement: string): Promise<void> => {
+    const control = async (statement: string): Promise<void> => {
       try {
         await sent(connection, statement);
       } catch (error) {
-        destroy();
+        this.discard(connection);
         throw error;
       }
+    };
+    const end = async (statement: string): Promise<void> => {
+      await control(statement);
       this.release(connection);
     };
     let ended = false;
-    await sent(connection, 'START TRANSACTION').catch((error: unknown) => {
-      destroy();
-      throw error;
-    });
+    await control('START TRANSACTION');
     return {
       dialect: this.dialect,
       query: <T extends object>(sql: string, params: Params = []): Promise<T[]> =>
         sent<Rows<T>>(connection, sql, params),
       first: async <T extends object>(sql: string, params: Params = []): Promise<T | undefined> =>
         (await sent<Rows<T>>(connection, sql, params))[0],
-      execute: (sql, params = []) => affected(connection, sql, params),
+      execute: async (sql, params = []) =>
+        (await sent<ResultSetHeader>(connection, sql, params)).affectedRows,
       insert: (statement, rows) => insertAll(connection, statement, rows),
       commit: () => {
         ended = true;
@@ -124,6 +116,12 @@ export class MysqlEngine implements Engine {
     connection.release();
   }
 
+  /** For a connection in a state that is not known. */
+  private discard(connection: PoolConnection): void {
+    this.inUse--;
+    connection.destroy();
+  }
+
   private acquired(): Promise<PoolConnection> {
     return new Promise((resolve, reject) => {
       this.acquire(resolve, reject);
@@ -141,24 +139,18 @@ export class MysqlEngine implements Engine {
       }
       this.inUse++;
       if (this.ready.has(connection)) resolve(connection);
-      else this.prepare(connection, resolve, reject);
+      else this.prepare(connection).then(resolve, reject);
     });
   }
 
-  private prepare(connection: PoolConnection, resolve: Resolve<PoolConnection>, reject: Reject): void {
-    const prepared = async (): Promise<void> => {
+  private async prepare(connection: PoolConnection): Promise<PoolConnection> {
+    try {
       for (const statement of SESSION) await sent(connection, statement);
-      this.ready.add(connection);
-    };
-    prepared().then(
-      () => {
-        resolve(connection);
-      },
-      (error: unknown) => {
-        this.inUse--;
-        connection.destroy();
-        reject(toDatabaseError(error));
-      },
-    );
+    } catch (error) {
+      this.discard(connection);
+      throw error;
+    }
+    this.ready.add(connection);
+    return connection;
   }
 }

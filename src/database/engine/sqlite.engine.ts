@@ -1,3 +1,6 @@
+import libsql from 'libsql';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { toDatabaseError } from './database-fault.js';
 import {
   type Engine,
@@ -9,8 +12,8 @@ import {
   assertBindable,
   placeholders,
 } from './sql.js';
-import { type Connection, openConnection } from './sqlite-connection.js';
 
+type Connection = libsql.Database;
 type Params = readonly SqlValue[];
 /** A statement with the names of the columns that it returns; a change returns none. */
 interface Prepared {
@@ -19,6 +22,23 @@ interface Prepared {
 }
 
 const MAX_PREPARED = 300;
+/** Milliseconds that a statement waits for the lock of another process. */
+const BUSY_MILLIS = 5000;
+
+/** Opens the file, which is created where there is none. @throws the driver's error. */
+export function openConnection(file: string): Connection {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const connection = new libsql(file, { timeout: BUSY_MILLIS });
+  chmodSync(file, 0o600); // it holds password hashes
+  // FULL: what was acknowledged survives a loss of power.
+  connection.exec(
+    `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = ${BUSY_MILLIS}; PRAGMA foreign_keys = ON;`,
+  );
+  // An import of many users touches most pages of a dozen indexes with each batch: 16 MiB of them are kept, and
+  // those in the log are written back to the file once in 32 MiB, instead of once in four.
+  connection.exec('PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 8192;');
+  return connection;
+}
 
 /**
  * SQLite on one connection of its own. Statements are synchronous; what takes turns are transactions. While one
@@ -29,14 +49,11 @@ const MAX_PREPARED = 300;
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
   private readonly prepared = new Map<string, Prepared>();
+  /** Statements of `first`, apart: libsql's `get` keeps the values that an `all` of the same statement has bound. */
+  private readonly preparedFirst = new Map<string, Prepared>();
   private open: Promise<void> | undefined;
 
-  private constructor(private readonly connection: Connection) {}
-
-  /** @throws the driver's error for a file that cannot be opened. */
-  static open(file: string): SqliteEngine {
-    return new SqliteEngine(openConnection(file));
-  }
+  constructor(private readonly connection: Connection) {}
 
   /** Leaves everything in the one file, ready to be copied: closing alone does not while prepared statements are alive. */
   async close(): Promise<void> {
@@ -134,7 +151,7 @@ export class SqliteEngine implements Engine {
   private read<T extends object>(sql: string, params: Params, fetch: Fetch): T[] {
     assertBindable(params);
     return faulting(() => {
-      const { statement, names } = this.prepare(sql);
+      const { statement, names } = this.prepare(sql, fetch === one ? this.preparedFirst : this.prepared);
       return fetch(statement, params).map((values) => toRow(names, values)) as T[];
     });
   }
@@ -155,8 +172,8 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  private prepare(sql: string): Prepared {
-    const known = this.prepared.get(sql);
+  private prepare(sql: string, cache = this.prepared): Prepared {
+    const known = cache.get(sql);
     if (known) return known;
     const statement = prepare(this.connection, sql);
     const names = statement.columns().map(({ name }) => name);
@@ -164,8 +181,8 @@ export class SqliteEngine implements Engine {
     if (names.length > 0) statement.raw();
     const prepared = { statement, names };
     if (sql.length <= PREPARED_LENGTH) {
-      if (this.prepared.size >= MAX_PREPARED) this.prepared.clear();
-      this.prepared.set(sql, prepared);
+      if (cache.size >= MAX_PREPARED) cache.clear();
+      cache.set(sql, prepared);
     }
     return prepared;
   }

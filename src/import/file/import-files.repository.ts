@@ -39,10 +39,8 @@ export class ImportFilesRepository {
 
   /** The number of parts, which cannot be deleted by others until the transaction ends. */
   async lock(tx: Sql, runId: string): Promise<number> {
-    const parts = await tx.query(`SELECT part FROM import_file_parts WHERE run_id = ?${forUpdate(tx)}`, [
-      runId,
-    ]);
-    return parts.length;
+    const sql = `SELECT part FROM import_file_parts WHERE run_id = ?${forUpdate(tx)}`;
+    return (await tx.query(sql, [runId])).length;
   }
 
   /** Deletes the parts unless a run still needs them. */

@@ -67,12 +67,11 @@ export class ImportReportRepository {
     cells: ReadonlyMap<number, { externalId: string; cells: readonly string[] }>,
   ): Promise<void> {
     for (const [line, row] of cells) {
-      await tx.execute('UPDATE import_rows SET cells = ?, external_id = ? WHERE run_id = ? AND line = ?', [
-        JSON.stringify(row.cells),
-        row.externalId,
-        runId,
-        line,
-      ]);
+      const params = [JSON.stringify(row.cells), row.externalId, runId, line];
+      await tx.execute(
+        'UPDATE import_rows SET cells = ?, external_id = ? WHERE run_id = ? AND line = ?',
+        params,
+      );
     }
   }
 

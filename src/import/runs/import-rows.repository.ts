@@ -15,22 +15,16 @@ export class ImportRowsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async insert(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
-    await insertRows(
-      tx,
-      ImportRowEntity,
-      rows.map((row) => toEntity(runId, row)),
-    );
+    const entities = rows.map((row) => toEntity(runId, row));
+    await insertRows(tx, ImportRowEntity, entities);
   }
 
   /** Overwrites rows of the same lines; others are added. */
   async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
     for (let from = 0; from < rows.length; from += CHUNK) {
       const part = rows.slice(from, from + CHUNK);
-      await this.deleteLines(
-        tx,
-        runId,
-        part.map(({ line }) => line),
-      );
+      const lines = part.map(({ line }) => line);
+      await this.deleteLines(tx, runId, lines);
       await this.insert(tx, runId, part);
     }
   }

@@ -30,9 +30,8 @@ export class ImportRunsRepository {
 
   /** As `find`; no other can change it until the transaction ends. */
   async lock(tx: Sql, id: string): Promise<ImportRun | undefined> {
-    const [row] = await tx.query<ImportRunEntity>(`SELECT * FROM import_runs WHERE id = ?${forUpdate(tx)}`, [
-      id,
-    ]);
+    const sql = `SELECT * FROM import_runs WHERE id = ?${forUpdate(tx)}`;
+    const row = await tx.first<ImportRunEntity>(sql, [id]);
     return row && toRun(row);
   }
 
@@ -80,9 +79,8 @@ export class ImportRunsRepository {
   }
 
   async revertsOf(tx: Sql, id: string): Promise<ImportRun[]> {
-    const rows = await tx.query<ImportRunEntity>('SELECT * FROM import_runs WHERE reverts = ? ORDER BY id', [
-      id,
-    ]);
+    const sql = 'SELECT * FROM import_runs WHERE reverts = ? ORDER BY id';
+    const rows = await tx.query<ImportRunEntity>(sql, [id]);
     return rows.map(toRun);
   }
 
