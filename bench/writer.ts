@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { createApp } from '../src/app.setup.js';
+import { createApp } from '../src/create-app.js';
 import { loadEnv } from '../src/config/env.js';
 import type { Sql } from '../src/database/engine/sql.js';
 import { TransactionRunner } from '../src/database/transaction-runner.js';

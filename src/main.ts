@@ -9,7 +9,7 @@ runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
     const [{ runWorker }, { createApp }] = await Promise.all([
       import('./cluster/worker.js'),
-      import('./app.setup.js'),
+      import('./create-app.js'),
     ]);
     return runWorker(loadEnv(), createApp); // the settings that the primary has read, even if `.env` has changed since
   }
@@ -20,7 +20,7 @@ runProgram('Rollcall cannot start.', async () => {
   }
   const [{ runAlone }, { createApp }] = await Promise.all([
     import('./setup/serve.js'),
-    import('./app.setup.js'),
+    import('./create-app.js'),
   ]);
   return runAlone(env, createApp);
 });

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createApp } from '../../src/app.setup.js';
+import { createApp } from '../../src/create-app.js';
 import { sha256 } from '../../src/common/secret.js';
 import { isDbTime, now } from '../../src/common/time.js';
 import { isUuid } from '../../src/common/uuid.js';

@@ -2,7 +2,6 @@ import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsInt, Max, Min, ValidateBy } from 'class-validator';
 import { Cron } from 'croner';
-import { isObject } from '../common/json.js';
 
 /** Kinds of settings: how a variable's text is read, and the rules that come with it. */
 

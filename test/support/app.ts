@@ -1,5 +1,5 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { createApp } from '../../src/app.setup.js';
+import { createApp } from '../../src/create-app.js';
 import { loadEnv } from '../../src/config/env.js';
 import { FirstStart } from '../../src/setup/first-start.service.js';
 import { Client } from './client.js';
