@@ -37,8 +37,7 @@ export async function createApp(env: Env): Promise<NestExpressApplication> {
     abortOnError: false,
     ...(httpsOptions && { httpsOptions }),
   });
-  const readiness = app.get(Readiness);
-  const end = closePromptly(app.getHttpServer(), () => readiness.ending);
+  const end = closePromptly(app.getHttpServer(), app.get(Readiness));
   boundSlowClients(app.getHttpServer());
   app.set('trust proxy', env.trustProxy);
   if (env.trustProxy === false) adapter.trustNobody();

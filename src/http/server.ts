@@ -52,10 +52,13 @@ export function boundSlowClients(server: Server): void {
  * Lets a server end with its last answer: once it is `ending` no connection is kept alive, so that no client sends its
  * next request into one that closes, and none holds up the end until its time-out.
  */
-export function closePromptly(server: Server, ending: () => boolean): Observer & { prepare: Preparation } {
+export function closePromptly(
+  server: Server,
+  state: { readonly ending: boolean },
+): Observer & { prepare: Preparation } {
   return {
     prepare: (_request, response) => {
-      if (ending()) response.setHeader('Connection', 'close');
+      if (state.ending) response.setHeader('Connection', 'close');
     },
     answered: () => {
       if (server.listening) return;

@@ -8,7 +8,8 @@ import { DATABASE, type Database } from '../database/engine/database.js';
 /** Whether this instance takes requests: its database answers, and it is not shutting down. */
 @Injectable()
 export class Readiness implements BeforeApplicationShutdown {
-  private isEnding = false;
+  /** Whether the process was asked to end. */
+  ending = false;
 
   constructor(
     @Inject(DATABASE) private readonly connection: Database,
@@ -16,14 +17,9 @@ export class Readiness implements BeforeApplicationShutdown {
     private readonly env: Env,
   ) {}
 
-  /** Whether the process was asked to end. */
-  get ending(): boolean {
-    return this.isEnding;
-  }
-
   /** Keeps serving for SHUTDOWN_DELAY_SECONDS while reporting not ready, so that a balancer stops sending requests. */
   async beforeApplicationShutdown(): Promise<void> {
-    this.isEnding = true;
+    this.ending = true;
     await delay(this.env.SHUTDOWN_DELAY_SECONDS * 1000);
   }
 
@@ -46,6 +42,6 @@ export class Readiness implements BeforeApplicationShutdown {
 
   process(): HealthIndicatorResult {
     const indicator = this.indicators.check('process');
-    return this.isEnding ? indicator.down({ message: 'shutting down' }) : indicator.up();
+    return this.ending ? indicator.down({ message: 'shutting down' }) : indicator.up();
   }
 }

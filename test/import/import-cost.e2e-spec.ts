@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { insertRows } from '../../src/database/engine/bulk.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import { ImportReportRepository } from '../../src/import/report/import-report.repository.js';
-import { toEntity } from '../../src/import/runs/import-row.mapping.js';
+import { toEntity } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
 import { TestApp } from '../support/app.js';

@@ -11,7 +11,7 @@ import {
   ImportRunEntity,
 } from '../../src/import/runs/import.entity.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
-import { toEntity } from '../../src/import/runs/import-row.mapping.js';
+import { toEntity } from '../../src/import/runs/import-rows.repository.js';
 import { toRow } from '../../src/import/runs/import-run.mapping.js';
 import { newRun } from '../../src/import/runs/import-run.js';
 import { LoginFailureEntity } from '../../src/sessions/login-failure.entity.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { differences } from '../../users/model/differences.js';
+import { differences } from '../../users/model/user.js';
 import type { User } from '../../users/model/user.js';
 import { patched } from '../../users/input/user-rules.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
@@ -56,7 +56,7 @@ function undo(row: StagedRow, user: User | undefined): PlannedRow {
   if (!user)
     return conflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'is no user any more' }]);
   if (row.outcome === 'created') return blockCreated(row, user);
-  const now = user as unknown as Record<string, unknown>;
+  const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.filter((change) => same(now[change.field], change.new));
   const touched = row.changes.filter((change) => !untouched.includes(change));
   const errors = touched.map(({ field }) => changedSince(field));

@@ -6,7 +6,7 @@ import { readInput } from '../../input/read-input.js';
 import { truncated } from '../../common/text.js';
 import { SELF_BLOCK } from '../../users/change/failure.js';
 import { blocksSelf } from '../../users/change/user-writer.service.js';
-import { differences } from '../../users/model/differences.js';
+import { differences } from '../../users/model/user.js';
 import { brokenRules } from '../../users/input/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { User } from '../../users/model/user.js';

@@ -3,7 +3,7 @@ import { fromJson } from '../../common/json.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, type SqlValue, byIndex, placeholders } from '../../database/engine/sql.js';
 import type { ImportRowEntity } from '../runs/import.entity.js';
-import { ROW_COLUMNS, toStaged } from '../runs/import-row.mapping.js';
+import { ROW_COLUMNS, toStaged } from '../runs/import-rows.repository.js';
 import type { RowError, StagedRow } from '../runs/import-row.js';
 
 /** The filter of the rows of a run. */

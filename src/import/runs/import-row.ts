@@ -1,4 +1,4 @@
-import type { FieldChange } from '../../users/model/differences.js';
+import type { FieldChange } from '../../users/model/user.js';
 import type { RowOutcome } from './import-run.js';
 
 /** A fault of a row. `value` is the cell that broke the rule, cut; a secret is never one. */

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { JsonText } from '../../common/json.js';
 import { ascii, flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
-import type { FieldChange } from '../../users/model/differences.js';
+import type { FieldChange } from '../../users/model/user.js';
 import type { ImportOptions } from './import-options.js';
 import type { RowError, StagedOutcome } from './import-row.js';
 import type { Counts, Guard, Reason, RunState } from './import-run.js';

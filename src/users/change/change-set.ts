@@ -1,4 +1,4 @@
-import type { FieldChange } from '../model/differences.js';
+import type { FieldChange } from '../model/user.js';
 import type { User } from '../model/user.js';
 import type { UserPatch } from '../input/user-rules.js';
 import type { Failure } from './failure.js';

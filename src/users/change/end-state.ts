@@ -98,6 +98,11 @@ export class EndState {
     return this.failures;
   }
 
+  /** After the judgement: why a change may not be made; empty for one that may, and for a withdrawn one. */
+  failuresOf(change: number): readonly Failure[] {
+    return this.failures.get(change) ?? [];
+  }
+
   /** After the judgement: the names that a withdrawn change could not have had either. */
   namesDenied(change: number): Failure[] {
     return this.names.needs

@@ -86,15 +86,9 @@ export class UserStore {
       (item) => item.before?.password_hash !== item.user.password_hash && !all.includes(item),
     );
     const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
-    await this.sessions.endOfUsers(
-      tx,
-      all.map(({ user }) => user.uuid),
-    );
-    await this.sessions.endOfUsers(
-      tx,
-      others.map(({ user }) => user.uuid),
-      own,
-    );
+    const uuids = (list: readonly Written[]): string[] => list.map(({ user }) => user.uuid);
+    if (all.length > 0) await this.sessions.endOfUsers(tx, uuids(all));
+    if (others.length > 0) await this.sessions.endOfUsers(tx, uuids(others), own);
   }
 }
 

@@ -3,7 +3,7 @@ import { type Caller, initiatorOf, isSelf } from '../../access/actor.js';
 import { now } from '../../common/time.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { newUser, patched, wholeErrors } from '../input/user-rules.js';
-import { differences } from '../model/differences.js';
+import { differences } from '../model/user.js';
 import type { User } from '../model/user.js';
 import type { JudgedChange, Outcome, UserChange } from './change-set.js';
 import { type Claim, claimOf } from './claim.js';
@@ -54,26 +54,27 @@ export class UserWriter {
     const claims = states.flatMap(({ before, after, failures }, index) =>
       failures.length > 0 ? [] : (claimOf(index + 1, before, after) ?? []),
     );
-    const state = new EndState({
-      nameOf: (change) => `user ${changes[change - 1]?.uuid ?? ''}`,
-      links: caller.actor.kind === 'import',
-    });
-    const failures = claims.length > 0 ? await this.judgeClaims(tx, state, claims, states) : undefined;
+    const state = claims.length > 0 ? await this.judgeClaims(tx, claims, states, caller) : undefined;
     return states.map(({ before, after, failures: own, change }, index): JudgedChange => {
       if (own.length > 0) return { before, after, failures: own };
-      const failed = failures?.get(index + 1) ?? [];
-      if (failed.length > 0 || !isStale(change, before)) return { before, after, failures: failed };
-      const denied = state.namesDenied(index + 1);
+      const failures = state?.failuresOf(index + 1) ?? [];
+      if (failures.length > 0 || !isStale(change, before)) return { before, after, failures };
+      const denied = state?.namesDenied(index + 1) ?? [];
       return { before, after, failures: denied.length > 0 ? denied : [STALE] };
     });
   }
 
+  /** Only changes with claims come here: most changes of one user touch no other. */
   private async judgeClaims(
     tx: Sql,
-    state: EndState,
     claims: readonly Claim[],
     states: readonly { change: UserChange; before: User | undefined }[],
-  ): Promise<ReadonlyMap<number, Failure[]>> {
+    { actor }: Caller,
+  ): Promise<EndState> {
+    const state = new EndState({
+      nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
+      links: actor.kind === 'import',
+    });
     const owners = await this.repository.owners(
       tx,
       claims.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
@@ -91,7 +92,8 @@ export class UserWriter {
       for (const [user, manager] of above) state.know(user, manager);
     }
     const webmasters = state.losesWebmasters ? await this.repository.lockCounter(tx, 'webmasters') : 0;
-    return state.judge(webmasters);
+    state.judge(webmasters);
+    return state;
   }
 }
 

@@ -35,7 +35,7 @@ for (const computed of COMPUTED) Reflect.deleteProperty(EMPTY_ROW, computed);
 export const EMPTY: Readonly<User> = toUser(EMPTY_ROW);
 
 /** The fields that a change may touch, in the order in which audit rows list them. */
-export const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY).filter(
+const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY).filter(
   (field): field is Changeable => !FIXED.some((fixed) => fixed === field),
 );
 
@@ -76,4 +76,39 @@ export function toRow(user: User): UserEntity {
 
 function document(value: object): string | null {
   return Object.keys(value).length === 0 ? null : JSON.stringify(value);
+}
+
+/** One field's difference, as an audit row keeps it. A secret is named without its values. */
+export interface FieldChange {
+  field: string;
+  old?: unknown;
+  new?: unknown;
+}
+
+/** The fields in which two states of a user differ; from nothing, the fields that are set. */
+export function differences(before: User | undefined, after: User): FieldChange[] {
+  return CHANGEABLE.filter((field) => !same(before?.[field] ?? empty(after[field]), after[field])).map(
+    (field) =>
+      field === 'password_hash'
+        ? { field: 'password' }
+        : { field, old: before?.[field] ?? null, new: after[field] },
+  );
+}
+
+/** Field values are scalars, lists and objects of lists; the order of an object's keys says nothing. */
+function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  return JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
+}
+
+function ordered(value: object): unknown {
+  if (Array.isArray(value)) return value;
+  return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function empty(value: unknown): unknown {
+  if (typeof value === 'string') return '';
+  if (typeof value === 'boolean') return false;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? {} : null;
 }

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/**
+ * Through how many source files one request and one row of an import pass: those in which V8 counts a call (precise
+ * coverage) while it is served. What other work touches meanwhile is left out: a file counts when each of several
+ * measurements has it. `npm run bench:files` (builds first).
+ */
+const ROUNDS = 5;
+const KEY = 'bench-key-0123456789-0123456789-0123456789';
+const BUILD = pathToFileURL(join(process.cwd(), 'build/')).href;
+
+interface App {
+  listen(port: number, host: string): Promise<unknown>;
+  getUrl(): Promise<string>;
+  get(type: unknown): { run(): Promise<unknown> };
+  close(): Promise<void>;
+}
+interface Modules {
+  createApp: (env: unknown) => Promise<App>;
+  loadEnv: (settings: Record<string, string>) => unknown;
+  FirstStart: unknown;
+}
+
+const built = (file: string): Promise<Modules> => import(`${BUILD}${file}.js`) as Promise<Modules>;
+const folder = mkdtempSync(join(tmpdir(), 'rollcall-files-'));
+const inspector = new Session();
+inspector.connect();
+await inspector.post('Profiler.enable');
+await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+
+/** The files of the build in which something is called while `work` runs. */
+async function filesOf(work: () => Promise<unknown>): Promise<Set<string>> {
+  await inspector.post('Profiler.takePreciseCoverage'); // counts begin anew
+  await work();
+  const { result } = await inspector.post('Profiler.takePreciseCoverage');
+  const called = result.filter(
+    ({ url, functions }) =>
+      url.startsWith(BUILD) && functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0),
+  );
+  return new Set(called.map(({ url }) => url.slice(BUILD.length).replace(/js$/, 'ts')));
+}
+
+async function report(name: string, work: (round: number) => Promise<unknown>, only = ''): Promise<void> {
+  await work(-1);
+  let common: Set<string> | undefined;
+  for (let round = 0; round < ROUNDS; round++) {
+    const files = await filesOf(() => work(round));
+    common = common ? new Set([...common].filter((file) => files.has(file))) : files;
+  }
+  const files = [...(common ?? [])].filter((file) => file.startsWith(only)).sort();
+  process.stdout.write(`${name}: ${files.length} files\n${files.map((file) => `  ${file}\n`).join('')}`);
+}
+
+try {
+  const { createApp } = await built('create-app');
+  const { loadEnv } = await built('config/env');
+  const { FirstStart } = await built('setup/first-start.service');
+  const app = await createApp(
+    loadEnv({
+      DATA_DIR: folder,
+      LOG_LEVEL: 'info',
+      BOOTSTRAP_API_KEY: KEY,
+      BOOTSTRAP_WEBMASTER_PASSWORD: KEY,
+    }),
+  );
+  await app.get(FirstStart).run();
+  await app.listen(0, '127.0.0.1');
+  const url = `${await app.getUrl()}/api/0.3`;
+  const send = async (
+    method: string,
+    path: string,
+    body: string,
+    type: string,
+  ): Promise<Record<string, string>> => {
+    const headers = { 'X-API-Key': KEY, 'Content-Type': type };
+    const answer = await fetch(url + path, { method, headers, ...(body !== '' && { body }) });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as Record<string, string>;
+  };
+  const json = 'application/json';
+  const { uuid = '' } = await send('POST', '/users', '{"username":"kim","email":"kim@example.org"}', json);
+  await report('PUT of one field', (n) =>
+    send('PUT', `/users/${uuid}`, JSON.stringify({ phone: `+44 ${n + 2}` }), json),
+  );
+  await report('GET', () => send('GET', `/users/${uuid}`, '', json));
+  /** Until the run has ended: a row is read, planned and written. */
+  const imported = async (round: number): Promise<void> => {
+    const file = `ExternalId,Username,Email\nHR-${round + 2},row${round + 2},row${round + 2}@example.org\n`;
+    const { id = '' } = await send('POST', '/imports', file, 'text/csv');
+    const events = await fetch(`${url}/imports/${id}/events`, { headers: { 'X-API-Key': KEY } });
+    await events.text();
+  };
+  await report('CSV row, of the import', imported, 'import/');
+  await report('CSV row, all', imported);
+  await app.close();
+} finally {
+  inspector.disconnect();
+  rmSync(folder, { recursive: true, force: true });
+}
