@@ -14,7 +14,7 @@ export interface LoggedIn {
   token: string;
 }
 
-/** The user whom `LoginGuard` authenticated. */
+/** The user that `LoginGuard` authenticated. */
 export const CurrentLogin = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().user,
 );

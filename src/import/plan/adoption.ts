@@ -11,7 +11,7 @@ import { BATCH_ROWS } from './plan-builder.js';
 
 const WORDS = 4;
 
-/** Users whom rows of a file take over: uuids by the rows' ExternalIds, in some forty bytes each. */
+/** Users that rows of a file take over: uuids by ExternalId, in some forty bytes each. */
 export class Adopted {
   private readonly externalIds = new TextNumbers();
   private readonly words = new IntList();
@@ -37,8 +37,8 @@ export class Adopted {
 }
 
 /**
- * Finds the users without external id whom a file takes over (`adopt`), before its rows are judged: a row's manager may
- * be such a user of any other row, and must be known by uuid.
+ * Finds the users without external id that a file takes over (`adopt`), before its rows are planned: the manager of a row
+ * may be such a user of any other row, and must be known by uuid.
  */
 @Injectable()
 export class Adoption {

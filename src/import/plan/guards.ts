@@ -20,7 +20,7 @@ export interface PlanNumbers {
   newKeys: number;
   /** Users of the data set that the file lacks, and rows that clash with linked users. */
   lostKeys: number;
-  /** Column → users in whom it was set and is empty now. */
+  /** Column → matched users whose filled value the file empties. */
   emptied: Readonly<Record<string, number>>;
   usernamesChanged: number;
   emailsChanged: number;

@@ -14,9 +14,9 @@ export class MissingUsers {
   constructor(private readonly directory: UserDirectory) {}
 
   /**
-   * Stages them where the options want them listed or blocked. @returns how many there are. They are looked for only where
-   * there are fewer users in the file than in the data set: a change of a user while the file is read may hide one of them
-   * from this run, not from the next.
+   * Stages them where the options want them listed or blocked. They are searched only where the file has fewer users than
+   * the data set: a change of a user while the file is read may hide one of them from this run, not from the next.
+   * @returns how many there are.
    */
   async plan(run: ImportRun, builder: PlanBuilder): Promise<number> {
     const { missing } = run.options;

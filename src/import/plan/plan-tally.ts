@@ -12,7 +12,7 @@ export class PlanTally {
   rows = 0;
   unchanged = 0;
   matched = 0;
-  /** Users whom the file names and who would be missing otherwise. */
+  /** Users of the data set in the file; without their rows they would be missing. */
   inScope = 0;
   private activeMatched = 0;
   private newKeys = 0;

@@ -10,12 +10,12 @@ import { MissingUsers } from './missing.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
 
-/** What planning finds out of a run. */
+/** The result of planning a run. */
 export type Plan = Required<
   Pick<RunChange, 'rowsDone' | 'rowsTotal' | 'counts' | 'missing' | 'guards' | 'planHash' | 'batches'>
 >;
 
-/** Plans a run from the beginning: nothing of an earlier attempt stays, and no user changes. */
+/** Plans a run from the beginning: nothing of an earlier attempt remains, and no user changes. */
 @Injectable()
 export class Planner {
   constructor(
@@ -30,8 +30,8 @@ export class Planner {
 
   /** @throws FileError where the file is refused as a whole. */
   async plan(run: ImportRun, checkpoint: Checkpoint): Promise<Plan> {
-    // With a look at the lease, as everything is written: the rows may be another worker's by now.
-    await this.rows.deleteAll(run.id, (stretch) => checkpoint.commit(stretch));
+    // In transactions that check the lease: another worker may have planned this run meanwhile.
+    await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory);
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
     if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder);

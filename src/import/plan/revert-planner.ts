@@ -9,12 +9,12 @@ import { type RowError, type StagedRow, isChange } from '../runs/import-row.js';
 import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
-/** Before the first line there is; missing users have negative ones. */
+/** Less than every line: missing users have negative ones. */
 const BEFORE_ALL = -(2 ** 31);
 
 /**
  * Plans the undoing of a run: values that it changed and that nobody has changed since are restored, users that it
- * created are blocked, and what somebody has changed since is told as a conflict. Its rows are numbered from 1.
+ * created are blocked, and what was changed since is reported as a conflict. Its rows are numbered from 1.
  */
 @Injectable()
 export class RevertPlanner {
@@ -104,7 +104,7 @@ function conflict(
 }
 
 function changedSince(field: string): RowError {
-  return { field, code: 'changed_since', message: 'was changed by somebody else since, and stays' };
+  return { field, code: 'changed_since', message: 'was changed by another request since, and stays' };
 }
 
 function same(a: unknown, b: unknown): boolean {

@@ -6,10 +6,10 @@ import type { User } from '../../users/model/user.js';
 import type { RowKeys } from '../file/file-row.js';
 import type { Adopted } from './adoption.js';
 
-/** How a cell names a manager that has no external id: what the export writes. */
+/** How a cell names a manager without external id, as the export writes it. */
 const BY_UUID = /^uuid:(.*)$/i;
 
-/** A manager that a cell names: an existing user or one to be. `awaited` while only this file links the ExternalId. */
+/** An existing user that a cell names as manager. `awaited`: only a row of this file gives the user that ExternalId. */
 interface NamedManager {
   uuid: string;
   awaited: boolean;
@@ -17,13 +17,13 @@ interface NamedManager {
 
 /** What the database says about some rows. */
 export interface Facts {
-  /** By ExternalId in its key form: the users whom rows are about. */
+  /** By ExternalId in its key form: the users that rows are about. */
   users: ReadonlyMap<string, User>;
   /** By cell: the managers that exist already. */
   managers: ReadonlyMap<string, NamedManager>;
 }
 
-/** Looks up what rows are judged against, a statement for each kind. */
+/** Looks up what the rules of rows depend on, one statement for each kind. */
 @Injectable()
 export class RowFacts {
   constructor(private readonly directory: UserDirectory) {}
@@ -33,7 +33,7 @@ export class RowFacts {
     return { users, managers };
   }
 
-  /** The users whom rows are about: those with their ExternalIds, and those whom rows take over. */
+  /** The users that rows are about: those with their ExternalIds, and those that rows take over. */
   private async users(rows: readonly RowKeys[], adopted: Adopted): Promise<Map<string, User>> {
     const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
     const users = await this.directory.byExternalIds(named);

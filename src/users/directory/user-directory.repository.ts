@@ -74,7 +74,7 @@ export class UserDirectoryRepository {
   ): Promise<{ count: number; last: string | null }> {
     const row = await this.database.first<{ count: number | string | null; last: string | null }>(
       `SELECT SUM(CASE WHEN status = 'Active' AND roles NOT LIKE ? THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
-       FROM (SELECT uuid, status, roles FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS stretch`,
+       FROM (SELECT uuid, status, roles FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS part`,
       [`%"${WEBMASTER}"%`, dataset, after, limit],
     );
     return { count: Number(row?.count ?? 0), last: row?.last ?? null };

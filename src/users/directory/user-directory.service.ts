@@ -62,9 +62,9 @@ export class UserDirectory {
   async countManaged(dataset: string): Promise<number> {
     let count = 0;
     for (let after: string | null = ''; after !== null;) {
-      const stretch = await this.repository.countManaged(dataset, after, COUNTED_AT_ONCE);
-      count += stretch.count;
-      after = stretch.last;
+      const part = await this.repository.countManaged(dataset, after, COUNTED_AT_ONCE);
+      count += part.count;
+      after = part.last;
       await setImmediate(); // SQLite counts in this thread
     }
     return count;

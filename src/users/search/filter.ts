@@ -13,7 +13,7 @@ const MAX_WORDS = 10;
 const LAST = '\u{10FFFF}';
 
 /**
- * What a query asks for, as joins and conditions. A reader who is no Webmaster meets active users only, and no
+ * What a query asks for, as joins and conditions. Readers without the Webmaster role find active users only, and no
  * condition tells them of a field that they may not read.
  * @throws ProblemError `invalid_parameter`, `forbidden`.
  */

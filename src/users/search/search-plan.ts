@@ -28,19 +28,19 @@ export interface Filter {
   score: string;
 }
 
-/** A stretch of an order: within it the key decides, then the uuid, both in the same direction. */
-export interface Segment {
+/** A range of an order: within it users are sorted by key, then by uuid, both in the same direction. */
+export interface Range {
   key: string;
-  /** What holds of the key of all of it. */
+  /** A condition on the key that all of its users meet. */
   test?: string;
-  /** The key that all of it have. */
+  /** The key that all of its users have. */
   only?: '' | null;
   /** Whether no two users share a key. */
   unique: boolean;
 }
 
-/** Behind a user, in the order of a page. */
-export interface Place {
+/** The position after a user, in the order of a page. */
+export interface Position {
   key: SqlValue;
   uuid: string;
 }
@@ -82,24 +82,24 @@ export const inForm = (conditions: readonly Condition[], form: Form): Clause[] =
 const UNIQUE: ReadonlySet<Sort> = new Set(['username', 'email', 'external_id']);
 
 /**
- * The stretches of an order. Empty values come last in both directions: descending empty texts do so by themselves,
- * otherwise they are a stretch of their own, so that one index on (key, uuid) serves every page. Of few users none is
- * needed: a plus keeps SQLite from it, and MariaDB does not see it.
+ * The ranges of an order. Empty values come last in both directions: descending, empty texts do so by themselves;
+ * otherwise they are a range of their own, so that one index on (key, uuid) serves every page. A page of few users needs
+ * no index: a plus sign keeps SQLite from using it, and MariaDB ignores the sign.
  */
-export function segmentsOf(sort: Sort, order: Order, score: string, form: Form): Segment[] {
+export function rangesOf(sort: Sort, order: Order, score: string, form: Form): Range[] {
   if (sort === 'relevance') return [{ key: score, unique: false }];
   const key = form === 'few' ? `+${COLUMNS[sort]}` : COLUMNS[sort];
-  const stretch = { key, unique: UNIQUE.has(sort) };
+  const range = { key, unique: UNIQUE.has(sort) };
   if (sort === 'external_id')
     return [
-      { ...stretch, test: 'IS NOT NULL' },
-      { ...stretch, only: null },
+      { ...range, test: 'IS NOT NULL' },
+      { ...range, only: null },
     ];
   const named = sort === 'firstname' || sort === 'surname';
-  if (!named || order === 'desc') return [stretch];
+  if (!named || order === 'desc') return [range];
   return [
-    { ...stretch, test: "> ''" },
-    { ...stretch, only: '' },
+    { ...range, test: "> ''" },
+    { ...range, only: '' },
   ];
 }
 
@@ -112,16 +112,12 @@ export function where(conditions: readonly Clause[]): Clause {
 }
 
 /**
- * A stretch, or the users of it behind a place: first those with the same key, then those with a key beyond it. Each
- * is one range of the index; together they are none, and users who share their key with many would be read each time.
+ * The parts of a range that come after a position: first the users with the same key, then those with a key beyond it.
+ * Each part is one range of the index. In one statement they would not be, and every page would read all users who share
+ * a common key.
  */
-export function partsOf(
-  segment: Segment,
-  order: Order,
-  after: Place | undefined,
-  dialect: Dialect,
-): Clause[] {
-  const { key, test, only, unique } = segment;
+export function partsOf(range: Range, order: Order, after: Position | undefined, dialect: Dialect): Clause[] {
+  const { key, test, only, unique } = range;
   if (!after) {
     return [
       only === undefined ? { sql: test ? `${key} ${test}` : '1 = 1', params: [] } : alike(key, only, dialect),

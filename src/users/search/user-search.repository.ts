@@ -7,8 +7,8 @@ import {
   type Clause,
   type Filter,
   type Form,
-  type Place,
-  type Segment,
+  type Position,
+  type Range,
   inForm,
   partsOf,
   where,
@@ -20,7 +20,8 @@ export interface Hit {
   user: User;
 }
 
-export interface Stretch {
+/** A part of a page in one statement. */
+export interface PagePart {
   form: Form;
   key: string;
   order: Order;
@@ -38,13 +39,13 @@ type Counters = ReadonlyMap<string, number>;
 export class UserSearchRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The parts of a stretch, or of what stands behind a place in it: ranges that follow one another. */
-  parts(segment: Segment, order: Order, after: Place | undefined): Clause[] {
-    return partsOf(segment, order, after, this.database.dialect);
+  /** The parts of a range, from a position on, one after another. */
+  parts(range: Range, order: Order, after: Position | undefined): Clause[] {
+    return partsOf(range, order, after, this.database.dialect);
   }
 
-  /** The users of one part. The order is found in the narrow index; only the rows of the page are read. */
-  async page(filter: Filter, { form, key, order, part, offset, limit }: Stretch): Promise<Hit[]> {
+  /** The users of one part. The narrow index gives the order; only the rows of the page are read. */
+  async page(filter: Filter, { form, key, order, part, offset, limit }: PagePart): Promise<Hit[]> {
     const { sql, params } = where([...inForm(filter.conditions, form), part]);
     const direction = order.toUpperCase();
     const rows = await this.database.query<UserRow & { page_key: Hit['key'] }>(
@@ -54,7 +55,7 @@ export class UserSearchRepository {
        JOIN users v ON v.uuid = p.uuid ORDER BY p.page_key ${direction}, p.uuid ${direction}`,
       [...joinParams(filter), ...params, limit, offset],
     );
-    // The key stays in the row: to copy one without it takes as long as to read it.
+    // The key stays in the row: a copy without it takes as long as reading it.
     return rows.map((row) => ({ key: row.page_key, user: toUser(row) }));
   }
 
@@ -68,7 +69,7 @@ export class UserSearchRepository {
     return row?.n ?? 0;
   }
 
-  /** What is counted in the transaction of every change. */
+  /** The totals that every change keeps exact. */
   async counters(): Promise<Counters> {
     const rows = await this.database.query<{ name: string; value: number }>(
       'SELECT name, value FROM user_counters',

@@ -12,23 +12,23 @@ import {
   type UserQuery,
   effectiveSort,
 } from './user.query.js';
-import { type Filter, type Form, segmentsOf } from './search-plan.js';
+import { type Filter, type Form, rangesOf } from './search-plan.js';
 import { type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from '../input/user-settings.js';
 
 export interface UserPage {
   count: number;
   users: User[];
-  /** Place of the next page; undefined on the last one. */
+  /** Cursor of the next page; undefined on the last one. */
   next: string | undefined;
 }
 
-/** A hit and the stretch of the order in which it stands. */
+/** A hit with the number of its range. */
 type Found = Hit & { segment: number };
 
-/** So many are looked up and sorted before anything else has been asked. */
+/** Up to this many matches are looked up and sorted without asking how many users there are. */
 const HANDFUL = 500;
-/** Fewer than this share of all users: below it, looking them up costs less than a walk that may meet them last. */
+/** Below this share of all users, looking the matches up costs less than walking an index that may have them last. */
 const FEW = 1 / 10;
 
 interface PageOrder {
@@ -68,7 +68,7 @@ export class UserSearch {
     return { count, users: page.map(({ user }) => user), next: next && encodeCursor(next) };
   }
 
-  /** Counts the matches, before their page is read. Without a filter the counters know them. */
+  /** Counts the matches before their page is read. Without a filter, the counters have the number. */
   private async survey(filter: Filter): Promise<{ count: number; form: Form }> {
     const { countedStatuses } = filter;
     const counted = countedStatuses ? undefined : await this.repository.count(filter);
@@ -81,21 +81,21 @@ export class UserSearch {
     return { count, form };
   }
 
-  /** Walks the stretches of the order until the page is full. */
+  /** Reads the ranges of the order until the page is full. */
   private async read(filter: Filter, page: PageOrder): Promise<Found[]> {
     const found: Found[] = [];
     let offset = page.offset;
-    const segments = segmentsOf(page.sort, page.order, filter.score, page.form);
-    if (page.cursor && page.cursor.segment >= segments.length) throw foreignCursor();
-    for (const [index, segment] of segments.entries()) {
+    const ranges = rangesOf(page.sort, page.order, filter.score, page.form);
+    if (page.cursor && page.cursor.segment >= ranges.length) throw foreignCursor();
+    for (const [index, range] of ranges.entries()) {
       if (index < (page.cursor?.segment ?? 0)) continue;
       const after = page.cursor?.segment === index ? page.cursor : undefined;
-      for (const part of this.repository.parts(segment, page.order, after)) {
+      for (const part of this.repository.parts(range, page.order, after)) {
         const { form, order } = page;
         const limit = page.limit - found.length;
         const hits = await this.repository.page(filter, {
           form,
-          key: segment.key,
+          key: range.key,
           order,
           part,
           offset,
