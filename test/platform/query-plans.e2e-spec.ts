@@ -27,7 +27,7 @@ const SMALL = new Set(['user_counters', 'leases', 'api_keys', 'import_runs']);
 const WALKS: [RegExp, string][] = [
   [/^UPDATE idempotency_keys SET created/, 'the test lets time go by'],
   [
-    /FROM users WHERE managed_by = \? .*LIMIT \?\) AS stretch/,
+    /FROM users WHERE managed_by = \? .*LIMIT \?\) AS part/,
     'the users of a data set are counted, 2,000 at a time',
   ],
   [/FROM users WHERE uuid > \? .*LIMIT \?$/, 'the export goes through all users by their key, 500 at a time'],
