@@ -21,10 +21,13 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 /** Applies a set and tells its outcomes and its statements. */
-async function apply(changes: UserChange[]): Promise<{ outcomes: Outcome[]; statements: string[] }> {
+async function apply(
+  changes: UserChange[],
+  caller = SYSTEM,
+): Promise<{ outcomes: Outcome[]; statements: string[] }> {
   return app.app.get(TransactionRunner).run(async (tx) => {
     const { sql, statements } = counting(tx);
-    return { outcomes: await app.app.get(UserWriter).apply(sql, changes, SYSTEM), statements };
+    return { outcomes: await app.app.get(UserWriter).apply(sql, changes, caller), statements };
   });
 }
 
@@ -132,6 +135,27 @@ test('nobody gets the name of a last Webmaster who has to stay, nor that of a us
     'precondition_failed',
     'username_taken',
   ]);
+});
+
+test('a change that was read too early claims nothing: its name goes to another change', async () => {
+  const [a] = uuids((await apply(people('late', 1))).outcomes) as [string];
+  const { outcomes } = await apply([
+    { kind: 'update', uuid: a, patch: { username: 'wanted by two' }, ifVersions: [99] },
+    { kind: 'create', uuid: uuidv7(), patch: { username: 'Wanted by two', email: 'wanted@example.org' } },
+    { kind: 'update', uuid: a.replace(/^./, 'f'), patch: { phone: '1' }, ifVersions: [1] },
+  ]);
+  expect(codes(outcomes)).toEqual(['username_taken', 'created', 'not_found']);
+});
+
+test('nobody blocks themselves, by an import of their own neither', async () => {
+  const [a] = uuids((await apply(people('self', 1))).outcomes) as [string];
+  const person = { kind: 'user' as const, id: a, username: 'self 0', roles: ['Webmaster'], sessionId: 's' };
+  const own: Caller = { ...SYSTEM, actor: person };
+  const byImport: Caller = { ...SYSTEM, actor: { kind: 'import', id: uuidv7(), initiator: person } };
+  for (const caller of [own, byImport]) {
+    const { outcomes } = await apply([{ kind: 'update', uuid: a, patch: { status: 'Blocked' } }], caller);
+    expect(codes(outcomes)).toEqual(['self_block']);
+  }
 });
 
 test('the same name on two changes of a set fails both', async () => {

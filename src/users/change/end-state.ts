@@ -98,18 +98,6 @@ export class EndState {
     return this.failures;
   }
 
-  /** After the judgement: why a change may not be made; empty for one that may, and for a withdrawn one. */
-  failuresOf(change: number): readonly Failure[] {
-    return this.failures.get(change) ?? [];
-  }
-
-  /** After the judgement: the names that a withdrawn change could not have had either. */
-  namesDenied(change: number): Failure[] {
-    return this.names.needs
-      .filter((need) => need.change === change && this.names.isKept(need, this.failed))
-      .map((need) => this.taken(need));
-  }
-
   /**
    * After the judgement: pairs of changes of which the second must be made no later than the first, so that every set of a
    * plan is as good as the whole.

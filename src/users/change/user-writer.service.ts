@@ -54,13 +54,10 @@ export class UserWriter {
     const claims = states.flatMap(({ before, after, failures }, index) =>
       failures.length > 0 ? [] : (claimOf(index + 1, before, after) ?? []),
     );
-    const state = claims.length > 0 ? await this.judgeClaims(tx, claims, states, caller) : undefined;
+    const failures = claims.length > 0 ? await this.judgeClaims(tx, claims, states, caller) : undefined;
     return states.map(({ before, after, failures: own, change }, index): JudgedChange => {
-      if (own.length > 0) return { before, after, failures: own };
-      const failures = state?.failuresOf(index + 1) ?? [];
-      if (failures.length > 0 || !isStale(change, before)) return { before, after, failures };
-      const denied = state?.namesDenied(index + 1) ?? [];
-      return { before, after, failures: denied.length > 0 ? denied : [STALE] };
+      const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE] : []);
+      return { before, after, failures: own.length > 0 ? own : others };
     });
   }
 
@@ -70,30 +67,38 @@ export class UserWriter {
     claims: readonly Claim[],
     states: readonly { change: UserChange; before: User | undefined }[],
     { actor }: Caller,
-  ): Promise<EndState> {
-    const state = new EndState({
-      nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
-      links: actor.kind === 'import',
-    });
+  ): Promise<ReadonlyMap<number, readonly Failure[]>> {
     const owners = await this.repository.owners(
       tx,
       claims.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
     );
-    for (const claim of claims) state.add(claim, owners);
-    states.forEach(({ change, before }, index) => {
-      if (isStale(change, before)) state.withdraw(index + 1);
-    });
-    const managers = claims.flatMap(({ manager }) => manager?.after ?? []);
-    if (managers.length > 0) {
-      // Two changes that are harmless alone may close a circle together: they take turns.
-      await this.repository.lockCounter(tx, 'manager_changes');
-      const replaced = claims.flatMap(({ manager }) => manager?.before ?? []);
-      const above = await this.repository.managersAbove(tx, [...new Set([...managers, ...replaced])]);
+    const above = await this.managersAbove(tx, claims);
+    const leaves = claims.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
+    const webmasters = leaves ? await this.repository.lockCounter(tx, 'webmasters') : 0;
+    const judge = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
+      const state = new EndState({
+        nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
+        links: actor.kind === 'import',
+      });
+      for (const claim of claims) state.add(claim, owners);
+      for (const change of withdrawn) state.withdraw(change);
       for (const [user, manager] of above) state.know(user, manager);
-    }
-    const webmasters = state.losesWebmasters ? await this.repository.lockCounter(tx, 'webmasters') : 0;
-    state.judge(webmasters);
-    return state;
+      return state.judge(webmasters);
+    };
+    const stale = states.flatMap(({ change, before }, index) => (isStale(change, before) ? [index + 1] : []));
+    const failures = judge([]);
+    if (stale.length === 0) return failures;
+    // A stale change reports what else is wrong with it (interface §1, order of checks), and claims nothing from the others.
+    const ofStale = stale.map((change) => [change, failures.get(change) ?? [STALE]] as const);
+    return new Map([...judge(stale), ...ofStale]);
+  }
+
+  private async managersAbove(tx: Sql, claims: readonly Claim[]): Promise<Map<string, string | null>> {
+    if (!claims.some(({ manager }) => manager?.after)) return new Map();
+    // Two changes that are harmless alone may close a circle together: they take turns.
+    await this.repository.lockCounter(tx, 'manager_changes');
+    const named = claims.flatMap(({ manager }) => [manager?.after ?? [], manager?.before ?? []].flat());
+    return this.repository.managersAbove(tx, [...new Set(named)]);
   }
 }
 
