@@ -17,7 +17,7 @@ export type Outcome =
   | { outcome: 'created' | 'updated' | 'unchanged'; user: User; changes: FieldChange[] }
   | { outcome: 'error'; failures: readonly Failure[] };
 
-/** A change that may be written: the state before (none for a new user) and after. */
+/** A change with the state before it (none for a new user) and after it, and why it may not be made. */
 export interface JudgedChange {
   before: User | undefined;
   after: User;

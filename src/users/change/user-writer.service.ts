@@ -115,7 +115,7 @@ function stateOf(
   return { before, after, failures: wholeErrors(after) };
 }
 
-/** Whether somebody would block the account that they use, or that has sent the import at work. */
+/** Whether a change would block the account that makes it, or that sent the import that makes it. */
 export function blocksSelf(
   { actor }: Pick<Caller, 'actor'>,
   before: Pick<User, 'uuid' | 'status'> | undefined,
