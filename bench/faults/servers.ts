@@ -138,19 +138,24 @@ export class Service extends Program {
     readonly folder: string,
     private readonly port: number,
     private readonly settings: Record<string, string>,
+    private readonly root: string,
   ) {
     super();
   }
 
-  /** @param settings beside those of a newcomer; with DATABASE_URL for MariaDB. */
+  /**
+   * @param settings besides the defaults; with DATABASE_URL for MariaDB.
+   * @param root the checkout whose `dist` runs.
+   */
   static async make(
     settings: Record<string, string> = {},
     folder?: string,
     cores?: string,
+    root = '.',
   ): Promise<Service> {
     const own = folder ?? mkdtempSync(join(tmpdir(), 'rollcall-faults-'));
     mkdirSync(own, { recursive: true });
-    const service = new Service(own, await freePort(), settings);
+    const service = new Service(own, await freePort(), settings, root);
     service.cores = cores;
     await service.start();
     return service;
@@ -188,6 +193,6 @@ export class Service extends Program {
       LOG_LEVEL: 'silent',
       ...this.settings,
     };
-    return [process.execPath, ['dist/main.js'], env];
+    return [process.execPath, [join(this.root, 'dist/main.js')], env];
   }
 }

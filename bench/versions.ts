@@ -1,0 +1,128 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { REQUEST_CASES } from './cases/requests.js';
+import { Service } from './faults/servers.js';
+import { cleanUpAtExit } from './support/clean-up.js';
+import { pinMyself, planCores } from './support/cores.js';
+import { type BenchEngine, type EngineName, startEngine } from './support/engine.js';
+import { importFile, makeUserFile } from './support/import-file.js';
+import type { Contender } from './support/load.js';
+import type { RequestOf } from './support/requests.js';
+import { memory } from './support/meter.js';
+import { inTurns, median } from './support/rounds.js';
+import { askJson } from './support/send.js';
+
+/**
+ * `npm run bench:versions -- FOLDER`: this version beside another built checkout, in turns on one machine: CPU of the
+ * service for a request or a row, and the ratio of the two. BENCH_ENGINE, BENCH_ROUNDS, BENCH_SECONDS, BENCH_ROWS as in
+ * `npm run bench`.
+ */
+const ROWS = Number(process.env['BENCH_ROWS'] ?? 20_000);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 2);
+const ENGINES = (process.env['BENCH_ENGINE']?.split(',') ?? ['sqlite', 'mariadb']) as EngineName[];
+const API = '/api/0.3';
+
+const other = process.argv[2] ?? '';
+if (!existsSync(join(other, 'dist/main.js'))) throw new Error('Name the folder of another checkout, built.');
+const ROOTS = [other, '.'];
+const cores = planCores();
+cleanUpAtExit();
+pinMyself(cores.load);
+
+const micros = (perCpuSecond: number): number => 1e6 / perCpuSecond;
+
+function say(engine: EngineName, name: string, [before = 0, after = 0]: readonly number[]): void {
+  const cells = [before, after].map((value) => value.toFixed(0).padStart(8));
+  const ratio = (after / before).toFixed(3);
+  process.stdout.write(`${engine.padEnd(8)} ${name.padEnd(40)} ${cells.join('')} ${ratio.padStart(8)}\n`);
+}
+
+/** CPU microseconds of each service for a row, over several imports of the same kind. */
+async function importsOf(
+  services: readonly Service[],
+  engine: BenchEngine,
+  files: readonly Parameters<typeof importFile>[1][],
+  expected: Record<string, number>,
+): Promise<number[]> {
+  const spent = services.map((): number[] => []);
+  for (const file of files) {
+    for (const [index, service] of services.entries()) {
+      const { cpuSeconds } = await importFile(service, file, {
+        pids: [service.pid, ...engine.pids],
+        expected,
+      });
+      spent[index]?.push((1e6 * cpuSeconds) / file.rows);
+    }
+  }
+  return spent.map(median);
+}
+
+/** The uuids of the users of a service, in the order of their external ids: both services have the same users. */
+async function uuidsOf({ url }: Service): Promise<string[]> {
+  const uuids: string[] = [];
+  for (let offset = 0; offset < ROWS; offset += 100) {
+    const path = `${API}/users/search?sort=external_id&order=asc&has_external_id=true&limit=100&offset=${offset}`;
+    const page = await askJson<{ Results: { uuid: string }[] }>(url, { method: 'GET', path });
+    uuids.push(...page.Results.map(({ uuid }) => uuid));
+  }
+  return uuids;
+}
+
+let serial = 0;
+
+/** The requests of the bench, about users of this service. */
+function requestsOf(id: string, uuids: readonly string[]): RequestOf {
+  const uuid = (n: number): string => uuids[n % uuids.length] ?? '';
+  if (id === 'read') return (n) => ({ method: 'GET', path: `${API}/users/${uuid(n)}` });
+  if (id === 'update') {
+    return (n) => ({ method: 'PUT', path: `${API}/users/${uuid(n)}`, body: { phone: `+44 ${serial++}` } });
+  }
+  const { requestOf } = REQUEST_CASES[id] ?? {};
+  if (!requestOf) throw new Error(`no case ${id}`);
+  return id === 'create' ? (_, n) => requestOf(7_000_000 + serial++, n) : requestOf;
+}
+
+for (const name of ENGINES) {
+  const engine = await startEngine(name, cores.database);
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-versions-'));
+  const services: Service[] = [];
+  try {
+    for (const [index, root] of ROOTS.entries()) {
+      const settings = { DATABASE_URL: engine.create(`version${index}`), LOG_LEVEL: 'info' };
+      services.push(await Service.make(settings, undefined, cores.server, root));
+    }
+    const file = await makeUserFile(folder, ROWS);
+    say(name, 'import, new row', await importsOf(services, engine, [file], { created: ROWS }));
+    const same = Array.from({ length: ROUNDS }, () => file);
+    say(name, 'import, unchanged row', await importsOf(services, engine, same, { unchanged: ROWS }));
+    const lists = await Promise.all(services.map(uuidsOf));
+    const contenders = services.map(({ url, pid }, index): Contender => ({
+      name: ROOTS[index] ?? '',
+      url,
+      pid,
+    }));
+    for (const [id, { title }] of Object.entries(REQUEST_CASES)) {
+      const requests = lists.map((uuids) => requestsOf(id, uuids));
+      const samples = await inTurns(contenders, requests, () => Math.floor(Math.random() * (ROWS - 25)), {
+        rounds: ROUNDS,
+        seconds: SECONDS,
+      });
+      say(
+        name,
+        title,
+        samples.map((each) => micros(median(each.map(({ perCpuSecond }) => perCpuSecond)))),
+      );
+    }
+    say(
+      name,
+      'memory at its peak, MiB',
+      services.map(({ pid }) => memory(pid).peak),
+    );
+  } finally {
+    for (const service of services) await service.remove();
+    await engine.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
