@@ -2,7 +2,7 @@ import { Service } from './faults/servers.js';
 import { send } from './faults/load.js';
 
 /**
- * `npm run bench:login`: how long the service takes to refuse a login, by the reason: the answers must not tell which
+ * `npm run bench:login`: how long the service takes to refuse a login, by the reason: the answers must not reveal which
  * names exist. Takes the reasons in turns, so that what else the machine does falls on all of them alike.
  */
 const ROUNDS = 300;

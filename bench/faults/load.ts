@@ -47,7 +47,7 @@ export async function countUsers(service: Service): Promise<number> {
 
 /**
  * Connectors that create users without a pause and repeat what fails with the same `Idempotency-Key`, as the guide
- * for connectors tells them to.
+ * for connectors requires.
  */
 export class Load {
   sent = 0;

@@ -7,7 +7,7 @@ import { MariaDb } from '../faults/servers.js';
 
 export type EngineName = 'sqlite' | 'mariadb';
 
-/** A database engine of the bench: makes databases, and tells what the server of them did. */
+/** A database engine of the bench: makes databases, and counts what their server did. */
 export interface BenchEngine {
   readonly name: EngineName;
   readonly version: string;

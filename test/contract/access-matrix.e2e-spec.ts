@@ -49,7 +49,7 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
   ],
   ['PUT /users/{user_id}', 'their own', (c, t) => c.put(`/users/${t.own}`, { phone: '1' }), OWN],
 ];
-/** Imports are for Webmasters and keys; those who may are told that this one does not exist. */
+/** Imports are for Webmasters and keys; they get 404, as this one does not exist. */
 const MANAGERS = (status: number) => [401, 401, 401, 403, 403, status, status];
 const NOBODY = '00000000-0000-4000-8000-00000000dead';
 const NO_IMPORT = `/imports/${NOBODY}`;

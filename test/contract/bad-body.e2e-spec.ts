@@ -152,7 +152,7 @@ describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ metho
     expect(({} as Record<string, unknown>)['roles']).toBeUndefined();
   });
 
-  test('tells all unknown keys at once', async () => {
+  test('reports all unknown keys at once', async () => {
     const { body } = await send('{"one":1,"two":2}');
     const unknown = body.errors.filter(({ code }: { code: string }) => code === 'unknown_field');
     expect(unknown.map(({ field }: { field: string }) => field)).toEqual(['one', 'two']);

@@ -109,7 +109,7 @@ describe.each(METHODS)('%s', (path, methods) => {
     },
   );
 
-  test('OPTIONS tells the methods', async () => {
+  test('OPTIONS lists the methods', async () => {
     const { status, headers } = await app.nobody.raw('OPTIONS', `/api/0.3${filled(path)}`);
     expect([200, 204, 405]).toContain(status);
     expect(headers['allow']?.replace('OPTIONS, ', '')).toBe(methods.join(', '));

@@ -142,7 +142,7 @@ test.each(Object.entries(CATALOGUE))('%s is answered as a problem', async (code,
   const { members = [], headers = {} } = EXTRAS[code] ?? {};
   expect(Object.keys(answer.body).sort()).toEqual([...MEMBERS, ...members].sort());
   for (const [name, form] of Object.entries(headers)) expect(answer.headers[name]).toMatch(form);
-  // What is 5xx stands in the log, with the id that the client was told; nothing else does.
+  // Every 5xx is in the log, with the request id that the client got; nothing else is.
   const logged = faults.mock.calls.map(([id, what]) => [id, what]);
   if (status < 500) expect(logged).toEqual([]);
   else expect(logged).toContainEqual([answer.body.request_id, code]);

@@ -35,7 +35,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     expect(page.problems).toEqual([]);
   });
 
-  test('with a key told in the dialog a user is created, found and changed', async () => {
+  test('with a key entered in the dialog a user is created, found and changed', async () => {
     await page.authorize(API_KEY);
     const created = await page.execute('UsersController_create', { body: someoneElse });
     expect(created.status).toBe('201');

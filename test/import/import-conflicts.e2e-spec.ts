@@ -63,7 +63,7 @@ test('a chain whose head fails fails as a whole, and leaves everybody as they we
   expect(await usernames('c-', 4)).toEqual(['c-n0', 'c-n1', 'c-n2', 'c-n3']);
 });
 
-test('a name that nobody gives up is taken, and the conflict names its owner', async () => {
+test('a name that nobody releases is taken, and the conflict names its owner', async () => {
   await imported(app.key, csv(HEAD, ...people('t-', 2)));
   const run = await imported(app.key, csv(HEAD, 't-9,T-N0,t-9@example.org'));
   const owner = await linked(app.key, 't-0');

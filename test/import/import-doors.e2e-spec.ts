@@ -7,7 +7,7 @@ import type { Answer } from '../support/client.js';
 import { counted, csv, settled, upload } from '../support/imports.js';
 import { databaseOf, problemOf } from '../support/people.js';
 
-/** How a file gets in over HTTP, and what is refused at the door. */
+/** How a file is uploaded over HTTP, and which uploads are refused. */
 let app: TestApp;
 let n = 0;
 beforeAll(async () => void (app = await TestApp.start()));

@@ -142,7 +142,7 @@ describe('an operator', () => {
     const done = await settled(app.key, run.id);
     expect([done.state, counted(done)]).toEqual(['completed', { blocked: 6, unchanged: 24 }]);
   });
-  test('whose approval comes after somebody else has changed a user finds the plan void', async () => {
+  test('that is approved after another client has changed a user is void', async () => {
     const run = await parked();
     const user = await linked(app.key, `${dataset}-0`);
     await app.key.put(`/users/${user.uuid}`, { status: 'Blocked' });

@@ -69,7 +69,7 @@ test('a user who is blocked already is not missing', async () => {
   expect((await app.key.get('/users/search?managed_by=s')).body.Count).toBe(6);
 });
 
-test('whom the file names and who would not be missing hides nobody who is', async () => {
+test('users in the file who could not be missing hide nobody who is missing', async () => {
   const options = 'dataset=hidden&allow_privileged=true';
   const [blocked, master, other] = ['h-blocked', 'h-master', 'h-other'];
   await imported(app.key, csv(HEAD, person('h-gone'), person('h-twice')), options);

@@ -8,10 +8,10 @@ import { TestApp } from '../support/app.js';
 import { ALL_BUT_DATE } from '../support/clock.js';
 import { counted, csv, imported, linked, settled } from '../support/imports.js';
 
-/** What an operator asks for at the moment in which a run becomes old enough to be taken away. */
-/** More than IMPORT_RETENTION_DAYS: the clock of the tests stands for some milliseconds, and old is what is older. */
+/** What an operator requests at the moment when a run becomes old enough to be purged. */
+/** More than IMPORT_RETENTION_DAYS: only what is older is purged, and the fake clock may lag by some milliseconds. */
 const RETENTION_MILLIS = 91 * 24 * 60 * 60 * 1000;
-const SOMEBODY = '01a1fc00-0000-7000-8000-00000000beef';
+const OTHER_OWNER = '01a1fc00-0000-7000-8000-00000000beef';
 let app: TestApp;
 let runs: ImportRunsRepository;
 beforeAll(async () => {
@@ -35,12 +35,12 @@ const decide = async (id: string, word: string): Promise<string> => {
   return answer.body.id as string;
 };
 
-/** Until the end of `work` no worker takes up a run. */
+/** No worker starts a run until the end of `work`. */
 async function idle(work: () => Promise<void>): Promise<void> {
   const leases = app.app.get(LeaseRepository);
-  while (!(await leases.take(IMPORT_LEASE, SOMEBODY, 3600)));
+  while (!(await leases.take(IMPORT_LEASE, OTHER_OWNER, 3600)));
   await work();
-  await leases.give(IMPORT_LEASE, SOMEBODY);
+  await leases.give(IMPORT_LEASE, OTHER_OWNER);
 }
 
 test('a plan that is approved while it is about to lapse keeps its file, and is applied', async () => {

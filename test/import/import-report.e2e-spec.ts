@@ -99,7 +99,7 @@ test('rows by outcome and code', async () => {
   expect(await lines('code=invalid_format')).toEqual([4, 5]);
 });
 
-test('events tell the run until it ends', async () => {
+test('events report the run until it ends', async () => {
   const { body } = await upload(app.key, csv('ExternalId,Username,Email', 'e1,e1,e1@example.org'));
   const { headers, text } = await app.key.get(`/imports/${body.id}/events`);
   expect(headers['content-type']).toContain('text/event-stream');

@@ -106,7 +106,7 @@ test('a file without a marker is taken when it has been still for ten seconds', 
   expect(Date.now() - began).toBeGreaterThan(9_000);
 });
 
-test('a marker beside a file tells that it is complete, whatever its times say', async () => {
+test('a marker next to a file means that it is complete, whatever its times say', async () => {
   await firstStart();
   drop('a.csv', person('a'));
   mark('a.csv');

@@ -20,7 +20,7 @@ const inForm = (file: readonly Buffer[]): Buffer[] => [
 ];
 const bytesOf = (parts: readonly Buffer[]): number => parts.reduce((sum, part) => sum + part.length, 0);
 
-/** @param announced whether the length stands in the head, by which a request can be refused before it comes. */
+/** @param announced whether the headers give the length, so that a request can be refused before its body comes. */
 const send = async (type: string, parts: readonly Buffer[], announced: boolean) => {
   const headers = {
     ...app.key.headers,

@@ -155,7 +155,7 @@ test.each([
   expect(err).toContain(message);
 });
 
-test.each([[['--help']], [['create', '--help']]])('keys %j tells the exit codes', async (args) => {
+test.each([[['--help']], [['create', '--help']]])('keys %j lists the exit codes', async (args) => {
   const { code, out, err } = await run(args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/Exit codes: 0 done, 2 nothing done/);

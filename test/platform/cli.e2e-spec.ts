@@ -143,7 +143,7 @@ test('the doctor finds what is wrong, says what to do, and no secret', async () 
   expect(broken.out + broken.err + away.out + away.err).not.toContain('hunter2');
 });
 
-test('the doctor tells of pending migrations, and "rollcall migrate" runs them', async () => {
+test('the doctor reports pending migrations, and "rollcall migrate" runs them', async () => {
   const fresh = { MIGRATE_ON_START: 'false' };
   expect((await rollcall(['doctor'], fresh)).out).toMatch(
     /warn +migrations +some are pending; run "rollcall migrate"/,

@@ -3,7 +3,7 @@ import { API_KEY, TestApp } from '../support/app.js';
 import { aUser, create } from '../support/factories.js';
 import { sendBytes } from '../support/raw.js';
 
-/** What a client claims of itself never comes back to another one, and moves no address that the service tells. */
+/** What a client claims in headers never reaches another client, and changes no address that the service gives out. */
 const CLAIMED = {
   host: 'evil.example',
   'x-forwarded-host': 'evil.example',

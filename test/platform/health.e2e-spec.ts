@@ -70,7 +70,7 @@ describe('metrics', () => {
     );
     expect(await Promise.all(logins)).toEqual([1, 5, 1]);
   });
-  test('tell of imports: overdue, parked, completed', async () => {
+  test('count imports: overdue, parked, completed', async () => {
     expect(await value('rollcall_import_overdue')).toBe(1);
     expect(await value('rollcall_import_last_completed_timestamp_seconds')).toBe(0);
     const people = (status: string) =>

@@ -129,7 +129,7 @@ describe('the log of a service that is used in every way', () => {
     }
   });
 
-  test('tells of a refusal who asked and from where, and of nothing else', () => {
+  test('has the sender and the address of a refusal, and of no other request', () => {
     const senderOf = (name: string) => {
       const line = lines.find(({ request_id, msg }) => request_id === ids[name] && msg === 'request');
       return [line?.ip, line?.actor_kind, line?.actor_id];

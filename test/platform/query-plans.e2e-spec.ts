@@ -90,13 +90,13 @@ test('a search that finds most users reads a page in its order', async () => {
   expect(await faults(BROAD)).toEqual([]);
 });
 
-test('so it is for those who meet active users alone', async () => {
+test('the same holds for readers who see active users only', async () => {
   const { client } = await scenario.aMember(app);
   await scenario.searchAll(client, scenario.FOR_MEMBERS, ['updated', 'surname', 'username']);
   expect(await faults(BROAD)).toEqual([]);
 });
 
-test('matches at the far end of an order are looked up, not reached last', async () => {
+test('matches at the far end of an order are looked up directly', async () => {
   const pilots = ['pilot', seededUuid(PILOTS)];
   await databaseOf(app).execute('UPDATE users SET managed_by = ? WHERE uuid < ?', pilots);
   await refreshStatistics(app);

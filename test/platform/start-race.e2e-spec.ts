@@ -60,7 +60,7 @@ onMariadb(
   },
 );
 
-/** Two instances that run, after they have met behind the locks that `statements` take. */
+/** Two running instances that both waited for the locks of `statements` while they started. */
 async function startBehind(...statements: string[]): Promise<Process[]> {
   const holder = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') });
   try {

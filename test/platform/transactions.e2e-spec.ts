@@ -27,7 +27,7 @@ const names = async (beginning: string) => {
   return rows.map(({ name }) => name);
 };
 
-/** A promise and the function that settles it: the barrier at which two transactions meet. */
+/** A promise and the function that settles it: a barrier for two transactions. */
 function barrier(): { reached: Promise<void>; reach: () => void } {
   let reach = (): void => undefined;
   const reached = new Promise<void>((resolve) => (reach = resolve));

@@ -17,7 +17,7 @@ test('where the public address is https, the cookie travels encrypted only, unde
   expect(await me(`rollcall_session=${value}`)).toBe(401);
 });
 
-test('the public address is no foreign origin, whatever address the service listens on', async () => {
+test('the public address is not a foreign origin, whatever address the service listens on', async () => {
   const admin = await app.login();
   const own = { origin: 'https://people.example.org' };
   expect((await admin.send('POST', '/sessions/logout', undefined, own)).status).toBe(200);

@@ -25,7 +25,7 @@ const endWindows = () =>
   databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
 
 describe('after five failures of one name', () => {
-  test('even the right password is refused, and the answer tells when to come back', async () => {
+  test('even the right password is refused, and the answer says when to try again', async () => {
     const { username } = await create(app.key, { password: PASSWORD });
     await fail(5, username);
     const answer = await login(username, PASSWORD);

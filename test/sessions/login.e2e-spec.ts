@@ -57,7 +57,7 @@ describe('a refused login', () => {
     ['user without a password', passwordless.username, PASSWORD],
   ];
 
-  test('tells nothing of its reason', async () => {
+  test('does not reveal its reason', async () => {
     const answers = [];
     for (const [, name, password] of refusals()) {
       const { status, body, headers } = await login(name, password);

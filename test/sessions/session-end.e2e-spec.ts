@@ -29,7 +29,7 @@ const change = async (user: Json, body: object) => {
   expect((await app.key.put(`/users/${user.uuid}`, body)).status).toBe(200);
 };
 
-/** Somebody with two sessions that have been used on both instances. */
+/** A person with two sessions that have been used on both instances. */
 async function withTwo(overrides: Record<string, unknown> = {}): Promise<Person & { second: Client }> {
   const person = await aPerson(app, overrides);
   const second = await app.login(person.user.username, PASSWORD);

@@ -18,7 +18,7 @@ type Headers = Record<string, string>;
 
 const PREFIX = '/api/0.3';
 
-/** Closes what is idle before the service does, after 5 seconds: no request meets a connection that is just being closed. */
+/** Closes idle connections before the service does after 5 seconds, so that no request uses one that is being closed. */
 export const agent = new Agent({ keepAlive: true, timeout: 2000 });
 
 /** Speaks to the API under `/api/0.3`. Every answer is checked against the OpenAPI file. */

@@ -60,7 +60,7 @@ function part(name: string, schema: Schema, mood: Mood): fc.Arbitrary<Json> {
 
 function pathOf({ template, parameters }: Operation, mood: Mood): fc.Arbitrary<string> {
   const names = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-  // What is no single segment is another route, and `me` and its like are routes of their own.
+  // An empty value, one with a slash, `me` and the like would be other routes.
   const odd = hostile()
     .map(encoded)
     .filter((text) => !/^$|\/|^(me|search|export\.csv|template\.csv|login|logout)$/.test(text));

@@ -111,7 +111,7 @@ const MEANINGS: Record<string, fc.Arbitrary<Json>> = {
   authname: fc.option(name.map((value) => ({ saml: [value] }))),
 };
 
-/** As `valid`, with what the name of a field or parameter tells besides. */
+/** As `valid`, and with values that suit the name of the field or parameter. */
 export function sensible(field: string, schema: Schema): fc.Arbitrary<Json> {
   const known = MEANINGS[field];
   return known

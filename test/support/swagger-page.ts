@@ -57,7 +57,7 @@ export class SwaggerPage {
     return this.page.close();
   }
 
-  /** Tells the key in the dialog behind the button "Authorize". */
+  /** Enters the key in the dialog of the button "Authorize". */
   async authorize(key: string): Promise<void> {
     const scheme = await this.dialog();
     await scheme.locator('input').fill(key);

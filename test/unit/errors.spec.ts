@@ -86,7 +86,7 @@ describe('a thrown value', () => {
     toDatabaseError(away),
     'secret 10.1.2.3',
     { message: 'secret' },
-  ])('that is no error of the catalogue shows nothing of itself (%#)', (thrown) => {
+  ])('that is not in the error catalogue reveals nothing (%#)', (thrown) => {
     const problem = JSON.stringify(toProblem(toProblemError(thrown), '/x', 'id'));
     expect(problem).not.toMatch(/secret|10\.1\.2\.3|ECONN/);
   });

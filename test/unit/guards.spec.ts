@@ -122,7 +122,7 @@ describe.each<[string, number, (value: number, of: number) => Partial<PlanNumber
   });
 });
 
-test('several hits are told together', () => {
+test('several hits are reported together', () => {
   expect(
     hits({ deactivations: 6, errors: 500, matched: 30, emptied: { phone: 30, surname: 21, email: 5 } }).map(
       ([name]) => name,

@@ -68,7 +68,7 @@ describe('external ids and authnames', () => {
 test.each([
   ['a username that normalisation makes longer', loginKey, 'ﷺ'.repeat(254)],
   ['an external id of characters outside of the BMP', exactKey, '😀'.repeat(255)],
-])('the key of %s fits into its column and still tells two values apart', (_, keyOf, long) => {
+])('the key of %s fits into its column and still differs for two values', (_, keyOf, long) => {
   expect(keyOf(long).length).toBeLessThanOrEqual(255);
   expect(keyOf(long)).not.toBe(keyOf(`${long}x`));
   expect(keyOf(long)).toBe(keyOf(` ${long} `));

@@ -53,7 +53,7 @@ test('a failed row leaves its user where they were, and the database knows bette
   expect([...graph.order()]).toEqual([]);
 });
 
-test('a row has the say before the database, whichever is told first', () => {
+test('a row overrides the database, whichever is added first', () => {
   for (const rowFirst of [true, false]) {
     const graph = new ManagerGraph(rowFirst ? COMPACT : IN_MAPS);
     if (!rowFirst) graph.know('b', 'a');

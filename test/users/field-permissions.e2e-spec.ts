@@ -120,7 +120,7 @@ describe.each(['External user', 'member'])('of their own profile, the %s', (who)
     expect((await current()).authname).toEqual({ saml: [expect.stringContaining('@idp')] });
   });
 
-  test('is told every field that is not theirs, and the others stay as they were', async () => {
+  test('gets an error for every field they may not change, and the other fields stay as they were', async () => {
     const before = await current();
     const answer = await put({ known_as: 'Sam', surname: 'Other', roles: ['Webmaster'], status: 'Active' });
     expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);

@@ -47,7 +47,7 @@ beforeAll(async () => {
       uuid,
     ]);
   }
-  // The first Webmaster stands before all of them.
+  // The first Webmaster comes before all of them.
   const old = '2020-01-01 00:00:00.000';
   await database.execute("UPDATE users SET created = ?, updated = ? WHERE username = 'admin'", [old, old]);
 });

@@ -63,7 +63,7 @@ test.each(CHANGES)('the next page is right when %s in between', async (_, change
   }
 });
 
-test('users that an import takes up without another change are met by the next page of its data set', async () => {
+test('users that an import links without another change are on the next page of its data set', async () => {
   const walk = { managed_by: 'claims', sort: 'username', order: 'asc' } as const;
   const claim = (from: number, to: number) =>
     databaseOf(app).execute('UPDATE users SET managed_by = NULL WHERE uuid >= ? AND uuid < ?', [

@@ -124,7 +124,7 @@ describe('the last active Webmaster', () => {
     await fresh.login('admin', ADMIN_PASSWORD);
   });
 
-  test('does not give up the role', async () => {
+  test('cannot lose the role', async () => {
     const answer = await (await fresh.login()).put(`/users/${last.uuid}`, { roles: ['Editor'] });
     expect(refusal(answer)).toEqual([409, 'last_webmaster']);
   });

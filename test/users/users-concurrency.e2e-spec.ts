@@ -21,7 +21,7 @@ const many = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[
 const statuses = (answers: Answer[]): number[] => answers.map(({ status }) => status).sort();
 const read = async (uuid: string) => (await app.key.get(`/users/${uuid}`)).body;
 
-describe('of 20 users at once with one value one is created, and the others are told who', () => {
+describe('of 20 users created at once with the same value, one is created and the others get its uuid', () => {
   test.each([
     ['username', 'racing name', 'RACING  name'],
     ['email', 'race@example.org', 'RACE@example.org'],

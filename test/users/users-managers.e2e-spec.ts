@@ -11,7 +11,7 @@ afterAll(() => app.end());
 const UNKNOWN = '00000000-0000-0000-0000-000000000000';
 const put = (user: Json, manager: string | null) =>
   app.key.put(`/users/${user.uuid}`, { manager_uuid: manager });
-/** Users of whom each has the next one as manager, the last one none. */
+/** Users that each have the next one as manager; the last one has none. */
 async function chain(length: number): Promise<Json[]> {
   const users: Json[] = [];
   for (let i = 0; i < length; i++)

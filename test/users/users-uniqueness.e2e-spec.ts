@@ -105,7 +105,7 @@ describe('a username and an e-mail address are one space of names', () => {
     const username = address();
     await expectTaken({ username }, { email: username.toUpperCase() }, 'email');
   });
-  test('one user may have the same as both, give up either, and take it back', async () => {
+  test('one user may have the same value as both, release either, and take it back', async () => {
     const email = address();
     const { uuid } = await create(app.key, { username: email, email });
     const renamed = await app.key.put(`/users/${uuid}`, { username: unique() });
@@ -169,7 +169,7 @@ test('every conflict is named with its holder', async () => {
   ]);
 });
 
-test('a name that was given up is free at once; that of a blocked user is not', async () => {
+test('a released name is free at once; the name of a blocked user is not', async () => {
   const user = await create(app.key);
   await app.key.put(`/users/${user.uuid}`, { username: `${user.username} 2`, status: 'Blocked' });
   expect((await create(app.key, { username: user.username })).username).toBe(user.username);

@@ -165,7 +165,7 @@ describe('an External user', () => {
     }
   });
 
-  test('may not search, not even for oneself; bad syntax is told first', async () => {
+  test('may not search, not even for themselves; bad syntax is reported first', async () => {
     for (const query of ['', 'username=external', 'limit=1']) {
       const answer = await search(external, query);
       expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** Applies a set and tells its outcomes and its statements. */
+/** Applies a set. @returns its outcomes and its statements. */
 async function apply(changes: UserChange[]): Promise<{ outcomes: Outcome[]; statements: string[] }> {
   return app.app.get(TransactionRunner).run(async (tx) => {
     const { sql, statements } = counting(tx);
@@ -163,7 +163,7 @@ test('managers may be made in the same set, and a circle within a set is refused
   );
 });
 
-test('the counters, the look-up tables and the audit tell what the rows tell', async () => {
+test('the counters, the look-up tables and the audit agree with the rows', async () => {
   const one = async (sql: string) => Number((await database.query<{ n: number }>(sql))[0]?.n);
   const users = await one('SELECT COUNT(*) AS n FROM users');
   expect(await one("SELECT value AS n FROM user_counters WHERE name = 'Active'")).toBe(users);
