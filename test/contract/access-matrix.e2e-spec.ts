@@ -7,13 +7,13 @@ import type { Client, Json } from '../support/client.js';
 import { aUser, create } from '../support/factories.js';
 import { PASSWORD, databaseOf, inSeconds, sha256 } from '../support/people.js';
 
-/** Whoever may ask, in the order of the columns below. */
+/** All kinds of callers, in the order of the columns below. */
 const WHO = ['nobody', 'a bad key', 'a revoked key', 'External user', 'member', 'Webmaster', 'key'] as const;
 type Who = (typeof WHO)[number];
 type Session = 'External user' | 'member' | 'Webmaster';
 const SESSIONS: Session[] = ['External user', 'member', 'Webmaster'];
 
-/** What a request needs to know: who asks, and some other user. */
+/** What a request depends on: the caller and another user. */
 interface Target {
   own: string;
   other: string;
@@ -21,7 +21,7 @@ interface Target {
 type Send = (client: Client, target: Target) => ReturnType<Client['get']>;
 
 const EVERYBODY = [200, 200, 200, 200, 200, 200, 200];
-/** One's own profile: only sessions have one. */
+/** The caller's own profile: only sessions have one. */
 const OWN = [...Array<undefined>(3), 200, 200, 200, undefined];
 const LOGIN = { username: 'admin', password: ADMIN_PASSWORD };
 
@@ -105,7 +105,7 @@ TABLE.push(
   ],
 );
 
-/** Outside of the API, open to everybody. */
+/** Outside the API, open to everybody. */
 const FOR_PEOPLE =
   /^\S+ \/(health\/live|health\/ready|metrics|problems\/\{code\}|assets\/default-avatar\.svg|docs\b.*)$/;
 const CODES = new Map([

@@ -4,7 +4,7 @@ import type { Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
 
-/** Users that lived before the source did: a file takes them over and puts them in order. */
+/** Users that existed before the source did: a file takes them over and updates them. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());

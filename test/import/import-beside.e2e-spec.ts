@@ -7,7 +7,7 @@ import type { Json } from '../support/client.js';
 
 /** What happens during a run: an operator stops it, another client changes a user. */
 let app: TestApp;
-jest.setTimeout(120_000); // thousands of rows each
+jest.setTimeout(120_000); // each test imports thousands of rows
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 

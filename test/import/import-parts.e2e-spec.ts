@@ -38,7 +38,7 @@ test('a file whose parts were purged before it was a run is reported as unavaila
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('parts of a run that waits stay: for the purge, and for another attempt at the same file', async () => {
+test('parts of a waiting run are kept by the purge and by another upload of the same file', async () => {
   const id = idOf('b');
   const leases = app.app.get(LeaseRepository);
   while (!(await leases.take(IMPORT_LEASE, OTHER_OWNER, 3600)));

@@ -43,7 +43,7 @@ async function idle(work: () => Promise<void>): Promise<void> {
   await leases.give(IMPORT_LEASE, OTHER_OWNER);
 }
 
-test('a plan that is approved while it is about to lapse keeps its file, and is applied', async () => {
+test('a plan that is approved just before it expires keeps its file, and is applied', async () => {
   const { id } = await imported(app.key, file('a'), 'dry_run=true');
   grow();
   await idle(async () => {
@@ -60,7 +60,7 @@ test('a plan that is approved while it is about to lapse keeps its file, and is 
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('an old run stays for a revert that waits for its turn', async () => {
+test('an old run is kept for a revert that is queued', async () => {
   const { id } = await imported(app.key, file('b'));
   grow();
   let revert = '';
@@ -76,7 +76,7 @@ test('an old run stays for a revert that waits for its turn', async () => {
   expect((await app.key.get('/imports')).body.Count).toBe(0);
 });
 
-test('a revert that comes while an old run is about to be taken away finds all of it', async () => {
+test('a revert that arrives just before an old run is purged finds all of it', async () => {
   const { id } = await imported(app.key, file('c'));
   grow();
   let revert = '';
@@ -94,7 +94,7 @@ test('a revert that comes while an old run is about to be taken away finds all o
   expect([run.state, counted(run)]).toEqual(['completed', { blocked: 1 }]);
 });
 
-test('a revert that comes when the rows of an old run have begun to go is refused', async () => {
+test('a revert that arrives while the rows of an old run are being purged is refused', async () => {
   const { id } = await imported(app.key, file('d'));
   grow();
   const rows = app.app.get(ImportRowsRepository);

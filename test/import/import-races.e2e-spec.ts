@@ -11,7 +11,7 @@ import { ENGINE } from '../support/database.js';
 import { csv, imported, linked, rowsOf, settled } from '../support/imports.js';
 import { databaseOf } from '../support/people.js';
 
-/** Two that work on one import at once. */
+/** Two parties that work on one import at once. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.restoreAllMocks());
@@ -73,7 +73,7 @@ test('a worker that has lost its lease without noticing deletes nothing of the p
     id,
     () => false,
     app.app.get(TransactionRunner),
-    new Leases(app.app.get(LeaseRepository)), // of an instance that holds none
+    new Leases(app.app.get(LeaseRepository)), // of an instance without a lease
     app.app.get(ImportRunsRepository),
   );
   const run = await app.app.get(ImportRunsRepository).find(id);

@@ -4,7 +4,7 @@ import type { Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
 
-/** What becomes of single rows. Every test has its own external ids. */
+/** The outcomes of single rows. Every test has its own external ids. */
 let app: TestApp;
 let n = 0;
 let id = (name: string) => name;
@@ -127,7 +127,7 @@ describe('blank cells', () => {
     expect([about_me, rest]).toEqual(['new', expect.objectContaining({ ...kept(), phone: '1' })]);
     expect(before).toMatchObject(rest);
   });
-  test('a column that is not there leaves its field alone', async () => {
+  test('a missing column leaves its field alone', async () => {
     const run = await imported(app.key, csv('ExternalId,ForeName', `${id('a')},Anne`));
     expect(counted(run)).toEqual({ updated: 1 });
     expect(await linked(app.key, id('a'))).toMatchObject({ ...kept(), firstname: 'Anne', phone: '1' });
@@ -199,7 +199,7 @@ describe('the same key twice', () => {
 });
 
 describe('a user without external id', () => {
-  test('with the same username or e-mail is in the way, and named', async () => {
+  test('with the same username or e-mail is a conflict, and named', async () => {
     const user = await create(app.key, { username: id('u'), email: `${id('u')}@example.org` });
     const run = await imported(
       app.key,

@@ -4,7 +4,7 @@ import type { Json } from '../support/client.js';
 import { aUser } from '../support/factories.js';
 import { csv, imported, rowsOf } from '../support/imports.js';
 
-/** The importer and the API obey one set of rules: a value is refused with the same error wherever it comes from. */
+/** The importer and the API follow the same rules: a value is refused with the same error wherever it comes from. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());

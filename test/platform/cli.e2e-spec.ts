@@ -90,7 +90,7 @@ test.each([
   expect(err).toMatch(why);
 });
 
-test('a key that is made opens a running service, and one that is revoked does not at the next request', async () => {
+test('a new key works in a running service, and a revoked one fails at the next request', async () => {
   const service = await Process.running(settings);
   const made = await rollcall(['keys', 'create', 'connector', '--expires', '30d']);
   const key = made.out.trim();
@@ -109,7 +109,7 @@ test('a key that is made opens a running service, and one that is revoked does n
   });
 });
 
-test('an import beside a running service is worked on by one of the two', async () => {
+test('an import started next to a running service is done by one of the two', async () => {
   const service = await Process.running(settings);
   const run = await rollcall(['import', fileOf('a.csv', 'a,a,a@example.org,Active')]);
   expect([run.code, /created +1/.test(run.out)]).toEqual([0, true]);

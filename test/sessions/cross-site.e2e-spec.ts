@@ -35,7 +35,7 @@ describe('a change with a cookie', () => {
     expect(await change(headers)).toEqual({ problem: [403, 'cross_site'], changed: false });
   });
 
-  test('is good from our own pages and from clients that are no browsers', async () => {
+  test('is allowed from our own pages and from clients other than browsers', async () => {
     const good: Headers[] = [
       {},
       { origin: BASE_URL },
@@ -57,14 +57,14 @@ test.each(FOREIGN)('a key is not bound to a site: %s', async (_, headers) => {
   expect(status).toBe(200);
 });
 
-test('another site logs nobody out', async () => {
+test('another site cannot log anyone out', async () => {
   const { client } = await aPerson(app);
   const answer = await client.send('POST', '/sessions/logout', undefined, { origin: 'https://evil.example' });
   expect(problemOf(answer)).toEqual([403, 'cross_site']);
   expect((await client.get('/users/me')).status).toBe(200);
 });
 
-test('another site logs nobody in over a session', async () => {
+test('another site cannot replace a session with a login', async () => {
   const count = async () => (await databaseOf(app).query('SELECT id FROM sessions')).length;
   const before = await count();
   const login = { username: 'admin', password: ADMIN_PASSWORD };

@@ -24,7 +24,7 @@ describe('Link: rel="next"', () => {
     expect(nextOf(await page(USERS))).toBeUndefined();
   });
 
-  test('keeps every other parameter and leads from an offset on', async () => {
+  test('keeps every other parameter and continues from an offset', async () => {
     const first = await search(
       app.key,
       'offset=5&limit=10&sort=username&order=asc&role=Webmaster&role=organisational+user',
@@ -37,7 +37,7 @@ describe('Link: rel="next"', () => {
     expect([names[0], names.length]).toEqual(['user 014', 10]);
   });
 
-  test('keeps parameters behind a question mark', async () => {
+  test('keeps parameters after a question mark', async () => {
     const first = await search(app.key, 'fulltext_search=user?&limit=2&order=asc');
     expect(first.body.Results).toHaveLength(2);
     const query = new URLSearchParams((nextOf(first) ?? '').split('/search?')[1]);

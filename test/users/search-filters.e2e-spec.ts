@@ -111,7 +111,7 @@ describe('each filter is exact', () => {
   });
 });
 
-describe('filters together must all hold', () => {
+describe('all filters must match', () => {
   test.each<[Query, string[]]>([
     [{ status: 'Blocked', role: 'Editor' }, ['Jose']],
     [{ status: 'Blocked', role: ['Editor', 'Author'] }, ['Jose', 'two words']],

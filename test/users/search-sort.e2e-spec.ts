@@ -98,7 +98,7 @@ describe.each(CASES)('sort=%s&order=%s', (sort, order) => {
     expect(uuidsOf(await walkByOffset(app.key, { sort, order, limit: 41 }))).toEqual(uuidsOf(byLink));
   });
 
-  test('a filter and words keep the order and the walk whole', async () => {
+  test('filters and words keep the order, and the walk stays complete', async () => {
     const query = { sort, order, limit: 13, status: 'Active', fulltext_search: 'walk*' };
     const users = await walkByLink(app.key, query);
     const all = await walkByLink(app.key, { sort, order, limit: 100 });
@@ -120,7 +120,7 @@ test('pages of one user go from filled to empty values without losing anyone', a
   }
 });
 
-test('sort=relevance with words walks every user once, the best matches first', async () => {
+test('sort=relevance with words returns every user once, the best matches first', async () => {
   for (const order of ['desc', 'asc']) {
     const query = { fulltext_search: 'walker', sort: 'relevance', order };
     const users = await walkByLink(app.key, { ...query, limit: 17 });

@@ -162,7 +162,7 @@ describe('formats', () => {
   );
 });
 
-describe('keys that are no field', () => {
+describe('unknown keys', () => {
   test.each([
     'nickname',
     'Username',
