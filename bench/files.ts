@@ -32,9 +32,9 @@ inspector.connect();
 await inspector.post('Profiler.enable');
 await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-/** The files of the build in which something is called while `work` runs. */
+/** The files of the build in which a function is called while `work` runs. */
 async function filesOf(work: () => Promise<unknown>): Promise<Set<string>> {
-  await inspector.post('Profiler.takePreciseCoverage'); // counts begin anew
+  await inspector.post('Profiler.takePreciseCoverage'); // resets the counts
   await work();
   const { result } = await inspector.post('Profiler.takePreciseCoverage');
   const called = result.filter(

@@ -2,8 +2,8 @@ import { Service } from './faults/servers.js';
 import { send } from './faults/load.js';
 
 /**
- * `npm run bench:login`: how long the service takes to refuse a login, by the reason: the answers must not tell which
- * names exist. Takes the reasons in turns, so that what else the machine does falls on all of them alike.
+ * `npm run bench:login`: how long the service takes to refuse a login, by reason: the answers must not reveal which
+ * names exist. The reasons take turns, so that other load on the machine affects all of them alike.
  */
 const ROUNDS = 300;
 const service = await Service.make({ LOGIN_FAILURES_PER_NAME: '100000', LOGIN_FAILURES_PER_IP: '100000' });

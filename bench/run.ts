@@ -17,8 +17,9 @@ import { readSettings } from './support/settings.js';
 import { ENGINE_NAMES, captionOf, fullTables } from './support/table.js';
 
 /**
- * `npm run bench`: the built service beside floors that do the least that its work asks for, on both engines;
- * `npm run bench:full`: searches among a million users and the plan of a large file too. docs/performance.md tells how to read it.
+ * `npm run bench`: the built service next to floors that do the minimum that its work needs, on both engines;
+ * `npm run bench:full`: also searches with a million users and the plan of a large file. docs/performance.md says how to
+ * read it.
  */
 const USERS = 10_000;
 const MANY_USERS = 1_000_000;

@@ -10,8 +10,8 @@ import { seed } from './support/seed.js';
 import { readSettings } from './support/settings.js';
 
 /**
- * `npm run bench:soak [-- MINUTES]` (60): a mixed load for a long time, in steps that each tell latency and memory. Of
- * seven requests four read or look up, two change and one asks for a page; no users are added, so that what grows is a leak.
+ * `npm run bench:soak [-- MINUTES]` (60): a mixed load for a long time, in steps that each report latency and memory. Of
+ * seven requests four read or search, two change and one asks for a page. No users are added, so any growth is a leak.
  */
 const STEPS = 12;
 const USERS = 10_000;

@@ -3,7 +3,7 @@ import type { BenchEngine } from '../support/engine.js';
 import type { Comparison } from '../support/results.js';
 import type { Effort } from '../support/rounds.js';
 
-/** What the cases of one engine share. */
+/** The context that the cases of one engine share. */
 export interface Context {
   engine: BenchEngine;
   cores: Cores;
@@ -14,7 +14,7 @@ export interface Context {
   say: (line: string) => void;
 }
 
-/** What a case has found, and the most MiB that a service of its own has held. */
+/** The results of a case, and the most MiB of memory that its own service has used. */
 export interface Outcome {
   comparisons: Comparison[];
   peak: number;

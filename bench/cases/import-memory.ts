@@ -12,8 +12,8 @@ const LARGE = 500_000;
 const AT_MOST = 1.2;
 
 /**
- * How many times the memory of a small file a large one takes at its peak: each planned as new users, which is all that
- * remembers something of every row, by a service of its own.
+ * The peak memory of a large file as a multiple of that of a small one. Each file is planned by its own service, as new
+ * users: only such a plan keeps something in memory for every row.
  */
 export async function compareImportMemory({
   engine,

@@ -12,7 +12,7 @@ import { type Spent, runFloor } from '../support/run-floor.js';
 import { createTables } from '../support/seed.js';
 import type { Context, Outcome } from './context.js';
 
-/** What is imported, beside what, and the share of it that is to be reached. */
+/** What is imported, the floor it is compared with, and the share to reach. */
 interface Case {
   title: string;
   floor: string;
@@ -24,8 +24,8 @@ const SAME: Case = { title: 'rows that are unchanged', floor: READ, goal: 0.5 };
 const CHANGED: Case = { title: 'rows, 1 % of them changed', floor: READ };
 
 /**
- * Imports of one file, first into an empty database, then again, and then as the next night's file would be, each
- * beside the least that it could cost.
+ * Imports of one file: into an empty database, again, and with the changes of a day, each next to the minimum that it
+ * could cost.
  */
 export async function compareImports(context: Context, rows: number): Promise<Outcome> {
   const { engine, cores, effort, say } = context;

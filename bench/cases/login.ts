@@ -7,11 +7,11 @@ import type { RequestOf } from '../support/requests.js';
 import { compare, inTurns } from '../support/rounds.js';
 import type { Context, Outcome } from './context.js';
 
-/** The share of the bare rate that is to be reached. */
+/** The share of the bare rate to reach. */
 const GOAL = 0.9;
 const FLOOR = 'argon2id alone';
 
-/** Logins of random users beside checks of the same password, both on all cores but those of the load. */
+/** Logins of random users next to checks of the same password, both on all cores except those of the load. */
 export async function compareLogins({ engine, cores, effort, url, users, say }: Context): Promise<Outcome> {
   const requestOf: RequestOf = (n) => ({
     method: 'POST',

@@ -8,7 +8,7 @@ import type { Context } from './context.js';
 const STARTS = 5;
 const SETTLED_MILLIS = 2000;
 
-/** How long the service takes from its start to its first answer, and what it holds when nobody asks anything. */
+/** The time from the start of the service to its first answer, and its memory when idle. */
 export async function measureProcess({
   engine,
   cores,

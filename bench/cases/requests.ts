@@ -21,10 +21,10 @@ const CREATED = 6_000_000;
 interface RequestCase {
   title: string;
   requestOf: RequestOf;
-  /** What a request may be about: a user, a place in the list, or a user that is not there yet. */
+  /** The subject of a request: a user, a position in the list, or a user that does not exist yet. */
   about: 'user' | 'offset' | 'new user';
   answer: FloorPlan['answer'];
-  /** The share of bare node:http that is to be reached. */
+  /** The share of bare node:http to reach. */
   goal: number;
   floors: FloorPlan['framework'][];
 }
@@ -94,7 +94,7 @@ export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
 let created = CREATED;
 let serial = FIRST_SERIAL + 500_000;
 
-/** The service beside servers that send the same statements and do nothing else. */
+/** The service next to servers that only send the same statements. */
 async function compareRequests(id: string, service: Service, context: Context): Promise<Comparison> {
   const spec = REQUEST_CASES[id];
   if (!spec) throw new Error(`no case ${id}`);

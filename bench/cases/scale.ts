@@ -9,9 +9,9 @@ import type { Context } from './context.js';
 
 const SMALL = 1000;
 const PAGE = 25;
-/** What costs twice as much is half as often in a second of CPU. */
+/** Requests that cost twice as much fit half as often into a second of CPU. */
 const GOAL = 0.5;
-/** Pages that are walked at one depth. */
+/** Pages to walk at one depth. */
 const STEPS = 15;
 const SEARCH = '/api/0.3/users/search';
 const WALK = `${SEARCH}?sort=firstname&order=asc&limit=${PAGE}`;
@@ -19,17 +19,17 @@ const WALK = `${SEARCH}?sort=firstname&order=asc&limit=${PAGE}`;
 /** The same requests to a service with few and to one with many users. */
 interface ScaleCase {
   title: string;
-  /** Paths that are asked for in turn, on a database with so many users. */
+  /** Paths requested in turn, for a database with this many users. */
   paths: (url: string, users: number) => Promise<string[]>;
-  /** Fewer connections where an answer may take long. */
+  /** Fewer connections for slow answers. */
   connections?: number;
 }
 
 const depths = { start: 0, middle: 0.5, end: 0.9 } as const;
 const offsetAt = (users: number, share: number, step = 0): number => Math.floor(users * share) + step * PAGE;
-/** Where an answer may take long, so long an interval at least. */
+/** The shortest interval for slow answers. */
 const SLOW_SECONDS = 6;
-/** The tenth of the users behind a depth, page by page: a walk jumps to its first page once. */
+/** A tenth of the users from a depth on, page by page: a walk jumps to its first page once. */
 const stepsOf = (users: number): number => Math.floor((users * 0.1) / PAGE);
 
 const byCursor = Object.entries(depths).map(([name, share]): ScaleCase => ({
@@ -60,7 +60,7 @@ const byFilter = Object.entries({
     Array.from({ length: 1000 }, () => `${SEARCH}?${query(Math.floor(Math.random() * users))}`),
 }));
 
-/** Where the `Link` header of an answer leads. */
+/** The target of the `Link` header of an answer. */
 async function nextOf(url: string, path: string): Promise<string> {
   const answer = await fetch(`${url}${path}`, { headers: HEADERS });
   const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
@@ -68,7 +68,7 @@ async function nextOf(url: string, path: string): Promise<string> {
   return next;
 }
 
-/** What searches cost with many users beside the same with few, in CPU of the service and of its database. */
+/** The cost of searches with many users compared to few, in CPU of the service and of its database. */
 export async function compareScales(
   context: Omit<Context, 'url' | 'users'>,
   large: number,

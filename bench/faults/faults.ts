@@ -9,14 +9,14 @@ import { MariaDb, Service } from './servers.js';
 
 /**
  * `npm run bench:faults`: makes faults under load on the built service, counts what was acknowledged and lost, and
- * prints the tables of docs/reliability.md. Loopback alone, some two minutes.
+ * prints the tables of docs/reliability.md. Uses loopback only and takes about two minutes.
  */
 const WARM = 300;
 const SECONDS = 5;
 const table: string[][] = [];
 const floods: string[][] = [];
 
-/** Load before, through and after a fault. */
+/** Load before, during and after a fault. */
 async function fault(name: string, service: Service, make: () => Promise<void>): Promise<void> {
   const load = new Load(service, await countUsers(service));
   await load.until(WARM);
@@ -89,7 +89,7 @@ async function diskFull(): Promise<void> {
     const service = await Service.make({}, join(folder, 'data'));
     const filler = join(folder, 'filler');
     await fault('SQLite: disk full for two seconds', service, async () => {
-      // Whatever is left, and a little that SQLite may still have in its files.
+      // Fills the free space, and a little that SQLite may still have in its files.
       execFileSync('sh', ['-c', `dd if=/dev/zero of=${filler} bs=64k 2>/dev/null || true`]);
       await delay(2000);
       rmSync(filler);

@@ -10,7 +10,7 @@ export interface Answer {
   text: string;
 }
 
-/** One request; whatever breaks on the way rejects. */
+/** One request; rejects on any failure. */
 export function send(
   url: string,
   method: string,
@@ -47,7 +47,7 @@ export async function countUsers(service: Service): Promise<number> {
 
 /**
  * Connectors that create users without a pause and repeat what fails with the same `Idempotency-Key`, as the guide
- * for connectors tells them to.
+ * for connectors requires.
  */
 export class Load {
   sent = 0;
@@ -76,7 +76,7 @@ export class Load {
     while (this.acknowledged.size < acknowledged) await delay(5);
   }
 
-  /** Ends the load and counts the acknowledged users that are not there, and those that are there twice. */
+  /** Ends the load and counts the acknowledged users that are missing, and those that exist twice. */
   async verify(): Promise<{ lost: number; extra: number }> {
     this.stop.abort();
     await Promise.all(this.workers);
@@ -113,7 +113,7 @@ export class Load {
   }
 }
 
-/** Reads of one user, one after the other, while something goes on; their median and 99th percentile in ms. */
+/** Reads one user until `something` settles. @returns the median and 99th percentile in ms. */
 export async function readsDuring(
   service: Service,
   something: Promise<unknown>,

@@ -17,13 +17,13 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Nothing that was started here outlives this process. */
+/** All processes started here end with this one. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** A program that can be killed and started again as it was. */
+/** A program that can be killed and started again in the same way. */
 export abstract class Program {
   private child: ChildProcess | undefined;
   /** The cores that it may use, as `taskset` lists them; unset: all of them. */
@@ -69,7 +69,7 @@ export class MariaDb extends Program {
     super();
   }
 
-  /** @param options of the server beside its defaults. */
+  /** @param options of the server in addition to its defaults. */
   static async make(cores?: string, options: string[] = []): Promise<MariaDb> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-db-'));
     const { username } = userInfo();
@@ -165,14 +165,14 @@ export class Service extends Program {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** With its first key made: that comes after the first request is taken. */
+  /** Whether it accepts its first key, which is created only after it has begun to accept requests. */
   async ready(): Promise<boolean> {
     const headers = { 'x-api-key': KEY };
     const answer = await fetch(`${this.url}/api/0.3/users/search`, { headers }).catch(() => undefined);
     return answer?.status === 200;
   }
 
-  /** MiB of memory that the process has now. */
+  /** MiB of memory that the process uses now. */
   memory(): number {
     return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(this.pid)]).toString()) / 1024;
   }

@@ -4,7 +4,7 @@ import { StopWatch } from '../support/stop-watch.js';
 
 /**
  * `bulk-load.ts FROM TO TABLE…`: inserts the rows of one SQLite file into the same, empty tables of another one, with
- * prepared statements, some thousand rows a transaction. Prints what that took as JSON; reading them is not counted.
+ * prepared statements, some thousand rows a transaction. Prints the cost as JSON; reading them is not counted.
  */
 const BATCH = 5000;
 const [, , from = '', to = '', ...tables] = process.argv;

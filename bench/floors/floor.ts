@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Program, freePort } from '../faults/servers.js';
 
-/** A process that does for a request what its plan says and nothing else. */
+/** A process that only does what its plan says for a request. */
 export class Floor extends Program {
   private readonly folder = mkdtempSync(join(tmpdir(), 'rollcall-floor-'));
   private readonly file = join(this.folder, 'plan.json');

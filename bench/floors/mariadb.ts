@@ -5,7 +5,7 @@ import type { Done, Fill, Replay, Row } from './replay.js';
 
 const CONNECTIONS = 10;
 
-/** mysql2's pool with its callbacks: prepared statements, and a connection of its own for what has a transaction. */
+/** mysql2's pool with its callbacks: prepared statements, and a separate connection for transactions. */
 export function mariadbReplay(url: string, statements: readonly Statement[]): Replay {
   const { hostname, port, username, pathname } = new URL(url);
   const pool = createPool({

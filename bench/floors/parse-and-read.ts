@@ -8,7 +8,7 @@ import { StopWatch } from '../support/stop-watch.js';
 
 /**
  * `parse-and-read.ts FILE URL`: parses a CSV file whose first column is the ExternalId, and reads the users of its rows
- * by their keys, once. Prints what that took as JSON.
+ * by their keys, once. Prints the cost as JSON.
  */
 const BATCH = 500;
 const [, , file = '', url = ''] = process.argv;

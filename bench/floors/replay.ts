@@ -13,7 +13,7 @@ export type Fill = (params: readonly Param[]) => Value[];
 
 let serial = FIRST_SERIAL;
 
-/** @param key as it was sent. */
+/** @param key the key as sent. */
 export function filler(n: number, key: string): Fill {
   const forms: string[] = [...formsOf(n), String(++serial)];
   const fresh = new Map<string, string>();
@@ -33,7 +33,7 @@ export function filler(n: number, key: string): Fill {
   return (params) => params.map(value);
 }
 
-/** The answer, made of what the SELECTs have found: the row or rows last, their number or the counters before them. */
+/** The answer, made from the results of the SELECTs: the row or rows last, their number or the counters before them. */
 export function answerOf(form: AnswerForm, found: readonly Row[][]): object {
   const rows = found.at(-1) ?? [];
   if (form === 'row') return rows[0] ?? {};

@@ -5,10 +5,10 @@ import { type Spent, runFloor } from './run-floor.js';
 import type { BenchEngine } from './engine.js';
 import { cpuSeconds } from './meter.js';
 
-/** What an import leaves; the counters have their rows from the start. */
+/** The tables that an import writes to; the counters have their rows from the start. */
 const TABLES = ['users', 'user_identifiers', 'user_roles', 'user_words', 'audit_events', 'import_rows'];
 
-/** Puts what an import has written into another database: the same rows, in the same tables with the same indexes. */
+/** Copies what an import has written to another database: the same rows, in the same tables with the same indexes. */
 export async function bulkLoad(
   engine: BenchEngine,
   from: string,

@@ -28,7 +28,7 @@ const xOf = (share: number): number =>
   Math.round(LEFT + (Math.min(share, MOST) / MOST) * (WIDTH - LEFT - RIGHT));
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** Bars of the service's share of each floor that has a goal, by CPU, each beside the line of its goal. */
+/** Bars of the service's share of each floor that has a goal, by CPU, each with the line of its goal. */
 export function chartOf(comparisons: readonly Comparison[]): string {
   const bars = comparisons.flatMap(({ case: title, engine, floors }) =>
     floors.flatMap(({ ratio, goal }) =>

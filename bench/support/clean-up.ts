@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Has all temporary folders made in one that goes with this process, also where it fails or is stopped. */
+/** Puts all temporary folders into one that is deleted with this process, also if it fails or is stopped. */
 export function cleanUpAtExit(): void {
   const root = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
   process.env['TMPDIR'] = root;

@@ -1,16 +1,16 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** Who runs on which cores, as `taskset` lists them; all undefined where there is one core or no `taskset`. */
+/** Which program runs on which cores, in the form of `taskset`; all undefined with one core or without `taskset`. */
 export interface Cores {
   server: string | undefined;
   database: string | undefined;
   load: string | undefined;
-  /** All but those of the load: for what computes on several cores. */
+  /** All except those of the load: for work on several cores. */
   computing: string | undefined;
 }
 
-/** One core for the server; one for the database where there are three; the others for the load. */
+/** One core for the server; one for the database if there are three; the others for the load. */
 export function planCores(count = availableParallelism()): Cores {
   const pinned = count > 1 && spawnSync('taskset', ['-V']).status === 0;
   if (!pinned) return { server: undefined, database: undefined, load: undefined, computing: undefined };

@@ -5,7 +5,7 @@ import { ask } from './send.js';
 
 const REQUESTS = 50;
 
-/** Statements that the database's server runs for one request; undefined where nothing counts them. */
+/** Statements that the database's server runs for one request; undefined if nothing counts them. */
 export async function countStatements(
   engine: BenchEngine,
   { url }: Service,
@@ -17,6 +17,6 @@ export async function countStatements(
   for (let sent = 0; sent < REQUESTS; sent++) {
     await ask(url, next());
   }
-  // Asking costs statements too.
+  // Reading the counter is a statement too.
   return ((engine.statements() ?? 0) - before - (before - first)) / REQUESTS;
 }

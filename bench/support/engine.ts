@@ -7,17 +7,17 @@ import { MariaDb } from '../faults/servers.js';
 
 export type EngineName = 'sqlite' | 'mariadb';
 
-/** A database engine of the bench: makes databases, and tells what the server of them did. */
+/** A database engine of the bench: makes databases, and counts what their server did. */
 export interface BenchEngine {
   readonly name: EngineName;
   readonly version: string;
-  /** The process of the database, where it has one. */
+  /** The process of the database, if it has one. */
   readonly pids: readonly number[];
   /** A new, empty database. @returns its address. */
   create(name: string): string;
-  /** Statements for the database's server, where it has one. */
+  /** Statements for the database's server, if it has one. */
   sql(statements: string): string[];
-  /** Statements that the server has run so far; undefined where nothing counts them. */
+  /** Statements that the server has run so far; undefined if nothing counts them. */
   statements(): number | undefined;
   remove(): Promise<void>;
 }

@@ -17,7 +17,7 @@ export interface UserFile {
   rows: number;
 }
 
-/** Makes a file of users; `changed` percent of them are other than in the file without. */
+/** Makes a file of users; `changed` percent of them differ from the file without it. */
 export async function makeUserFile(folder: string, rows: number, changed = 0): Promise<UserFile> {
   const path = join(folder, `users-${rows}-${changed}.csv`);
   await pipeline(Readable.from(sampleLines({ rows, seed: 1, changed })), createWriteStream(path));
@@ -33,7 +33,7 @@ interface Run {
 /**
  * Imports a file, from the first byte of the upload to the end of the run.
  * @param pids whose CPU counts: the service, and its database's server.
- * @param expected rows by outcome. @throws Error where the run ends otherwise.
+ * @param expected rows by outcome. @throws Error if the run ends in another way.
  */
 export async function importFile(
   service: Service,

@@ -10,16 +10,16 @@ export interface Contender {
   name: string;
   url: string;
   pid: number;
-  /** Beside that of `pid`. */
+  /** In addition to that of `pid`. */
   alsoCounted?: readonly number[];
 }
 
 let serial = FIRST_SERIAL + 1_000_000;
 
 /**
- * Sends requests on some connections (16), each the next one as soon as it has its answer.
- * @param next the number that the next request is about.
- * @throws Error when one answer was no 2xx, or did not come in ten seconds.
+ * Sends requests on some connections (16), each sends the next one as soon as it has its answer.
+ * @param next the number for the next request.
+ * @throws Error when an answer was not 2xx, or did not arrive in ten seconds.
  */
 export async function load(
   { name, url, pid, alsoCounted = [] }: Contender,

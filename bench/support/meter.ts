@@ -10,11 +10,11 @@ export function cpuSeconds(pids: readonly number[]): number {
 
 function ofProcess(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the name may hold blanks
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the name may contain blanks
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** MiB that a process holds in memory: now, and at its peak. */
+/** MiB of memory that a process uses: now, and at its peak. */
 export function memory(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mebibytes = (name: string): number =>

@@ -2,7 +2,7 @@ import type { User } from '../../src/users/model/user.js';
 import { newUser } from '../../src/users/input/user-rules.js';
 import { toDbTime } from '../../src/common/time.js';
 
-/** How all seeded UUIDs begin, and none that the service makes. */
+/** The prefix of all seeded UUIDs, and of none that the service makes. */
 export const SEEDED = '01900000-0000-7000-8000-';
 
 /** The API key of the seeded databases. */
@@ -17,8 +17,8 @@ const ABOUT =
   'and the loan of meeting equipment. Works from the second office on Tuesdays and Thursdays; leave a message else.';
 
 /**
- * The forms of number `n` in its user's row. Code that replaces them in the statements of one user has
- * those of another one.
+ * The forms of number `n` in the row of its user. Replacing them in the statements for one user gives those for another
+ * one.
  */
 export function formsOf(n: number): [token: string, letters: string, mixed: string] {
   const token = String(n).padStart(DIGITS, '0');
@@ -30,7 +30,7 @@ export const uuidOf = (n: number): string => `${SEEDED}00000${formsOf(n)[0]}`;
 export const usernameOf = (n: number): string => `user.${formsOf(n)[0]}`;
 export const externalIdOf = (n: number): string => `HR-${formsOf(n)[0]}`;
 
-/** User number `n`: about 1 KB of JSON, and in another place of the order of first names than of that of the uuids. */
+/** User number `n`: about 1 KB of JSON. First names and uuids have different orders. */
 export function personOf(n: number, passwordHash: string | null): User {
   const [token, letters, mixed] = formsOf(n);
   const created = toDbTime(new Date(FIRST_DAY + n * 1000));

@@ -21,9 +21,9 @@ import type { Param, Statement } from './statements.js';
 type Note = (sql: string, params: readonly SqlValue[]) => void;
 
 /**
- * The statements that the service itself sends to its database for a request, with whatever differs from request to
- * request left open. Asks for the users `number`, `number + 1` … until two in a row were answered in the same way: the
- * first request of a key stores when it was used.
+ * The statements that the service sends to its database for a request, with placeholders for what differs between
+ * requests. Requests the users `number`, `number + 1` … until two in a row give the same statements: the first request
+ * of a key also stores when it was used.
  */
 export async function record(url: string, requestOf: RequestOf, number: number): Promise<Statement[]> {
   const app = await createApp(loadEnv({ DATABASE_URL: url, LOG_LEVEL: 'silent' }));
@@ -71,7 +71,7 @@ function toParam(value: SqlValue, n: number, forms: readonly string[], since: st
   return isUuid(value) && !value.startsWith(SEEDED) ? { fresh: value } : { constant: value };
 }
 
-/** Has every statement noted before it is sent. */
+/** Records every statement before it is sent. */
 function tap(database: Database, note: Note): void {
   const original = { begin: database.begin.bind(database), ...bound(database) };
   Object.assign(database, noted(original, note), {

@@ -9,7 +9,7 @@ const CHART_FILE = 'bench/results.svg';
 const BEGIN = '<!-- bench: written by `npm run bench` -->';
 const END = '<!-- bench: end -->';
 
-/** Writes down what was measured, beside what other runs have: as data, as a chart, and in the documents. */
+/** Adds the results to those of other runs: as data, as a chart, and in the documents. */
 export async function writeReport(measured: ResultsFile): Promise<void> {
   const known = existsSync(JSON_FILE) ? (JSON.parse(readFileSync(JSON_FILE, 'utf8')) as ResultsFile) : {};
   const all: ResultsFile = { ...known, ...measured };
@@ -23,7 +23,7 @@ export async function writeReport(measured: ResultsFile): Promise<void> {
   await rewrite('docs/performance.md', section(fullTables));
 }
 
-/** Puts another text between the markers of a document. */
+/** Replaces the text between the markers of a document. */
 async function rewrite(file: string, text: string): Promise<void> {
   const [before, rest] = readFileSync(file, 'utf8').split(BEGIN);
   const after = rest?.split(END)[1];

@@ -7,7 +7,7 @@ interface BenchRequest {
   body?: object;
 }
 
-/** What a case asks about the user, or the place, number `n`; `serial` is another one with every request. */
+/** The request for user or position number `n`; `serial` is different in every request. */
 export type RequestOf = (n: number, serial: number) => BenchRequest;
 
 /** Serial numbers all have as many digits, so that they are found in statements. */

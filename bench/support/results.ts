@@ -1,10 +1,10 @@
 import type { EngineName } from './engine.js';
 
-/** What one interval, or the median of several, has shown of one program. */
+/** The measurements of one program in one interval, or the median of several. */
 export interface Sample {
   /** Requests, or rows, a second. */
   perSecond: number;
-  /** … in a second of CPU of the program (and of the database's server, where the case says so). */
+  /** … in a second of CPU of the program (and of the database's server, if the case says so). */
   perCpuSecond: number;
   /** Milliseconds until the answer. */
   median?: number;
@@ -21,14 +21,14 @@ export interface Measured extends Sample {
   statements?: number;
 }
 
-/** A floor, and the service's share of it: medians of what was seen round by round. */
+/** A floor, and the service's share of it: medians over the rounds. */
 export interface Floored extends Measured {
   ratio: { cpu: number; plain: number };
-  /** The share that the service is to reach of this floor, by CPU. */
+  /** The share of this floor that the service should reach, by CPU. */
   goal?: number;
 }
 
-/** The service beside its floors. */
+/** The service and its floors. */
 export interface Comparison {
   case: string;
   engine: EngineName;
@@ -37,7 +37,7 @@ export interface Comparison {
   floors: Floored[];
 }
 
-/** A number that has a limit of its own. */
+/** A number with its own limit. */
 export interface Absolute {
   case: string;
   engine: EngineName;
@@ -46,7 +46,7 @@ export interface Absolute {
   atMost: number;
 }
 
-/** What one run has found, and on what. */
+/** The results of one run, and its machine. */
 export interface Results {
   date: string;
   commit: string;
@@ -63,7 +63,7 @@ export interface Results {
   absolutes: Absolute[];
 }
 
-/** `bench/results.json`: the last whole run with some thousand users, and the last one with a million. */
+/** `bench/results.json`: the last complete run with some thousand users, and the last one with a million. */
 export interface ResultsFile {
   bench?: Results;
   scale?: Results;

@@ -22,13 +22,13 @@ function medianSample(samples: readonly Sample[]): Sample {
 export interface Effort {
   rounds: number;
   seconds: number;
-  /** Requests that are under way at once; 16 where nothing is said. */
+  /** Concurrent requests; 16 by default. */
   connections?: number;
 }
 
 /**
- * Puts the contenders under load in turns (A B C A B C …), so that what else the machine does falls on all of them.
- * @returns the samples of each, a round in the same place of every list.
+ * Puts the contenders under load in turns (A B C A B C …), so that other load on the machine affects all of them.
+ * @returns the samples of each; one index in all lists is one round.
  * @param requestOf one for all of them, or one each.
  */
 export async function inTurns(
@@ -70,7 +70,7 @@ export function compare(
   };
 }
 
-/** Round by round, since the machine's other work changes from one to the next. */
+/** Round by round, as other load on the machine changes between them. */
 function ratio(
   service: readonly Sample[],
   floor: readonly Sample[],

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** What a piece of work took, as the program that did it has measured it. */
+/** The cost of a piece of work, measured by the program that did it. */
 export interface Spent {
   seconds: number;
   cpuSeconds: number;
 }
 
-/** Runs a floor that does its work and ends. @returns what it says. */
+/** Runs a floor that does its work and ends. @returns its report. */
 export async function runFloor(
   script: 'parse-and-read' | 'bulk-load',
   args: readonly string[],

@@ -16,8 +16,8 @@ interface Page {
 }
 
 /**
- * A floor is one only if it does the work: it must find what the service finds, and the service must find what it wrote.
- * @throws Error where that is not so.
+ * A floor must do the same work: it must find what the service finds, and the service must find what it wrote.
+ * @throws Error if it does not.
  */
 export async function assertSameWork(
   service: Server,

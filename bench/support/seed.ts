@@ -19,7 +19,7 @@ import { wordRows } from '../../src/users/model/words.js';
 import { KEY } from '../faults/servers.js';
 import { KEY_ID, personOf } from './person.js';
 
-/** Users in one statement. */
+/** Users per statement. */
 const CHUNK = 1000;
 
 /** An open, migrated database. */
@@ -34,7 +34,7 @@ export async function createTables(url: string): Promise<void> {
   await (await openMigrated(url)).close();
 }
 
-/** A database with the API key and `count` users, numbered from 0, in all tables in which the writer keeps them. */
+/** A database with the API key and `count` users, numbered from 0, in all tables that the writer uses. */
 export async function seed(url: string, count: number, progress: (done: number) => void): Promise<void> {
   const engine = await openMigrated(url);
   try {

@@ -2,10 +2,10 @@ import { Agent } from 'node:http';
 import { type Answer, send } from '../faults/load.js';
 import type { RequestOf } from './requests.js';
 
-/** A connection a request: while this process waits for a database's command, a server closes those that are kept. */
+/** One connection per request: while this process waits for a database's command, a server closes idle ones. */
 const agent = new Agent();
 
-/** The text of an answer. @throws Error for any answer but 2xx. */
+/** The text of an answer. @throws Error for any status except 2xx. */
 export async function ask(
   url: string,
   { method, path, body }: { method: string; path: string; body?: object | string },

@@ -5,9 +5,9 @@ export interface Settings {
   cases: string[];
   rounds: number;
   seconds: number;
-  /** Of the imported file. */
+  /** Rows of the imported file. */
   rows: number;
-  /** Everything there is, on both engines: what may be written down. */
+  /** All cases on both engines: only then the results may be written. */
   whole: boolean;
 }
 

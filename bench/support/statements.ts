@@ -1,4 +1,4 @@
-/** Where a value of a recorded statement comes from when the statement is made again for another request. */
+/** Where a value of a recorded statement comes from when the statement is repeated for another request. */
 export type Param =
   | { constant: string | number | null }
   /** Text that contains forms of the number (by their index in the list) and the serial number after them. */
@@ -11,16 +11,16 @@ export type Param =
   | { fresh: string }
   | { now: true };
 
-/** A statement that the service sends for a request; `BEGIN` and `COMMIT` are the borders of its transaction. */
+/** A statement that the service sends for a request; `BEGIN` and `COMMIT` delimit its transaction. */
 export interface Statement {
   sql: string;
   params: Param[];
 }
 
-/** What a floor answers with: the row or rows that it read last, or rows and their number. */
+/** The answer of a floor: the row or rows that it read last, or rows and their number. */
 export type AnswerForm = 'row' | 'page';
 
-/** Everything that a floor needs to know. */
+/** Everything that a floor needs. */
 export interface FloorPlan {
   url: string;
   port: number;

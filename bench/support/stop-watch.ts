@@ -1,6 +1,6 @@
 import type { Spent } from './run-floor.js';
 
-/** Time and CPU of this process, of the measured sections alone. */
+/** Time and CPU of this process in the measured sections only. */
 export class StopWatch {
   private seconds = 0;
   private micros = 0;

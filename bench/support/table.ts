@@ -69,7 +69,7 @@ export function fullTables({ comparisons, absolutes }: Results): string {
   return [table(HEAD, rows), limits(absolutes)].filter((part) => part !== '').join('\n');
 }
 
-/** A line a case: the service, and its share of the first floor. */
+/** One line per case: the service, and its share of the first floor. */
 export function shortTables({ comparisons, absolutes }: Results): string {
   const head = ['Case', 'Engine', 'Per second', 'Median (ms)', 'p99 (ms)', 'Beside', 'Share', 'Goal'];
   const rows = comparisons.flatMap(({ case: title, engine, service, floors: [floor] }) => {
@@ -82,7 +82,7 @@ export function shortTables({ comparisons, absolutes }: Results): string {
   return [table(head, rows), limits(absolutes)].filter((part) => part !== '').join('\n');
 }
 
-/** What was measured where. */
+/** What was measured, and where. */
 export function captionOf({ date, commit, machine, effort }: Results): string {
   const { cpu, cores, memory, node, engines } = machine;
   const versions = Object.entries(engines).map(

@@ -7,13 +7,13 @@ import type { Client, Json } from '../support/client.js';
 import { aUser, create } from '../support/factories.js';
 import { PASSWORD, databaseOf, inSeconds, sha256 } from '../support/people.js';
 
-/** Whoever may ask, in the order of the columns below. */
+/** All kinds of callers, in the order of the columns below. */
 const WHO = ['nobody', 'a bad key', 'a revoked key', 'External user', 'member', 'Webmaster', 'key'] as const;
 type Who = (typeof WHO)[number];
 type Session = 'External user' | 'member' | 'Webmaster';
 const SESSIONS: Session[] = ['External user', 'member', 'Webmaster'];
 
-/** What a request needs to know: who asks, and some other user. */
+/** What a request depends on: the caller and another user. */
 interface Target {
   own: string;
   other: string;
@@ -21,7 +21,7 @@ interface Target {
 type Send = (client: Client, target: Target) => ReturnType<Client['get']>;
 
 const EVERYBODY = [200, 200, 200, 200, 200, 200, 200];
-/** One's own profile: only sessions have one. */
+/** The caller's own profile: only sessions have one. */
 const OWN = [...Array<undefined>(3), 200, 200, 200, undefined];
 const LOGIN = { username: 'admin', password: ADMIN_PASSWORD };
 
@@ -49,7 +49,7 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
   ],
   ['PUT /users/{user_id}', 'their own', (c, t) => c.put(`/users/${t.own}`, { phone: '1' }), OWN],
 ];
-/** Imports are for Webmasters and keys; those who may are told that this one does not exist. */
+/** Imports are for Webmasters and keys; they get 404, as this one does not exist. */
 const MANAGERS = (status: number) => [401, 401, 401, 403, 403, status, status];
 const NOBODY = '00000000-0000-4000-8000-00000000dead';
 const NO_IMPORT = `/imports/${NOBODY}`;
@@ -105,7 +105,7 @@ TABLE.push(
   ],
 );
 
-/** Outside of the API, open to everybody. */
+/** Outside the API, open to everybody. */
 const FOR_PEOPLE =
   /^\S+ \/(health\/live|health\/ready|metrics|problems\/\{code\}|assets\/default-avatar\.svg|docs\b.*)$/;
 const CODES = new Map([

@@ -29,7 +29,7 @@ afterEach(async () => {
 afterAll(() => app.end());
 
 const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-/** Two bytes that no UTF-8 text holds, inside of a text. */
+/** Bytes that are invalid in UTF-8, inside a text. */
 const LATIN1 = Buffer.from('{"username":"J\xe9r\xf4me"}', 'latin1');
 
 type Case = [string, string, string | Uint8Array, Record<string, string>?];
@@ -48,12 +48,12 @@ const BODIES: Case[] = [
   ['true', 'malformed_json', 'true'],
   ['null', 'malformed_json', 'null'],
   ['UTF-16', 'malformed_json', Buffer.from('{"username":"x"}', 'utf16le')],
-  ['bytes that are no UTF-8', 'malformed_json', LATIN1],
+  ['bytes that are not UTF-8', 'malformed_json', LATIN1],
   ['33 levels', 'malformed_json', nested(33)],
   ['100,000 levels', 'malformed_json', nested(100_000)],
   ['100,000 open brackets', 'malformed_json', '['.repeat(100_000)],
   ['100,000 open objects', 'malformed_json', '{"a":'.repeat(100_000)],
-  ['gzip that is none', 'malformed_json', '{}', { 'content-encoding': 'gzip' }],
+  ['invalid gzip', 'malformed_json', '{}', { 'content-encoding': 'gzip' }],
   [
     'gzip that breaks off',
     'malformed_json',
@@ -152,14 +152,14 @@ describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ metho
     expect(({} as Record<string, unknown>)['roles']).toBeUndefined();
   });
 
-  test('tells all unknown keys at once', async () => {
+  test('reports all unknown keys at once', async () => {
     const { body } = await send('{"one":1,"two":2}');
     const unknown = body.errors.filter(({ code }: { code: string }) => code === 'unknown_field');
     expect(unknown.map(({ field }: { field: string }) => field)).toEqual(['one', 'two']);
   });
 });
 
-/** Badly ordered marks on one letter: to bring them in order would take the square of their number, here minutes. */
+/** Unordered marks on one letter: sorting them takes quadratic time, here minutes. */
 const OVERLOADED = `a${'\u0301'.repeat(200_000)}${'\u0316'.repeat(200_000)}`;
 
 test.each([
@@ -169,7 +169,7 @@ test.each([
   ['/users', { username: 'marks', email: 'marks@example.org', password: OVERLOADED }, 'password'],
   ['/users', { username: 'marks', email: 'marks@example.org', external_id: OVERLOADED }, 'external_id'],
   ['/api_keys', { name: OVERLOADED }, 'name'],
-])('%s refuses a text of more marks than any writing has at once (%#)', async (path, body, field) => {
+])('%s refuses a text with more marks in a row than any script uses (%#)', async (path, body, field) => {
   const answer = await app.key.post(path, body);
   expect(answer.status).toBe(422);
   expect(answer.body.errors).toMatchObject([

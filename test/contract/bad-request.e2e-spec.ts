@@ -87,7 +87,7 @@ describe.each(ROUTES.filter(({ path }) => path.includes('_id}')))('$method $path
     expect(body.detail).toContain(UNKNOWN);
   });
 
-  test('asks for credentials before it looks at the identifier', async () => {
+  test('checks the credentials before the identifier', async () => {
     const { status } = await app.nobody.send(route.method, filled(route.path, '1'), ...bodyOf(route));
     expect(status).toBe(401);
   });
@@ -109,7 +109,7 @@ describe.each(METHODS)('%s', (path, methods) => {
     },
   );
 
-  test('OPTIONS tells the methods', async () => {
+  test('OPTIONS lists the methods', async () => {
     const { status, headers } = await app.nobody.raw('OPTIONS', `/api/0.3${filled(path)}`);
     expect([200, 204, 405]).toContain(status);
     expect(headers['allow']?.replace('OPTIONS, ', '')).toBe(methods.join(', '));
@@ -184,7 +184,7 @@ test.each([
   ]).toContainEqual([status, body.code]);
 });
 
-test('a URL longer than any server reads is refused, and the server goes on', async () => {
+test('a URL that is too long is refused, and the server continues', async () => {
   const { status } = await app.key.raw('GET', `/api/0.3/users/search?username=${'x'.repeat(100_000)}`);
   expect(status).toBe(431);
 });

@@ -86,7 +86,7 @@ test.each(['{"__proto__":["x"]}', '{"constructor":["x"]}', '{"saml":["x"],"__pro
     const read = await app.key.get(`/users/${uuid}`);
     expect(read.status).toBe(200);
     const sent = JSON.parse(authname) as Record<string, unknown>;
-    // Taken means kept: what is answered with 200 must not be lost.
+    // What is answered with 200 must have been stored.
     if (status === 200) expect(Object.entries(read.body.authname)).toEqual(Object.entries(sent));
     await app.key.put(`/users/${uuid}`, { authname: null });
   },
@@ -98,7 +98,7 @@ test.each([
   '{"__proto__":1}',
   '[{"constructor":1}]',
   '[[[]]]',
-])('no field takes %s, or breaks on it', async (value) => {
+])('no field accepts %s or breaks on it', async (value) => {
   for (const field of [...Object.keys(TEXTS), 'roles', 'status', 'password', 'hide_email', 'uuid']) {
     const { status, body } = await app.key.send('PUT', `/users/${uuid}`, `{"${field}":${value}}`);
     expect([field, status, body.code]).toEqual([field, 422, 'validation_failed']);
@@ -108,7 +108,7 @@ test.each([
 });
 
 test.each([[1], [true], [{}], [[]], [['x']], [{ length: 3 }], [1e308], [-0]])(
-  'no field takes %j for a text',
+  'no field accepts %j as text',
   async (value) => {
     for (const field of [
       'username',

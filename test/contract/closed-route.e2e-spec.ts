@@ -78,7 +78,7 @@ test('a route that says nothing about access is closed to everybody', async () =
   ]);
 });
 
-test('a route is open to those whom it names', async () => {
+test('a route is open to the callers that it names', async () => {
   expect((await nobody.get('/probe/public')).body).toEqual({ open: true });
   expect(problemOf(await nobody.get('/probe/members'))).toEqual([401, 'unauthenticated']);
   expect((await nobody.get('/probe/members', { 'x-api-key': API_KEY })).body).toEqual({ open: true });

@@ -6,7 +6,7 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 const MADE = /^(node_modules|\.git|build|dist|data|coverage|artifacts)(\/|$)/;
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-/** Every file of the repository and every folder, which ends with a slash. What a build or a run makes is left out. */
+/** Every file and folder of the repository, folders with a final slash. Output of builds and runs is left out. */
 const files = readdirSync(ROOT, { withFileTypes: true })
   .filter(({ name }) => !MADE.test(name))
   .flatMap((entry) =>
@@ -25,18 +25,18 @@ const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: obje
 
 const documents = files.filter((file) => file.endsWith('.md') && !file.startsWith('test/'));
 
-/** What is read of a document. A changelog's older sections name files that were there then. */
+/** The part of a document that is checked. Older sections of a changelog name files that existed then. */
 function textOf(document: string): string {
   const text = read(document);
   return document === 'CHANGELOG.md' ? text.split(/^## /m).slice(0, 2).join('## ') : text;
 }
 
-/** Files that a reader makes by following a document. */
+/** Files that a reader creates by following a document. */
 const MADE_BY_READERS = ['api.ts', 'deploy/secrets'];
 const SOURCE = /\.(ts|mjs|cjs|md|yaml|service|svg|example)$/;
 const FOLDER = /^(src|test|bench|docs|deploy|samples|\.ci)\//;
 
-/** What of a text names a file or folder of the repository: `src/…`, `users/….ts`, `schedule.service.ts`. */
+/** The files and folders of the repository that a text names: `src/…`, `users/….ts`, `schedule.service.ts`. */
 const namesIn = (text: string): string[] =>
   text
     .split(/[\s"'`()<>,;=|]+/)
@@ -45,7 +45,7 @@ const namesIn = (text: string): string[] =>
     .filter((word) => FOLDER.test(word) || (SOURCE.test(word) && !/^\.\w+$/.test(word)))
     .filter((word) => !MADE_BY_READERS.some((made) => word.startsWith(made)));
 
-/** Whether the repository holds a file or folder of this name, or a test of it: written from the root or from further in. */
+/** Whether the repository has a file or folder of this path, or a test of it. The path may start below the root. */
 function exists(name: string): boolean {
   if (paths.has(name)) return true;
   const pattern = name.replace(/[.]/g, '\\.').replace(/\*/g, '[^/]*');
@@ -78,7 +78,7 @@ const anchorOf = (heading: string): string =>
     .trim()
     .replace(/\s/g, '-');
 
-test.each(documents)('every link of %s leads somewhere', (document) => {
+test.each(documents)('every link of %s has a target', (document) => {
   const links = [...proseOf(textOf(document)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
   const broken = links
     .filter((link) => !/^https?:/.test(link))

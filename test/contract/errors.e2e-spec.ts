@@ -41,7 +41,7 @@ const login = (username: string) =>
   app.nobody.post('/sessions/login', { username, password: 'a wrong password' });
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 
-/** More logins at once than there are cores and places in the queue. */
+/** More logins at once than cores and places in the queue. */
 async function fullQueue(): Promise<Answer> {
   const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => login(`flood-${i}`)));
   const refused = answers.find(({ status }) => status !== 401 && status !== 429);
@@ -49,7 +49,7 @@ async function fullQueue(): Promise<Answer> {
   return refused;
 }
 
-/** A table is gone: nothing that the service could foresee. */
+/** A table is missing: an error that the service does not expect. */
 async function brokenDatabase(): Promise<Answer> {
   await database().execute('ALTER TABLE user_words RENAME TO user_words_gone');
   try {
@@ -102,7 +102,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   unavailable: fullQueue,
 };
 
-/** Members beside the seven that every problem has, and headers that its kind must have. */
+/** Members besides the seven that every problem has, and the headers that each code must have. */
 const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegExp> }> = {
   unauthenticated: { headers: { 'www-authenticate': /^\w+ .*realm=/ } },
   method_not_allowed: { headers: { allow: /^GET, HEAD$/ } },
@@ -142,7 +142,7 @@ test.each(Object.entries(CATALOGUE))('%s is answered as a problem', async (code,
   const { members = [], headers = {} } = EXTRAS[code] ?? {};
   expect(Object.keys(answer.body).sort()).toEqual([...MEMBERS, ...members].sort());
   for (const [name, form] of Object.entries(headers)) expect(answer.headers[name]).toMatch(form);
-  // What is 5xx stands in the log, with the id that the client was told; nothing else does.
+  // Every 5xx is in the log, with the request id that the client got; nothing else is.
   const logged = faults.mock.calls.map(([id, what]) => [id, what]);
   if (status < 500) expect(logged).toEqual([]);
   else expect(logged).toContainEqual([answer.body.request_id, code]);
@@ -161,7 +161,7 @@ test('a conflict names the field and the user who has the value', async () => {
   ]);
 });
 
-test('a fault of ours shows nothing of the inside and leaves the service running', async () => {
+test('an internal error reveals no internals and leaves the service running', async () => {
   const { text } = await brokenDatabase();
   expect(text).not.toMatch(
     /user_words|SELECT|SQL|no such table|doesn't exist|ER_|\bat \/|\.ts\b|\.js\b|hunter2/i,

@@ -7,9 +7,9 @@ import { type FuzzRequest, type Operation, OPERATIONS, requestsOf } from '../sup
 import { csv, imported } from '../support/imports.js';
 
 /**
- * Requests that nobody thought of, for every operation of the OpenAPI file: good, nearly good and hostile. Never 500,
+ * Unexpected requests for every operation of the OpenAPI file: good, nearly good and hostile. Never 500,
  * always a documented status and a body of its schema (the client checks both). The same requests in every run;
- * FUZZ_REQUESTS is their number, and prints what they were answered.
+ * FUZZ_REQUESTS sets their number and prints the answers.
  */
 const SEED = 20_260_131;
 const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 1500);
@@ -18,7 +18,7 @@ const EACH = Math.ceil(TOTAL / OPERATIONS.length);
 jest.setTimeout(60_000 + EACH * 500);
 
 let app: TestApp;
-/** Records that paths name, by the name of their parameter. */
+/** Ids of existing records by path parameter. */
 const known: Record<string, string[]> = {};
 /** Of people, for the two operations that a key cannot be the subject of. */
 const sessions: Record<string, Client> = {};
@@ -49,7 +49,7 @@ const located = (path: string, at: number) =>
     return name === name.toLowerCase() ? id : id.toUpperCase();
   });
 
-/** @throws Error when an answer takes longer: a request that is never answered is a fault, too. */
+/** @throws Error when an answer takes longer: a request that is never answered is a fault too. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

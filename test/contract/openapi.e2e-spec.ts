@@ -7,10 +7,10 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-test('the committed OpenAPI file is the one that is served', async () => {
+test('the service serves the committed OpenAPI file', async () => {
   const { body } = await app.nobody.raw('GET', '/docs/openapi.json');
   const served = `${JSON.stringify(body, null, 2)}\n`;
-  // `npm run openapi` writes the file after a change that is meant.
+  // After an intended change, `npm run openapi` writes the file.
   if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(FILE, served);
   expect(served).toBe(readFileSync(FILE, 'utf8'));
 });

@@ -4,7 +4,7 @@ import type { Answer, Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { type Person, aPerson, problemOf } from '../support/people.js';
 
-/** What can be wrong with a change, in the order in which it is told. One rank, one place in that order. */
+/** What can be wrong with a change, in the order in which it is reported. Either fault of one rank may come first. */
 const FAULTS = [
   { fault: 'no credentials', rank: 0, problem: '401 unauthenticated' },
   { fault: 'another media type', rank: 1, problem: '415 unsupported_media_type' },
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** A `PUT` of another user that has these faults and is good otherwise. */
+/** Sends a `PUT` of another user that has these faults and no others. */
 function send(faults: ReadonlySet<Fault>): Promise<Answer> {
   const client = faults.has('no credentials')
     ? app.nobody
@@ -58,9 +58,9 @@ function send(faults: ReadonlySet<Fault>): Promise<Answer> {
   });
 }
 
-const told = (answer: Answer) => `${answer.status} ${answer.body.code}`;
+const reported = (answer: Answer) => `${answer.status} ${answer.body.code}`;
 
-/** What may be told of several faults: those of the first rank. */
+/** The problems that may be reported for several faults: those of the first rank. */
 function expected(faults: readonly Fault[]): string[] {
   const present = FAULTS.filter(({ fault }) => faults.includes(fault));
   const first = Math.min(...present.map(({ rank }) => rank));
@@ -71,28 +71,28 @@ test('without a fault the change is made', async () => {
   expect((await send(new Set())).status).toBe(200);
 });
 
-test.each(FAULTS)('$fault is told as $problem', async ({ fault, problem }) => {
-  expect(told(await send(new Set([fault])))).toBe(problem);
+test.each(FAULTS)('$fault is reported as $problem', async ({ fault, problem }) => {
+  expect(reported(await send(new Set([fault])))).toBe(problem);
 });
 
 const pairs = FAULTS.flatMap((first, index) =>
   FAULTS.slice(index + 1).map((then) => [first.fault, then.fault] as const),
 );
-test.each(pairs)('%s is told before %s', async (...pair) => {
-  expect(expected(pair)).toContain(told(await send(new Set(pair))));
+test.each(pairs)('%s is reported before %s', async (...pair) => {
+  expect(expected(pair)).toContain(reported(await send(new Set(pair))));
 });
 
-test('of all faults at once the first is told, until none is left', async () => {
+test('of all faults at once the first is reported, until none is left', async () => {
   for (let from = 0; from < FAULTS.length; from++) {
     const faults = FAULTS.slice(from).map(({ fault }) => fault);
-    expect(expected(faults)).toContain(told(await send(new Set(faults))));
+    expect(expected(faults)).toContain(reported(await send(new Set(faults))));
   }
 });
 
-describe('the refusals with their own code stand where "not permitted" stands', () => {
+describe('refusals with their own code have the rank of "forbidden"', () => {
   const foreign = { origin: 'https://evil.example' };
 
-  test('another site: behind the syntax, before the record', async () => {
+  test('another site: after the syntax, before the record', async () => {
     const { client, user } = member;
     expect(problemOf(await client.send('PUT', `/users/${user.uuid}`, '{', foreign))).toEqual([
       400,
@@ -127,7 +127,7 @@ describe('the refusals with their own code stand where "not permitted" stands', 
 
 describe('a creation', () => {
   const post = async (body: string, headers = {}, path = '/users', client = app.key) =>
-    told(await client.send('POST', path, body, headers));
+    reported(await client.send('POST', path, body, headers));
   const bad = '{"username": 5}';
 
   test('is checked in the same order', async () => {
@@ -144,7 +144,7 @@ describe('a creation', () => {
   });
 });
 
-test('reading and logging in keep to the order too', async () => {
+test('reading and logging in follow the same order', async () => {
   expect(problemOf(await app.nobody.get('/users/not-a-uuid?x=1'))).toEqual([401, 'unauthenticated']);
   expect(problemOf(await member.client.get('/users/not-a-uuid'))).toEqual([400, 'malformed_uuid']);
   const external = await aPerson(app, { roles: ['External user'] });
@@ -152,9 +152,9 @@ test('reading and logging in keep to the order too', async () => {
   expect(problemOf(await external.client.get('/users/search?limit=0'))).toEqual([400, 'invalid_parameter']);
   expect(problemOf(await member.client.get(`/users/${UNKNOWN}`))).toEqual([404, 'not_found']);
   const text = { 'content-type': 'text/plain' };
-  expect(told(await app.nobody.send('POST', '/sessions/login', '{', text))).toBe(
+  expect(reported(await app.nobody.send('POST', '/sessions/login', '{', text))).toBe(
     '415 unsupported_media_type',
   );
-  expect(told(await app.nobody.send('POST', '/sessions/login?x=1', '{'))).toBe('400 malformed_json');
-  expect(told(await app.nobody.send('POST', '/sessions/login?x=1', '{}'))).toBe('400 invalid_parameter');
+  expect(reported(await app.nobody.send('POST', '/sessions/login?x=1', '{'))).toBe('400 malformed_json');
+  expect(reported(await app.nobody.send('POST', '/sessions/login?x=1', '{}'))).toBe('400 invalid_parameter');
 });

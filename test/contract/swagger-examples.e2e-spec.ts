@@ -32,10 +32,10 @@ const EXAMPLES = Object.entries(document.paths).flatMap(([path, item]) =>
   }),
 );
 
-/** A public operation says so by a requirement that asks for nothing. */
+/** A public operation has an empty security requirement. */
 const needsKey = (security: object[] = []) => security.some((scheme) => Object.keys(scheme).length > 0);
 
-/** The example of a login holds a password that is nobody's. */
+/** The login example has a password that no user has. */
 const withPassword = (prefilled: string) =>
   JSON.stringify({ ...(JSON.parse(prefilled) as object), password: ADMIN_PASSWORD });
 const OF_SESSIONS = /^(UsersController_me|SessionsController_logout)$/;
@@ -66,7 +66,7 @@ const suite = NO_BROWSER ? describe.skip : describe;
 suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, () => {
   let browser: Browser;
   let app: TestApp;
-  /** One page with a key in its dialog, and one without, in which a person logs in. */
+  /** One page with a key entered in its dialog, and one without where a person logs in. */
   let withKey: SwaggerPage;
   let withoutKey: SwaggerPage;
   beforeAll(async () => {

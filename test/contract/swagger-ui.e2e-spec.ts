@@ -4,7 +4,7 @@ import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { NO_BROWSER, SwaggerPage, launch } from '../support/swagger-page.js';
 
-/** The example of a login holds a password that is nobody's. */
+/** The login example has a password that no user has. */
 const withPassword = (prefilled: string) =>
   JSON.stringify({ ...(JSON.parse(prefilled) as object), password: ADMIN_PASSWORD });
 /** The table of the examples creates the people of the examples. */
@@ -30,12 +30,12 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await app.end();
   });
 
-  test('the page opens without an error, and asks no other server for anything', async () => {
+  test('the page opens without an error and loads nothing from other servers', async () => {
     await page.screenshot('start');
     expect(page.problems).toEqual([]);
   });
 
-  test('with a key told in the dialog a user is created, found and changed', async () => {
+  test('with a key entered in the dialog a user is created, found and changed', async () => {
     await page.authorize(API_KEY);
     const created = await page.execute('UsersController_create', { body: someoneElse });
     expect(created.status).toBe('201');
@@ -61,7 +61,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     expect(shown).toEqual((await app.key.get('/users/search')).body);
   });
 
-  test('a login in the page is a session: the own profile is there until the logout', async () => {
+  test('a login in the page is a session: the own profile is available until the logout', async () => {
     await page.authorize(API_KEY);
     await page.unauthorize();
     const login = await page.execute('SessionsController_login', { body: withPassword });

@@ -4,7 +4,7 @@ import type { Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
 
-/** Users that lived before the source did: a file takes them over and puts them in order. */
+/** Users that existed before the source did: a file takes them over and updates them. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
@@ -24,7 +24,7 @@ const strangers = async (prefix: string, count: number) =>
 const row = (prefix: string, i: number, manager: string) =>
   `${prefix}${i},${prefix}${i},${prefix}${i}@example.org,${manager}`;
 
-test('a manager may be a user whom the same file takes over, before or behind', async () => {
+test('a manager may be a user that an earlier or later row of the same file takes over', async () => {
   const users = await strangers('a', 3);
   const file = csv(HEAD, row('a', 0, 'a1'), row('a', 1, 'a2'), row('a', 2, ''), row('a', 3, 'a0'));
   const run = await imported(app.key, file, 'adopt=email');
@@ -52,7 +52,7 @@ test('where a user cannot be taken over, nobody gets that manager', async () => 
   expect([await linked(app.key, 'b0'), (await linked(app.key, 'b2')).username]).toEqual([undefined, 'b2']);
 });
 
-test('users taken over stand in no circle with users who exist', async () => {
+test('users taken over cannot form a circle with existing users', async () => {
   const [first, second] = await strangers('c', 2);
   await app.key.put(`/users/${first?.uuid}`, { manager_uuid: second?.uuid });
   const run = await imported(

@@ -5,9 +5,9 @@ import { TestApp } from '../support/app.js';
 import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/imports.js';
 import type { Json } from '../support/client.js';
 
-/** What happens beside a run that is under way: an operator stops it, somebody else changes a user. */
+/** What happens during a run: an operator stops it, another client changes a user. */
 let app: TestApp;
-jest.setTimeout(120_000); // thousands of rows each
+jest.setTimeout(120_000); // each test imports thousands of rows
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
@@ -18,7 +18,7 @@ const file = (prefix: string) =>
     'ExternalId,Username,Email',
     ...Array.from({ length: ROWS }, (_, i) => `${prefix}${i},${prefix}${i},${prefix}${i}@example.org`),
   );
-/** The run as soon as `is` holds. */
+/** The run as soon as `is` is true. */
 const seen = async (id: string, is: (run: Json) => boolean): Promise<Json> => {
   for (;;) {
     const run = (await app.key.get(`/imports/${id}`)).body;
@@ -29,7 +29,7 @@ const seen = async (id: string, is: (run: Json) => boolean): Promise<Json> => {
 };
 const users = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
 
-test('a run that writes stops at its next batch: what is written stays, the rest is skipped', async () => {
+test('a run that is writing stops at its next batch: what is written stays, the rest is skipped', async () => {
   const before = await users();
   const { id } = (await upload(app.key, file('w'))).body;
   await seen(id, ({ state, progress }) => state === 'applying' && progress.rows_done > 0);
@@ -46,7 +46,7 @@ test('a run that writes stops at its next batch: what is written stays, the rest
   expect(first).toMatchObject({ line: created + 2, changes: [] });
 });
 
-test('a run that plans stops and has written nothing', async () => {
+test('a run that is planning stops and has written nothing', async () => {
   const before = await users();
   const { id } = (await upload(app.key, file('p'))).body;
   await seen(id, ({ state, progress }) => state === 'validating' && progress.rows_done > 0);
@@ -56,7 +56,7 @@ test('a run that plans stops and has written nothing', async () => {
   expect(await rowsOf(app.key, id)).toEqual([]);
 });
 
-test('a user whom somebody changes between plan and batch stays as they left it', async () => {
+test('a user that is changed between plan and batch keeps the change', async () => {
   const last = `w${ROWS - 1}`;
   await imported(app.key, file('w'));
   const user = await linked(app.key, last);
@@ -73,7 +73,7 @@ test('a user whom somebody changes between plan and batch stays as they left it'
   expect(await linked(app.key, last)).toMatchObject({ phone: '7', email: user.email });
 });
 
-test('a batch and its checkpoint stand or fall together', async () => {
+test('a batch and its checkpoint are committed or rolled back together', async () => {
   const runs = app.app.get(ImportRunsRepository);
   const update = runs.update.bind(runs);
   let failures = 0;
@@ -89,7 +89,7 @@ test('a batch and its checkpoint stand or fall together', async () => {
   expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
 });
 
-test('imports that wait take their turns in the order of their arrival', async () => {
+test('waiting imports run in the order of their arrival', async () => {
   const send = async (body: string): Promise<string> => (await upload(app.key, body)).body.id;
   const first = await send(file('a'));
   const second = await send(csv('ExternalId,Username,Email', 'y,y,y@example.org'));

@@ -3,7 +3,7 @@ import { TestApp } from '../support/app.js';
 import { create } from '../support/factories.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
 
-/** Names, addresses, logins and managers, judged on the end state of the file. */
+/** Conflicts of names, addresses, logins and managers, checked on the end state of the file. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
@@ -26,7 +26,7 @@ const codes = async (id: string) =>
     errors[0].code,
   ]);
 
-/** The run of a file whose plan has foretold its errors: none is left for the writer to find. */
+/** The run of a file whose plan has found all errors: none is left for the writer to find. */
 const foretold = async (file: string) => {
   const plan = await imported(app.key, file, 'dry_run=true');
   const run = await imported(app.key, file);
@@ -49,7 +49,7 @@ test.each([
   );
 });
 
-test('a chain whose head fails fails as a whole, and leaves everybody as they were', async () => {
+test('a chain whose head fails fails as a whole, and changes nobody', async () => {
   await imported(app.key, csv(HEAD, ...people('c-', 4)));
   const rows = people('c-', 4, (i) => i + 1);
   rows[3] = 'c-3,c-n4,no address';
@@ -63,14 +63,14 @@ test('a chain whose head fails fails as a whole, and leaves everybody as they we
   expect(await usernames('c-', 4)).toEqual(['c-n0', 'c-n1', 'c-n2', 'c-n3']);
 });
 
-test('a name that nobody gives up is taken, and the conflict names its owner', async () => {
+test('a name that nobody releases is taken, and the conflict names its owner', async () => {
   await imported(app.key, csv(HEAD, ...people('t-', 2)));
   const run = await imported(app.key, csv(HEAD, 't-9,T-N0,t-9@example.org'));
   const owner = await linked(app.key, 't-0');
   expect(run.problems).toMatchObject([{ field: 'username', code: 'username_taken', uuid: owner.uuid }]);
 });
 
-test('logins of a method move like names, and are taken like them', async () => {
+test('logins of a method can be exchanged like names, and conflict like them', async () => {
   await imported(
     app.key,
     csv(`${HEAD},saml`, 's-0,s-0,s-0@example.org,one', 's-1,s-1,s-1@example.org,two|three'),
@@ -100,7 +100,7 @@ test('a ring of names, and managers, across the batches of a large file', async 
   expect((await linked(app.key, 'b-1199')).username).toBe('b-n0');
 });
 
-test('everybody at once may move one step up a line of managers', async () => {
+test('all users may move one step up a line of managers at once', async () => {
   // 0 → 1 → … → 9 becomes 9 → 8 → … → 0: every step on the way would close a circle in some order.
   const line = (manager: (i: number) => string) =>
     Array.from({ length: 10 }, (_, i) => `m-${i},m-${i},m-${i}@example.org,${manager(i)}`);
@@ -128,7 +128,7 @@ test.each([
   ).toEqual(lines.map((line) => [line, 'manager_uuid', 'cycle']));
 });
 
-test('a circle that closes through users who are not in the file is refused', async () => {
+test('a circle through users who are not in the file is refused', async () => {
   await imported(
     app.key,
     csv(
@@ -143,7 +143,7 @@ test('a circle that closes through users who are not in the file is refused', as
   expect((await linked(app.key, 'd-0')).manager_uuid).toBeNull();
 });
 
-test('a manager who is nowhere, or whose own row fails, is unknown, down the whole line', async () => {
+test('a manager who does not exist, or whose own row fails, is unknown, down the whole line', async () => {
   const run = await foretold(
     csv(
       `${HEAD},Manager`,
@@ -171,7 +171,7 @@ test('a manager without external id is named by uuid', async () => {
   expect((await linked(app.key, 'w-0')).manager_uuid).toBe(boss.uuid);
 });
 
-test('an error names no user where none was made', async () => {
+test('an error names no user where none was created', async () => {
   await imported(app.key, csv(HEAD, 'none-0,none-old,none0@example.org'));
   const rows = [
     'none-1,none-same,none1@example.org',

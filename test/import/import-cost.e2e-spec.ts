@@ -11,13 +11,13 @@ import { effortOf } from '../support/effort.js';
 import { seededUuid } from '../support/seed.js';
 
 /**
- * What a batch of an import costs the database does not grow with the rows of the run, nor does a look at its first
- * problems: a number of rows and no time, so that a busy machine says the same.
+ * The database cost of a batch does not grow with the rows of the run, and neither does reading its first problems. Rows
+ * are counted, not time, so that a busy machine gives the same result.
  */
 const BATCH = 50;
 const FEW = 500;
 const MANY = 20_000;
-/** Index entries of a B-tree that has grown deeper. */
+/** Allows for a B-tree that has grown deeper. */
 const RATIO = 2;
 
 const runs = { few: uuidv7(), many: uuidv7() };

@@ -7,7 +7,7 @@ import type { Answer } from '../support/client.js';
 import { counted, csv, settled, upload } from '../support/imports.js';
 import { databaseOf, problemOf } from '../support/people.js';
 
-/** How a file gets in over HTTP, and what is refused at the door. */
+/** How a file is uploaded over HTTP, and which uploads are refused. */
 let app: TestApp;
 let n = 0;
 beforeAll(async () => void (app = await TestApp.start()));
@@ -23,7 +23,7 @@ afterEach(async () => {
   expect(await parts()).toBe(0);
 });
 
-/** Looks again and again, and lets the service work in between. */
+/** Polls, and lets the service work in between. */
 async function until(done: () => Promise<boolean>): Promise<void> {
   while (!(await done())) await setImmediate();
 }
@@ -52,7 +52,7 @@ describe('a form', () => {
     expect([status, run.file.name]).toEqual([202, 'a\ufffdb\ufffd.csv']);
   });
 
-  test('holds a file, and options before and behind it', async () => {
+  test('has a file, and options before and after it', async () => {
     const answer = await form(
       field('mode', 'upsert') + filePart(newFile()) + field('dataset', 'form') + END,
       '?missing=report',
@@ -105,7 +105,7 @@ describe('a form', () => {
       '',
       /dataset is longer than/,
     ],
-  ])('with %s is refused, and nothing of it stays', async (_, body, query, why) => {
+  ])('with %s is refused, and nothing is stored', async (_, body, query, why) => {
     const answer = await form(body(), query);
     expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
     expect(answer.body.detail).toMatch(why);
@@ -148,7 +148,7 @@ test.each<[string, Record<string, string>, number, string]>([
   expect(problemOf(await app.key.send('POST', '/imports', newFile(), headers))).toEqual([status, code]);
 });
 
-/** Sends as much as the service takes. @returns status and bytes sent. */
+/** Sends as much as the service accepts. @returns status and bytes sent. */
 async function flood(headers: Record<string, string>, megabytes: number): Promise<[number, number]> {
   const { hostname, port } = new URL(app.url);
   const sent = request({
@@ -180,13 +180,13 @@ test('a file that says it is too large is refused before it is sent', async () =
   expect(megabytes).toBeLessThan(20);
 });
 
-test('a file that grows too large is refused on the way', async () => {
+test('a file that grows too large is refused during the upload', async () => {
   const [status, megabytes] = await flood({ 'transfer-encoding': 'chunked' }, 300);
   expect(status).toBe(413);
   expect(megabytes).toBeLessThan(150);
 });
 
-test('an upload that breaks off leaves nothing', async () => {
+test('an aborted upload leaves nothing behind', async () => {
   const { hostname, port } = new URL(app.url);
   const sent = request({
     hostname,

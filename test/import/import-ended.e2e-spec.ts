@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TestApp } from '../support/app.js';
 import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/imports.js';
 
-/** The end of a run: what comes to it too late, and what goes wrong in that moment. */
+/** The end of a run: what arrives too late, and what goes wrong at that moment. */
 let app: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
@@ -38,7 +38,7 @@ test.each([1, 2])(
   },
 );
 
-test('a run that an operator cancels in that moment stays cancelled', async () => {
+test('a run that an operator cancels at that moment stays cancelled', async () => {
   const runs = app.app.get(ImportRunsRepository);
   const choose = runs.next.bind(runs);
   const cancelled: number[] = [];
@@ -57,7 +57,7 @@ test('a run that an operator cancels in that moment stays cancelled', async () =
   expect((await read(body.id)).state).toBe('cancelled');
 });
 
-test('work that lasts longer than its lease keeps it to its end, and nobody else begins', async () => {
+test('work that takes longer than its lease keeps the lease to the end, and nobody else begins', async () => {
   const others = app.app.get(LeaseRepository);
   const take = async () => others.take('long', '01a1fc00-0000-7000-8000-00000000beef', 2);
   const held = await app.app.get(Leases).hold('long', 2, async () => {
@@ -71,18 +71,18 @@ test('work that lasts longer than its lease keeps it to its end, and nobody else
   );
 });
 
-test('a completed run stays completed, with its rows, where its file cannot be deleted', async () => {
+test('a completed run stays completed, with its rows, even if its file cannot be deleted', async () => {
   const gone = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
   const kept = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(gone);
   const run = await imported(app.key, file('kept'));
-  await imported(app.key, file('behind')); // the worker is done with the first one
+  await imported(app.key, file('behind')); // by then the worker has finished the first one
   expect(kept).toHaveBeenCalledTimes(2);
   const later = await read(run.id);
   expect([run.state, later.state, counted(later)]).toEqual(['completed', 'completed', { created: 1 }]);
   expect(await rowsOf(app.key, run.id)).toHaveLength(1);
 });
 
-test('failed.csv of a run that was cancelled while it wrote has the cells of what had failed', async () => {
+test('failed.csv of a run cancelled while writing has the cells of the failed rows', async () => {
   await imported(app.key, file('moved'));
   const user = await linked(app.key, 'moved');
   const applier = app.app.get(Applier);
@@ -98,7 +98,7 @@ test('failed.csv of a run that was cancelled while it wrote has the cells of wha
   expect([run.state, text]).toEqual(['cancelled', expect.stringContaining(`${cells},2,precondition_failed`)]);
 });
 
-test('a run that a kill keeps from failing goes on as if it had not begun to', async () => {
+test('a run killed while it was failing continues as if it had not begun to fail', async () => {
   const applier = app.app.get(Applier);
   jest.spyOn(applier, 'apply').mockRejectedValueOnce(new Error('a fault of ours'));
   const runs = app.app.get(ImportRunsRepository);

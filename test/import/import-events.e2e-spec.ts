@@ -13,10 +13,10 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
-test('the end of a run is told by the process that worked on it, not found by looking again', async () => {
+test('the process that worked on a run reports its end; nobody has to poll', async () => {
   const file = Readable.from([Buffer.from(csv('ExternalId,Username,Email', 'e1,e1,e1@example.org'))]);
   const stored = await app.app.get(ImportStore).store('events.csv', file);
-  // Time stands still: whoever looks again after a while never does.
+  // Time is stopped, so that nothing can poll.
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'clearInterval', 'Date'] });
   try {
     const { id } = await app.app.get(RunQueue).submit(stored, readInput(ImportOptions, {}).value, CLI_CALLER);

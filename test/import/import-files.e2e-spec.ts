@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app.js';
 import { counted, csv, imported, linked } from '../support/imports.js';
 
-/** What a file may look like, and what refuses it as a whole. */
+/** Which files are accepted, and which are refused as a whole. */
 let app: TestApp;
 let n = 0;
 beforeAll(async () => void (app = await TestApp.start()));
@@ -52,7 +52,7 @@ describe('delimiters', () => {
     await imported(app.key, text);
     expect((await linked(app.key, id)).surname).toBe('Lee');
   });
-  test('one that is named is taken', async () => {
+  test('a given one is used', async () => {
     const run = await imported(app.key, file('Lee', ';').text, 'delimiter=,');
     expect([run.state, run.problems[0].code]).toEqual(['failed', 'unknown_column']);
   });
@@ -106,8 +106,8 @@ const REFUSED: [string, string | Buffer, string, string, number | null][] = [
   ['NUL', 'ExternalId,Surname\na,b\0\n', '', 'bad_encoding', 2],
   ['an Excel workbook', Buffer.from([0x50, 0x4b, 3, 4, 0x14, 0, 8, 8]), '', 'bad_encoding', 1],
   ['an unclosed quote', csv('ExternalId,Surname', 'a,b', 'c,"d', 'e,f'), '', 'unclosed_quote', 3],
-  ['a quote in the midst of a cell', csv('ExternalId,Surname', 'a,b "c" d'), '', 'bad_quote', 2],
-  ['text behind a quoted cell', csv('ExternalId,Surname', 'a,"b"c'), '', 'bad_quote', 2],
+  ['a quote inside a cell', csv('ExternalId,Surname', 'a,b "c" d'), '', 'bad_quote', 2],
+  ['text after a quoted cell', csv('ExternalId,Surname', 'a,"b"c'), '', 'bad_quote', 2],
   ['a row that is too short', csv('ExternalId,Surname,Email', 'a,b,c', 'd,e'), '', 'wrong_cell_count', 3],
   ['a row that is too long', csv('ExternalId,Surname', 'a,b', 'd,e,f'), '', 'wrong_cell_count', 3],
   ['ten thousand columns', `ExternalId${',x'.repeat(10_000)}\na\n`, '', 'too_many_columns', 1],

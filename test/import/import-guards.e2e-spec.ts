@@ -4,7 +4,7 @@ import type { Json } from '../support/client.js';
 import { counted, csv, imported, linked, settled } from '../support/imports.js';
 import { databaseOf } from '../support/people.js';
 
-/** What is stopped before the first write, and what an operator does about it. */
+/** Which runs are stopped before the first write, and what an operator can do about it. */
 let app: TestApp;
 let n = 0;
 let dataset = '';
@@ -118,7 +118,7 @@ test.each([
   ['a header alone', () => csv(HEAD), 'empty_file'],
   ['a file cut inside a row', () => csv(HEAD, ...rows(30)).slice(0, -30), 'wrong_cell_count'],
   ['a file cut inside a quoted cell', () => `${csv(HEAD, ...rows(30))}x,"y`, 'unclosed_quote'],
-])('%s is refused whole, and nobody is touched', async (_, file, code) => {
+])('%s is refused as a whole, and no user is changed', async (_, file, code) => {
   await load(30);
   const before = await everybody();
   const run = await imported(app.key, file(), `dataset=${dataset}&missing=block`);
@@ -142,7 +142,7 @@ describe('an operator', () => {
     const done = await settled(app.key, run.id);
     expect([done.state, counted(done)]).toEqual(['completed', { blocked: 6, unchanged: 24 }]);
   });
-  test('whose approval comes after somebody else has changed a user finds the plan void', async () => {
+  test('that is approved after another client has changed a user is void', async () => {
     const run = await parked();
     const user = await linked(app.key, `${dataset}-0`);
     await app.key.put(`/users/${user.uuid}`, { status: 'Blocked' });
@@ -162,7 +162,7 @@ describe('an operator', () => {
       expect([again, status, body.code]).toEqual([again, 409, 'wrong_state']);
     }
   });
-  test('who sends a newer file need not care for the parked one', async () => {
+  test('who sends a newer file can ignore the parked run', async () => {
     const run = await parked();
     const newer = await load(30);
     const old = (await app.key.get(`/imports/${run.id}`)).body;

@@ -7,11 +7,11 @@ import { type TestDatabase, freshDatabase } from '../support/database.js';
 import { csv, settled, upload } from '../support/imports.js';
 import { Process, newcomer } from '../support/process.js';
 
-/** `kill -9` in the midst of an import. KILLS=10 asks for more of them. */
+/** `kill -9` during an import. KILLS=10 sets a higher number of them. */
 const KILLS = Number(process.env['KILLS'] ?? 3);
 const ROWS = 2500;
 let databases: TestDatabase[] = [];
-jest.setTimeout(60_000 + KILLS * 60_000); // each costs a start, a lease that runs out, and work that is done again
+jest.setTimeout(60_000 + KILLS * 60_000); // each takes a start, the end of a lease, and repeated work
 beforeEach(() => void (databases = []));
 afterEach(async () => {
   await Process.killAll();
@@ -39,7 +39,7 @@ async function fresh(): Promise<Record<string, string>> {
 }
 const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
 
-/** Everything of the users that does not depend on the moment: as an export writes it. */
+/** All data of the users that does not depend on time, as an export writes it. */
 async function state(client: Client): Promise<Json> {
   const users = (await client.get('/users/export.csv?all=true')).text.split('\r\n').sort();
   const search = async (query: string) =>
@@ -52,7 +52,7 @@ async function state(client: Client): Promise<Json> {
   };
 }
 
-/** Imports both files; `kill` says whether, and how long after the news of a run, the service is killed. */
+/** Imports both files; `kill` says whether the service is killed, and how long after an event of a run. */
 async function importBoth(settings: Record<string, string>, kills: number) {
   let service = await Process.running(settings);
   const runs: Json[] = [];
@@ -77,7 +77,7 @@ async function importBoth(settings: Record<string, string>, kills: number) {
   return result;
 }
 
-/** Waits until a run has come so far, by its events; it may end before. */
+/** Waits until the events of a run show this progress, or its end. */
 async function progress(client: Client, id: string, share: number): Promise<void> {
   for (;;) {
     const { state, progress: at } = (await client.get(`/imports/${id}`)).body;
@@ -86,7 +86,7 @@ async function progress(client: Client, id: string, share: number): Promise<void
   }
 }
 
-test('a run that is killed again and again ends as one that nobody disturbs', async () => {
+test('a run that is killed again and again ends like an undisturbed one', async () => {
   const [calm, killed] = [await fresh(), await fresh()];
   const expected = await importBoth(calm, 0);
   expect(expected.runs.map((run: Json) => run.state)).toEqual(['completed', 'completed']);

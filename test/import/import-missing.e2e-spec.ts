@@ -5,7 +5,7 @@ import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
 import { PASSWORD } from '../support/people.js';
 import { RARE, seedUsers } from '../support/seed.js';
 
-/** Users that a data set manages and its file lacks. */
+/** Users that a data set manages and that are not in its file. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
@@ -23,7 +23,7 @@ test.each([
   const [a, b] = [`${missing}-a`, `${missing}-b`];
   await imported(app.key, csv(HEAD, person(a), person(b)), dataset);
   const run = await imported(app.key, csv(HEAD, person(a)), `${dataset}&missing=${missing}`);
-  // Half of the file is gone: with two users the guards for shrunken files speak, which is for another test.
+  // Half of the file is missing: the guard for shrunken files may park the run, which another test covers.
   const settled = run.state === 'needs_approval' ? await approved(run.id) : run;
   expect([settled.state, counted(settled), settled.missing]).toEqual([
     'completed',
@@ -42,7 +42,7 @@ async function approved(id: string) {
   return (await app.key.get(`/imports/${id}`)).body;
 }
 
-test('a missing user is let go, loses the session, and comes back with the next file', async () => {
+test('a missing user is blocked, loses the session, and is active again with the next file', async () => {
   const head = `${HEAD},Status`;
   const rows = Array.from({ length: 9 }, (_, i) => `${person(`l-${i}`)},Active`);
   await imported(app.key, csv(head, ...rows), 'dataset=l');
@@ -69,7 +69,7 @@ test('a user who is blocked already is not missing', async () => {
   expect((await app.key.get('/users/search?managed_by=s')).body.Count).toBe(6);
 });
 
-test('whom the file names and who would not be missing hides nobody who is', async () => {
+test('users in the file who could not be missing hide nobody who is missing', async () => {
   const options = 'dataset=hidden&allow_privileged=true';
   const [blocked, master, other] = ['h-blocked', 'h-master', 'h-other'];
   await imported(app.key, csv(HEAD, person('h-gone'), person('h-twice')), options);
@@ -93,7 +93,7 @@ test('only the data set itself is in scope, and never a Webmaster', async () => 
   expect([await status('o-1'), await status('o-2')]).toEqual(['Active', 'Active']);
 });
 
-test('a user that the API has made is managed once a file has named it, without a change that anybody sees', async () => {
+test('a user created over the API is managed once a file has it, without a visible change', async () => {
   const created = await app.key.post('/users', {
     username: 'api',
     email: 'api@example.org',

@@ -9,10 +9,10 @@ import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
 import { TestApp } from '../support/app.js';
 import { counted, csv, settled } from '../support/imports.js';
 
-/** The parts of a file between its arrival and its run: nobody takes them away from under each other. */
-const SOMEBODY = '01a1fc00-0000-7000-8000-00000000beef';
+/** The parts of a file between its upload and its run: nothing else deletes them in the meantime. */
+const OTHER_OWNER = '01a1fc00-0000-7000-8000-00000000beef';
 const CALLER = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' } as const;
-/** Of a file that was claimed days ago, by a service that was killed then. */
+/** The id of a file that was claimed days ago, by a service that was killed then. */
 const idOf = (name: string) => `01900000-0000-7000-8000-${name.padStart(12, '0')}`;
 let app: TestApp;
 let store: ImportStore;
@@ -38,14 +38,14 @@ test('a file whose parts were purged before it was a run is reported as unavaila
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('parts of a run that waits stay: for the purge, and for another attempt at the same file', async () => {
+test('parts of a waiting run are kept by the purge and by another upload of the same file', async () => {
   const id = idOf('b');
   const leases = app.app.get(LeaseRepository);
-  while (!(await leases.take(IMPORT_LEASE, SOMEBODY, 3600)));
+  while (!(await leases.take(IMPORT_LEASE, OTHER_OWNER, 3600)));
   await queue.submit(await store.store('b.csv', bytes('b'), id), options, CALLER);
   await app.app.get(ImportsService).purge();
   await expect(store.store('b.csv', bytes('x'), id)).rejects.toMatchObject({ fault: 'race' });
-  await leases.give(IMPORT_LEASE, SOMEBODY);
+  await leases.give(IMPORT_LEASE, OTHER_OWNER);
   const run = await settled(app.key, id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });

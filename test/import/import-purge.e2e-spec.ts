@@ -8,10 +8,10 @@ import { TestApp } from '../support/app.js';
 import { ALL_BUT_DATE } from '../support/clock.js';
 import { counted, csv, imported, linked, settled } from '../support/imports.js';
 
-/** What an operator asks for at the moment in which a run becomes old enough to be taken away. */
-/** More than IMPORT_RETENTION_DAYS: the clock of the tests stands for some milliseconds, and old is what is older. */
+/** What an operator requests at the moment when a run becomes old enough to be purged. */
+/** More than IMPORT_RETENTION_DAYS: only what is older is purged, and the fake clock may lag by some milliseconds. */
 const RETENTION_MILLIS = 91 * 24 * 60 * 60 * 1000;
-const SOMEBODY = '01a1fc00-0000-7000-8000-00000000beef';
+const OTHER_OWNER = '01a1fc00-0000-7000-8000-00000000beef';
 let app: TestApp;
 let runs: ImportRunsRepository;
 beforeAll(async () => {
@@ -35,15 +35,15 @@ const decide = async (id: string, word: string): Promise<string> => {
   return answer.body.id as string;
 };
 
-/** Until the end of `work` no worker takes up a run. */
+/** No worker starts a run until the end of `work`. */
 async function idle(work: () => Promise<void>): Promise<void> {
   const leases = app.app.get(LeaseRepository);
-  while (!(await leases.take(IMPORT_LEASE, SOMEBODY, 3600)));
+  while (!(await leases.take(IMPORT_LEASE, OTHER_OWNER, 3600)));
   await work();
-  await leases.give(IMPORT_LEASE, SOMEBODY);
+  await leases.give(IMPORT_LEASE, OTHER_OWNER);
 }
 
-test('a plan that is approved while it is about to lapse keeps its file, and is applied', async () => {
+test('a plan that is approved just before it expires keeps its file, and is applied', async () => {
   const { id } = await imported(app.key, file('a'), 'dry_run=true');
   grow();
   await idle(async () => {
@@ -60,7 +60,7 @@ test('a plan that is approved while it is about to lapse keeps its file, and is 
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('an old run stays for a revert that waits for its turn', async () => {
+test('an old run is kept for a revert that is queued', async () => {
   const { id } = await imported(app.key, file('b'));
   grow();
   let revert = '';
@@ -76,7 +76,7 @@ test('an old run stays for a revert that waits for its turn', async () => {
   expect((await app.key.get('/imports')).body.Count).toBe(0);
 });
 
-test('a revert that comes while an old run is about to be taken away finds all of it', async () => {
+test('a revert that arrives just before an old run is purged finds all of it', async () => {
   const { id } = await imported(app.key, file('c'));
   grow();
   let revert = '';
@@ -94,7 +94,7 @@ test('a revert that comes while an old run is about to be taken away finds all o
   expect([run.state, counted(run)]).toEqual(['completed', { blocked: 1 }]);
 });
 
-test('a revert that comes when the rows of an old run have begun to go is refused', async () => {
+test('a revert that arrives while the rows of an old run are being purged is refused', async () => {
   const { id } = await imported(app.key, file('d'));
   grow();
   const rows = app.app.get(ImportRowsRepository);

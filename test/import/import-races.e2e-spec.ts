@@ -11,7 +11,7 @@ import { ENGINE } from '../support/database.js';
 import { csv, imported, linked, rowsOf, settled } from '../support/imports.js';
 import { databaseOf } from '../support/people.js';
 
-/** Two that work on one import at once. */
+/** Two parties that work on one import at once. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.restoreAllMocks());
@@ -25,7 +25,7 @@ const people = (count: number, status: (i: number) => string = () => 'Active') =
     ...Array.from({ length: count }, (_, i) => `p${i},p${i},p${i}@example.org,${status(i)}`),
   );
 
-/** Whether somebody waits for a row of this database that another transaction holds. */
+/** Whether a transaction waits for a row of this database that another one holds. */
 async function someoneWaits(): Promise<boolean> {
   const row = await databaseOf(app).first<{ n: number }>(
     `SELECT COUNT(*) AS n FROM information_schema.processlist
@@ -35,7 +35,7 @@ async function someoneWaits(): Promise<boolean> {
 }
 
 onMariadb(
-  'an operator whose word comes while a newer import takes the place of the plan is told so (needs a server: MariaDB only)',
+  'a decision that arrives while a newer import supersedes the plan is refused (needs a server: MariaDB only)',
   async () => {
     await imported(app.key, people(30));
     const parked = await imported(
@@ -45,23 +45,23 @@ onMariadb(
     expect(parked.state).toBe('needs_approval');
     const runs = app.app.get(ImportRunsRepository);
     const ofDataset = runs.ofDataset.bind(runs);
-    let word: ReturnType<typeof app.key.post> | undefined;
+    let decision: ReturnType<typeof app.key.post> | undefined;
     jest.spyOn(runs, 'ofDataset').mockImplementation(async (...given) => {
       const older = await ofDataset(...given);
       if (!given[1].includes('needs_approval')) return older;
-      word = app.key.post(`/imports/${parked.id as string}/reject`);
-      const answered = word.then(() => true);
+      decision = app.key.post(`/imports/${parked.id as string}/reject`);
+      const answered = decision.then(() => true);
       while (!(await Promise.race([answered, someoneWaits()])));
       return older;
     });
     expect((await imported(app.key, people(30))).state).toBe('completed');
-    const answer = await word;
+    const answer = await decision;
     expect([answer?.status, answer?.body.code]).toEqual([409, 'wrong_state']);
     expect((await settled(app.key, parked.id)).state).toBe('superseded');
   },
 );
 
-test('a worker that has lost its lease unawares takes nothing of the plan that another one makes', async () => {
+test('a worker that has lost its lease without noticing deletes nothing of the plan of another worker', async () => {
   const { id } = await imported(
     app.key,
     csv('ExternalId,Username,Email', 'n,n,n@example.org'),
@@ -73,7 +73,7 @@ test('a worker that has lost its lease unawares takes nothing of the plan that a
     id,
     () => false,
     app.app.get(TransactionRunner),
-    new Leases(app.app.get(LeaseRepository)), // of an instance that holds none
+    new Leases(app.app.get(LeaseRepository)), // of an instance without a lease
     app.app.get(ImportRunsRepository),
   );
   const run = await app.app.get(ImportRunsRepository).find(id);
@@ -82,7 +82,7 @@ test('a worker that has lost its lease unawares takes nothing of the plan that a
   expect(await rowsOf(app.key, id)).toEqual(planned);
 });
 
-test('failed rows that are asked for while the run works stand in their columns', async () => {
+test('failed rows that are requested while the run works are in the right columns', async () => {
   await imported(app.key, csv('ExternalId,Username,Email,Phone', 'f1,f1,f1@example.org,1'));
   const user = await linked(app.key, 'f1');
   const applier = app.app.get(Applier);

@@ -6,14 +6,14 @@ import { create } from '../support/factories.js';
 import { counted, csv, imported, linked, rowsOf, upload } from '../support/imports.js';
 import { databaseOf, inSeconds } from '../support/people.js';
 
-/** What an operator reads of an import, and the files that come out of the service. */
+/** What an operator can read about an import, and the files that the service writes. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
 const failedCsv = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
 
-test('failed.csv, corrected and sent again, closes the gap', async () => {
+test('failed.csv, corrected and sent again, imports the rest', async () => {
   const file = Buffer.from(
     '\ufeffExternalId;Username;Email;Phone;Shoe size\r\nr1;r1;r1@example.org;+44 1;43\r\nr2;r2;wrong;"+44; 2";44\r\nr3;;r3@example.org;;"4""5"\r\n',
     'utf16le',
@@ -34,7 +34,7 @@ test('failed.csv, corrected and sent again, closes the gap', async () => {
   expect((await linked(app.key, 'r2')).phone).toBe('+44; 2');
 });
 
-test('rows that fail after a second look are in it too, with their cells', async () => {
+test('rows that fail because of other rows are in it too, with their cells', async () => {
   await imported(app.key, csv('ExternalId,Username,Email', 'd1,d1,d1@example.org'));
   const run = await imported(
     app.key,
@@ -55,7 +55,7 @@ test('rows that fail after a second look are in it too, with their cells', async
   ]);
 });
 
-test('the list of runs: newest first, by state and data set, by pages', async () => {
+test('the list of runs: newest first, by state and data set, in pages', async () => {
   const ids: string[] = [];
   for (const dry of ['true', 'false', 'true']) {
     ids.unshift(
@@ -79,7 +79,7 @@ test('the list of runs: newest first, by state and data set, by pages', async ()
   expect(await list('state=rejected')).toEqual([0, []]);
 });
 
-test('unchanged rows are counted and not kept, also where the data set begins to manage their user', async () => {
+test('unchanged rows are counted and not stored, also where the data set begins to manage their user', async () => {
   await create(app.key, { username: 'u1', email: 'u1@example.org', external_id: 'u1' });
   const run = await imported(app.key, csv('ExternalId,Username', 'u1,u1'));
   expect(counted(run)).toEqual({ unchanged: 1 });
@@ -99,7 +99,7 @@ test('rows by outcome and code', async () => {
   expect(await lines('code=invalid_format')).toEqual([4, 5]);
 });
 
-test('events tell the run until it ends', async () => {
+test('events report the run until it ends', async () => {
   const { body } = await upload(app.key, csv('ExternalId,Username,Email', 'e1,e1,e1@example.org'));
   const { headers, text } = await app.key.get(`/imports/${body.id}/events`);
   expect(headers['content-type']).toContain('text/event-stream');
@@ -124,7 +124,7 @@ test('the template has every column and no row', async () => {
   expect((await imported(app.key, text)).problems[0].code).toBe('empty_file');
 });
 
-test('an export, imported, changes nothing, whatever the users hold', async () => {
+test('importing an export changes nothing, whatever values the users have', async () => {
   const boss = await create(app.key, { username: 'boss without id' });
   const head = await create(app.key, { external_id: '=1+1', manager_uuid: boss.uuid });
   await create(app.key, {
@@ -158,7 +158,7 @@ test('an export, imported, changes nothing, whatever the users hold', async () =
   expect((await app.key.get('/users/export.csv?all=true')).text).toContain('boss without id,');
 });
 
-test('the same file twice writes nothing but its run', async () => {
+test('the same file again writes nothing except its run', async () => {
   const file = csv(
     'ExternalId,Username,Email,Phone,Manager,Roles',
     ...Array.from({ length: 600 }, (_, i) => `n${i},n${i},n${i}@example.org,+44 ${i},n${i + 1},`).slice(
@@ -200,7 +200,7 @@ test('a run shows its first 50 problems, and lists them all', async () => {
   expect((await app.key.get(`/imports/${run.id as string}/rows?outcome=error`)).body.Count).toBe(60);
 });
 
-test('old runs are taken away with all that belongs to them, those that are younger stay', async () => {
+test('old runs are purged with everything that belongs to them, younger ones stay', async () => {
   const file = (name: string) => csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
   const [old, waiting, young] = [
     await imported(app.key, file('purge1')),
@@ -223,7 +223,7 @@ test('old runs are taken away with all that belongs to them, those that are youn
   expect(await Promise.all(counts)).toEqual([0, 1]);
 });
 
-test('a plan that nobody decides on ends, and its file goes', async () => {
+test('a plan that nobody decides on expires, and its file is deleted', async () => {
   const file = (name: string) => csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
   const [old, young] = [
     await imported(app.key, file('lapse1'), 'dry_run=true'),

@@ -15,7 +15,7 @@ async function revert(id: string) {
   return settled(app.key, answer.body.id);
 }
 
-test('values come back where nobody has changed them since, new users are blocked, the rest is told', async () => {
+test('values not changed since come back, new users are blocked, the rest is reported', async () => {
   await imported(
     app.key,
     csv(
@@ -56,7 +56,7 @@ test('values come back where nobody has changed them since, new users are blocke
   expect((await app.key.post(`/imports/${run.id}/revert`)).body.code).toBe('wrong_state');
 });
 
-test('a user with one value that somebody has changed gets the others back', async () => {
+test('a user with one value changed since gets the others back', async () => {
   await imported(
     app.key,
     csv('ExternalId,Username,Email,Phone,Mobile', 'f,f,f@example.org,1,1'),

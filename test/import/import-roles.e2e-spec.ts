@@ -13,7 +13,7 @@ beforeEach(() => {
   const prefix = `R${++n}-`;
   id = (name) => `${prefix}${name}`;
 });
-/** A row of ExternalId, Username, Email and whatever comes behind. */
+/** A row of ExternalId, Username, Email and more cells. */
 const person = (name: string, ...more: string[]) =>
   [id(name), id(name).toLowerCase(), `${id(name).toLowerCase()}@example.org`, ...more].join(',');
 const HEAD = 'ExternalId,Username,Email';
@@ -34,7 +34,7 @@ describe('privileges', () => {
       updated: 1,
     });
   });
-  test('nobody is blocked by an import of their own', async () => {
+  test('nobody is blocked by their own import', async () => {
     const { username, email } = await create(app.key, {
       roles: ['Webmaster'],
       external_id: id('a'),

@@ -4,7 +4,7 @@ import type { Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
 
-/** What becomes of single rows. Every test has its own external ids. */
+/** The outcomes of single rows. Every test has its own external ids. */
 let app: TestApp;
 let n = 0;
 let id = (name: string) => name;
@@ -14,11 +14,11 @@ beforeEach(() => {
   const prefix = `T${++n}-`;
   id = (name) => `${prefix}${name}`;
 });
-/** A row of ExternalId, Username, Email and whatever comes behind. */
+/** A row of ExternalId, Username, Email and more cells. */
 const person = (name: string, ...more: string[]) =>
   [id(name), id(name).toLowerCase(), `${id(name).toLowerCase()}@example.org`, ...more].join(',');
 const HEAD = 'ExternalId,Username,Email';
-const fates = async (run: Json) =>
+const outcomes = async (run: Json) =>
   (await rowsOf(app.key, run.id)).map(({ line, outcome, errors }) => [line, outcome, errors[0]?.code]);
 
 test('each row has one outcome, and they add up to the rows', async () => {
@@ -53,7 +53,7 @@ test('each row has one outcome, and they add up to the rows', async () => {
     skipped: 1,
     error: 1,
   });
-  expect(await fates(run)).toEqual([
+  expect(await outcomes(run)).toEqual([
     [2, 'updated', undefined],
     [3, 'blocked', undefined],
     [5, 'reactivated', undefined],
@@ -67,7 +67,7 @@ test('each row has one outcome, and they add up to the rows', async () => {
   ]);
 });
 
-test('a row tells its differences, and an error its line, field, code and value', async () => {
+test('a row lists its differences, and an error has its line, field, code and value', async () => {
   await imported(app.key, csv(`${HEAD},Phone`, person('a', '+44 1')));
   const run = await imported(
     app.key,
@@ -127,7 +127,7 @@ describe('blank cells', () => {
     expect([about_me, rest]).toEqual(['new', expect.objectContaining({ ...kept(), phone: '1' })]);
     expect(before).toMatchObject(rest);
   });
-  test('a column that is not there leaves its field alone', async () => {
+  test('a missing column leaves its field alone', async () => {
     const run = await imported(app.key, csv('ExternalId,ForeName', `${id('a')},Anne`));
     expect(counted(run)).toEqual({ updated: 1 });
     expect(await linked(app.key, id('a'))).toMatchObject({ ...kept(), firstname: 'Anne', phone: '1' });
@@ -158,13 +158,13 @@ describe('the same key twice', () => {
     );
     expect(counted(run)).toEqual({ created: 1, error: 3 });
     const rows = (await rowsOf(app.key, run.id)).slice(0, 3);
-    const stands = (line: number) => [
+    const duplicate = (line: number) => [
       { field: 'external_id', code: 'duplicate', message: `is set by another change too: line ${line}` },
     ];
     expect(rows.map(({ line, outcome, errors }) => [line, outcome, errors])).toEqual([
-      [2, 'error', stands(3)],
-      [3, 'error', stands(2)],
-      [4, 'error', stands(2)],
+      [2, 'error', duplicate(3)],
+      [3, 'error', duplicate(2)],
+      [4, 'error', duplicate(2)],
     ]);
   });
   test('differing rows of a user who would be unchanged leave the user alone', async () => {
@@ -199,7 +199,7 @@ describe('the same key twice', () => {
 });
 
 describe('a user without external id', () => {
-  test('with the same username or e-mail is in the way, and named', async () => {
+  test('with the same username or e-mail is a conflict, and named', async () => {
     const user = await create(app.key, { username: id('u'), email: `${id('u')}@example.org` });
     const run = await imported(
       app.key,
@@ -225,7 +225,7 @@ describe('a user without external id', () => {
     expect([counted(run), run.problems]).toEqual([{ updated: 1 }, []]);
     expect((await linked(app.key, id('a'))).uuid).toBe(user.uuid);
   });
-  test('is not taken over by a name that is the address of somebody else', async () => {
+  test('is not taken over by a name that is the address of another user', async () => {
     const name = `${id('u')}@example.org`;
     const user = await create(app.key, { username: name, email: `${id('u')}@example.com` });
     const run = await imported(app.key, csv(HEAD, `${id('a')},${id('a')},${name}`), 'adopt=email');

@@ -4,7 +4,7 @@ import type { Json } from '../support/client.js';
 import { aUser } from '../support/factories.js';
 import { csv, imported, rowsOf } from '../support/imports.js';
 
-/** The importer and the API obey one set of rules: a value is refused with the same error wherever it comes from. */
+/** The importer and the API follow the same rules: a value is refused with the same error wherever it comes from. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
@@ -66,7 +66,7 @@ const BAD: [string, string, string, Json][] = [
   ['AboutMe', 'a\u0008b', 'about_me', 'a\u0008b'],
 ];
 const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
-const told = (errors: Json[]): string[] =>
+const reported = (errors: Json[]): string[] =>
   errors.map(({ field, code, message }) => `${field} ${code} ${message}`).sort();
 
 test.each(BAD)('%s: %j is refused as by POST /users', async (column, cell, field, value) => {
@@ -85,17 +85,17 @@ test.each(BAD)('%s: %j is refused as by POST /users', async (column, cell, field
   );
   const [row] = await rowsOf(app.key, run.id);
   expect(row.outcome).toBe('error');
-  expect(told(row.errors)).toEqual(told(api.body.errors));
+  expect(reported(row.errors)).toEqual(reported(api.body.errors));
 });
 
 test('username and e-mail are required of a new user', async () => {
   const api = await app.key.post('/users', { external_id: 'new' });
   const run = await imported(app.key, csv('ExternalId,Surname', 'new,Lee'));
   const [row] = await rowsOf(app.key, run.id);
-  expect(told(row.errors)).toEqual(told(api.body.errors));
+  expect(reported(row.errors)).toEqual(reported(api.body.errors));
 });
 
-test('what the API takes the importer takes, in the same form', async () => {
+test('the importer accepts what the API accepts, in the same form', async () => {
   const file = csv(
     'ExternalId,Username,Email,ForeName,Phone,Roles,Linkedin,AboutMe',
     ' ok , Jo   Doe ,JO@Example.org,  Jose\u0301 ,"  +44  20 ",editor; AUTHOR,https://l.example/x,"  two\r\nlines "',

@@ -40,13 +40,13 @@ const mark = (name: string) => {
 const person = (id: string) => `${id},${id},${id}@example.org`;
 const names = (part: string) => readdirSync(join(folder, part)).sort();
 
-/** As if the last tick had been long ago: one is missed. */
+/** As if the last tick had been long ago, so that one was missed. */
 async function missTick(app: TestApp): Promise<void> {
   await databaseOf(app).execute("UPDATE leases SET until = ? WHERE name = 'schedule.tick'", [
     inSeconds(-400 * 24 * 3600),
   ]);
 }
-/** Waits until the folder looks as it should: a look at the beginning, and after each of its events. */
+/** Waits until the folder is as expected: checks at the beginning, and after each of its events. */
 async function until(done: () => boolean): Promise<void> {
   await new Promise<void>((resolve) => {
     const look = () => {
@@ -58,7 +58,7 @@ async function until(done: () => boolean): Promise<void> {
     look();
   });
 }
-/** The first start of a schedule makes up for nothing; afterwards a tick is missed. */
+/** The first start of a schedule catches up on nothing; afterwards a tick is missed. */
 async function firstStart(): Promise<void> {
   const app = await start();
   await app.stop(); // waits for the turn that every start begins with
@@ -68,7 +68,7 @@ async function firstStart(): Promise<void> {
   await later.stop();
 }
 
-test('a missed tick is made up once: good files end in done, bad ones in failed, with the id of their run', async () => {
+test('a missed tick is caught up once: good files end in done, bad ones in failed, with the id of their run', async () => {
   await firstStart();
   drop('a.csv', person('a'));
   drop('b.csv', 'b,,');
@@ -96,7 +96,7 @@ test('a missed tick is made up once: good files end in done, bad ones in failed,
   expect((await next.key.get('/imports')).body.Count).toBe(3);
 });
 
-test('a file without a marker is taken when it has been still for ten seconds', async () => {
+test('a file without a marker is taken when it has not changed for ten seconds', async () => {
   await firstStart();
   drop('a.csv', person('a'));
   utimesSync(join(folder, 'a.csv'), 0, 0);
@@ -106,12 +106,12 @@ test('a file without a marker is taken when it has been still for ten seconds', 
   expect(Date.now() - began).toBeGreaterThan(9_000);
 });
 
-test('a marker beside a file tells that it is complete, whatever its times say', async () => {
+test('a marker next to a file means that it is complete, whatever its times say', async () => {
   await firstStart();
   drop('a.csv', person('a'));
   mark('a.csv');
   const ahead = Date.now() / 1000 + 3600;
-  utimesSync(join(folder, 'a.csv'), ahead, ahead); // never still for ten seconds
+  utimesSync(join(folder, 'a.csv'), ahead, ahead); // never unchanged for ten seconds
   await start();
   await until(() => names('done').length === 1);
   expect(names('')).not.toContain('a.csv.done');
@@ -127,7 +127,7 @@ test('between two ticks nothing is taken', async () => {
   expect(names('')).toContain('a.csv');
 });
 
-test('a tick whose sweep fails is due still', async () => {
+test('a tick whose sweep fails is still due', async () => {
   await firstStart();
   drop('a.csv', person('a'));
   mark('a.csv');
@@ -136,7 +136,7 @@ test('a tick whose sweep fails is due still', async () => {
   await until(() => names('done').length === 1);
 });
 
-test('what a killed instance had claimed is taken up', async () => {
+test('a file that a killed instance had claimed is imported', async () => {
   await firstStart();
   const id = '01a1fc00-0000-7000-8000-00000000dead';
   drop(join('processing', `${id}~late.csv`), person('late'));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app.js';
 import { sendChunked } from '../support/raw.js';
 
-/** Files at the limit of 100 MiB, and beyond it by a byte, as both media types have them. */
+/** Files at the limit of 100 MiB, and a byte larger, in both media types. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
@@ -20,7 +20,7 @@ const inForm = (file: readonly Buffer[]): Buffer[] => [
 ];
 const bytesOf = (parts: readonly Buffer[]): number => parts.reduce((sum, part) => sum + part.length, 0);
 
-/** @param announced whether the length stands in the head, by which a request can be refused before it comes. */
+/** @param announced whether the headers give the length, so that a request can be refused before its body comes. */
 const send = async (type: string, parts: readonly Buffer[], announced: boolean) => {
   const headers = {
     ...app.key.headers,
@@ -38,11 +38,11 @@ const send = async (type: string, parts: readonly Buffer[], announced: boolean) 
   return [status, code];
 };
 
-describe.each([true, false])('with its length in the head: %s', (announced) => {
+describe.each([true, false])('with its length in the headers: %s', (announced) => {
   test.each([
     ['text/csv', (file: readonly Buffer[]) => file],
     [FORM, inForm],
-  ])('a file as %s may have 100 MiB and no byte more', async (type, body) => {
+  ])('a file as %s may have 100 MiB and not a byte more', async (type, body) => {
     expect(await send(type, body(BEYOND), announced)).toEqual([413, 'too_large']);
     expect(await send(type, body(LIMIT), announced)).toEqual([202, undefined]);
   });

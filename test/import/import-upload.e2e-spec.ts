@@ -18,7 +18,7 @@ const FILE = csv(
   'E3,cid,cid@example.org,Cid,Low,,,E1,',
 );
 
-test('a file creates users, with managers that stand further down', async () => {
+test('a file creates users, with managers further down in it', async () => {
   const run = await imported(app.key, FILE);
   expect([run.state, counted(run), run.problems]).toEqual(['completed', { created: 3 }, []]);
   const [audited, ...more] = await auditRows(app, run.id);

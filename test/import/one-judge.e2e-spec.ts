@@ -12,7 +12,7 @@ import { type Person, type Seeded, changeOf, file, options, person, toFile } fro
 import { databaseOf } from '../support/people.js';
 
 /**
- * One judge: what a plan promises for a row of a file, the writer does with it. Random users, random files: outcome and
+ * What a plan says about a row of a file is what the writer does with it. Random users, random files: outcome and
  * error code of every row are the same in the plan, after its batches are applied, and when the whole file goes through
  * the writer as one set; and where some order of single requests exists, those lead to the same users.
  * `JUDGE_CASES` sets how many cases run.
@@ -26,7 +26,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
-/** Nobody but these users, and no Webmaster but theirs. */
+/** Only these users, and no Webmasters except theirs. */
 async function seed(people: readonly Person[]): Promise<Seeded[]> {
   const database = databaseOf(app);
   for (const table of TABLES) await database.execute(`DELETE FROM ${table}`);
@@ -91,7 +91,7 @@ const nameOfOutcome = (outcome: Outcome | undefined): Result => {
 
 const ROLLBACK = new Error('only to see what it would do');
 
-/** What the writer does with a set; nothing of it remains. */
+/** What the writer does with a set; everything is rolled back. */
 async function tried(changes: readonly UserChange[]): Promise<Outcome[]> {
   let outcomes: Outcome[] = [];
   await app.app
@@ -115,7 +115,7 @@ async function everybody(): Promise<string[]> {
   return rows.map((one) => JSON.stringify(one)).sort();
 }
 
-/** Sends changes one by one until all are done. @returns false where no order leads there. */
+/** Sends changes one by one until all are done. @returns false if no order works. */
 async function oneByOne(changes: readonly UserChange[]): Promise<boolean> {
   const made = new Map<string, string>();
   const real = (uuid: string): string => made.get(uuid) ?? uuid;
@@ -160,7 +160,7 @@ test(
           expect(plan.state).toBe('planned');
           const planned = await resultsOf(plan.id);
 
-          // One set of the writer: every row that could be a request of its own.
+          // One set of the writer: every row that could be a single request.
           const byKey = new Map(
             users.filter(({ external }) => external !== '').map((user) => [user.external, user]),
           );
@@ -180,7 +180,7 @@ test(
             );
             if (result === 'skipped' || repeated || OWN.has(result.replace('error ', ''))) return [];
             if (rows.findIndex(({ id }) => id === one.id) !== index) return []; // an equal row, or one of an unchanged user
-            if (adopt !== 'none' && !byKey.has(external)) return []; // who is taken over is found by the planner alone
+            if (adopt !== 'none' && !byKey.has(external)) return []; // only the planner finds users to take over
             return [{ line, result, change: changeOf(one, byKey.get(external), uuidOf, chosen) }];
           });
           const alone = adopt === 'none' || rows.every(({ id }) => byKey.has(`k${id}`));

@@ -50,7 +50,7 @@ test('a key has the full Webmaster level', async () => {
   expect(changed.body).toMatchObject({ roles: ['Webmaster'], status: 'Blocked' });
 });
 
-test('a typing error is distinguished from an unknown key', async () => {
+test('a typing error is reported differently from an unknown key', async () => {
   const key = await store(makeApiKey());
   const swapped = key.replace(/_(.)(.)/, '_$2$1');
   const mistyped = swapped === key ? key.replace(/.$/, (last) => (last === '0' ? '1' : '0')) : swapped;
@@ -66,7 +66,7 @@ test('a key that an operator chose may look like ours with a typing error', asyn
   expect((await search(key)).status).toBe(200);
 });
 
-describe('a key beside a cookie decides', () => {
+describe('a key takes precedence over a cookie', () => {
   test('when it is good', async () => {
     const { client } = await aPerson(app, { roles: ['External user'] });
     const both = client.with({ 'x-api-key': API_KEY });
@@ -92,7 +92,7 @@ describe('a key beside a cookie decides', () => {
 });
 
 describe('a key', () => {
-  test('is one of several that are good at once', async () => {
+  test('may be one of several valid ones', async () => {
     const keys = await Promise.all([
       store(makeApiKey()),
       store(makeApiKey()),
@@ -116,22 +116,22 @@ describe('a key', () => {
 
   test.each([
     ['in another case', API_KEY.toUpperCase()],
-    ['behind the word Bearer', `Bearer ${API_KEY}`],
+    ['after the word Bearer', `Bearer ${API_KEY}`],
     ['twice', `${API_KEY}, ${API_KEY}`],
     ['by its hash', sha256(API_KEY)],
     ['as a pattern', '%'],
-  ])('is not taken %s', async (_, key) => {
+  ])('is not accepted %s', async (_, key) => {
     expectUnauthenticated(await search(key));
   });
 
-  test('is taken from no other place', async () => {
+  test('is accepted nowhere else', async () => {
     expectUnauthenticated(await app.nobody.get('/users/search', { authorization: `Bearer ${API_KEY}` }));
     expectUnauthenticated(await app.nobody.get('/users/search', { cookie: `X-API-Key=${API_KEY}` }));
     expectUnauthenticated(await app.nobody.get(`/users/search?api_key=${API_KEY}`));
   });
 });
 
-test('the last use of a key is kept to the minute, without a write per request', async () => {
+test('the last use of a key is stored to the minute, without a write per request', async () => {
   const key = await store(makeApiKey());
   const set = (time: string) =>
     databaseOf(app).execute('UPDATE api_keys SET last_used = ? WHERE key_hash = ?', [time, sha256(key)]);
@@ -152,7 +152,7 @@ test('the last use of a key is kept to the minute, without a write per request',
   expect((await lastUsed()) >= start).toBe(true);
 });
 
-test('a key that is refused is not marked as used', async () => {
+test('a refused key is not marked as used', async () => {
   const key = await store(makeApiKey(), { revoked: inSeconds(-1) });
   await search(key);
   const [row] = await databaseOf(app).query('SELECT last_used FROM api_keys WHERE key_hash = ?', [

@@ -4,7 +4,7 @@ import { TestApp } from '../support/app.js';
 import { auditRows } from '../support/audit-rows.js';
 import type { Json } from '../support/client.js';
 
-/** Keys over REST: made, listed, rotated, revoked. */
+/** Keys over REST: created, listed, rotated, revoked. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -84,6 +84,6 @@ test.each<[object, string, string]>([
   expect((await app.key.get('/api_keys')).body.Count).toBe(before);
 });
 
-test('a key that ends never says so with null', async () => {
+test('a key that never expires has null', async () => {
   expect((await make({ name: 'x', expires: null })).expires).toBeNull();
 });

@@ -6,7 +6,7 @@ import { create } from '../support/factories.js';
 import { csv, imported } from '../support/imports.js';
 import { PASSWORD, databaseOf, inSeconds } from '../support/people.js';
 
-/** The audit, as operators read it. */
+/** The audit as operators read it. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' })));
 afterAll(() => app.end());
@@ -73,7 +73,7 @@ describe('filters', () => {
     const own = await actions(`actor=${user.uuid.toUpperCase() as string}`);
     expect(own).toEqual(['user.updated', 'session.created']);
   });
-  test('a moment is in since and not in until', async () => {
+  test('since includes its moment, until does not', async () => {
     const [blocked, updated] = await audit(of(''));
     expect(await actions(of(`since=${blocked.time as string}`))).toEqual(['user.blocked']);
     expect(await actions(of(`until=${updated.time as string}`))).toEqual(['user.created']);
@@ -94,7 +94,7 @@ describe('filters', () => {
 });
 
 describe('walks', () => {
-  test('pages join without a gap or a double', async () => {
+  test('pages follow each other without gaps or duplicates', async () => {
     for (let i = 0; i < 7; i++) await create(app.key);
     const all = await audit('limit=100');
     expect(all.length).toBeGreaterThan(7);
@@ -130,7 +130,7 @@ describe('walks', () => {
   });
 });
 
-test('the file has the same events, disarmed', async () => {
+test('the file has the same events, safe for spreadsheets', async () => {
   const user = await create(app.key, { username: `=cmd-${Date.now()}` });
   const answer = await app.key.get(`/audit.csv?target=${user.uuid as string}`);
   expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
@@ -141,7 +141,7 @@ test('the file has the same events, disarmed', async () => {
   expect(more).toEqual(['']);
 });
 
-test('what is older than the retention goes, batch by batch', async () => {
+test('events older than the retention are deleted, batch by batch', async () => {
   const user = await create(app.key);
   const database = databaseOf(app);
   const day = 24 * 3600 * 1000;

@@ -20,7 +20,7 @@ const started = async (work?: (app: TestApp) => Promise<unknown>) => {
   await app.stop();
 };
 
-/** "level what" of every line, in their order: each finding is one line with something to say. */
+/** "level what" of every line, in order: each finding is one line with a text. */
 function findings({ out, err }: CommandResult): string[] {
   expect(err).toBe('');
   return out
@@ -54,13 +54,13 @@ test('all is well after the first start: only ok, exit code 0, and no probe is l
   expect(readdirSync(database.folder)).toEqual(before);
 });
 
-test('pending migrations are warned of, and missing tables are not read', async () => {
+test('pending migrations give a warning, and missing tables are not read', async () => {
   const pending = await doctor({ MIGRATE_ON_START: 'false' });
   expect(findings(pending)).toEqual([...MACHINE, ...SERVER, 'warn migrations', 'ok imports']);
   expect([pending.code, pending.out]).toEqual([0, expect.stringContaining('run "rollcall migrate"')]);
 });
 
-test('a database without users or keys is warned of: exit code 0', async () => {
+test('a database without users or keys gives a warning: exit code 0', async () => {
   await runCommand(database, ['migrate']);
   const empty = await doctor();
   expect(findings(empty)).toEqual(expect.arrayContaining(['warn webmasters', 'warn api keys']));
@@ -68,12 +68,15 @@ test('a database without users or keys is warned of: exit code 0', async () => {
   expect(empty.out).toContain('rollcall keys create NAME');
 });
 
-test.each(['revoked', 'expires'])('keys that have all ended (%s) are not usable', async (column) => {
-  await started((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
-  expect(findings(await doctor())).toContain('warn api keys');
-});
+test.each(['revoked', 'expires'])(
+  'keys that are all invalid (%s) are reported as not usable',
+  async (column) => {
+    await started((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
+    expect(findings(await doctor())).toContain('warn api keys');
+  },
+);
 
-test('a server that is away is one failure; the other checks are made', async () => {
+test('an unreachable server is one failure; the other checks still run', async () => {
   const away = await doctor({ DATABASE_URL: `mysql://root:${SECRET}@127.0.0.1:1/rollcall` });
   expect(findings(away)).toEqual([...MACHINE, 'fail database', 'ok imports']);
   expect([away.code, away.out]).toEqual([1, expect.stringMatching(/ECONNREFUSED.*check DATABASE_URL/)]);
@@ -97,7 +100,7 @@ onSqlite('a file that is not a database is reported (SQLite only)', async () => 
   expect([broken.code, broken.out]).toEqual([1, expect.stringMatching(/SQLITE_NOTADB.*who owns it/)]);
 });
 
-test('a table that is gone is a failure of the database, and earlier findings are still reported', async () => {
+test('a missing table is a failure of the database, and earlier findings are still reported', async () => {
   await started((app) => databaseOf(app).execute('DROP TABLE user_counters'));
   const broken = await doctor();
   expect(findings(broken)).toEqual([...MACHINE, ...SERVER, 'ok migrations', 'fail database', 'ok imports']);
@@ -151,7 +154,7 @@ test('a password in BASE_URL is not shown', async () => {
   expect(out).not.toContain(SECRET);
 });
 
-test('the folder of scheduled imports is looked at', async () => {
+test('the folder of scheduled imports is checked', async () => {
   const folder = join(database.folder, 'drop');
   expect(findings(await doctor({ IMPORT_FOLDER: folder }))).toContain('fail imports');
   mkdirSync(folder);

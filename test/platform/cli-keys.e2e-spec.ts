@@ -3,7 +3,7 @@ import { TestApp } from '../support/app.js';
 import { databaseOf, inSeconds, problemOf, sha256 } from '../support/people.js';
 import { Process, runCommand } from '../support/process.js';
 
-/** Keys from a shell, beside a service that runs on the same database. */
+/** Keys managed from a shell while a service runs on the same database. */
 let app: TestApp;
 jest.setTimeout(90_000);
 beforeAll(async () => void (app = await TestApp.start()));
@@ -69,7 +69,7 @@ test('a new key works in the running service, and after its revocation the very 
   expect(await listed(id)).toMatchObject({ state: 'revoked', revoked: expect.stringMatching(/Z$/) });
 });
 
-test('a second revocation says so and changes nothing; the letters of the id may be capitals', async () => {
+test('a second revocation says so and changes nothing; the id may be in capitals', async () => {
   const { id } = await make('twice');
   await run(['revoke', id.toUpperCase()]);
   const before = await listed(id);
@@ -126,7 +126,7 @@ test('the list shows every key and its state, newest first, as a table and as JS
   expect(lines).toHaveLength(Number(await stored()));
 });
 
-test('the name and the end of a key are what was asked for', async () => {
+test('a key has the requested name and expiry', async () => {
   const { id } = await make('  HR \u00a0 system ', '--expires', '2096-02-29');
   expect(await listed(id)).toMatchObject({ name: 'HR system', expires: '2096-02-29T00:00:00.000Z' });
 });
@@ -134,7 +134,7 @@ test('the name and the end of a key are what was asked for', async () => {
 test.each([
   [['a\nb'], 'control characters'],
   [['x', '--expires=0d'], 'must be a future date'],
-])('create %j is refused and makes no key', async (args, message) => {
+])('create %j is refused and creates no key', async (args, message) => {
   const before = await stored();
   const { code, out, err } = await run(['create', ...args]);
   expect([code, out]).toEqual([2, '']);
@@ -155,7 +155,7 @@ test.each([
   expect(err).toContain(message);
 });
 
-test.each([[['--help']], [['create', '--help']]])('keys %j tells the exit codes', async (args) => {
+test.each([[['--help']], [['create', '--help']]])('keys %j lists the exit codes', async (args) => {
   const { code, out, err } = await run(args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/Exit codes: 0 done, 2 nothing done/);

@@ -60,7 +60,7 @@ test.each([
   expect((await runCommand(database, ['migrate'], MANUAL)).out).toBe(ALL);
 });
 
-test.each([[['--help']], [['migrate', '--help']]])('%j tells the exit codes', async (args) => {
+test.each([[['--help']], [['migrate', '--help']]])('%j lists the exit codes', async (args) => {
   const { code, out, err } = await runCommand(database, args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('Exit codes: 0 done');

@@ -90,7 +90,7 @@ test.each([
   expect(err).toMatch(why);
 });
 
-test('a key that is made opens a running service, and one that is revoked does not at the next request', async () => {
+test('a new key works in a running service, and a revoked one fails at the next request', async () => {
   const service = await Process.running(settings);
   const made = await rollcall(['keys', 'create', 'connector', '--expires', '30d']);
   const key = made.out.trim();
@@ -109,7 +109,7 @@ test('a key that is made opens a running service, and one that is revoked does n
   });
 });
 
-test('an import beside a running service is worked on by one of the two', async () => {
+test('an import started next to a running service is done by one of the two', async () => {
   const service = await Process.running(settings);
   const run = await rollcall(['import', fileOf('a.csv', 'a,a,a@example.org,Active')]);
   expect([run.code, /created +1/.test(run.out)]).toEqual([0, true]);
@@ -143,7 +143,7 @@ test('the doctor finds what is wrong, says what to do, and no secret', async () 
   expect(broken.out + broken.err + away.out + away.err).not.toContain('hunter2');
 });
 
-test('the doctor tells of pending migrations, and "rollcall migrate" runs them', async () => {
+test('the doctor reports pending migrations, and "rollcall migrate" runs them', async () => {
   const fresh = { MIGRATE_ON_START: 'false' };
   expect((await rollcall(['doctor'], fresh)).out).toMatch(
     /warn +migrations +some are pending; run "rollcall migrate"/,

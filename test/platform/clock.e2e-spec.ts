@@ -4,14 +4,14 @@ import { ALL_BUT_DATE } from '../support/clock.js';
 import { aUser, create } from '../support/factories.js';
 import { PASSWORD } from '../support/people.js';
 
-/** The clock of the machine is set: by an operator, by NTP after a long drift, by the end of a suspended machine. */
+/** The clock of the machine jumps: an operator or NTP sets it, or the machine was suspended. */
 const HOUR = 60 * 60 * 1000;
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.useRealTimers());
 afterAll(() => app.end());
 
-/** Sets the clock that the service reads; timers go on as they are. */
+/** Sets the clock that the service reads; timers are unaffected. */
 const setClock = (millis: number) =>
   jest.useFakeTimers({ now: Date.now() + millis, advanceTimers: true, doNotFake: ALL_BUT_DATE });
 
@@ -26,7 +26,7 @@ async function walked(sort: string): Promise<string[]> {
   return uuids;
 }
 
-test('set forward, sessions end and keys go on', async () => {
+test('set forward, sessions end and keys still work', async () => {
   const session = await app.login();
   expect((await session.get('/users/me')).status).toBe(200);
   setClock(13 * HOUR);
@@ -35,7 +35,7 @@ test('set forward, sessions end and keys go on', async () => {
   expect((await app.login()).headers).toBeDefined();
 });
 
-test('set back, everything goes on: changes, log-ins, walks that meet every user once', async () => {
+test('set back, everything still works: changes, log-ins, walks that return every user once', async () => {
   const before = await Promise.all([1, 2, 3].map(() => create(app.key)));
   const session = await app.login();
   setClock(-2 * HOUR);
@@ -47,9 +47,9 @@ test('set back, everything goes on: changes, log-ins, walks that meet every user
   expect((await app.login(after[0].username, PASSWORD)).headers).toBeDefined();
   const all = [...before, ...after].map(({ uuid }) => uuid);
   for (const sort of ['updated', 'created']) {
-    const met = await walked(sort);
-    expect(new Set(met).size).toBe(met.length);
-    expect(met).toEqual(expect.arrayContaining(all));
+    const seen = await walked(sort);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen).toEqual(expect.arrayContaining(all));
   }
   const history = await app.key.get(`/users/${old.uuid}/history`);
   expect(history.body.Results).toHaveLength(2);

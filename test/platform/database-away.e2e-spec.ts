@@ -60,11 +60,11 @@ onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () =
       cause: { code: 'PROTOCOL_SEQUENCE_TIMEOUT' },
     });
     expect(await database.first('SELECT 1 AS one')).toEqual({ one: 1 });
-    // The worker of imports looks in now and then; a connection that is not returned would stay in use for ever.
+    // The import worker uses a connection now and then; one that is not returned would stay in use forever.
     while (database.load.inUse + database.load.waiting > 0) await setImmediate();
   });
 
-  test('makes every request a 503, and all work again when it is back', async () => {
+  test('makes every request a 503, and all requests work again when it is back', async () => {
     await link.cut();
     for (const [where, send] of requests(app, session)) expectUnavailable(where, await send());
     await link.mend();
@@ -74,7 +74,7 @@ onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () =
     }
   });
 
-  test('makes a change a 503 when it goes away in the middle, and nothing of it stays', async () => {
+  test('makes a change a 503 when it goes away in the middle, and nothing is written', async () => {
     const database = app.app.get<Database>(DATABASE);
     const begin = database.begin.bind(database);
     const began = jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
@@ -105,7 +105,7 @@ onSqlite('a file that another process keeps locked (SQLite only)', () => {
   });
   afterAll(() => app.end());
 
-  test('makes requests that write a 503, while reads go on', async () => {
+  test('makes requests that write a 503, while reads still work', async () => {
     const other = new Libsql(app.database.url.slice('sqlite:'.length));
     other.exec('BEGIN IMMEDIATE');
     const blocked = await app.key.post('/users', aUser());
@@ -123,7 +123,7 @@ onSqlite('a disk that is full (SQLite only)', () => {
   beforeAll(async () => void (app = await TestApp.start()));
   afterAll(() => app.end());
 
-  test('makes an upload a 503, and nothing of it stays', async () => {
+  test('makes an upload a 503, and nothing is stored', async () => {
     const database = app.app.get<Database>(DATABASE);
     const left = () => database.query('SELECT part FROM import_file_parts');
     const sizes = await database.query<{ page_count: number }>('PRAGMA page_count');

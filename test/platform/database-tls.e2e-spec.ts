@@ -47,7 +47,7 @@ withServer('an encrypted connection (needs a server with TLS: the tests\u2019 ow
   });
 
   test('is refused to a server with another name', async () => {
-    const elsewhere = database.url.replace('127.0.0.1', '127.1'); // a name to all but the resolver
+    const elsewhere = database.url.replace('127.0.0.1', '127.1'); // a different name for the same address
     expect(await refused(elsewhere, ca ?? '')).toMatch(/does not match certificate's altnames/);
   });
 

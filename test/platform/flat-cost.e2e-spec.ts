@@ -12,14 +12,14 @@ import { nextOf, queryOf, search } from '../support/search.js';
 import { refreshStatistics, seedUsers, seededUser, seededUuid } from '../support/seed.js';
 
 /**
- * The cost of a request does not grow with the users (interface §5): what the database looks at for it, among a
- * thousand users and among a hundred thousand. A number of rows and no time, so that a busy machine says the same.
+ * The cost of a request does not grow with the users (interface §5): it counts what the database reads with a
+ * thousand users and with a hundred thousand. Rows are counted, not time, so that a busy machine gives the same result.
  */
 const FEW = 1000;
 const MANY = 100_000;
 /** The last one is among those without a surname. */
 const DEPTHS = [0.1, 0.5, 0.99];
-/** Index entries of a B-tree that has grown deeper, a page that splits. */
+/** Allows for a B-tree that has grown deeper and for a page that splits. */
 const RATIO = 2;
 
 jest.setTimeout(300_000);
@@ -30,7 +30,7 @@ let changes = 0;
 
 const uuid = seededUuid(500);
 const page = (query: object) => () => ok(search(app.key, { limit: 25, ...query }));
-/** One condition each: several may cost the product of their matches. */
+/** One condition each: with several, the cost may be the product of their matches. */
 const SINGLE = NARROW.filter((filter) => Object.keys(filter).length === 1);
 const WORK: [string, () => Promise<unknown>][] = [
   ['a read by id, with the look-up of a key', () => ok(app.key.get(`/users/${uuid}`))],
@@ -81,7 +81,7 @@ describe('a walk costs the same at any depth', () => {
   const sorts = ['updated', 'created', 'firstname', 'surname', 'username', 'email', 'external_id', 'status'];
   const walks = sorts.flatMap((sort) => ['asc', 'desc'].map((order) => ({ sort, order, limit: 25 })));
 
-  /** What the page behind so many users costs, reached by its cursor. */
+  /** The cost of the page after that many users, reached by its cursor. */
   const behind = async (walk: object, users: number): Promise<number> => {
     const place = await ok(search(app.key, { ...walk, limit: 1, offset: users - 1 }));
     const next = nextOf(place)?.replace('limit=1&', 'limit=25&') ?? '';
@@ -93,7 +93,7 @@ describe('a walk costs the same at any depth', () => {
     for (const depth of DEPTHS) expect(await behind(walk, depth * MANY)).toBeLessThanOrEqual(RATIO * first);
   });
 
-  // MariaDB reads what is unset in one direction only: a known limit (ADR 0007).
+  // MariaDB reads unset values in one direction only: a known limit (ADR 0007).
   const unset = ENGINE === 'sqlite' ? ['asc', 'desc'] : ['asc'];
   test.each(unset)('by cursor among users without an external id, %s', async (order) => {
     const walk = { sort: 'external_id', order };
@@ -105,7 +105,7 @@ describe('a walk costs the same at any depth', () => {
   });
 });
 
-test('seeded users are what the user writer writes', async () => {
+test('seeded users have the rows that the user writer writes', async () => {
   const [seeded, written] = [await TestApp.start(), await TestApp.start()];
   await seedUsers(seeded, 0, 100);
   const numbers = Array.from({ length: 100 }, (_, n) => n);

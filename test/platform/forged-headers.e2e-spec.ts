@@ -3,7 +3,7 @@ import { API_KEY, TestApp } from '../support/app.js';
 import { aUser, create } from '../support/factories.js';
 import { sendBytes } from '../support/raw.js';
 
-/** What a client claims of itself never comes back to another one, and moves no address that the service tells. */
+/** What a client claims in headers never reaches another client, and changes no address that the service gives out. */
 const CLAIMED = {
   host: 'evil.example',
   'x-forwarded-host': 'evil.example',
@@ -34,13 +34,13 @@ test('no address in an answer contains a forged host', async () => {
   }
 });
 
-test('neither method nor path are taken from a header', async () => {
+test('neither method nor path is taken from a header', async () => {
   const { uuid } = await create(app.key);
   const answer = await app.key.with(CLAIMED).get(`/users/${uuid}`);
   expect([answer.status, answer.body.uuid]).toEqual([200, uuid]);
 });
 
-test('a forged host does not make a foreign origin the own one', async () => {
+test('a forged host does not make a foreign origin ours', async () => {
   const session = await app.login();
   const { uuid } = (await session.get('/users/me')).body;
   const claims = { origin: 'https://elsewhere.example', 'x-forwarded-host': 'elsewhere.example' };
@@ -52,7 +52,7 @@ test.each([
   ['X-Request-Id', 'X-Request-Id: a\rSet-Cookie: sid=evil'],
   ['X-Request-Id', 'X-Request-Id: a\nSet-Cookie: sid=evil'],
   ['Idempotency-Key', 'Idempotency-Key: a\rX-Evil: 1'],
-])('no header of an answer is written by a line break in %s', async (_, line) => {
+])('a line break in %s adds no header to the answer', async (_, line) => {
   const key = `X-API-Key: ${API_KEY}`;
   const answer = await sendBytes(
     app.url,

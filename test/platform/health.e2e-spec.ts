@@ -3,7 +3,7 @@ import { DATABASE } from '../../src/database/engine/database.js';
 import { TestApp } from '../support/app.js';
 import { csv, imported } from '../support/imports.js';
 
-/** What a machine room asks for: probes and metrics. */
+/** What monitoring uses: probes and metrics. */
 const TOKEN = 'a-token-of-prometheus';
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ METRICS_TOKEN: TOKEN, IMPORT_OVERDUE_HOURS: '1' })));
@@ -42,7 +42,7 @@ test('without its database it is alive and not ready', async () => {
 });
 
 describe('metrics', () => {
-  test('ask for their token', async () => {
+  test('need their token', async () => {
     for (const authorization of ['', 'Bearer wrong-token-of-nobody', `Basic ${TOKEN}x`]) {
       const { status, headers } = await metrics({ authorization });
       expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="rollcall metrics"']);
@@ -70,7 +70,7 @@ describe('metrics', () => {
     );
     expect(await Promise.all(logins)).toEqual([1, 5, 1]);
   });
-  test('tell of imports: overdue, parked, completed', async () => {
+  test('count imports: overdue, parked, completed', async () => {
     expect(await value('rollcall_import_overdue')).toBe(1);
     expect(await value('rollcall_import_last_completed_timestamp_seconds')).toBe(0);
     const people = (status: string) =>
@@ -91,7 +91,7 @@ describe('metrics', () => {
       'rollcall_database_requests_waiting',
       'rollcall_password_hashes_waiting',
     ]) {
-      // The worker of imports looks in now and then.
+      // The import worker uses the database now and then.
       while ((await value(name)) !== 0);
     }
   });

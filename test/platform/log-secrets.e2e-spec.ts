@@ -5,7 +5,7 @@ import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { type Exit, Process } from '../support/process.js';
 
-/** Every planted value holds this word. */
+/** Every planted secret contains this word. */
 const SECRET = 'hunter2';
 const KEY = `${SECRET}-bootstrap-key-0123456789-0123456789`;
 const PASSWORD = `${SECRET} bootstrap password`;
@@ -129,7 +129,7 @@ describe('the log of a service that is used in every way', () => {
     }
   });
 
-  test('tells of a refusal who asked and from where, and of nothing else', () => {
+  test('has the sender and the address of a refusal, and of no other request', () => {
     const senderOf = (name: string) => {
       const line = lines.find(({ request_id, msg }) => request_id === ids[name] && msg === 'request');
       return [line?.ip, line?.actor_kind, line?.actor_id];
@@ -145,7 +145,7 @@ describe('the log of a service that is used in every way', () => {
       expect([name, ...senderOf(name)]).toEqual([name, undefined, undefined, undefined]);
   });
 
-  test('has the stack of every fault of ours', () => {
+  test('has the stack of every internal error', () => {
     const faults = lines.filter((line) => line.msg === 'fault');
     const expected = Object.entries(ids).flatMap(([name, id]) => (name.endsWith('500') ? [id] : []));
     expect(faults.map((line) => line.request_id)).toEqual(expected);

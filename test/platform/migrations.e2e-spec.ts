@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The tables of the service that are there now. */
+/** The current tables of the service. */
 const tables = async () => {
   const runner = dataSource.createQueryRunner();
   const found = await Promise.all(
@@ -35,7 +35,7 @@ const drift = async () => {
   return upQueries.map(({ query }) => query);
 };
 
-test('migrations run up, down to nothing, and up again, and leave what the entities say', async () => {
+test('migrations run up, down to nothing, and up again, and match the entities', async () => {
   await dataSource.runMigrations();
   expect(await tables()).toHaveLength(14);
   expect(await drift()).toEqual([]);
@@ -51,7 +51,7 @@ test('migrations run up, down to nothing, and up again, and leave what the entit
   expect(await drift()).toEqual([]);
 });
 
-test('whatever a killed migration has left, the next one goes on from it', async () => {
+test('whatever a killed migration has left, the next one continues from there', async () => {
   for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
   const printed = jest.spyOn(console, 'log').mockReturnValue(undefined);
   let attempts = 0;
@@ -60,7 +60,7 @@ test('whatever a killed migration has left, the next one goes on from it', async
     const runner = dataSource.createQueryRunner();
     const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<never>;
     const killed = jest.spyOn(runner, 'query').mockImplementation(async (sql, ...rest) => {
-      // What the database itself does for a process that is gone.
+      // The database itself does this for a dead process.
       if (/^(ROLLBACK|SELECT RELEASE_LOCK)/.test(sql)) return query(sql, ...rest);
       if (left === 0) throw new Error('killed');
       if (/^(CREATE|INSERT|DELETE)/.test(sql)) left--;

@@ -5,7 +5,7 @@ import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
 import { Process, newcomer, processDatabase, takenPort } from '../support/process.js';
 
-/** The service as a process: what a first start shows. */
+/** The service as a process, and what a first start shows. */
 const database = processDatabase();
 
 const MADE_KEY = /rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}/;
@@ -45,7 +45,7 @@ test('the first start prints the addresses and the credentials, and all of them 
   expect(service.err).toBe('');
 });
 
-test('the bundle serves the committed OpenAPI file, and Swagger UI whole', async () => {
+test('the bundle serves the committed OpenAPI file and all of Swagger UI', async () => {
   const service = await Process.running(newcomer(database));
   const nobody = new Client(service.url);
   const { body } = await nobody.raw('GET', '/docs/openapi.json');
@@ -86,7 +86,7 @@ test('credentials from the settings are used and never printed', async () => {
   expect(service.printed).not.toMatch(MADE_KEY);
 });
 
-test('the first key is good from the first answer on', async () => {
+test('the first key is valid from the first answer on', async () => {
   const { port, release } = await takenPort();
   await release();
   const service = new Process('dist/main.js', {

@@ -6,7 +6,7 @@ import { aUser } from '../support/factories.js';
 import { csv, imported } from '../support/imports.js';
 import { databaseOf, problemOf } from '../support/people.js';
 
-/** What a service does day after day leaves nothing behind but the users and what their operators want to keep. */
+/** The daily work of a service leaves nothing behind except the users and what the operators want to keep. */
 const DAY = 24 * 60 * 60 * 1000;
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' })));
@@ -16,7 +16,7 @@ afterAll(() => app.end());
 const setClock = (now: number) => jest.useFakeTimers({ now, advanceTimers: true, doNotFake: ALL_BUT_DATE });
 const purge = () => app.app.get(PurgeService).run();
 
-/** Rows of every table but those of the users. */
+/** The number of rows in every table except those of the users. */
 async function counts(): Promise<Record<string, number>> {
   const database = databaseOf(app);
   const names = await database.query<{ name: string }>(
@@ -68,7 +68,7 @@ test('no table grows with time', async () => {
   expect(left[0]).toMatchObject({ ...nothing, import_file_parts: 0, audit_events: 0 });
 });
 
-test('what is still good stays', async () => {
+test('what is still valid stays', async () => {
   const start = Date.now() + 1000 * DAY;
   setClock(start);
   const session = await app.login();

@@ -12,8 +12,8 @@ import { seedHistory } from '../support/seed-history.js';
 import { sourceSql } from '../support/source-sql.js';
 
 /**
- * The plan of every statement that the service issues, taken from the service at work: on large tables none reads
- * what it does not need. A full scan, and a sort of a large set, looks at more rows than `MOST`, whatever it is called.
+ * The plan of every statement of the service, recorded while it works: on large tables none reads what it does not
+ * need. A full scan or a sort of a large set reads more rows than `MOST`, whatever the plan calls it.
  */
 const USERS = 20_000;
 const HISTORY = 5000;
@@ -23,7 +23,7 @@ const PILOTS = 1500;
 /** Tables with a handful of rows. */
 const SMALL = new Set(['user_counters', 'leases', 'api_keys', 'import_runs']);
 
-/** What legitimately walks far, and why it may. */
+/** Statements that may read many rows, and why. */
 const WALKS: [RegExp, string][] = [
   [/^UPDATE idempotency_keys SET created/, 'the test lets time go by'],
   [
@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** What is wrong with the plans of what has been asked for since the last time. */
+/** The faults in the plans of all statements since the last call. */
 async function faults(allowed: readonly [RegExp, string][], most = MOST): Promise<string[]> {
   const found: string[] = [];
   recorder.listens = false;
@@ -79,7 +79,7 @@ async function faults(allowed: readonly [RegExp, string][], most = MOST): Promis
 /** An INSERT of rows has no plan. */
 const isPlanned = ({ sql }: Statement): boolean => !/^(INSERT|PRAGMA|ANALYZE)/.test(sql);
 
-test('a search that finds few users looks at few, in every order', async () => {
+test('a search that finds few users reads few, in every order', async () => {
   recorder.take();
   await scenario.searchAll(app.key, [{}, ...scenario.NARROW]);
   expect(await faults([])).toEqual([]);
@@ -90,13 +90,13 @@ test('a search that finds most users reads a page in its order', async () => {
   expect(await faults(BROAD)).toEqual([]);
 });
 
-test('so it is for those who meet active users alone', async () => {
+test('the same holds for readers who see active users only', async () => {
   const { client } = await scenario.aMember(app);
   await scenario.searchAll(client, scenario.FOR_MEMBERS, ['updated', 'surname', 'username']);
   expect(await faults(BROAD)).toEqual([]);
 });
 
-test('matches at the far end of an order are looked up, not reached last', async () => {
+test('matches at the far end of an order are looked up directly', async () => {
   const pilots = ['pilot', seededUuid(PILOTS)];
   await databaseOf(app).execute('UPDATE users SET managed_by = ? WHERE uuid < ?', pilots);
   await refreshStatistics(app);
@@ -118,7 +118,7 @@ test.each([
 
 test('nothing was left out: every statement of the sources, every operation of the OpenAPI file', () => {
   const { texts } = recorder;
-  // Migrations run before there is a service, and commands beside it.
+  // Migrations run before the service starts, and commands run outside it.
   const known = sourceSql(['database/migrations', 'database/data-source.ts', 'cli']);
   expect(known.length).toBeGreaterThan(70);
   const missing = known.filter(({ pattern }) => !texts.some((text) => pattern.test(text)));

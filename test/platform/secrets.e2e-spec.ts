@@ -5,7 +5,7 @@ import { create } from '../support/factories.js';
 import { csv, settled, upload } from '../support/imports.js';
 import { databaseOf } from '../support/people.js';
 
-/** Passwords, keys, cookies and tokens are sent on every way in; no output and no table may hold one. */
+/** Passwords, keys, cookies and tokens are sent in every possible way; no output and no table may contain one. */
 const PASSWORD = 'planted-password-1';
 const NEXT_PASSWORD = 'planted-password-2';
 const WRONG_PASSWORD = 'planted-wrong-password';
@@ -75,11 +75,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => app.end());
 
-/** The secrets that a text holds. */
+/** The secrets that a text contains. */
 const secretsIn = (text: string): string[] =>
   ['planted-password', WRONG_PASSWORD, TOKEN, WRONG_KEY, ...made].filter((secret) => text.includes(secret));
 
-test('every way in was used', () => {
+test('secrets were sent in every way', () => {
   expect(made.map((secret) => secret.length > 40)).toEqual([true, true]);
   const statuses = answers.map(({ status }) => status);
   for (const status of [200, 201, 202, 204, 400, 401, 415, 422]) expect(statuses).toContain(status);
@@ -121,7 +121,7 @@ test.each([
   'audit_events',
   'import_runs',
   'import_rows',
-])('the table %s holds none', async (table) => {
+])('the table %s contains none', async (table) => {
   const rows = await databaseOf(app).query(`SELECT * FROM ${table}`);
   expect(secretsIn(JSON.stringify(rows))).toEqual([]);
 });

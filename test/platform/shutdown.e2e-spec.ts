@@ -19,7 +19,7 @@ const start = (settings: Record<string, string> = {}) =>
   Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, ...settings });
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
 
-/** A `POST /users` that the server has begun to work on and whose body it still waits for. */
+/** A `POST /users` that the server is working on, with the body still incomplete. */
 async function halfSent(url: string, body: string): Promise<ClientRequest> {
   const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json', expect: '100-continue' };
   const length = { 'content-length': String(Buffer.byteLength(body)) };
@@ -39,7 +39,7 @@ async function answerOf(sent: ClientRequest, rest: string): Promise<number> {
   return response.statusCode ?? 0;
 }
 
-/** Resolves once the server takes no new connection. */
+/** Resolves once the server accepts no new connections. */
 async function closed(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
   for (let open = true; open;) {

@@ -12,7 +12,7 @@ const database = processDatabase();
 const KEY = /API key +(\S+)/g;
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 
-/** One Webmaster and one key in the database, shown by one of the instances and taken by all. */
+/** One Webmaster and one key in the database, printed by one of the instances and accepted by all. */
 async function expectOneFirstStart(instances: readonly Process[], url: string): Promise<void> {
   const keys = instances.flatMap(({ out }) => [...out.matchAll(KEY)].map(([, key]) => key ?? ''));
   expect(keys).toHaveLength(1);
@@ -30,18 +30,18 @@ async function expectOneFirstStart(instances: readonly Process[], url: string): 
   expect(Number(rows[0]?.n)).toBe(1);
 }
 
-test('instances that start at once on an empty database make one schema, one Webmaster and one key', async () => {
+test('instances that start at once on an empty database create one schema, one Webmaster and one key', async () => {
   const settings = { ...newcomer(database), DATABASE_URL: database.url };
   const instances = await Promise.all([1, 2, 3].map(() => Process.running(settings)));
   await expectOneFirstStart(instances, database.url);
 });
 
 onMariadb(
-  'instances that all found an empty database make one schema (needs a server: MariaDB only)',
+  'instances that all found an empty database create one schema (needs a server: MariaDB only)',
   async () => {
     const columns =
       'id int NOT NULL AUTO_INCREMENT PRIMARY KEY, timestamp bigint NOT NULL, name varchar(255) NOT NULL';
-    // What is done can be read, but not noted until all have read it or wait for their turn.
+    // Finished migrations can be read, but none can be recorded until all instances have read them or wait.
     const instances = await startBehind(
       `CREATE TABLE migrations (${columns})`,
       'LOCK TABLES migrations READ',
@@ -51,16 +51,16 @@ onMariadb(
 );
 
 onMariadb(
-  'instances that all found an empty table make one Webmaster and one key (needs a server: MariaDB only)',
+  'instances that all found an empty table create one Webmaster and one key (needs a server: MariaDB only)',
   async () => {
     expect((await Process.command(['migrate'], newcomer(database)).exit).code).toBe(0);
-    // All may read that there are no users; none can write one until all are about to.
+    // All can see that there are no users; none can create one until all are about to.
     const instances = await startBehind('LOCK TABLES users READ, api_keys READ, user_counters READ');
     await expectOneFirstStart(instances, database.url);
   },
 );
 
-/** Two instances that run, after they have met behind the locks that `statements` take. */
+/** Two running instances that both waited for the locks of `statements` while they started. */
 async function startBehind(...statements: string[]): Promise<Process[]> {
   const holder = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') });
   try {

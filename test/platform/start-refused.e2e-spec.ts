@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ENGINE } from '../support/database.js';
 import { Process, ROOT, type Script, newcomer, processDatabase } from '../support/process.js';
 
-/** What the service, or its migrations, print when started with a fault. */
+/** What the service and its migrations print when they cannot start. */
 const database = processDatabase();
 
 const SECRET = 'topsecret';
@@ -16,14 +16,14 @@ const ended = async (script: Script, settings: Record<string, string>) => {
   const run = new Process(script, { ...newcomer(database), ...settings });
   return { exit: await run.exit, out: run.out, err: run.err };
 };
-/** A few lines for a person: no stack, no source, no colours for a terminal that is none. */
+/** A few lines for a person: no stack, no source, and no colours, as there is no terminal. */
 const expectPlain = (text: string) => {
   expect(text).not.toMatch(/^\s+(?:\S+\[\d+m)*at /m);
   expect(text).not.toMatch(/node_modules|node:|\.ts:\d|throw new/);
   expect(text.split('\n').length).toBeLessThan(30);
 };
 
-/** [variable, a value that breaks its rule, what the message says of the rule] */
+/** [variable, a value that breaks its rule, what the message says about the rule] */
 const BAD: [string, string, RegExp][] = [
   ['PORT', `7${SECRET}`, /PORT must be an integer/],
   ['BASE_URL', `ftp://${SECRET}.example`, /BASE_URL must be a URL/],
@@ -52,7 +52,7 @@ test.each(SCRIPTS)('%s names every setting that breaks its rule, and none of the
 });
 
 test.each([
-  ['a port that is none', `mysql://root:${SECRET}@127.0.0.1:99999/rollcall`],
+  ['an invalid port', `mysql://root:${SECRET}@127.0.0.1:99999/rollcall`],
   ['a stray percent sign', `mysql://root:${SECRET}%@127.0.0.1:3306/rollcall`],
 ])('a database address with %s is named and not shown', async (_what, url) => {
   const run = await ended('dist/main.js', { DATABASE_URL: url });
@@ -62,7 +62,7 @@ test.each([
   expectPlain(run.err);
 });
 
-test.each(SCRIPTS)('%s says in a line that the database does not answer', async (script) => {
+test.each(SCRIPTS)('%s reports in one line that the database does not answer', async (script) => {
   const run = await ended(script, { DATABASE_URL: `mysql://root:${SECRET}@127.0.0.1:1/rollcall` });
   expect(run.exit).toEqual({ code: failure(script), signal: null });
   expect(run.err).toContain('127.0.0.1:1');
@@ -91,7 +91,7 @@ onMariadb(
   },
 );
 
-test('the settings in .env hold for the service and for its migrations alike', async () => {
+test('the settings in .env apply to both the service and its migrations', async () => {
   const { folder } = database;
   const url = ENGINE === 'mariadb' ? database.url : `sqlite:${join(folder, 'elsewhere', 'users.sqlite')}`;
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));

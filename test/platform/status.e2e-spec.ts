@@ -33,7 +33,7 @@ test('HEAD answers like GET, without a body', async () => {
   expect([status, text]).toEqual([200, '']);
 });
 
-test('nothing tells what the service is made of', async () => {
+test('nothing shows which software the service uses', async () => {
   const { headers } = await app.nobody.get('/status');
   expect(headers['x-powered-by']).toBeUndefined();
   expect(headers['server']).toBeUndefined();

@@ -5,7 +5,7 @@ import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import { ENGINE } from '../support/database.js';
 import { TestApp } from '../support/app.js';
 
-/** What TypeORM alone does not give on one SQLite connection: transactions that do not reach into each other. */
+/** What TypeORM alone does not provide on one SQLite connection: transactions isolated from each other. */
 let app: TestApp;
 let database: Database;
 let transactions: TransactionRunner;
@@ -27,7 +27,7 @@ const names = async (beginning: string) => {
   return rows.map(({ name }) => name);
 };
 
-/** A promise and the function that settles it: the barrier at which two transactions meet. */
+/** A promise and the function that settles it: a barrier for two transactions. */
 function barrier(): { reached: Promise<void>; reach: () => void } {
   let reach = (): void => undefined;
   const reached = new Promise<void>((resolve) => (reach = resolve));
@@ -40,7 +40,7 @@ test('a transaction that rolls back takes nothing of another one with it', async
   const failing = transactions.run(async (tx) => {
     await insert(tx, 'barrier-lost');
     first.reach();
-    // Where transactions take turns the other one cannot reach its barrier while this one is open.
+    // Where transactions run one by one, the other one cannot reach its barrier while this one is open.
     await Promise.race([second.reached, new Promise((resolve) => setImmediate(resolve))]);
     throw new Error('rolled back on purpose');
   });
@@ -55,7 +55,7 @@ test('a transaction that rolls back takes nothing of another one with it', async
   expect(await names('barrier-')).toEqual(['barrier-kept']);
 });
 
-test('nobody sees, and no single statement joins, what a transaction has not committed', async () => {
+test('uncommitted changes are invisible, and no single statement joins their transaction', async () => {
   const written = barrier();
   const open = transactions.run(async (tx) => {
     await insert(tx, 'dirty-1');
@@ -72,7 +72,7 @@ test('nobody sees, and no single statement joins, what a transaction has not com
   expect(await names('dirty-')).toEqual(['dirty-2']);
 });
 
-test('a lost race runs the work again, a bounded number of times', async () => {
+test('after a lost race the work runs again, a limited number of times', async () => {
   await insert(database, 'race-1');
   let attempts = 0;
   await transactions.run(async (tx) => {
@@ -115,7 +115,7 @@ test.each([
   );
 });
 
-test('a statement that is asked for one row and for all of them finds the row of its own values', async () => {
+test('a statement run for one row and for all rows finds the row of its own values', async () => {
   for (const name of ['values-a', 'values-b']) await insert(database, name);
   const sql = 'SELECT name FROM user_counters WHERE name = ?';
   expect(await database.query(sql, ['values-b'])).toEqual([{ name: 'values-b' }]);

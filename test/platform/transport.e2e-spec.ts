@@ -35,7 +35,7 @@ describe('security headers', () => {
     expect(answer.headers['strict-transport-security']).toBeUndefined();
     expect(answer.headers['x-powered-by']).toBeUndefined();
   });
-  test('personal data is for no cache', async () => {
+  test('personal data is never cached', async () => {
     for (const prefix of ['/api', '/API']) {
       const { status, headers } = await app.key.raw('GET', `${prefix}/0.3/users/search`);
       expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
@@ -48,7 +48,7 @@ describe('security headers', () => {
   });
 });
 
-test('a cookie of 100 KB is refused, and the service goes on', async () => {
+test('a cookie of 100 KB is refused, and the service continues', async () => {
   const { status } = await app.nobody.raw('GET', '/api/0.3/status', undefined, {
     cookie: 'x'.repeat(100_000),
   });
@@ -93,7 +93,7 @@ describe('HTTPS of its own', () => {
   test.each([
     ['a key that is not there', { TLS_KEY_FILE: '/no/such/key.pem' }, /TLS_KEY_FILE names a file .*ENOENT/],
     ['a certificate without a key', { TLS_KEY_FILE: '' }, /TLS_KEY_FILE is missing/],
-    ['a key that is none', { TLS_KEY_FILE: 'broken' }, /Rollcall cannot start/],
+    ['an invalid key', { TLS_KEY_FILE: 'broken' }, /Rollcall cannot start/],
   ])('%s is reported at start', async (_, wrong, message) => {
     const broken = join(database.folder, 'broken.pem');
     writeFileSync(broken, 'no key');

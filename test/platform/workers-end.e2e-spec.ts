@@ -17,7 +17,7 @@ const settings = (more: Record<string, string> = {}) => ({
   ...more,
 });
 const start = (more?: Record<string, string>) => Process.running(settings({ WORKERS: '2', ...more }));
-/** Connects anew each time: a connection stays with its worker. */
+/** Opens a new connection each time, as a connection stays with its worker. */
 const ANEW = { connection: 'close' };
 const PATH = '/api/0.3/status';
 
@@ -58,7 +58,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       async () => [{ MIGRATE_ON_START: 'false' }, async () => undefined],
       /MIGRATE_ON_START=true\.\n$/,
     ],
-  ])('%s stops the start with the line of one process alone', async (_what, arrange, reason) => {
+  ])('%s stops the start with one line, from one process', async (_what, arrange, reason) => {
     const [wrong, undo] = await arrange();
     const [one, two] = await Promise.all(
       ['1', '2'].map(async (WORKERS) => {
@@ -113,7 +113,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     expect(exit).toEqual({ code: 1, signal: null });
   });
 
-  test('kill -9 of the primary under load ends the workers, without a word', async () => {
+  test('kill -9 of the primary under load ends the workers, without any output', async () => {
     const service = await start({ RATE_LIMIT_PER_MINUTE: '1000000' });
     const client = new Client(service.url, { 'x-api-key': API_KEY });
     let answered = 0;

@@ -12,7 +12,7 @@ const database = processDatabase();
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const start = (settings: Record<string, string> = {}) =>
   Process.running({ ...newcomer(database), WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY, ...settings });
-/** Connects anew each time: a connection stays with its worker. */
+/** Opens a new connection each time, as a connection stays with its worker. */
 const ANEW = { connection: 'close' };
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY, ...ANEW });
 const count = (text: string, part: string) => text.split(part).length - 1;
@@ -41,7 +41,7 @@ async function killOne(service: Process, path: string): Promise<number> {
 }
 
 onMariadb('two workers (need a server: MariaDB only)', () => {
-  test('the first start prints the credentials once, the next one none; a session is valid in all', async () => {
+  test('the first start prints the credentials once, the next one does not; a session is valid in all workers', async () => {
     const service = await start({ BOOTSTRAP_API_KEY: '' });
     const [, password = ''] = /^ *Password +(\S+)$/m.exec(service.out) ?? [];
     const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
@@ -58,7 +58,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     expect([count(next.out, 'is running'), count(next.out, 'Password')]).toEqual([1, 0]);
   });
 
-  test('the first key is good from the first answer on', async () => {
+  test('the first key is valid from the first answer on', async () => {
     const { port, release } = await takenPort();
     await release();
     const settings = { WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY, PORT: String(port) };
@@ -68,7 +68,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     expect([first.status, first.body.Count]).toEqual([200, 1]);
   });
 
-  test('the rate limit holds over both', async () => {
+  test('the rate limit is shared by both workers', async () => {
     const LIMIT = 30;
     const service = await start({ RATE_LIMIT_PER_MINUTE: String(LIMIT) });
     const client = clientOf(service);
@@ -87,13 +87,13 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     const sent = await untilBothAnswer(service, path, () => new Client(service.url, ANEW).get('/status'));
     const line = `http_request_duration_seconds_count{method="GET",route="${path}",status="200"}`;
     for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
-    // A value that both read from the database is reported once.
+    // A value that both workers read from the database is reported once.
     expect(await metric(service, 'rollcall_import_overdue')).toBe(1);
     await killOne(service, path);
     for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
   });
 
-  test('the events of an import come from either', async () => {
+  test('either worker sends the events of an import', async () => {
     const service = await start();
     const client = clientOf(service);
     const rows = Array.from({ length: 2000 }, (_, i) => `W${i},w${i},w${i}@example.org`);

@@ -25,7 +25,7 @@ const FOREIGN: [string, Headers][] = [
   ['another scheme', { origin: BASE_URL.replace('http:', 'https:') }],
   ['another port of this host', { origin: 'http://127.0.0.1:1' }],
   ['a page without an origin', { origin: 'null' }],
-  ['what is no address', { origin: 'nonsense' }],
+  ['an invalid address', { origin: 'nonsense' }],
   ['another site, according to Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
   ['another site that claims our origin', { origin: BASE_URL, 'sec-fetch-site': 'cross-site' }],
 ];
@@ -35,7 +35,7 @@ describe('a change with a cookie', () => {
     expect(await change(headers)).toEqual({ problem: [403, 'cross_site'], changed: false });
   });
 
-  test('is good from our own pages and from clients that are no browsers', async () => {
+  test('is allowed from our own pages and from clients other than browsers', async () => {
     const good: Headers[] = [
       {},
       { origin: BASE_URL },
@@ -48,7 +48,7 @@ describe('a change with a cookie', () => {
   });
 });
 
-test.each(FOREIGN)('reading with a cookie from %s is no change', async (_, headers) => {
+test.each(FOREIGN)('reading with a cookie from %s is allowed', async (_, headers) => {
   expect((await person.client.get('/users/me', headers)).status).toBe(200);
 });
 
@@ -57,14 +57,14 @@ test.each(FOREIGN)('a key is not bound to a site: %s', async (_, headers) => {
   expect(status).toBe(200);
 });
 
-test('another site logs nobody out', async () => {
+test('another site cannot log anyone out', async () => {
   const { client } = await aPerson(app);
   const answer = await client.send('POST', '/sessions/logout', undefined, { origin: 'https://evil.example' });
   expect(problemOf(answer)).toEqual([403, 'cross_site']);
   expect((await client.get('/users/me')).status).toBe(200);
 });
 
-test('another site logs nobody in over a session', async () => {
+test('another site cannot replace a session with a login', async () => {
   const count = async () => (await databaseOf(app).query('SELECT id FROM sessions')).length;
   const before = await count();
   const login = { username: 'admin', password: ADMIN_PASSWORD };

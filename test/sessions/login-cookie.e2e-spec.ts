@@ -31,7 +31,7 @@ test.each(['', 'x', 'A'.repeat(43), '%', '%00', '"', 'é', 'x'.repeat(4000)])(
   },
 );
 
-test('an id that is sent in is never adopted', async () => {
+test('an id sent by the client is never adopted', async () => {
   const chosen = `rollcall_session=${'A'.repeat(43)}`;
   const { cookie } = await login({ cookie: chosen });
   expect(cookie).not.toBe(chosen);
@@ -39,7 +39,7 @@ test('an id that is sent in is never adopted', async () => {
   expect(await me(cookie)).toBe(200);
 });
 
-test('every login makes a new id, also beside a session that lives', async () => {
+test('every login creates a new id, also with a live session', async () => {
   const first = (await login()).cookie;
   const second = (await login({ cookie: first })).cookie;
   const third = (await login()).cookie;
@@ -53,7 +53,7 @@ test('only a login sets a cookie', async () => {
   expect([answer.status, answer.headers['set-cookie']]).toEqual([200, undefined]);
 });
 
-test('the logout takes the cookie from the browser', async () => {
+test('the logout removes the cookie from the browser', async () => {
   const { cookie } = await login();
   const answer = await app.nobody.send('POST', '/sessions/logout', undefined, { cookie });
   const { name, value, attributes } = cookieOf(answer);
@@ -61,7 +61,7 @@ test('the logout takes the cookie from the browser', async () => {
   expect(attributes).toEqual(expect.arrayContaining(['Path=/', 'Expires=Thu, 01 Jan 1970 00:00:00 GMT']));
 });
 
-test('the database holds hashes of secrets and no secret', async () => {
+test('the database has hashes of secrets and no secret', async () => {
   const token = (await login()).cookie.split('=')[1] ?? '';
   const database = databaseOf(app);
   const tables = [
@@ -80,7 +80,7 @@ test('the database holds hashes of secrets and no secret', async () => {
   for (const secret of [token, API_KEY, ADMIN_PASSWORD]) expect(dump).not.toContain(secret);
 });
 
-test('a password is stored as argon2id with its parameters, and made anew at login when they are old', async () => {
+test('a password is stored as argon2id with its parameters, and rehashed at login when they are outdated', async () => {
   const database = databaseOf(app);
   const stored = async () => {
     const [row] = await database.query<{ password_hash: string }>(

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-test('where the public address is https, the cookie travels encrypted only, under the name of the settings', async () => {
+test('with a public https address, the cookie is sent over HTTPS only, under the name from the settings', async () => {
   const login = await app.nobody.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD });
   const { name, value, attributes } = cookieOf(login);
   expect([name, attributes]).toEqual(['intranet.sid', ['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure']]);
@@ -17,7 +17,7 @@ test('where the public address is https, the cookie travels encrypted only, unde
   expect(await me(`rollcall_session=${value}`)).toBe(401);
 });
 
-test('the public address is no foreign origin, whatever address the service listens on', async () => {
+test('the public address is not a foreign origin, whatever address the service listens on', async () => {
   const admin = await app.login();
   const own = { origin: 'https://people.example.org' };
   expect((await admin.send('POST', '/sessions/logout', undefined, own)).status).toBe(200);

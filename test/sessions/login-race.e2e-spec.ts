@@ -5,7 +5,7 @@ import { TestApp } from '../support/app.js';
 import { create } from '../support/factories.js';
 import { PASSWORD, aPerson, databaseOf, fieldErrorsOf } from '../support/people.js';
 
-/** Checking a password takes its time; what a Webmaster changes meanwhile counts. */
+/** Checking a password takes time; what a Webmaster changes meanwhile takes effect. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -31,7 +31,7 @@ test.each([
   expect([login.status, login.body.code, login.cookie]).toEqual([401, 'login_failed', '']);
 });
 
-test('two logins at once, of which one stores the hash anew, are both let in', async () => {
+test('two logins at once both succeed although one of them renews the hash', async () => {
   const user = await create(app.key);
   const old = await hash(PASSWORD, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
   await databaseOf(app).execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
@@ -52,7 +52,7 @@ test.each([
   ['the password is changed', [{ password: 'set by a Webmaster' }], 'set by a Webmaster'],
   ['the password is removed', [{ password: null }], undefined],
   ['the user is blocked', [{ status: 'Blocked' }], undefined],
-])('of a change of the own password during which %s nothing stays', async (_what, changes, good) => {
+])('a change of the own password during which %s has no effect', async (_what, changes, good) => {
   const { user, client } = await aPerson(app);
   const passwords = app.app.get(PasswordService);
   const hashNew = passwords.hash.bind(passwords);

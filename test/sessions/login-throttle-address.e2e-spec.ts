@@ -39,7 +39,7 @@ test('a login that succeeds does not clear the failures of its address', async (
   expect((await login(username, PASSWORD)).status).toBe(429);
 });
 
-test('neither keys nor living sessions are slowed down', async () => {
+test('neither keys nor live sessions are slowed down', async () => {
   const { client } = await aPerson(app);
   for (let time = 0; time < 7; time++) await login(`name-${time}`);
   expect((await login('another')).status).toBe(429);

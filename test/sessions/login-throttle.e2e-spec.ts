@@ -25,7 +25,7 @@ const endWindows = () =>
   databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
 
 describe('after five failures of one name', () => {
-  test('even the right password is refused, and the answer tells when to come back', async () => {
+  test('even the right password is refused, and the answer says when to try again', async () => {
     const { username } = await create(app.key, { password: PASSWORD });
     await fail(5, username);
     const answer = await login(username, PASSWORD);
@@ -34,12 +34,12 @@ describe('after five failures of one name', () => {
     expect(answer.headers['retry-after']).toBe(String(15 * 60));
   });
 
-  test('a name that nobody has is refused alike', async () => {
+  test('an unknown name is refused in the same way', async () => {
     await fail(5, 'no such person');
     expect(problemOf(await login('no such person', PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('a blocked user is refused alike, whose password is right', async () => {
+  test('a blocked user with the right password is refused in the same way', async () => {
     const { username, uuid } = await create(app.key, { password: PASSWORD });
     await app.key.put(`/users/${uuid}`, { status: 'Blocked' });
     for (let time = 0; time < 5; time++) {
@@ -59,7 +59,7 @@ describe('after five failures of one name', () => {
     expect((await login(other.username, PASSWORD)).status).toBe(200);
   });
 
-  test('an address that the client only claims does not help', async () => {
+  test('an address claimed in a header does not help', async () => {
     await fail(5, 'forwarded');
     const claimed = {
       'x-forwarded-for': '203.0.113.9',
@@ -69,7 +69,7 @@ describe('after five failures of one name', () => {
     expect((await login('forwarded', PASSWORD, claimed)).status).toBe(429);
   });
 
-  test('the name is open again when the window has ended, and counts from the beginning', async () => {
+  test('the name works again when the window has ended, and counting starts anew', async () => {
     const { username } = await create(app.key, { password: PASSWORD });
     await fail(5, username);
     expect((await login(username, PASSWORD)).status).toBe(429);
@@ -89,13 +89,13 @@ test('a login that succeeds clears the counter of its name', async () => {
   expect((await login(username, PASSWORD)).status).toBe(200);
 });
 
-test('guesses sent at once count one another', async () => {
+test('guesses sent at once are all counted', async () => {
   const names = Array.from({ length: 40 }, () => 'hammered');
   const answers = await Promise.all(names.map((name, index) => login(name, `wrong ${index}`)));
   const codes = answers.map(problemOf).map(String);
   const refused = codes.filter((code) => code === '401,login_failed').length;
   expect(new Set(codes)).toEqual(new Set(['401,login_failed', '429,login_throttled']));
-  // Those whose hashes are being computed beside the fifth failure may pass, and no other.
+  // Only those whose hashes are computed at the same time as the fifth failure may pass.
   expect(refused).toBeGreaterThanOrEqual(5);
   expect(refused).toBeLessThan(5 + availableParallelism());
 });
@@ -106,11 +106,11 @@ test('first failures of many names at once are answered, and none is lost', asyn
   const answers = await Promise.all(names.map((name) => login(name, PASSWORD)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
   const rows = await databaseOf(app).query<{ failures: number }>('SELECT failures FROM login_failures');
-  // One row a name, and one for the address that they share.
+  // One row per name, and one for their shared address.
   expect(rows.map(({ failures }) => failures).sort((a, b) => a - b)).toEqual([...names.map(() => 1), 20]);
 });
 
-test('failures are kept in the database: the next instance goes on counting', async () => {
+test('failures are stored in the database: the next instance continues counting', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   await fail(3, username);
   await app.stop();

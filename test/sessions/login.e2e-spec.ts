@@ -57,7 +57,7 @@ describe('a refused login', () => {
     ['user without a password', passwordless.username, PASSWORD],
   ];
 
-  test('tells nothing of its reason', async () => {
+  test('does not reveal its reason', async () => {
     const answers = [];
     for (const [, name, password] of refusals()) {
       const { status, body, headers } = await login(name, password);
@@ -69,7 +69,7 @@ describe('a refused login', () => {
   });
 
   test('is the same work for every reason', async () => {
-    // The processor's time and not the clock's, which other work on the machine moves.
+    // CPU time, as other work on the machine affects the clock time.
     const least = new Map<string, number>();
     for (let round = 0; round < 3; round++) {
       for (const [reason, name, password] of refusals()) {
@@ -97,7 +97,7 @@ describe('the body of a login', () => {
     ['null', { username: null, password: null }, [['password', 'blank'], ['username', 'blank']]], // prettier-ignore
     ['other types', { username: 5, password: ['x'] }, [['password', 'invalid_type'], ['username', 'invalid_type']]], // prettier-ignore
     ['a name that is too long', { ...good, username: 'x'.repeat(255) }, [['username', 'too_long']]],
-    ['a field that is none', { ...good, remember: true }, [['remember', 'unknown_field']]],
+    ['an unknown field', { ...good, remember: true }, [['remember', 'unknown_field']]],
   ])('with %s is not valid', async (_, body, errors) => {
     const answer = await app.nobody.post('/sessions/login', body);
     expect(problemOf(answer)).toEqual([422, 'validation_failed']);
@@ -111,7 +111,7 @@ describe('the body of a login', () => {
     },
   );
 
-  test('is the only place for name and password', async () => {
+  test('is the only place for the name and the password', async () => {
     const query = `username=zoe.s@example.org&password=${encodeURIComponent(PASSWORD)}`;
     const answer = await app.nobody.post(`/sessions/login?${query}`, {});
     expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);

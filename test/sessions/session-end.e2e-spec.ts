@@ -5,7 +5,7 @@ import { create } from '../support/factories.js';
 import { PASSWORD, type Person, aPerson, databaseOf, problemOf } from '../support/people.js';
 
 let app: TestApp;
-/** A second instance on the same database. It was made last, so that it is the one that looks up sessions. */
+/** A second instance on the same database. It was created last, so that it is the one that looks up sessions. */
 let other: TestApp;
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const change = async (user: Json, body: object) => {
   expect((await app.key.put(`/users/${user.uuid}`, body)).status).toBe(200);
 };
 
-/** Somebody with two sessions that have been used on both instances. */
+/** A person with two sessions that have been used on both instances. */
 async function withTwo(overrides: Record<string, unknown> = {}): Promise<Person & { second: Client }> {
   const person = await aPerson(app, overrides);
   const second = await app.login(person.user.username, PASSWORD);
@@ -52,7 +52,7 @@ describe('a logout with an API key', () => {
     expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
   });
 
-  test('leaves the session of a cookie beside it alone', async () => {
+  test('does not affect the session of a cookie in the same request', async () => {
     const { client } = await aPerson(app);
     const both = await app.key.post('/sessions/logout', undefined, client.headers);
     expect(problemOf(both)).toEqual([401, 'unauthenticated']);
@@ -63,7 +63,7 @@ describe('a logout with an API key', () => {
 test.each<[string, object, object]>([
   ['is blocked', {}, { status: 'Blocked' }],
   ['becomes a Webmaster', {}, { roles: ['Webmaster'] }],
-  ['becomes a Webmaster beside other roles', { roles: ['Editor'] }, { roles: ['Editor', 'Webmaster'] }],
+  ['becomes a Webmaster with other roles', { roles: ['Editor'] }, { roles: ['Editor', 'Webmaster'] }],
   ['is a Webmaster no longer', { roles: ['Webmaster'] }, { roles: [] }],
   ['gets another password', {}, { password: 'another password' }],
   ['loses the password', {}, { password: null }],
@@ -81,7 +81,7 @@ test.each<[string, object]>([
   ['other roles', { roles: ['Editor', 'Publisher'] }],
   ['another name', { username: `renamed-${Date.now()}`, surname: 'Other' }],
   ['the status it has', { status: 'Active' }],
-])('a session lives on when its user gets %s', async (_, after) => {
+])('a session continues when its user gets %s', async (_, after) => {
   const { user, client } = await withTwo();
   await change(user, after);
   expect(await next(client)).toEqual(ALIVE);
@@ -110,13 +110,13 @@ test('changing the own password keeps this session and ends the others', async (
   expect(await next(await app.login(user.username, 'another password'))).toEqual(ALIVE);
 });
 
-test('a Webmaster who gives the role away is out with the next request', async () => {
+test('a Webmaster who drops the role is logged out with the next request', async () => {
   const { user, client, second } = await withTwo({ roles: ['Webmaster'] });
   expect((await client.put(`/users/${user.uuid}`, { roles: ['Editor'] })).status).toBe(200);
   expect([await next(client), await next(second)]).toEqual([ENDED, ENDED]);
 });
 
-test('roles are those of the moment, not those of the login', async () => {
+test('the current roles count, not those at the login', async () => {
   const { user, client } = await withTwo();
   const colleague = await create(app.key);
   expect((await client.get(`/users/${colleague.uuid}`)).status).toBe(200);

@@ -28,7 +28,7 @@ async function stored(client: Client, of = app): Promise<Session> {
   return session;
 }
 
-/** Sets the ends of a session, in seconds from now. */
+/** Sets both expiry times of a session, in seconds from now. */
 async function setEnds(client: Client, expires: number, absolute: number): Promise<Session> {
   const sql = 'UPDATE sessions SET expires = ?, absolute_expires = ? WHERE token_hash = ?';
   await databaseOf(app).execute(sql, [inSeconds(expires), inSeconds(absolute), hashOf(client)]);
@@ -53,7 +53,7 @@ test('both limits are settings', async () => {
     expect(secondsBetween(created, absolute_expires)).toBe(15 * MINUTE);
   } finally {
     await other.end();
-    // Strategies belong to the process: the application that was made last has them.
+    // Strategies belong to the process: the application that was created last has them.
     await app.stop();
     app = await TestApp.on(app.database);
   }

@@ -30,7 +30,7 @@ test('users see their own sessions, and which one they are in', async () => {
   expect((await sessions(first)).map(({ current }) => current)).toEqual([false, true]);
 });
 
-test('users end one of their sessions, and no other of anybody', async () => {
+test('users end one of their sessions, and no other session ends', async () => {
   const { login } = await person();
   const other = await person();
   const [first, second, foreign] = [await login(), await login(), await other.login()];
@@ -55,7 +55,7 @@ test("an operator sees everybody's sessions, or those of one user, and ends them
   expect(JSON.parse(ended?.changes ?? '')).toEqual([{ field: 'user_uuid', old: user.uuid }]);
 });
 
-test('all sessions of a user end, the own one too, and those of others stay', async () => {
+test('all sessions of a user end, including the current one, and those of others stay', async () => {
   const { user, login } = await person();
   const other = await (await person()).login();
   const [first, second] = [await login(), await login()];

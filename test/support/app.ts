@@ -7,7 +7,7 @@ import { type TestDatabase, freshDatabase } from './database.js';
 
 export const API_KEY = 'test-key-0123456789-0123456789-0123456789';
 export const ADMIN_PASSWORD = 'admin password';
-/** Cheap to be right about in tests: the address that `user_avatar` and others are made from. */
+/** The address that the tests expect in `user_avatar` and others. */
 export const BASE_URL = 'http://rollcall.test';
 
 /** The real application on a fresh database, listening on a free port of 127.0.0.1. */
@@ -18,7 +18,7 @@ export class TestApp {
     readonly url: string,
   ) {}
 
-  /** @param settings environment variables beside those that a test needs anyway. */
+  /** @param settings environment variables in addition to those that every test needs. */
   static async start(settings: Record<string, string> = {}): Promise<TestApp> {
     return TestApp.on(await freshDatabase(), settings);
   }

@@ -1,4 +1,4 @@
-/** A file as it comes over the wire: in chunks of `size` bytes, or in one. Knows how much was taken, and whether it was closed. */
+/** A file as it arrives: in chunks of `size` bytes, or in one. Records how much was read, and whether it was closed. */
 export class ByteSource implements AsyncIterable<Uint8Array> {
   taken = 0;
   closed = false;
@@ -26,7 +26,7 @@ export class ByteSource implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Ways in which the same bytes arrive: what comes out must not depend on them. */
+/** Ways in which the same bytes arrive: the result must not depend on them. */
 export const CHUNKINGS: readonly (readonly [name: string, size: number])[] = [
   ['byte by byte', 1],
   ['by sevens', 7],

@@ -6,7 +6,7 @@ export interface Certificate {
   key: string;
 }
 
-/** A certificate of a day that vouches for itself. @param names such as `DNS:localhost`. @returns two PEM files in `folder`. */
+/** A self-signed certificate for a day. @param names such as `DNS:localhost`. @returns two PEM files in `folder`. */
 export function selfSigned(folder: string, names: string, file = ''): Certificate {
   const [cert, key] = [join(folder, `${file}cert.pem`), join(folder, `${file}key.pem`)];
   const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert];

@@ -18,10 +18,10 @@ type Headers = Record<string, string>;
 
 const PREFIX = '/api/0.3';
 
-/** Closes what is idle before the service does, after 5 seconds: no request meets a connection that is just being closed. */
+/** Closes idle connections before the service does after 5 seconds, so that no request uses one that is being closed. */
 export const agent = new Agent({ keepAlive: true, timeout: 2000 });
 
-/** Speaks to the API under `/api/0.3`. Every answer is checked against the OpenAPI file. */
+/** Calls the API under `/api/0.3`. Every answer is checked against the OpenAPI file. */
 export class Client {
   constructor(
     private readonly url: string,
@@ -49,7 +49,7 @@ export class Client {
     return this.send('PUT', path, JSON.stringify(body), headers);
   }
 
-  /** A request as it is: the body is sent byte by byte, as JSON unless the headers say otherwise. */
+  /** Sends the body unchanged, as JSON unless the headers say otherwise. */
   send(method: string, path: string, body?: string | Uint8Array, headers?: Headers): Promise<Answer> {
     return this.checked(method, `${PREFIX}${path}`, body, headers);
   }

@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 
-/** For `jest.useFakeTimers`: the clock is set, timers go on as they are. */
+/** For `jest.useFakeTimers`: the clock is set, timers are unaffected. */
 export const ALL_BUT_DATE = [
   ...(['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'clearImmediate'] as const),
   ...(['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const),
 ];
 
-/** Stops the clock that the service reads, until `jest.useRealTimers`: answers in seconds are exact, however slow the machine. */
+/** Stops the clock of the service until `jest.useRealTimers`: times in answers are exact, however slow the machine. */
 export const stopClock = () => jest.useFakeTimers({ now: Date.now(), doNotFake: ALL_BUT_DATE });

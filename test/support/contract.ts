@@ -17,7 +17,7 @@ export const document = JSON.parse(
   readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
 ) as OpenApi;
 for (const schema of Object.values(document.components.schemas)) {
-  // What is not described is not there: an answer with one field too many fails.
+  // Only documented fields may exist: an answer with one more field fails.
   if (schema.properties) schema.additionalProperties ??= false;
 }
 

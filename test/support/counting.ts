@@ -1,6 +1,6 @@
 import type { Sql } from '../../src/database/engine/sql.js';
 
-/** Passes statements on and keeps their first words, so that a test can count them. */
+/** Passes statements on and records their first words, so that a test can count them. */
 export function counting(sql: Sql): { sql: Sql; statements: string[] } {
   const statements: string[] = [];
   const note = (text: string) => statements.push(text.replace(/\s+/g, ' ').slice(0, 40));

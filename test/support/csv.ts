@@ -6,7 +6,7 @@ import type { ByteSource } from './bytes.js';
 
 export type Row = [line: number, ...cells: string[]];
 
-/** What came out of a file: its header and rows, up to the error. */
+/** What was read from a file: its header and rows, up to the error. */
 export interface Read {
   header?: string[];
   rows: Row[];
@@ -17,7 +17,7 @@ const knownColumn = (name: string) => columnOf(name) !== undefined;
 export const openCsv = (source: ByteSource, options: Partial<CsvOptions> = {}) =>
   new CsvReader(source, { knownColumn, ...options });
 
-/** Reads a file whole, and expects that it is closed then. */
+/** Reads a whole file, and expects that it is closed afterwards. */
 export async function readCsv(source: ByteSource, options?: Partial<CsvOptions>): Promise<Read> {
   const reader = openCsv(source, options);
   const result: Read = { rows: [] };

@@ -4,12 +4,12 @@ import { aUser } from './factories.js';
 import type { Process } from './process.js';
 
 const CLIENTS = 8;
-/** So many users later, requests of every stage are under way. */
+/** After this many users, requests are in every stage. */
 const ENOUGH = 100;
 
 /**
- * Clients behind a balancer create users without a pause, until SIGTERM comes amid them and the balancer, which watches the
- * probe, sends no more. Each request must have been answered with 201.
+ * Clients behind a balancer create users without a pause until SIGTERM arrives and the balancer, which watches the probe,
+ * sends no more requests. Each request must have been answered with 201.
  * @returns how many users were created, and what the balancer has seen last.
  */
 export async function drainUnderLoad(
@@ -20,7 +20,7 @@ export async function drainUnderLoad(
   let created = 0;
   const load = async (): Promise<void> => {
     for (let last = false; !last;) {
-      last = seen !== undefined; // one that was sent before the balancer knew may come after that
+      last = seen !== undefined; // a request sent before the balancer knew may arrive later
       expect((await client.post('/users', aUser())).status).toBe(201);
       if (++created === ENOUGH) service.signal('SIGTERM');
     }

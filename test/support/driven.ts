@@ -7,7 +7,7 @@ const patterns = ROUTES.map((route) => ({
   pattern: new RegExp(`^/api/0\\.3${route.path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
 })).sort((a, b) => a.path.split('{').length - b.path.split('{').length);
 
-/** Keeps which operations an application is asked for, and with which parameters in the query. */
+/** Records the operations that an application is asked for, and their query parameters. */
 export class Driven {
   private readonly seen = new Set<string>();
 

@@ -3,10 +3,10 @@ import { databaseOf } from './people.js';
 
 /**
  * What a piece of work costs the database, in rows and index entries that MariaDB looks at, or in steps of SQLite's machine.
- * Nothing of a clock. On MariaDB the application must have one connection (DATABASE_POOL_SIZE=1): it counts its own.
+ * It does not depend on time. On MariaDB the application must have one connection (DATABASE_POOL_SIZE=1): it counts its own.
  */
 export async function effortOf(app: TestApp, work: () => Promise<unknown>): Promise<number> {
-  await work(); // what the first request of an hour does besides
+  await work(); // what only the first request of an hour does
   const before = await spent(app);
   await work();
   const between = await spent(app);

@@ -102,7 +102,7 @@ const ODD_TYPES = [
   'application/json/../x',
 ];
 
-/** A body as an operation takes it, or none. */
+/** A body as an operation accepts it, or none. */
 export function bodyOf({ body, takesFile }: Taken, mood: Mood): fc.Arbitrary<Body> {
   const odd = fc.constantFrom<string | undefined>(...ODD_TYPES);
   const typeOr = (usual: string) =>

@@ -13,7 +13,7 @@ interface Parameter {
 
 export interface Operation {
   method: string;
-  /** The whole path, with `{user_id}` and the like in it. */
+  /** The whole path, with `{user_id}` and the like. */
   template: string;
   parameters: Parameter[];
   /** Of a JSON body. */
@@ -52,7 +52,7 @@ function encoded(value: Json): string {
     .slice(0, 6000);
 }
 
-/** A good value, or in a bad mood mostly something else. */
+/** A good value; in a bad mood mostly something else. */
 function part(name: string, schema: Schema, mood: Mood): fc.Arbitrary<Json> {
   const good = sensible(name, schema);
   return mood === 'good' ? good : fc.oneof(good, near(schema), hostile());
@@ -60,7 +60,7 @@ function part(name: string, schema: Schema, mood: Mood): fc.Arbitrary<Json> {
 
 function pathOf({ template, parameters }: Operation, mood: Mood): fc.Arbitrary<string> {
   const names = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-  // What is no single segment is another route, and `me` and its like are routes of their own.
+  // An empty value, one with a slash, `me` and the like would be other routes.
   const odd = hostile()
     .map(encoded)
     .filter((text) => !/^$|\/|^(me|search|export\.csv|template\.csv|login|logout)$/.test(text));
@@ -159,7 +159,7 @@ function headersOf({ parameters }: Operation, mood: Mood): fc.Arbitrary<Record<s
     .map((chosen) => Object.fromEntries(chosen));
 }
 
-/** A request whose parts are of these moods. */
+/** A request whose parts have these moods. */
 function mixed(
   operation: Operation,
   path: Mood,

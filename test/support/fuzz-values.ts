@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Json } from './client.js';
 import { document } from './contract.js';
 
-/** How much of a request is out of order: the parts of a good one are good, those of a bad one anything. */
+/** How bad a request is: the parts of a good one are good, those of a bad one can be anything. */
 export type Mood = 'good' | 'one fault' | 'bad';
 
 /** The part of JSON Schema that the OpenAPI file uses. */
@@ -30,7 +30,7 @@ export function resolved(schema: Schema): Schema {
   return name === undefined ? schema : ((document.components.schemas as Record<string, Schema>)[name] ?? {});
 }
 
-/** Values as the schema asks for; texts are short as a rule and as long as they may be now and then. */
+/** Values that fit the schema; texts are mostly short, and sometimes as long as allowed. */
 export function valid(of: Schema): fc.Arbitrary<Json> {
   const schema = resolved(of);
   return schema.nullable ? fc.option(present(schema), { freq: 8 }) : present(schema);
@@ -90,7 +90,7 @@ function text({ format, pattern, maxLength = 255 }: Schema): fc.Arbitrary<string
 const webUrl = fc.webUrl({ validSchemes: ['http', 'https'] });
 const name = fc.uuid().map((uuid) => uuid.slice(-12));
 
-/** What a schema cannot say of a field: without it hardly a request would be a good one. */
+/** What a schema cannot say about a field: without this, hardly any request would be good. */
 const MEANINGS: Record<string, fc.Arbitrary<Json>> = {
   username: name,
   email: name.map((local) => `${local}@example.org`),
@@ -111,7 +111,7 @@ const MEANINGS: Record<string, fc.Arbitrary<Json>> = {
   authname: fc.option(name.map((value) => ({ saml: [value] }))),
 };
 
-/** As `valid`, with what the name of a field or parameter tells besides. */
+/** As `valid`, and with values that suit the name of the field or parameter. */
 export function sensible(field: string, schema: Schema): fc.Arbitrary<Json> {
   const known = MEANINGS[field];
   return known
@@ -119,7 +119,7 @@ export function sensible(field: string, schema: Schema): fc.Arbitrary<Json> {
     : valid(schema);
 }
 
-/** Values just beyond what the schema asks for. */
+/** Values just outside the schema. */
 export function near(of: Schema): fc.Arbitrary<Json> {
   const {
     type,
@@ -165,7 +165,7 @@ export const HOSTILE_TEXTS = [
 
 const deep = (levels: number): Json => (levels === 0 ? 1 : [deep(levels - 1)]);
 
-/** Anything but what was asked for. `huge`: texts that fill a whole body are in it, too. */
+/** Anything except what was asked for. `huge`: includes texts that fill a whole body. */
 export function hostile({ huge = false } = {}): fc.Arbitrary<Json> {
   const values: Json[] = [
     null,

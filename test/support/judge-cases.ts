@@ -35,7 +35,7 @@ export const person: fc.Arbitrary<Person> = fc.record({
   manager: fc.integer({ min: 0, max: 7 }),
   dataset: fc.constantFrom(...DATASETS),
 });
-/** Names of the users who exist, free ones, and in either column the other one's. */
+/** Names of existing users, free names, and in each column also values of the other one. */
 const name = fc.integer({ min: 0, max: 11 });
 const row: fc.Arbitrary<Row> = fc.record({
   id: fc.integer({ min: 0, max: 11 }),
@@ -55,7 +55,7 @@ const row: fc.Arbitrary<Row> = fc.record({
     { weight: 4, arbitrary: fc.integer({ min: 0, max: 11 }).map((n) => `k${n}`) },
   ),
 });
-/** People of a department who trade names, addresses and managers: swaps, rings, chains into free names. */
+/** People of a department who exchange names, addresses and managers: swaps, rings, chains into free names. */
 const trade: fc.Arbitrary<Row[]> = fc
   .record({
     ids: fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 2 }),
@@ -78,7 +78,7 @@ const trade: fc.Arbitrary<Row[]> = fc
       };
     }),
   );
-/** Files that name each ExternalId once, files of up to 50 rows that do not, and trades with some other rows among them. */
+/** Files with each ExternalId once, files of up to 50 rows with repeated ones, and exchanges mixed with other rows. */
 export const file = fc.oneof(
   fc.uniqueArray(row, { minLength: 1, maxLength: 12, selector: ({ id }) => id }),
   fc.array(row, { minLength: 1, maxLength: 50 }),

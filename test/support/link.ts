@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 
-/** A TCP connection to a server that a test can cut and mend. */
+/** A TCP connection to a server that a test can cut and restore. */
 export class Link {
   private readonly sockets = new Set<Socket>();
 
@@ -40,7 +40,7 @@ export class Link {
     return other.href;
   }
 
-  /** Nothing goes through any more, and no new connection is made. */
+  /** From now on nothing passes, and no new connection is made. */
   async cut(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();

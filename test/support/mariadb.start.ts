@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 
-/** What a server answers that is not there yet. */
+/** Errors of a server that is not running yet. */
 const STARTING = ['ECONNREFUSED', 'ETIMEDOUT'];
 
 /** Gives the tests a MariaDB: the one of TEST_DATABASE_URL, or a throwaway instance in a temporary folder. */

@@ -20,7 +20,7 @@ export async function aPerson(app: TestApp, overrides: Record<string, unknown> =
   return { user, client: await app.login(user.username, PASSWORD) };
 }
 
-/** The application's own way to its database, with `?` placeholders on every engine. */
+/** The application's own database access, with `?` placeholders on every engine. */
 export function databaseOf(app: TestApp): Database {
   return app.app.get<Database>(DATABASE);
 }
@@ -30,7 +30,7 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 /** A stored time that many seconds from now. */
 export const inSeconds = (seconds: number): string => secondsFrom(now(), seconds);
 
-/** Status and code of an error answer, to be compared at once. */
+/** Status and code of an error answer, to compare both together. */
 export const problemOf = ({ status, body }: Answer): [number, string] => [status, body?.code];
 
 /** Field and code of every error of a 422, in the order of the fields. */

@@ -9,7 +9,7 @@ import type { Statement } from './recorder.js';
 export interface Plan {
   /** Tables that are read from end to end, without an index. */
   scans: string[];
-  /** Rows and index entries that were looked at: on SQLite the steps of its machine, at least four to each. */
+  /** Rows and index entries that were read: on SQLite the steps of its virtual machine, at least four for each. */
   effort: number;
   text: string;
 }
@@ -19,7 +19,7 @@ interface Steps {
   nstep: number;
 }
 
-/** Asks the engine for its plan, and lets it work by it: what it writes is taken back. */
+/** Asks the engine for its plan, and runs the statement: what it writes is rolled back. */
 export async function planOf(app: TestApp, statement: Statement): Promise<Plan> {
   if (ENGINE === 'sqlite') return ofSqlite(app.database.url.slice('sqlite:'.length), statement);
   const tx = await databaseOf(app).begin();
@@ -30,7 +30,7 @@ export async function planOf(app: TestApp, statement: Statement): Promise<Plan> 
   }
 }
 
-/** On a connection of its own: the driver leaves the plan of a write under way, and then nobody could commit. */
+/** On its own connection: the driver leaves the plan of a write open, and then nothing could commit. */
 function ofSqlite(file: string, { sql, params }: Statement): Plan {
   const connection = new Connection(file);
   try {

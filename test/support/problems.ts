@@ -6,7 +6,7 @@ export function fieldErrors({ body }: Answer): string[] {
   return errors.map(({ field, code }) => `${field} ${code}`).sort();
 }
 
-/** Status and field errors, or status and code where there are none: what a refusal is about. */
+/** The reason of a refusal: status and field errors, or status and code where there are none. */
 export function refusal(answer: Answer): [number, ...string[]] {
   const fields = fieldErrors(answer);
   return fields.length > 0 ? [answer.status, ...fields] : [answer.status, String(answer.body?.code)];

@@ -6,7 +6,7 @@ import type { Answer } from './client.js';
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import { ENGINE, type TestDatabase, freshDatabase } from './database.js';
 
-/** Folder of the project. */
+/** The folder of the project. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A program of the built service; `npm test` builds it first. */
@@ -22,10 +22,10 @@ export class Process {
   private readonly child: ChildProcess;
   private stdout = '';
   private stderr = '';
-  /** Settles when the process has ended and everything that it wrote is here. */
+  /** Settles when the process has ended and all its output has arrived. */
   readonly exit: Promise<Exit>;
 
-  /** @param settings its whole environment besides PATH; what is not set here is unset. @param root where the script is built. */
+  /** @param settings its whole environment except PATH. @param root where the script is built. */
   constructor(
     script: Script,
     settings: Record<string, string>,
@@ -75,7 +75,7 @@ export class Process {
     return this.stdout + this.stderr;
   }
 
-  /** Address of the server, from what it prints. */
+  /** The address of the server, from its output. */
   get url(): string {
     return /^ *API +(http:\/\/127\.0\.0\.1:\d+)\/api\/0\.3$/m.exec(this.stdout)?.[1] ?? '';
   }

@@ -1,4 +1,4 @@
-/** A small generator of numbers (mulberry32), so that every run sees the same ones. */
+/** A small random number generator (mulberry32), so that every run gets the same numbers. */
 export function randoms(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -26,7 +26,7 @@ export function sendChunked(
   });
 }
 
-/** Sends bytes as they are and reads until the server closes the connection. */
+/** Sends bytes unchanged and reads until the server closes the connection. */
 export function sendBytes(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

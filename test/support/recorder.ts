@@ -20,15 +20,15 @@ interface Methods {
 /** A statement as a line; lists of any length look the same. */
 export const formOf = (sql: string): string => sql.replace(/\?(, \?)+/g, '?, …').replace(/\s+/g, ' ');
 
-/** Keeps what the engines are asked for in this file from now on: of each form the statement with the most values. */
+/** Records the statements that the engines get in this file from now on: of each form the one with the most values. */
 export class Recorder {
   private readonly longest = new Map<string, Statement>();
   private readonly all = new Set<string>();
-  /** Off while a test asks for itself. */
+  /** Off while a test sends its own statements. */
   listens = true;
 
   constructor() {
-    // Both engines at their root, so that what an application does while it starts is among it.
+    // Both engines at their root, so that the statements of a starting application are included.
     for (const { prototype } of [SqliteEngine, MysqlEngine]) {
       const { begin } = prototype as unknown as Methods;
       this.tap(prototype);
@@ -39,14 +39,14 @@ export class Recorder {
     }
   }
 
-  /** What has come since the last time. */
+  /** The statements since the last call. */
   take(): Statement[] {
     const taken = [...this.longest.values()];
     this.longest.clear();
     return taken;
   }
 
-  /** The text of everything that ever came. */
+  /** The text of all statements so far. */
   get texts(): string[] {
     return [...this.all];
   }

@@ -5,7 +5,7 @@ export interface Route {
   /** Below the prefix, with `{user_id}` and the like in it. */
   path: string;
   hasBody: boolean;
-  /** Media type of a body that is no JSON. */
+  /** Media type of a body that is not JSON. */
   file: string | undefined;
   /** Names of the query parameters. */
   query: string[];

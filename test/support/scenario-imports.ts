@@ -14,7 +14,7 @@ const list = <T>(count: number, make: (index: number) => T): T[] =>
 const person = (name: string, manager = '', phone = '1') =>
   `${name},${name},${name}@example.org,${phone},${manager},,,`;
 
-/** Imports of every kind, from the upload to the undoing. */
+/** Imports of every kind, from the upload to the revert. */
 export async function importEverything(app: TestApp): Promise<void> {
   const { key } = app;
   const rows = (phone: string) =>
@@ -47,7 +47,7 @@ export async function importEverything(app: TestApp): Promise<void> {
   await read(key, planned.id);
 }
 
-/** Users that were there before: taken over, claimed without another change, in conflict. */
+/** Users that existed before: taken over, claimed without another change, in conflict. */
 async function adopt(key: Client): Promise<void> {
   await create(key, { username: 'q1', email: 'q1@example.org' });
   await create(key, { username: 'q5', email: 'q5@example.org', external_id: 'q5' });
@@ -60,7 +60,7 @@ async function adopt(key: Client): Promise<void> {
   );
 }
 
-/** An import that is stopped while it writes, and a file that is refused when some of it has been planned. */
+/** An import that is stopped while it writes, and a file that is refused after part of it was planned. */
 async function cancel(app: TestApp): Promise<void> {
   const { id } = await imported(app.key, csv(HEAD, ...list(60, (i) => person(`c${i}`))), 'dry_run=true');
   // As another instance would have left it.
@@ -69,7 +69,7 @@ async function cancel(app: TestApp): Promise<void> {
   await imported(app.key, csv(HEAD, ...list(600, (i) => person(`f${i}`)), '"unclosed'));
 }
 
-/** A file that is stored when its options turn out to be wrong. */
+/** A file that is already stored when its options turn out to be wrong. */
 async function giveUp({ app }: TestApp): Promise<void> {
   const store = app.get(ImportStore);
   const unwanted = await store.store('unwanted.csv', Readable.from([Buffer.from(HEAD)]));

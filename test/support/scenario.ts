@@ -53,7 +53,7 @@ export const BROAD: readonly Query[] = [
   { created_since: SINCE },
 ];
 
-/** What others than Webmasters may ask for. */
+/** Filters for readers other than Webmasters. */
 export const FOR_MEMBERS: readonly Query[] = [
   {},
   { username },
@@ -65,14 +65,14 @@ export const FOR_MEMBERS: readonly Query[] = [
 ];
 export const aMember = aPerson;
 
-/** Answers as they should be, or an error that says what came instead. */
+/** The answer if it is as expected. @throws Error that says what came instead. */
 export async function ok(sent: Promise<Answer>, status = 200): Promise<Answer> {
   const answer = await sent;
   if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${answer.text}`);
   return answer;
 }
 
-/** Searches with every filter in every order of `sorts`: the beginning, and the page behind it. */
+/** Searches with every filter in every order of `sorts`: the first page and the next one. */
 export async function searchAll(
   client: Client,
   filters: readonly Query[],
@@ -88,7 +88,7 @@ export async function searchAll(
   }
 }
 
-/** A user's life: made, read, changed in every way, blocked, and looked at afterwards. */
+/** A user's life: created, read, changed in every way, blocked, and read again. */
 export async function liveThrough(app: TestApp): Promise<void> {
   const { key } = app;
   const boss = await create(key);
@@ -102,7 +102,7 @@ export async function liveThrough(app: TestApp): Promise<void> {
   await ok(key.get(`/users/${seededUuid(7)}/history?after=${BUSY_ACTOR}`));
 }
 
-/** Logins that fail, that succeed, that make a hash anew; sessions that are renewed, listed and ended. */
+/** Logins that fail, succeed or renew a hash; sessions that are renewed, listed and ended. */
 export async function comeAndGo(app: TestApp): Promise<void> {
   const database = databaseOf(app);
   const { user, client } = await aPerson(app);
@@ -120,7 +120,7 @@ export async function comeAndGo(app: TestApp): Promise<void> {
   await ok(app.key.delete(`/users/${user.uuid}/sessions`), 204);
 }
 
-/** Keys, the audit with every filter, and what a machine room asks for. */
+/** Keys, the audit with every filter, and what monitoring reads. */
 export async function lookAround({ key, nobody }: TestApp): Promise<void> {
   const { id } = (await ok(key.post('/api_keys', { name: 'x' }), 201)).body;
   await ok(key.get('/api_keys?limit=1&offset=1'));
@@ -149,5 +149,5 @@ export async function lookAround({ key, nobody }: TestApp): Promise<void> {
   await ok(nobody.get('/status'));
 }
 
-/** What has expired is taken away. */
+/** Purges what has expired. */
 export const purge = ({ app }: TestApp): Promise<void> => app.get(PurgeService).run();

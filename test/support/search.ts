@@ -32,7 +32,7 @@ export function nextOf({ headers }: Answer): string | undefined {
   return link?.[1];
 }
 
-/** All users of a search by its Link headers. Every page must be full but the last, and tell the same Count. */
+/** All users of a search by its Link headers. Every page must be full except the last, and have the same Count. */
 export async function walkByLink(client: Client, query: Query): Promise<Json[]> {
   const users: Json[] = [];
   let path: string | undefined = `/users/search?${queryOf(query)}`;

@@ -16,7 +16,7 @@ import { FORENAMES, SURNAMES } from '../../samples/names.js';
 import type { TestApp } from './app.js';
 import { agent } from './client.js';
 
-/** The first users of a seed have what no later one has: however many there are, a filter for it has as many matches. */
+/** Only so many first users have the rare values: a filter for those has the same matches in a seed of any size. */
 export const RARE = 20;
 const REPORTS = 8;
 const AT_ONCE = 2000;
@@ -26,7 +26,7 @@ const hex = (number: number, digits: number): string => number.toString(16).padS
 const moment = (n: number): string =>
   new Date(FIRST_MOMENT + n * 1000).toISOString().replace('T', ' ').replace('Z', '');
 
-/** Uuid of the n-th seeded user, from 0 on; in the order of the numbers as those of the service are. */
+/** The uuid of the n-th seeded user, from 0; uuids sort by number, as those of the service sort by time. */
 export const seededUuid = (n: number): string =>
   `${hex(FIRST_MOMENT + n * 1000, 12).replace(/^(.{8})/, '$1-')}-7000-8000-${hex(n, 12)}`;
 
@@ -52,7 +52,7 @@ export function seededUser(n: number): User {
   };
 }
 
-/** Writes the users `from` to `to` (exclusive) as the user writer would, without its questions and its audit. */
+/** Writes the users `from` to `to` (exclusive) as the user writer would, without its checks and its audit. */
 export async function seedUsers({ app }: TestApp, from: number, to: number): Promise<void> {
   const runner = app.get(TransactionRunner);
   for (let start = from; start < to; start += AT_ONCE) {
@@ -69,7 +69,7 @@ export async function seedUsers({ app }: TestApp, from: number, to: number): Pro
       }
     });
   }
-  agent.destroy(); // on SQLite no timer has had its turn: what is idle is about to be closed at both ends
+  agent.destroy(); // on SQLite no timer could run: idle connections are about to be closed at both ends
 }
 
 const identifierRows = (user: User): UserIdentifierEntity[] =>
@@ -77,7 +77,7 @@ const identifierRows = (user: User): UserIdentifierEntity[] =>
 const roleRows = ({ roles, uuid }: User): UserRoleEntity[] =>
   roles.map((role) => ({ role, user_uuid: uuid }));
 
-/** Brings the statistics up to date that MariaDB keeps by itself after a while; SQLite works without any, as the service does. */
+/** Updates the statistics that MariaDB updates by itself after a while; SQLite has none, as in the service. */
 export async function refreshStatistics({ app }: TestApp): Promise<void> {
   const database = app.get<Database>(DATABASE);
   if (database.dialect === 'sqlite') return;

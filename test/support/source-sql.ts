@@ -40,7 +40,7 @@ export function sourceSql(without: readonly string[]): SourceSql[] {
 
 const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** The fixed parts of a text, between what is put in. */
+/** The fixed parts of a template text, between the inserted values. */
 function partsOf(node: ts.Node): string[] | undefined {
   if (ts.isStringLiteralLike(node)) return [node.text];
   if (!ts.isTemplateExpression(node)) return undefined;

@@ -8,7 +8,7 @@ const ARTIFACTS = fileURLToPath(new URL('../../artifacts', import.meta.url));
 const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...QUIET];
 
-/** Why no browser can be used here; undefined when one can. */
+/** Why no browser can be used; undefined if one can. */
 export const NO_BROWSER = existsSync(EXECUTABLE)
   ? undefined
   : `no Chromium at ${EXECUTABLE}, set CHROMIUM_PATH`;
@@ -57,7 +57,7 @@ export class SwaggerPage {
     return this.page.close();
   }
 
-  /** Tells the key in the dialog behind the button "Authorize". */
+  /** Enters the key in the dialog of the button "Authorize". */
   async authorize(key: string): Promise<void> {
     const scheme = await this.dialog();
     await scheme.locator('input').fill(key);
@@ -89,9 +89,9 @@ export class SwaggerPage {
   }
 
   /**
-   * "Try it out" and "Execute" with what is prefilled.
+   * "Try it out" and "Execute" with the prefilled values.
    * @param change.example the one to choose where several are offered.
-   * @param change.fill parameters (placeholders, as a rule) to fill in.
+   * @param change.fill parameters (usually placeholders) to fill in.
    * @param change.body turns the prefilled body into the one that is sent.
    */
   async execute(
@@ -127,7 +127,7 @@ export class SwaggerPage {
     };
   }
 
-  /** Closes an operation: the page draws all open ones anew with each step, and slows down with their number. */
+  /** Closes an operation: the page redraws all open ones at each step, and gets slower with their number. */
   async fold(operation: string): Promise<void> {
     const block = this.page.locator(`.opblock[id$="-${operation}"]`);
     await block.locator('.opblock-summary-control').click();

@@ -13,11 +13,11 @@ test('no two keys are alike, neither in the secret nor in the public id', () => 
   expect(new Set(keys.map((key) => key.slice(22, 65))).size).toBe(100);
 });
 
-test('a key as it was made is not mistyped', () => {
+test('an unchanged key is not reported as mistyped', () => {
   for (let i = 0; i < 100; i++) expect(isMistyped(makeApiKey())).toBe(false);
 });
 
-test('one wrong character anywhere behind the prefix is noticed', () => {
+test('one wrong character anywhere after the prefix is noticed', () => {
   const key = makeApiKey();
   for (let i = 'rollcall_'.length; i < key.length; i++) {
     if (key[i] === '_') continue;

@@ -8,7 +8,7 @@ test.each<[string, Link[], number[][]]>([
   ['nothing', [], []],
   ['one waits for another, which keeps its place', [[2, 3]], [[2]]],
   ['a chain', [[2, 3], [3, 4], [4, 5]], [[4], [3], [2]]], // prettier-ignore
-  ['a chain told from its end', [[4, 5], [3, 4], [2, 3]], [[4], [3], [2]]], // prettier-ignore
+  ['a chain listed from its end', [[4, 5], [3, 4], [2, 3]], [[4], [3], [2]]], // prettier-ignore
   ['a swap', [[2, 3], [3, 2]], [[2, 3]]], // prettier-ignore
   ['a swap that a third waits for', [[4, 3], [2, 3], [3, 2]], [[2, 3], [4]]], // prettier-ignore
   ['a swap that waits for a third', [[2, 3], [3, 2], [3, 4]], [[2, 3]]], // prettier-ignore
@@ -18,7 +18,7 @@ test.each<[string, Link[], number[][]]>([
   expect(groupsOf(links).map((group) => group.toSorted((a, b) => a - b))).toEqual(groups);
 });
 
-/** Which rows a row needs, directly or not; itself only where it stands on a circle. */
+/** Which rows a row needs, directly or not; itself only where it is part of a circle. */
 function reachable(links: readonly Link[], size: number): boolean[][] {
   const reach = Array.from({ length: size }, () => Array.from({ length: size }, () => false));
   const row = (line: number): boolean[] => reach[line] ?? [];
@@ -59,7 +59,7 @@ const LENGTH = 100_000;
 test.each<[string, (line: number) => Link]>([
   ['downwards', (line) => [line, line + 1]],
   ['upwards', (line) => [LENGTH - line, LENGTH - line + 1]],
-])('a chain of 100,000 rows told %s needs no stack', (_, link) => {
+])('a chain of 100,000 rows, listed %s, does not overflow the stack', (_, link) => {
   const groups = groupsOf(Array.from({ length: LENGTH }, (__, line) => link(line)));
   const first = Math.max(...groups.flat().slice(0, 1));
   expect(groups).toEqual(Array.from({ length: LENGTH }, (__, index) => [first - index]));

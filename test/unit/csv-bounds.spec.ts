@@ -30,7 +30,7 @@ test.each<[string, string, string, number, string]>([
   ['a line of empty cells', 'a,b\n1,2\n', ','.repeat(64_000), 1000 * MIB, TOO_LONG(3)],
   ['a line of empty quoted cells', 'a,b\n1,2\n', '"",'.repeat(21_000), 1000 * MIB, TOO_LONG(3)],
   ['a header without end', '', 'c,'.repeat(32_000), 1000 * MIB, TOO_LONG(1)],
-])('a file without bounds is refused early: %s', async (_name, head, chunk, total, message) => {
+])('an endless file is refused early: %s', async (_name, head, chunk, total, message) => {
   const source = new ByteSource(endless(head, chunk, total));
   const { error } = await readCsv(source);
   expect([error?.code, error?.message]).toEqual(['row_too_long', message]);

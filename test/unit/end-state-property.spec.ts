@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { COMPACT } from '../../src/import/plan/compact-storage.js';
 import { type Change, type World, codesOf } from '../support/claims.js';
 
-test('on any set: both storages agree, what remains is good, and every failure is needed', () => {
+test('on any set: both storages agree, the remaining changes are valid, and every failure is needed', () => {
   const names = fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4', 'n5');
   const users = ['u0', 'u1', 'u2', 'u3', 'u4'];
   const user = fc.constantFrom(...users);
@@ -26,7 +26,7 @@ test('on any set: both storages agree, what remains is good, and every failure i
         if (name !== null) owners[name] ??= users[index] ?? '';
       });
       const nameOf = (uuid: string) => Object.keys(owners).find((name) => owners[name] === uuid);
-      // A user is below users of lower numbers only: no circle to begin with.
+      // A user is only below users of lower numbers, so there is no circle at the start.
       const managers = Object.fromEntries(
         users.map((uuid, index) => [
           uuid,
@@ -62,7 +62,7 @@ test('on any set: both storages agree, what remains is good, and every failure i
       const good = changes.filter((_, index) => judged[index]?.length === 0);
       expect(codesOf(good, facts)).toEqual(good.map(() => []));
       expect(problemsOf(good, facts)).toEqual([]);
-      // Nothing that failed for what others have could be let through beside what remains.
+      // No change that failed over a name of others could succeed along with the remaining changes.
       changes.forEach((change, index) => {
         const [code = ''] = judged[index] ?? [];
         if (/taken|unknown/.test(code)) expect(problemsOf([...good, change], facts)).not.toEqual([]);
@@ -73,7 +73,7 @@ test('on any set: both storages agree, what remains is good, and every failure i
   expect(failed).toBeGreaterThan(1000);
 });
 
-/** What is wrong with a world after these changes, found by looking at it. */
+/** The faults of a world after these changes, found by direct inspection. */
 function problemsOf(
   changes: readonly Change[],
   { owners = {}, managers = {}, webmasters = 1 }: World,

@@ -55,7 +55,7 @@ describe.each<[string, ClaimStorage]>([
       [twice, ['email duplicate']],
     ],
     [
-      'one name for two, of whom one fails anyway',
+      'one name for two users, one of which fails anyway',
       [
         { user: 'a', takes: { x: 'username', y: 'email' } },
         { user: 'b', takes: { x: 'username' } },
@@ -65,7 +65,7 @@ describe.each<[string, ClaimStorage]>([
     ],
     [
       // c and d fail over z, so c keeps y, so a fails, so b may have x.
-      'one name for two, of whom one fails by another contested name',
+      'one name for two users, one of which fails over another contested name',
       [
         { user: 'a', takes: { x: 'username', y: 'email' } },
         { user: 'b', takes: { x: 'username' } },
@@ -115,7 +115,7 @@ describe.each<[string, ClaimStorage]>([
       [taken],
     ],
     [
-      'a manager who is nobody, and one whom a change creates',
+      'an unknown manager, and one that a change creates',
       [
         { user: 'a', manager: [null, 'nobody'] },
         { user: 'b', manager: [null, 'n'] },

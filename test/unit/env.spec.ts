@@ -4,7 +4,7 @@ import { Env, EnvError, loadEnv } from '../../src/config/env.js';
 
 type Variables = Record<string, string>;
 
-/** The message of a start with these variables; `''` when it would go on. */
+/** The error message of a start with these variables; `''` without an error. */
 function refusal(variables: Variables): string {
   try {
     loadEnv(variables);
@@ -146,7 +146,7 @@ describe.each(Object.entries(REFUSED))('%s', (name, values) => {
   });
 });
 
-test('no setting is without a rule that refuses something', () => {
+test('every setting has a rule that refuses something', () => {
   expect(Object.keys(REFUSED).sort()).toEqual([...fieldsOf(Env)].sort());
 });
 
@@ -171,7 +171,7 @@ test('an empty variable counts as unset', () => {
   expect(loadEnv(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(loadEnv({}));
 });
 
-test('variables of others are left alone', () => {
+test('variables of other programs are ignored', () => {
   expect(Object.keys(loadEnv({ PATH: '/bin', baseUrl: 'x', constructor: 'x' }))).toEqual(
     Object.keys(loadEnv({})),
   );

@@ -42,7 +42,7 @@ test.each(Object.entries(STATUS))('%s answers with %d', (code, status) => {
   expect(CATALOGUE[code as ErrorCode].status).toBe(status);
 });
 
-test('every code has a title and a remedy of its own, and a name that fits a URL', () => {
+test('every code has its own title and remedy, and a name that fits into a URL', () => {
   const entries = Object.entries(CATALOGUE);
   for (const [code, { title, remedy }] of entries) {
     expect(code).toMatch(/^[a-z_]+$/);
@@ -72,7 +72,7 @@ describe('a thrown value', () => {
     ['a database that is away', toDatabaseError(away), 'unavailable'],
     ['a connection to anything else', away, 'internal'],
     ['a path that nobody serves', new HttpException('Cannot GET /x', 404), 'not_found'],
-    ['an error that nobody foresaw', new Error('secret'), 'internal'],
+    ['an unexpected error', new Error('secret'), 'internal'],
     ['no error at all', 'secret', 'internal'],
     ['undefined', undefined, 'internal'],
     ['null', null, 'internal'],
@@ -86,7 +86,7 @@ describe('a thrown value', () => {
     toDatabaseError(away),
     'secret 10.1.2.3',
     { message: 'secret' },
-  ])('that is no error of the catalogue shows nothing of itself (%#)', (thrown) => {
+  ])('that is not in the error catalogue reveals nothing (%#)', (thrown) => {
     const problem = JSON.stringify(toProblem(toProblemError(thrown), '/x', 'id'));
     expect(problem).not.toMatch(/secret|10\.1\.2\.3|ECONN/);
   });
@@ -116,6 +116,6 @@ test('a failed validation names all fields in its detail and in its errors', () 
   expect(problem.detail).toContain('x is not a field');
 });
 
-test('unavailable says when to come back', () => {
+test('unavailable says when to try again', () => {
   expect(unavailable('x', 3).extras.headers).toEqual({ 'Retry-After': '3' });
 });

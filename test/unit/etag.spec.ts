@@ -20,7 +20,7 @@ test('a tag changes with the version, the reader and what the reader sees of las
   expect(etagOf(seen, 'colleague')).toBe(etagOf(USER, 'colleague'));
 });
 
-test('the tag of a representation admits its own version to a change', () => {
+test('the tag of a representation allows a change of its version', () => {
   expect(versionsIn(etagOf(USER, 'self'))).toEqual([7]);
 });
 
@@ -34,7 +34,7 @@ test.each([
   ['"abc"', []],
   ['7', []],
   ['', []],
-])('If-Match %j admits the versions %j', (header, versions) => {
+])('If-Match %j allows the versions %j', (header, versions) => {
   expect(versionsIn(header)).toEqual(versions);
 });
 

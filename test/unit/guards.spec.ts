@@ -35,7 +35,7 @@ test('the limits are those of the interface', () => {
   });
 });
 
-test('a quiet plan names every guard and hits none', () => {
+test('a plan without surprises lists every guard and hits none', () => {
   const guards = guardsOf({ ...QUIET, lastRows: 1000, emptied: { phone: 0 } }, LIMITS, 'block');
   expect(guards.map(({ name }) => name)).toEqual([
     'deactivations',
@@ -69,7 +69,7 @@ describe.each(['deactivations', 'reactivations'] as const)('%s: over max(5, 10 %
 });
 
 test.each<[number, number, number, number | undefined]>([
-  [0, 1_000_000, 0, undefined], // the first file of all
+  [0, 1_000_000, 0, undefined], // the very first file
   [1000, 200, 200, undefined],
   [1000, 201, 200, undefined],
   [1000, 200, 201, undefined],
@@ -122,7 +122,7 @@ describe.each<[string, number, (value: number, of: number) => Partial<PlanNumber
   });
 });
 
-test('several hits are told together', () => {
+test('several hits are reported together', () => {
   expect(
     hits({ deactivations: 6, errors: 500, matched: 30, emptied: { phone: 30, surname: 21, email: 5 } }).map(
       ([name]) => name,

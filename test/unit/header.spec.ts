@@ -68,7 +68,7 @@ describe('spellings', () => {
   });
 });
 
-test('columns that begin with _ are nobody’s, how often they come, and even if the rest is known', () => {
+test('columns that begin with _ are ignored, even if repeated or with a known name', () => {
   expect(fieldsOf(['_line', 'ExternalId', '_line', ' _Email', '_password', '_'])).toEqual([
     undefined,
     ['ExternalId', 'external_id'],

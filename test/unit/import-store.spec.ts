@@ -6,7 +6,7 @@ import type { TransactionRunner } from '../../src/database/transaction-runner.js
 import type { ImportFilesRepository } from '../../src/import/file/import-files.repository.js';
 import { ImportStore } from '../../src/import/file/import-store.js';
 
-/** A database that answers late, as one over a network does. */
+/** A database that answers late, as it does over a network. */
 const slow = () => {
   const parts: string[] = ['of an earlier attempt'];
   const files = {

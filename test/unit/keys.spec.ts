@@ -34,7 +34,7 @@ describe('usernames and e-mail addresses', () => {
     expect(loginKey(one)).not.toBe(loginKey(other));
   });
 
-  test('no letter but the capital sharp s makes two keys by its case', () => {
+  test('no letter except the capital sharp s has different keys by case', () => {
     const broken: string[] = [];
     for (let code = 0x41; code < 0x1_0000; code++) {
       const letter = String.fromCodePoint(code);
@@ -42,7 +42,7 @@ describe('usernames and e-mail addresses', () => {
       const keys = [letter, letter.toUpperCase(), loginKey(letter)].map(loginKey);
       if (new Set(keys).size > 1) broken.push(letter);
     }
-    // Upper- then lower-casing, as the interface has it, leaves the capital sharp s apart from `ß` and `SS`.
+    // Upper- then lower-casing, as the interface has it, keeps the capital sharp s different from `ß` and `SS`.
     expect(broken).toEqual(['ẞ']);
   });
 });
@@ -68,7 +68,7 @@ describe('external ids and authnames', () => {
 test.each([
   ['a username that normalisation makes longer', loginKey, 'ﷺ'.repeat(254)],
   ['an external id of characters outside of the BMP', exactKey, '😀'.repeat(255)],
-])('the key of %s fits into its column and still tells two values apart', (_, keyOf, long) => {
+])('the key of %s fits into its column and still differs for two values', (_, keyOf, long) => {
   expect(keyOf(long).length).toBeLessThanOrEqual(255);
   expect(keyOf(long)).not.toBe(keyOf(`${long}x`));
   expect(keyOf(long)).toBe(keyOf(` ${long} `));
@@ -81,7 +81,7 @@ test('the key of an order folds case and accents and has at most 255 characters'
   expect(sortKey('😀'.repeat(300)).isWellFormed()).toBe(true);
 });
 
-describe('what nobody else may have', () => {
+describe('names that nobody else may have', () => {
   const user = {
     username: 'Jane',
     email: 'Jane@Example.org',

@@ -34,7 +34,7 @@ test.each<[string, string[]]>([
   expect(splitList(cell)).toEqual(values);
 });
 
-test('whatever is joined is split into the same values', () => {
+test('any joined values are split into the same values', () => {
   const random = randoms(20_250_102);
   const alphabet = ['\\', '\\', '|', '|', "'", '"', '=', '+', '-', '@', '\n', ';', ',', 'x', 'é', '😀'];
   for (let round = 0; round < 5_000; round++) {

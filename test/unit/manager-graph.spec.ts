@@ -40,7 +40,7 @@ test.each<[string, Row[], [string, string | null][], number[]]>([
   expect(sorted(graphOf(rows, known).circles())).toEqual(lines);
 });
 
-test('a failed row leaves its user where they were, and the database knows better than nobody', () => {
+test('a failed row leaves its user in place, and without a row the database decides', () => {
   const graph = graphOf([
     [2, 'a', 'b', null],
     [3, 'b', null, 'a'],
@@ -53,7 +53,7 @@ test('a failed row leaves its user where they were, and the database knows bette
   expect([...graph.order()]).toEqual([]);
 });
 
-test('a row has the say before the database, whichever is told first', () => {
+test('a row overrides the database, whichever is added first', () => {
   for (const rowFirst of [true, false]) {
     const graph = new ManagerGraph(rowFirst ? COMPACT : IN_MAPS);
     if (!rowFirst) graph.know('b', 'a');
@@ -64,7 +64,7 @@ test('a row has the say before the database, whichever is told first', () => {
   }
 });
 
-test('who moves waits for who moves above, over users who stay', () => {
+test('users who move wait for those who move above them, across users who stay', () => {
   const graph = graphOf(
     [
       [2, 'a', 'b', null],
@@ -76,7 +76,7 @@ test('who moves waits for who moves above, over users who stay', () => {
   expect([...graph.order()]).toEqual([[2, 3]]);
 });
 
-test('a circle of the database alone, seen while managers change under way, stops nothing', () => {
+test('a circle in the database alone, seen while managers change meanwhile, stops nothing', () => {
   const known: [string, string][] = [
     ['b', 'c'],
     ['c', 'b'],
@@ -93,7 +93,7 @@ const hasCircle = (managers: Managers): boolean =>
     return at !== null;
   });
 
-test('on any tree: what is left has no circle, and no step of its order closes one', () => {
+test('on any tree: the remaining rows have no circle, and no step in their order closes one', () => {
   const random = randoms(20_250_104);
   let undone = 0;
   for (let round = 0; round < 3_000; round++) {
@@ -135,13 +135,13 @@ const LENGTH = 100_000;
 const tower = (top: string | null) =>
   Array.from({ length: LENGTH }, (_, i): Row => [i + 2, `u${i}`, i + 1 < LENGTH ? `u${i + 1}` : top, null]);
 
-test('a tower of 100,000 users needs no stack', () => {
+test('a line of 100,000 users does not overflow the stack', () => {
   const graph = graphOf(tower(null));
   expect(graph.circles()).toEqual([]);
   expect(applyOrder(() => graph.order()).length).toBe(LENGTH - 1);
 });
 
-test('a circle of 300,000 users needs no stack', () => {
+test('a circle of 300,000 users does not overflow the stack', () => {
   const graph = new ManagerGraph(COMPACT);
   for (let i = 0; i < 300_000; i++) add(graph, [i + 2, `u${i}`, `u${(i + 1) % 300_000}`, null]);
   expect(graph.circles().length).toBe(300_000);

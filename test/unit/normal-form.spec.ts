@@ -9,13 +9,13 @@ test('text of any language is brought to its normal form', () => {
   expect(normalForm('กี่', 'NFC')).toBe('กี่'.normalize('NFC'));
 });
 
-test('thirty marks on one letter are put in order, more are left for a rule to refuse', () => {
+test('thirty marks on one letter are sorted, more are left for a rule to refuse', () => {
   expect(normalForm(marks(30), 'NFC')).toBe(marks(30).normalize('NFC'));
   expect(normalForm(marks(32), 'NFC')).toBe(marks(32));
   expect([isCleanText(marks(30)), isCleanText(marks(32))]).toEqual([true, false]);
 });
 
-test('marks in their hundreds of thousands are no work', () => {
+test('hundreds of thousands of marks take no time', () => {
   const text = `a${'\u0301'.repeat(200_000)}${'\u0316'.repeat(200_000)}`;
   expect(normalForm(text, 'NFKD') === text).toBe(true);
 });

@@ -7,7 +7,7 @@ test('of more workers than cores each computes one password at a time, and queue
   const passwords = new PasswordService(loadEnv(settings));
   const answers = Array.from({ length: 5 }, () => passwords.hash('a password'));
   const ends = await Promise.allSettled(answers);
-  // One at work and two that wait, although the first has not begun when the second comes.
+  // One is computed and two wait, although the first has not begun when the second arrives.
   expect(ends.map(({ status }) => status).sort()).toEqual([
     'fulfilled',
     'fulfilled',

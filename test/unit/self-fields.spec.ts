@@ -6,7 +6,7 @@ import { keepSelfFields } from '../../src/users/self-fields.js';
 const UUID = '00000000-0000-4000-8000-000000000001';
 const shown = { username: 'kim', status: 'Active', roles: ['Editor'], phone: '1', manager_uuid: null };
 
-test('values that were sent back are accepted and not written: by then they may be old', () => {
+test('values that were sent back are accepted and not written, as they may be outdated', () => {
   const sent = readInput(ChangedUserInput, {
     username: 'kim',
     status: 'Active',
@@ -25,7 +25,7 @@ test('the uuid stays, to be compared with that of the path', () => {
   expect(sent).toEqual({ uuid: UUID });
 });
 
-test('any other value of such a field is refused by name, and a field that was not shown always', () => {
+test('any other value of such a field is refused by name, and a hidden field is always refused', () => {
   const sent = readInput(ChangedUserInput, { status: 'Blocked', authname: null, phone: '2' }).value;
   expect(() => {
     keepSelfFields(sent, shown);

@@ -53,20 +53,20 @@ test.each([0, 1, 2, 3, 65_533, 65_534, 65_535, 65_536, 131_071])(
   },
 );
 
-test('a large chunk comes in small pieces', async () => {
+test('a large chunk is returned in small pieces', async () => {
   const sizes: number[] = [];
   for await (const piece of decodeText(new ByteSource(Buffer.alloc(1_000_000, 'a')), undefined))
     sizes.push(piece.length);
   expect([Math.max(...sizes), sizes.reduce((sum, size) => sum + size)]).toEqual([65_536, 1_000_000]);
 });
 
-test('who stops early closes the file, and nothing more is read', async () => {
+test('stopping early closes the file, and nothing more is read', async () => {
   const source = new ByteSource(endless('abcd', 'x'.repeat(1000), 1e9));
   for await (const _ of decodeText(source, undefined)) break;
   expect([source.closed, source.taken]).toEqual([true, 4]);
 });
 
-test('what fails in the file fails as it is', async () => {
+test('an error of the file is passed on unchanged', async () => {
   const fault = new Error('disk');
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('abcdef');

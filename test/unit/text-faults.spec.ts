@@ -14,7 +14,7 @@ const CONTRADICTION = (mark: string, named: string) =>
 
 describe.each(CHUNKINGS)('%s', (_, size) => {
   test.each<[string, Buffer, string | undefined, string, string, number]>([
-    ['a byte that is none', joined('a\nb', [0xff]), undefined, 'a\nb', BYTE(3, 2, 'utf-8'), 2],
+    ['an invalid byte', joined('a\nb', [0xff]), undefined, 'a\nb', BYTE(3, 2, 'utf-8'), 2],
     ['the first byte', joined([0xe9], 'abcdef'), undefined, '', BYTE(0, 1, 'utf-8'), 1],
     [
       'windows-1252 that is taken for UTF-8',
@@ -113,7 +113,7 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
       1,
     ],
     ['gzip', joined([0x1f, 0x8b, 0x08, 0x00]), undefined, '', NO_CSV('a gzip archive'), 1],
-    ['gzip that is hardly there', joined([0x1f, 0x8b]), undefined, '', NO_CSV('a gzip archive'), 1],
+    ['only the first bytes of gzip', joined([0x1f, 0x8b]), undefined, '', NO_CSV('a gzip archive'), 1],
     [
       'a mark of UTF-8 against a name',
       joined(UTF8_BOM, 'a'),

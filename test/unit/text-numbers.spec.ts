@@ -10,7 +10,7 @@ test('texts are numbered in the order of their first mention, and others have no
   ]);
 });
 
-test('keys are told apart byte by byte', () => {
+test('keys are compared byte by byte', () => {
   const texts = new TextNumbers();
   const keys = [
     'a',
@@ -51,7 +51,7 @@ test.each<[string, (n: number) => string]>([
         .map((d) => String.fromCharCode(0x4100 + 256 * Number(d)))
         .join(''),
   ],
-])('50,000 texts do not meet and keep their numbers while the table grows: %s', (_, text) => {
+])('50,000 texts do not collide and keep their numbers while the table grows: %s', (_, text) => {
   const texts = new TextNumbers();
   let wrong = 0;
   for (let n = 1; n <= 50_000; n++) if (texts.number(text(n)) !== n) wrong++;

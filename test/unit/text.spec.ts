@@ -66,7 +66,7 @@ test.each([
   ['ΟΔΟΣ', fold('οδος')],
   ['Ёлка', 'елка'],
   ['東京', '東京'],
-])('for search and order case and accents are folded: %s becomes %s', (text, folded) => {
+])('for searching and sorting, case and accents are folded: %s becomes %s', (text, folded) => {
   expect(fold(text)).toBe(folded);
 });
 

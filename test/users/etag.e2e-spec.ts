@@ -48,7 +48,7 @@ describe('reading', () => {
     ]);
   });
 
-  test('who sees more has another tag than who sees less', async () => {
+  test('readers who see more get another tag than those who see less', async () => {
     const user = await create(app.key, { hide_email: true });
     const reader = await create(app.key, { password: PASSWORD });
     const colleague = await app.login(reader.username, PASSWORD);
@@ -66,7 +66,7 @@ describe('reading', () => {
 });
 
 describe('If-Match', () => {
-  test('admits a change of what was read, any user with *, and one tag of several', async () => {
+  test('allows a change with the tag that was read, with *, and with one matching tag of several', async () => {
     const user = await create(app.key);
     const put = async (tag: string, surname: string) =>
       (await app.key.put(path(user), { surname }, { 'if-match': tag })).status;
@@ -75,7 +75,7 @@ describe('If-Match', () => {
     expect(await put(`"x", ${await etagOf(user.uuid)}`, 'c')).toBe(200);
   });
 
-  test('the tag of one change admits the next one', async () => {
+  test('the tag of one change allows the next one', async () => {
     const user = await create(app.key);
     const first = await app.key.put(path(user), { surname: 'a' });
     const second = await app.key.put(
@@ -86,7 +86,7 @@ describe('If-Match', () => {
     expect(second.status).toBe(200);
   });
 
-  test('refuses a change of what has changed meanwhile, and any tag that is not of this service', async () => {
+  test('refuses a change of a user that has changed meanwhile, and any tag from elsewhere', async () => {
     const user = await create(app.key);
     const stale = await etagOf(user.uuid);
     const { body } = await app.key.put(path(user), { surname: 'a' });
@@ -97,7 +97,7 @@ describe('If-Match', () => {
     expect((await app.key.get(path(user))).body).toEqual(body);
   });
 
-  test('is looked at last: after 404, 422 and 409', async () => {
+  test('is checked last: after 404, 422 and 409', async () => {
     const [user, other] = [await create(app.key), await create(app.key)];
     const put = async (body: object, to = path(user)) =>
       refusal(await app.key.put(to, body, { 'if-match': '"x"' }));

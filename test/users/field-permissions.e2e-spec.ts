@@ -5,7 +5,7 @@ import type { Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { PASSWORD, type Person, aPerson, problemOf } from '../support/people.js';
 
-/** Fields that everybody may change of their own profile, with a value to change them to. */
+/** Fields that everybody may change in their own profile, with a new value. */
 const SELF: [string, Json][] = [
   ['phone', '+44 20 7946 0000'],
   ['mobile', '+44 7700 900000'],
@@ -16,7 +16,7 @@ const SELF: [string, Json][] = [
   ['hide_email', true],
   ['hide_phone_numbers', true],
 ];
-/** Fields that only Webmasters and keys change, with another value than the one of `FULL`. */
+/** Fields that only Webmasters and keys may change, with a value that differs from `FULL`. */
 const OTHERS: [string, Json][] = [
   ['username', 'somebody else'],
   ['email', 'somebody.else@example.org'],
@@ -55,7 +55,7 @@ afterAll(() => app.end());
 
 const asKey = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
 
-test('the fields of these tables are all that a PUT takes', () => {
+test('these tables have every field that a PUT accepts', () => {
   const { components } = JSON.parse(
     readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
   ) as {
@@ -120,7 +120,7 @@ describe.each(['External user', 'member'])('of their own profile, the %s', (who)
     expect((await current()).authname).toEqual({ saml: [expect.stringContaining('@idp')] });
   });
 
-  test('is told every field that is not theirs, and the others stay as they were', async () => {
+  test('gets an error for every field they may not change, and the other fields stay as they were', async () => {
     const before = await current();
     const answer = await put({ known_as: 'Sam', surname: 'Other', roles: ['Webmaster'], status: 'Active' });
     expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);
@@ -155,7 +155,7 @@ test('values that are not set come back empty, in whatever form', async () => {
   }
 });
 
-test('a Webmaster changes every field of anybody', async () => {
+test('a Webmaster may change every field of every user', async () => {
   const { client } = await aPerson(app, { roles: ['Webmaster'] });
   const user = await create(app.key);
   const body = Object.fromEntries([...SELF, ...OTHERS].filter(([field]) => field !== 'manager_uuid'));

@@ -13,7 +13,7 @@ afterAll(() => app.end());
 const post = (body: object, key: string, client: Client = app.key): Promise<Answer> =>
   client.post('/users', body, { 'idempotency-key': key });
 
-test('the same key and body get the first answer again, and one user is made', async () => {
+test('the same key and body get the first answer again, and one user is created', async () => {
   const [body, key] = [aUser({ password: 'a long password' }), randomUUID()];
   const first = await post(body, key);
   expect(first.status).toBe(201);
@@ -32,7 +32,7 @@ test('the same key and body get the first answer again, and one user is made', a
   ]);
 });
 
-test('ten times at once make one user', async () => {
+test('ten requests at once create one user', async () => {
   const [body, key] = [aUser({ external_id: 'HR-1' }), randomUUID()];
   const answers = await Promise.all(Array.from({ length: 10 }, () => post(body, key)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -40,7 +40,7 @@ test('ten times at once make one user', async () => {
   expect(await auditRows(app, answers[0]?.body.uuid)).toHaveLength(1);
 });
 
-test('the same key with another body is refused and makes nobody', async () => {
+test('the same key with another body is refused and creates nobody', async () => {
   const [body, key] = [aUser(), randomUUID()];
   await post(body, key);
   const other = aUser();
@@ -59,7 +59,7 @@ test('without a key, or with another one, the same body is a conflict', async ()
   }
 });
 
-test('a refused request keeps nothing: corrected, it may come again with its key', async () => {
+test('a refused request stores nothing: once corrected, it may be sent again with its key', async () => {
   const [holder, key] = [await create(app.key), randomUUID()];
   const body = aUser();
   expect((await post({ ...body, phone: 5 }, key)).status).toBe(422);
@@ -67,7 +67,7 @@ test('a refused request keeps nothing: corrected, it may come again with its key
   expect((await post(body, key)).status).toBe(201);
 });
 
-test('the key of one credential says nothing to another', async () => {
+test('the key of one credential has no effect for another', async () => {
   const [key, admin] = [randomUUID(), await app.login()];
   const first = await post(aUser(), key);
   const second = await post(aUser(), key, admin);
@@ -96,10 +96,7 @@ test('after 24 hours the key is forgotten', async () => {
   expect((await post(other, key)).body.uuid).toBe(answer.body.uuid);
 });
 
-test.each(['', 'with space', 'x'.repeat(256), 'ä'])(
-  'a key that cannot be one is refused: %j',
-  async (key) => {
-    const answer = await post(aUser(), key);
-    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
-  },
-);
+test.each(['', 'with space', 'x'.repeat(256), 'ä'])('an invalid key is refused: %j', async (key) => {
+  const answer = await post(aUser(), key);
+  expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
+});

@@ -10,7 +10,7 @@ import { Process, ROOT, newcomer } from '../support/process.js';
 
 /**
  * A plain text field needs five files (CONTRIBUTING, "Add a field from end to end"): `pronouns` is added to a copy of the
- * sources, which is then run.
+ * sources, and the copy is run.
  */
 jest.setTimeout(120_000);
 
@@ -27,7 +27,7 @@ export class Pronouns1800000000000 implements MigrationInterface {
 }
 `;
 
-/** File → what is inserted, each before the text that it names. */
+/** File → texts, and what is inserted before each of them. */
 const EDITS: Record<string, [before: string, inserted: string][]> = {
   'users/input/user.input.ts': [
     [
@@ -107,7 +107,7 @@ async function build(): Promise<void> {
   );
 }
 
-/** A request that the contract of the committed OpenAPI file does not cover: it knows no pronouns. */
+/** A request that is not checked against the committed OpenAPI file, as that has no pronouns. */
 async function send(method: string, path: string, body?: object): Promise<{ status: number; body: Json }> {
   const answer = await fetch(`${service.url}${path}`, {
     method,

@@ -29,7 +29,7 @@ test.each<[string, object, [string, string][]]>([
   ['without the current one', { password: NEW }, [['current_password', 'required']]],
   ['with a wrong one', { password: NEW, current_password: 'wrong' }, [['current_password', 'invalid_value']]],
   [
-    'with the new one twice',
+    'with the new one sent twice',
     { password: NEW, current_password: NEW },
     [['current_password', 'invalid_value']],
   ],
@@ -48,7 +48,7 @@ test.each<[string, object, [string, string][]]>([
   expect((await client.get('/users/me')).body.known_as).toBe('');
 });
 
-test.each(['username', 'email'])('the own password is not the %s', async (field) => {
+test.each(['username', 'email'])('the own password may not be the %s', async (field) => {
   const { user, client } = await aPerson(app);
   const password = String(user[field]).toUpperCase();
   const answer = await client.put(`/users/${user.uuid}`, { password, current_password: PASSWORD });

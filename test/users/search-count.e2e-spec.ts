@@ -25,7 +25,7 @@ async function counts(client: Client = app.key): Promise<number[]> {
   return list;
 }
 
-/** What an action adds to `counts`, asked for in the very next requests. */
+/** How much an action adds to `counts`, read in the very next requests. */
 async function delta(action: () => Promise<unknown>): Promise<number[]> {
   const before = await counts();
   await action();
@@ -106,7 +106,7 @@ describe('Count is exact after writes at the same time', () => {
     expect(await delta(() => createMany(app.key, bodies))).toEqual([30, 20, 10, 0, 0]);
   });
 
-  test('ten creates of one username make one user', async () => {
+  test('ten creates of one username create one user', async () => {
     const answers: number[] = [];
     const { username } = aUser();
     const post = async () => answers.push((await app.key.post('/users', aUser({ username }))).status);
@@ -163,7 +163,7 @@ async function counters(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-/** After every test the counters are what counting the users gives. */
+/** After every test the counters equal the counted users. */
 afterEach(async () => {
   const database = app.app.get<Database>(DATABASE);
   const rows = await database.query<{ status: string; roles: string }>('SELECT status, roles FROM users');

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 describe('Link: rel="next"', () => {
-  test('stands on every page but the last', async () => {
+  test('is on every page except the last', async () => {
     const page = async (offset: number) => search(app.key, { status: 'Active', limit: 100, offset });
     expect(nextOf(await page(0))).toBeDefined();
     expect(nextOf(await page(USERS - 101))).toBeDefined();
@@ -24,7 +24,7 @@ describe('Link: rel="next"', () => {
     expect(nextOf(await page(USERS))).toBeUndefined();
   });
 
-  test('keeps every other parameter and leads from an offset on', async () => {
+  test('keeps every other parameter and continues from an offset', async () => {
     const first = await search(
       app.key,
       'offset=5&limit=10&sort=username&order=asc&role=Webmaster&role=organisational+user',
@@ -37,7 +37,7 @@ describe('Link: rel="next"', () => {
     expect([names[0], names.length]).toEqual(['user 014', 10]);
   });
 
-  test('keeps parameters behind a question mark', async () => {
+  test('keeps parameters after a question mark', async () => {
     const first = await search(app.key, 'fulltext_search=user?&limit=2&order=asc');
     expect(first.body.Results).toHaveLength(2);
     const query = new URLSearchParams((nextOf(first) ?? '').split('/search?')[1]);
@@ -45,12 +45,12 @@ describe('Link: rel="next"', () => {
     expect([query.get('limit'), query.get('order')]).toEqual(['2', 'asc']);
   });
 
-  test('a limit above 100 walks in pages of 100', async () => {
+  test('a limit above 100 gives pages of 100', async () => {
     const page = await search(app.key, 'limit=5000&status=Active');
     expect((await app.key.get(nextOf(page) ?? '')).body.Results).toHaveLength(USERS - 100);
   });
 
-  test('a user created before the place of the walk neither repeats nor hides another', async () => {
+  test('a user created before the current position neither repeats nor hides another', async () => {
     const query = { sort: 'username', order: 'asc', limit: 40, fulltext_search: 'user' };
     const first = await search(app.key, { ...query });
     const [late] = await createMany(app.key, [

@@ -7,7 +7,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-test('the longest values of other alphabets can be asked for', async () => {
+test('the longest values of other alphabets can be searched', async () => {
   const emoji = '😀'.repeat(250);
   await createMany(app.key, [
     { username: emoji, external_id: emoji, authname: { emoji: [emoji] }, status: 'Blocked' },
@@ -51,7 +51,7 @@ test('after a change a filter finds the new value and not the old', async () => 
   expect(await found(app.key, { manager_uuid: boss.uuid })).toEqual([]);
 });
 
-test.each(['status=Active', 'role=Editor'])('%s can be asked for a hundred times, not more', async (one) => {
+test.each(['status=Active', 'role=Editor'])('%s may be repeated a hundred times, not more', async (one) => {
   const search = async (times: number) => {
     const { status } = await app.key.get(`/users/search?${Array(times).fill(one).join('&')}`);
     return status;

@@ -47,7 +47,7 @@ beforeAll(async () => {
       uuid,
     ]);
   }
-  // The first Webmaster stands before all of them.
+  // The first Webmaster comes before all of them.
   const old = '2020-01-01 00:00:00.000';
   await database.execute("UPDATE users SET created = ?, updated = ? WHERE username = 'admin'", [old, old]);
 });
@@ -111,7 +111,7 @@ describe('each filter is exact', () => {
   });
 });
 
-describe('filters together must all hold', () => {
+describe('all filters must match', () => {
   test.each<[Query, string[]]>([
     [{ status: 'Blocked', role: 'Editor' }, ['Jose']],
     [{ status: 'Blocked', role: ['Editor', 'Author'] }, ['Jose', 'two words']],

@@ -6,7 +6,7 @@ import { databaseOf } from '../support/people.js';
 import { type Query, search } from '../support/search.js';
 import { RARE, seedUsers, seededUuid } from '../support/seed.js';
 
-/** A walk by offset goes on from where its last page ended; whatever happens in between, an offset is what it says. */
+/** A walk by offset continues where its last page ended, yet every page is exact, whatever happens in between. */
 const USERS = 2000;
 let app: TestApp;
 let other: TestApp;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await app.end();
 });
 
-/** Uuids of a page, and those that a plain query of the database has at this offset. */
+/** The uuids of a page, and those that a plain query of the database returns at this offset. */
 async function both(of: TestApp, query: Query, where: string, order: string): Promise<[string[], string[]]> {
   const { Results } = (await search(of.key, query)).body as { Results: { uuid: string }[] };
   const rows = await databaseOf(app).query<{ uuid: string }>(
@@ -42,7 +42,7 @@ const WALKS: [Query, string, string][] = [
   ],
 ];
 
-test.each(WALKS)('of one instance and of several: %o', async (query, where, order) => {
+test.each(WALKS)('on one instance and on several: %o', async (query, where, order) => {
   for (let offset = 425, page = 0; offset <= USERS + 25; offset += 25, page++) {
     const [found, expected] = await both(page % 3 ? app : other, { ...query, offset }, where, order);
     expect([offset, found]).toEqual([offset, expected]);
@@ -50,7 +50,7 @@ test.each(WALKS)('of one instance and of several: %o', async (query, where, orde
 });
 
 const CHANGES: [string, () => Promise<unknown>][] = [
-  ['a user is made', () => app.key.post('/users', aUser())],
+  ['a user is created', () => app.key.post('/users', aUser())],
   ['another instance changes one', () => other.key.put(`/users/${seededUuid(3)}`, { phone: '1' })],
   ['one is blocked', () => app.key.put(`/users/${seededUuid(1500)}`, { status: 'Blocked' })],
 ];
@@ -63,7 +63,7 @@ test.each(CHANGES)('the next page is right when %s in between', async (_, change
   }
 });
 
-test('users that an import takes up without another change are met by the next page of its data set', async () => {
+test('users that an import links without another change are on the next page of its data set', async () => {
   const walk = { managed_by: 'claims', sort: 'username', order: 'asc' } as const;
   const claim = (from: number, to: number) =>
     databaseOf(app).execute('UPDATE users SET managed_by = NULL WHERE uuid >= ? AND uuid < ?', [

@@ -4,7 +4,7 @@ import { TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { createMany, search, walkByLink, walkByOffset } from '../support/search.js';
 
-/** Spellings that are equal in the order stand in one row, the rows stand in ascending order. */
+/** Each row lists spellings that sort as equal; the rows are in ascending order. */
 const NAMES = [
   ['ann', 'Ann', 'ÁNN', 'a\u030ann'],
   ['Ann B'],
@@ -19,7 +19,7 @@ const NAMES = [
 ];
 const TIMES = ['2026-01-01 00:00:00.000', '2026-01-01 00:00:00.001', '2026-03-01 12:00:00.000'];
 const USERS = 240;
-/** A step that meets every remainder, so that neighbours in the order were not created one after the other. */
+/** 97 and USERS have no common divisor: every index occurs, and neighbours in the order were not created in a row. */
 const scatter = (index: number) => (index * 97) % USERS;
 
 let app: TestApp;
@@ -58,7 +58,7 @@ const rank = (name: string): number | null => {
 };
 const orNull = (text: string): string | null => (text === '' ? null : text);
 
-/** What each sort goes by; null is empty. */
+/** The key of each sort; null is empty. */
 const KEYS: Record<string, (user: Json) => string | number | null> = {
   updated: (user) => user.updated as string,
   created: (user) => user.created as string,
@@ -86,19 +86,19 @@ function ordered(users: readonly Json[], sort: string, order: string, uuids: 1 |
 const uuidsOf = (users: readonly Json[]): string[] => users.map(({ uuid }) => uuid as string);
 
 describe.each(CASES)('sort=%s&order=%s', (sort, order) => {
-  test('a walk by Link meets every user once, in order, empty values last', async () => {
+  test('a walk by Link returns every user once, in order, empty values last', async () => {
     const users = await walkByLink(app.key, { sort, order, limit: 37 });
     expect(users).toHaveLength(USERS + 1);
     expect(new Set(uuidsOf(users)).size).toBe(USERS + 1);
     expect([ordered(users, sort, order, 1), ordered(users, sort, order, -1)]).toContainEqual(uuidsOf(users));
   });
 
-  test('a walk by offset meets the same users in the same order', async () => {
+  test('a walk by offset returns the same users in the same order', async () => {
     const byLink = await walkByLink(app.key, { sort, order, limit: 100 });
     expect(uuidsOf(await walkByOffset(app.key, { sort, order, limit: 41 }))).toEqual(uuidsOf(byLink));
   });
 
-  test('a filter and words keep the order and the walk whole', async () => {
+  test('filters and words keep the order, and the walk stays complete', async () => {
     const query = { sort, order, limit: 13, status: 'Active', fulltext_search: 'walk*' };
     const users = await walkByLink(app.key, query);
     const all = await walkByLink(app.key, { sort, order, limit: 100 });
@@ -108,7 +108,7 @@ describe.each(CASES)('sort=%s&order=%s', (sort, order) => {
   });
 });
 
-test('pages of one user cross from the named to the unnamed without a loss', async () => {
+test('pages of one user go from filled to empty values without losing anyone', async () => {
   for (const order of ['asc', 'desc']) {
     const query = { sort: 'surname', order, has_external_id: true, created_since: '2026-02-01', limit: 1 };
     const one = await walkByLink(app.key, query);
@@ -120,14 +120,14 @@ test('pages of one user cross from the named to the unnamed without a loss', asy
   }
 });
 
-test('sort=relevance with words walks every user once, the best matches first', async () => {
+test('sort=relevance with words returns every user once, the best matches first', async () => {
   for (const order of ['desc', 'asc']) {
     const query = { fulltext_search: 'walker', sort: 'relevance', order };
     const users = await walkByLink(app.key, { ...query, limit: 17 });
     expect(new Set(uuidsOf(users)).size).toBe(USERS);
     expect(users).toHaveLength(USERS);
     expect(uuidsOf(await walkByOffset(app.key, { ...query, limit: 50 }))).toEqual(uuidsOf(users));
-    // A word in a name tells more than one in the login name: they form two blocks.
+    // A word in a name ranks above one in the login name: they form two blocks.
     const named = users.map(({ known_as }) => known_as === 'walker');
     const first = order === 'desc';
     expect(named).toEqual([...named].sort((a, b) => (a === b ? 0 : a === first ? -1 : 1)));

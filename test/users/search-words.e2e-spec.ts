@@ -134,7 +134,7 @@ describe('the fields that are searched', () => {
     expect(await finds(term)).toEqual(usernames);
   });
 
-  test('an accent that stands for an apostrophe does not cut the word: all of it must match', async () => {
+  test('an accent used as an apostrophe does not split the word: all of it must match', async () => {
     expect(await finds('O\u00b4Hara')).toEqual(['acute']);
     expect(await finds('O\u00b4Nobody')).toEqual([]);
     expect(await finds('O\u00b4Har*')).toEqual(['acute']);

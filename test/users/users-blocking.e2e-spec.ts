@@ -44,7 +44,7 @@ describe('blocking', () => {
     expect(actions).toEqual(['user.created', 'user.blocked', 'user.reactivated']);
   });
 
-  test('a change that fails blocks nobody', async () => {
+  test('a failed change blocks nobody', async () => {
     const user = await person();
     const session = await app.login(user.username, PASSWORD);
     const other = await person();
@@ -91,7 +91,7 @@ describe('what ends sessions, and what does not', () => {
     await app.login(user.username, 'a third password');
   });
 
-  test('other changes end none', async () => {
+  test('other changes end no session', async () => {
     const user = await person();
     const session = await app.login(user.username, PASSWORD);
     await put(user, {
@@ -124,12 +124,12 @@ describe('the last active Webmaster', () => {
     await fresh.login('admin', ADMIN_PASSWORD);
   });
 
-  test('does not give up the role', async () => {
+  test('cannot lose the role', async () => {
     const answer = await (await fresh.login()).put(`/users/${last.uuid}`, { roles: ['Editor'] });
     expect(refusal(answer)).toEqual([409, 'last_webmaster']);
   });
 
-  test('may go when there is another one, who then is the last', async () => {
+  test('may leave when there is another one, who is then the last', async () => {
     const other = await create(fresh.key);
     await change(other, { roles: ['Webmaster'] });
     expect((await change(last, { status: 'Blocked' })).status).toBe(200);

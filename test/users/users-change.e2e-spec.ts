@@ -15,7 +15,7 @@ afterAll(() => app.end());
 
 let count = 0;
 const PASSWORD = 'a long password';
-/** A user in whom every field is set. */
+/** A user with every field set. */
 const full = (overrides: Record<string, unknown> = {}) =>
   create(app.key, {
     external_id: `HR-${++count}`,
@@ -104,7 +104,7 @@ describe('an empty value clears a field', () => {
     expect(await read(before.uuid)).toEqual(before);
   });
 
-  test('an external id that was cleared is free for somebody else, and several users have none', async () => {
+  test('a cleared external id is free for another user, and several users may have none', async () => {
     const [first, second] = [await full(), await full()];
     for (const { uuid } of [first, second]) {
       expect((await app.key.put(`/users/${uuid}`, { external_id: '' })).status).toBe(200);
@@ -133,7 +133,7 @@ describe('what was read can be sent back and changes nothing', () => {
     expect((await client.get(`/users/${uuid}`)).body).toEqual(before.body);
   });
 
-  test('also for a user in whom nothing is set', async () => {
+  test('also for a user with no optional field set', async () => {
     const before = await create(app.key);
     expect((await app.key.put(`/users/${before.uuid}`, before)).body).toEqual(before);
     expect(await auditRows(app, before.uuid)).toHaveLength(1);
@@ -173,7 +173,7 @@ test('one bad field refuses the whole change, and all bad fields are named', asy
   expect(await auditRows(app, before.uuid)).toEqual(rows);
 });
 
-test('rules about the user as a whole are told together with those of single fields', async () => {
+test('errors about the whole user are reported together with those of single fields', async () => {
   const { uuid, email } = await full();
   const bad = { phone: 5, roles: ['External user', 'Webmaster'], manager_uuid: uuid, password: email };
   expect(refusal(await app.key.put(`/users/${uuid}`, bad))).toEqual([
@@ -200,7 +200,7 @@ test.each([
   ['another uuid', '00000000-0000-0000-0000-000000000000'],
   ['no uuid', 'x'],
   ['a number', 5],
-])('a uuid that is not the one of the path is refused: %s', async (_, uuid) => {
+])('a uuid other than the one in the path is refused: %s', async (_, uuid) => {
   const before = await create(app.key);
   const answer = await app.key.put(`/users/${before.uuid}`, { uuid, surname: 'Doe' });
   expect(refusal(answer)).toEqual([422, 'uuid uuid_mismatch']);
@@ -218,7 +218,7 @@ test('a change is audited with the old and the new value', async () => {
   ]);
 });
 
-test('whether a user exists is told before the fields are looked at; the identifier takes any case', async () => {
+test('an unknown user is reported before the fields are checked; the uuid may be in any case', async () => {
   const missing = await app.key.put('/users/00000000-0000-0000-0000-000000000000', { phone: 5 });
   expect(refusal(missing)).toEqual([404, 'not_found']);
   expect(refusal(await app.key.put('/users/1', { phone: 5 }))).toEqual([400, 'malformed_uuid']);

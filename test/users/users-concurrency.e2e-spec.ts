@@ -21,7 +21,7 @@ const many = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[
 const statuses = (answers: Answer[]): number[] => answers.map(({ status }) => status).sort();
 const read = async (uuid: string) => (await app.key.get(`/users/${uuid}`)).body;
 
-describe('of 20 users at once with one value one is created, and the others are told who', () => {
+describe('of 20 users created at once with the same value, one is created and the others get its uuid', () => {
   test.each([
     ['username', 'racing name', 'RACING  name'],
     ['email', 'race@example.org', 'RACE@example.org'],
@@ -104,7 +104,7 @@ test('changes of different fields of one user at once all stay', async () => {
   expect(await auditRows(app, uuid)).toHaveLength(11);
 });
 
-test('of 10 changes at once that all have read the same state one is made', async () => {
+test('of 10 changes at once based on the same state, one succeeds', async () => {
   const { uuid } = await create(app.key);
   const etag = (await app.key.get(`/users/${uuid}`)).headers['etag'] ?? '';
   const answers = await many(10, (index) =>
@@ -161,12 +161,12 @@ test('two Webmasters who block each other at once: one of them stays', async () 
   ]);
 });
 
-test('what users send back of their profile undoes no change of a Webmaster that comes between', async () => {
+test('a profile that users send back does not undo a change that a Webmaster made meanwhile', async () => {
   const password = 'a long password';
   const user = await create(app.key, { password, roles: ['Editor'] });
   const client = await app.login(user.username, password);
   const profile = (await client.get('/users/me')).body;
-  // The hash takes long enough for the other change to come between the check of the profile and its write.
+  // Hashing takes long enough for the other change to happen between the check of the profile and its write.
   const own = { ...profile, password: 'another long password', current_password: password };
   const [, changed] = await Promise.all([
     client.put(`/users/${user.uuid}`, own),

@@ -29,7 +29,7 @@ describe('authname', () => {
     expect((await put(user, { authname: { ldap: [] } })).authname).toBeNull();
   });
 
-  test('a name that was given up is free, one that stays is not', async () => {
+  test('a released name is free, a kept one is not', async () => {
     const user = await create(app.key, { authname: { saml: ['e', 'f'] } });
     await put(user, { authname: { saml: ['f', 'g'] } });
     expect((await create(app.key, { authname: { saml: ['e'] } })).authname).toEqual({ saml: ['e'] });

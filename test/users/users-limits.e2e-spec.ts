@@ -3,7 +3,7 @@ import { TestApp } from '../support/app.js';
 import { aUser, create } from '../support/factories.js';
 import { refusal } from '../support/problems.js';
 
-/** The longest value is kept to its last character, one more is refused. Characters are Unicode code points. */
+/** The longest value is stored in full, one character more is refused. Characters are Unicode code points. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ EXTRA_ROLES: EXTRA.join(',') })));
 afterAll(() => app.end());
@@ -109,7 +109,7 @@ describe('authname', () => {
   test('20 names of a method', () =>
     expectLimit('authname', { saml: times(20, (i) => `n${i}`) }, { saml: times(21, (i) => `m${i}`) }));
 
-  test('8 methods also where a change adds to those that are there', async () => {
+  test('8 methods also where a change adds to existing ones', async () => {
     const user = await create(app.key, { authname: methods(8, 'c') });
     const added = await app.key.put(`/users/${user.uuid}`, { authname: { other: ['x'] } });
     expect(refusal(added)).toEqual([422, 'authname too_long']);

@@ -11,7 +11,7 @@ afterAll(() => app.end());
 const UNKNOWN = '00000000-0000-0000-0000-000000000000';
 const put = (user: Json, manager: string | null) =>
   app.key.put(`/users/${user.uuid}`, { manager_uuid: manager });
-/** Users of whom each has the next one as manager, the last one none. */
+/** Users that each have the next one as manager; the last one has none. */
 async function chain(length: number): Promise<Json[]> {
   const users: Json[] = [];
   for (let i = 0; i < length; i++)
@@ -39,7 +39,7 @@ test.each([2, 3, 30])('a chain of %d may not be closed to a circle', async (leng
   expect((await app.key.get(`/users/${top.uuid}`)).body).toEqual(top);
 });
 
-test('the order of a chain can be turned round step by step', async () => {
+test('the order of a chain can be reversed step by step', async () => {
   const [lower, upper] = await chain(2);
   expect((await put(lower, null)).body.manager_uuid).toBeNull();
   expect((await put(upper, lower.uuid)).body.manager_uuid).toBe(lower.uuid);

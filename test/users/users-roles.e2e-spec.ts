@@ -52,7 +52,7 @@ test.each([
   [['Editors']],
   [['Organisational  user x']],
   [['*']],
-])('a name that is no role is refused: %j', async (roles) => {
+])('an unknown role is refused: %j', async (roles) => {
   expect(refusal(await app.key.post('/users', aUser({ roles })))).toEqual([422, 'roles unknown_role']);
   const user = await create(app.key, { roles: ['Editor'] });
   expect(refusal(await app.key.put(`/users/${user.uuid}`, { roles }))).toEqual([422, 'roles unknown_role']);
@@ -60,7 +60,7 @@ test.each([
 });
 
 test.each([[['Editor', 'Editor']], [['Editor', 'EDITOR']], [['Editor', ' editor ']], [['nobody', 'nobody']]])(
-  'a role stands once: %j',
+  'a role may be listed only once: %j',
   async (roles) => {
     expect(refusal(await app.key.post('/users', aUser({ roles })))).toEqual([422, 'roles invalid_value']);
   },

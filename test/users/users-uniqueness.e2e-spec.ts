@@ -9,7 +9,7 @@ afterAll(() => app.end());
 
 const unique = () => randomBytes(5).toString('hex');
 
-/** The second value is in use: at creation and at change, with the holder's uuid, and nothing is changed. */
+/** The second value is reported as taken, with the holder's uuid, at creation and at change, and nothing is changed. */
 async function expectTaken(
   held: Record<string, unknown>,
   wanted: Record<string, unknown>,
@@ -70,7 +70,7 @@ describe('two usernames', () => {
     await expectFree({ username: `${tag}${first}` }, { username: `${tag}${second}` });
   });
 
-  test('that differ in their last character only, beyond what a key column holds', () => {
+  test('that differ only in their last character, beyond the length of the key column', () => {
     const long = '𠀀'.repeat(240) + unique();
     return expectFree({ username: `${long}a` }, { username: `${long}b` });
   });
@@ -95,7 +95,7 @@ describe('e-mail addresses', () => {
   });
 });
 
-describe('a username and an e-mail address are one space of names', () => {
+describe('usernames and e-mail addresses share one name space', () => {
   const address = () => `${unique()}@example.org`;
   test("no username is another's e-mail address", async () => {
     const email = address();
@@ -105,7 +105,7 @@ describe('a username and an e-mail address are one space of names', () => {
     const username = address();
     await expectTaken({ username }, { email: username.toUpperCase() }, 'email');
   });
-  test('one user may have the same as both, give up either, and take it back', async () => {
+  test('one user may have the same value as both, release either, and take it back', async () => {
     const email = address();
     const { uuid } = await create(app.key, { username: email, email });
     const renamed = await app.key.put(`/users/${uuid}`, { username: unique() });
@@ -169,7 +169,7 @@ test('every conflict is named with its holder', async () => {
   ]);
 });
 
-test('a name that was given up is free at once; that of a blocked user is not', async () => {
+test('a released name is free at once; the name of a blocked user is not', async () => {
   const user = await create(app.key);
   await app.key.put(`/users/${user.uuid}`, { username: `${user.username} 2`, status: 'Blocked' });
   expect((await create(app.key, { username: user.username })).username).toBe(user.username);

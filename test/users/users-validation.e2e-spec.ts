@@ -4,7 +4,7 @@ import type { Json } from '../support/client.js';
 import { aUser, create } from '../support/factories.js';
 import { refusal } from '../support/problems.js';
 
-/** A bad value meets the same code at creation and at change, and changes nothing. */
+/** A bad value gets the same code at creation and at change, and changes nothing. */
 let app: TestApp;
 let user: Json;
 beforeAll(async () => {
@@ -162,7 +162,7 @@ describe('formats', () => {
   );
 });
 
-describe('keys that are no field', () => {
+describe('unknown keys', () => {
   test.each([
     'nickname',
     'Username',

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-describe('a hidden e-mail tells nothing of itself', () => {
+describe('a hidden e-mail address does not leak', () => {
   test.each([
     { email: FULL.email },
     { email: FULL.email.toUpperCase() },
@@ -41,7 +41,7 @@ describe('a hidden e-mail tells nothing of itself', () => {
     expect(await found(member, query)).toEqual([]);
   });
 
-  test('a word that stands in the name too still finds the user', async () => {
+  test('a word that is also in the name still finds the user', async () => {
     const user = await create(app.key, { surname: 'Unseen', email: 'unseen@example.org', hide_email: true });
     expect(await found(member, { fulltext_search: 'unseen' })).toEqual([user.username]);
     expect(await found(member, { fulltext_search: 'unseen@example.org' })).toEqual([]);
@@ -51,7 +51,7 @@ describe('a hidden e-mail tells nothing of itself', () => {
     expect(await found(self, { email: FULL.email })).toEqual(['hidden']);
   });
 
-  test('the order by e-mail does not place it for a member', async () => {
+  test('sorting by e-mail does not reveal it to a member', async () => {
     const forMember = async () => {
       const answer = await search(member, 'sort=email&order=asc&limit=100');
       if (answer.status !== 200) return [answer.status, answer.body.code];
@@ -66,7 +66,7 @@ describe('a hidden e-mail tells nothing of itself', () => {
     await app.key.put(`/users/${hidden.uuid}`, { email: FULL.email });
   });
 
-  test('its rank among the found does not tell it', async () => {
+  test('its rank among the results does not reveal it', async () => {
     const term = 'ranked';
     const plain = await create(app.key, { external_id: 'ranked' });
     const secret = await create(app.key, {

@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-/** The user as a reader gets it by its uuid and in a search; both must agree. */
+/** The user as a reader gets it by uuid and in a search; both must be the same. */
 async function read(client: Client, { uuid, username }: Json): Promise<Json> {
   const one = await client.get(`/users/${uuid}`);
   expect(one.status).toBe(200);
@@ -81,7 +81,7 @@ describe('hidden fields', () => {
     expect(await read(member, user)).toEqual({ ...rest, ...emptied });
   });
 
-  test('a member reads the fields of who hides nothing', async () => {
+  test('a member reads the fields of users who hide nothing', async () => {
     expect(await read(member, shown)).toMatchObject({ email: 'open@example.org', phone: '1', mobile: '2' });
   });
 
@@ -120,7 +120,7 @@ describe('blocked users', () => {
     expect(answer.body.Count).toBe(answer.body.Results.length);
   });
 
-  test('to a member they are not there, to a Webmaster and the key they are', async () => {
+  test('a member cannot see them, a Webmaster and the key can', async () => {
     const unknown = await member.get('/users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10');
     const answer = await member.get(`/users/${blocked.uuid}`);
     expect([answer.status, answer.body.code, unknown.status]).toEqual([404, 'not_found', 404]);
@@ -129,7 +129,7 @@ describe('blocked users', () => {
 });
 
 describe('authname', () => {
-  test('Webmaster and key read it, a member neither of others nor of oneself', async () => {
+  test('Webmaster and key read it, a member neither of others nor of their own', async () => {
     for (const client of [webmaster, app.key])
       expect(await read(client, hidden)).toMatchObject({ authname: FULL.authname });
     for (const user of [hidden, shown, memberUser])
@@ -165,7 +165,7 @@ describe('an External user', () => {
     }
   });
 
-  test('may not search, not even for oneself; bad syntax is told first', async () => {
+  test('may not search, not even for themselves; bad syntax is reported first', async () => {
     for (const query of ['', 'username=external', 'limit=1']) {
       const answer = await search(external, query);
       expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);

@@ -105,7 +105,7 @@ test('swaps and chains of usernames and e-mails work within a set', async () => 
   expect((await app.key.get('/users/search?username=chain%202')).body.Count).toBe(1);
 });
 
-test('a change that fails keeps what it has, which fails those who counted on it', async () => {
+test('the user of a failed change keeps their names, so changes that needed those fail too', async () => {
   const [a, b] = uuids((await apply(people('domino', 2))).outcomes) as [string, string];
   const { outcomes } = await apply([
     { kind: 'update', uuid: a, patch: { username: 'admin' } },
@@ -115,7 +115,7 @@ test('a change that fails keeps what it has, which fails those who counted on it
   expect(codes(outcomes)).toEqual(['username_taken', 'username_taken', 'username_taken']);
 });
 
-test('nobody gets the name of a last Webmaster who has to stay, nor that of a user who was read too early', async () => {
+test('nobody gets the name of a last Webmaster who must stay, or of a user whose version is outdated', async () => {
   const [a] = uuids((await apply(people('stays', 1))).outcomes) as [string];
   const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid;
   const heir = (name: string): UserChange => ({
@@ -166,7 +166,7 @@ test('the same name on two changes of a set fails both', async () => {
   expect(codes(outcomes)).toEqual(['username_taken', 'username_taken']);
 });
 
-test('managers may be made in the same set, and a circle within a set is refused', async () => {
+test('managers may be created in the same set, and a circle within a set is refused', async () => {
   const [a, b, c] = uuids((await apply(people('boss', 3))).outcomes) as [string, string, string];
   const made = '01234567-89ab-7def-8123-456789abcdef';
   expect(
@@ -187,7 +187,7 @@ test('managers may be made in the same set, and a circle within a set is refused
   );
 });
 
-test('the counters, the look-up tables and the audit tell what the rows tell', async () => {
+test('the counters, the look-up tables and the audit agree with the rows', async () => {
   const one = async (sql: string) => Number((await database.query<{ n: number }>(sql))[0]?.n);
   const users = await one('SELECT COUNT(*) AS n FROM users');
   expect(await one("SELECT value AS n FROM user_counters WHERE name = 'Active'")).toBe(users);

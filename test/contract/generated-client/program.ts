@@ -35,17 +35,17 @@ const first = found.data?.Results[0];
 const refused = await client.POST('/api/0.3/users', { body: { username: 'generated', email: 'nowhere' } });
 const problem: Problem | undefined = refused.error;
 
-// The types would let none of these pass; nothing of it is sent.
+// The types allow none of these; nothing of it is sent.
 export const mistakes = [
   // @ts-expect-error a field that must be there
   () => client.POST('/api/0.3/users', { body: { username: 'generated' } }),
   // @ts-expect-error a value of another type
   () => client.PUT('/api/0.3/users/{user_id}', { params: { path }, body: { hide_email: 'yes' } }),
-  // @ts-expect-error a value that is none of the choices
+  // @ts-expect-error a value outside the enum
   () => client.GET('/api/0.3/users/search', { params: { query: { sort: 'age' } } }),
-  // @ts-expect-error a path that is none
+  // @ts-expect-error a path that does not exist
   () => client.GET('/api/0.3/groups'),
-  // @ts-expect-error a field that nobody answers with
+  // @ts-expect-error a field that no answer has
   () => user.password_hash,
 ];
 
