@@ -15,13 +15,14 @@ import { askJson } from './support/send.js';
 
 /**
  * `npm run bench:versions -- FOLDER`: this version beside another built checkout, in turns on one machine: CPU of the
- * service for a request or a row, and the ratio of the two. BENCH_ENGINE, BENCH_ROUNDS, BENCH_SECONDS, BENCH_ROWS as in
+ * service for a request or a row, and the ratio of the two. BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS, BENCH_ROWS as in
  * `npm run bench`.
  */
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 20_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 2);
 const ENGINES = (process.env['BENCH_ENGINE']?.split(',') ?? ['sqlite', 'mariadb']) as EngineName[];
+const CASES = process.env['BENCH_CASES']?.split(',') ?? Object.keys(REQUEST_CASES);
 const API = '/api/0.3';
 
 const other = process.argv[2] ?? '';
@@ -103,7 +104,7 @@ for (const name of ENGINES) {
       url,
       pid,
     }));
-    for (const [id, { title }] of Object.entries(REQUEST_CASES)) {
+    for (const id of CASES) {
       const requests = lists.map((uuids) => requestsOf(id, uuids));
       const samples = await inTurns(contenders, requests, () => Math.floor(Math.random() * (ROWS - 25)), {
         rounds: ROUNDS,
@@ -111,7 +112,7 @@ for (const name of ENGINES) {
       });
       say(
         name,
-        title,
+        REQUEST_CASES[id]?.title ?? id,
         samples.map((each) => micros(median(each.map(({ perCpuSecond }) => perCpuSecond)))),
       );
     }

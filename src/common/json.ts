@@ -31,14 +31,3 @@ export function jsonDepth(text: string): number {
   }
   return deepest;
 }
-
-export function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
-}
-
-/** The JSON text of a column. @throws Error when it does not hold what the service writes there. */
-export function parsedAs<T>(json: string, is: (value: unknown) => value is T): T {
-  const value: unknown = JSON.parse(json);
-  if (is(value)) return value;
-  throw new Error('a JSON column holds another type than expected');
-}

@@ -3,8 +3,8 @@ import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { toIso } from '../common/time.js';
 import { MAX_LIMIT } from '../http/page.js';
-import { MAX, MOST, NETWORKS, type Network, STATUSES } from './model/formats.js';
-import type { SocialMedia, User } from './model/user.js';
+import { MAX, MOST, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
+import type { User } from './model/user.js';
 
 const ID = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' } as const;
 const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isStrings, parsedAs } from '../../common/json.js';
+import { fromJson } from '../../common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { type Managed, UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { ImportRun } from '../runs/import-run.js';
@@ -42,7 +42,7 @@ export class MissingUsers {
 
 function isMissing(user: Managed, { externalIds }: PlanBuilder): boolean {
   if (user.status !== 'Active' || externalIds.lineOf(user.external_id) !== 0) return false;
-  return !parsedAs(user.roles, isStrings).includes(WEBMASTER);
+  return !fromJson(user.roles).includes(WEBMASTER);
 }
 
 /** A blocked user is let go, so that another data set may take it up. */

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { JsonText } from '../../common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, placeholders } from '../../database/engine/sql.js';
@@ -9,7 +10,7 @@ export interface Managed {
   uuid: string;
   external_id: string;
   status: string;
-  roles: string;
+  roles: JsonText<readonly string[]>;
   version: number;
 }
 

@@ -2,7 +2,8 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
 import { Required } from '../../input/rules.js';
 import { MAX } from '../model/formats.js';
-import type { Authname, SocialMedia, User } from '../model/user.js';
+import type { Authname, SocialMedia } from '../model/formats.js';
+import type { User } from '../model/user.js';
 import {
   Authnames,
   Email,

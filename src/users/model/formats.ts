@@ -42,3 +42,9 @@ export function hasTopLevelDomain(email: string): boolean {
 export function isHttpUrl(text: string): boolean {
   return isURL(text, { protocols: ['http', 'https'], require_protocol: true, require_tld: false });
 }
+
+/** Method → login names of that method. */
+export type Authname = Record<string, string[]>;
+
+/** Network → URL; a network without a URL is left out. */
+export type SocialMedia = Partial<Record<Network, string>>;

@@ -1,7 +1,8 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { type JsonText, toJson } from '../../common/json.js';
 import { DEFAULT_ROLES } from '../../access/roles.js';
 import { flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
-import { MAX, type Status } from './formats.js';
+import { type Authname, MAX, type SocialMedia, type Status } from './formats.js';
 
 /**
  * A user is one row, read with one look-up and no join (ADR 0003). Each column has its empty value here: `user.ts` derives
@@ -31,7 +32,7 @@ export class UserEntity {
   @Column({ ...text(255), nullable: true }) external_id_key: string | null = null;
 
   /** JSON array of canonical role names. */
-  @Column(longText()) roles = JSON.stringify(DEFAULT_ROLES);
+  @Column(longText()) roles: JsonText<readonly string[]> = toJson(DEFAULT_ROLES);
   @Column(text(8)) status: Status = 'Active';
   @Column(text(MAX.phone)) phone = '';
   @Column(text(MAX.phone)) mobile = '';
@@ -43,14 +44,14 @@ export class UserEntity {
   @Column(text(MAX.name)) known_as = '';
 
   /** JSON object: method → array of login names. */
-  @Column({ ...longText(), nullable: true }) authname: string | null = null;
+  @Column({ ...longText(), nullable: true }) authname: JsonText<Readonly<Authname>> | null = null;
   /** argon2id in PHC form, parameters included. */
   @Column({ ...text(255), nullable: true }) password_hash: string | null = null;
   @Column(text(MAX.url)) user_avatar = '';
   @Column({ ...uuid(), nullable: true }) manager_uuid: string | null = null;
   @Column(longText()) about_me = '';
   /** JSON object: network → URL. */
-  @Column({ ...longText(), nullable: true }) social_media: string | null = null;
+  @Column({ ...longText(), nullable: true }) social_media: JsonText<Readonly<SocialMedia>> | null = null;
   @Column(flag()) hide_email = 0;
   @Column(flag()) hide_phone_numbers = 0;
 

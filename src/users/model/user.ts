@@ -1,13 +1,7 @@
-import { isObject, isStrings, parsedAs } from '../../common/json.js';
-import type { Network } from './formats.js';
+import { type JsonText, fromJson, toJson } from '../../common/json.js';
+import type { Authname, SocialMedia } from './formats.js';
 import { exactKey, loginKey, sortKey } from './keys.js';
 import { UserEntity } from './user.entity.js';
-
-/** Method → login names of that method. */
-export type Authname = Record<string, string[]>;
-
-/** Network → URL; a network without a URL is left out. */
-export type SocialMedia = Partial<Record<Network, string>>;
 
 const COMPUTED = ['username_key', 'email_key', 'external_id_key', 'firstname_sort', 'surname_sort'] as const;
 
@@ -44,18 +38,13 @@ export const USER_COLUMNS: readonly (keyof UserRow)[] = ['uuid', ...CHANGEABLE, 
 export function toUser(row: UserRow): User {
   return {
     ...row,
-    roles: parsedAs(row.roles, isStrings),
-    authname: row.authname === null ? {} : parsedAs(row.authname, isAuthname),
-    social_media: row.social_media === null ? {} : parsedAs(row.social_media, isSocialMedia),
+    roles: fromJson(row.roles),
+    authname: row.authname === null ? {} : fromJson(row.authname),
+    social_media: row.social_media === null ? {} : fromJson(row.social_media),
     hide_email: row.hide_email === 1,
     hide_phone_numbers: row.hide_phone_numbers === 1,
   };
 }
-
-const isAuthname = (value: unknown): value is Authname =>
-  isObject(value) && Object.values(value).every(isStrings);
-const isSocialMedia = (value: unknown): value is SocialMedia =>
-  isObject(value) && Object.values(value).every((url) => typeof url === 'string');
 
 /** The row of a user: its documents as JSON, its key and sort columns computed. */
 export function toRow(user: User): UserEntity {
@@ -64,7 +53,7 @@ export function toRow(user: User): UserEntity {
     username_key: loginKey(user.username),
     email_key: loginKey(user.email),
     external_id_key: user.external_id === '' ? null : exactKey(user.external_id),
-    roles: JSON.stringify(user.roles),
+    roles: toJson(user.roles),
     firstname_sort: sortKey(user.firstname),
     surname_sort: sortKey(user.surname),
     authname: document(user.authname),
@@ -74,8 +63,8 @@ export function toRow(user: User): UserEntity {
   };
 }
 
-function document(value: object): string | null {
-  return Object.keys(value).length === 0 ? null : JSON.stringify(value);
+function document<T extends object>(value: T): JsonText<T> | null {
+  return Object.keys(value).length === 0 ? null : toJson(value);
 }
 
 /** One field's difference, as an audit row keeps it. A secret is named without its values. */
