@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../database/engine/bulk.js';
+import { inParts, insertRows } from '../database/engine/bulk.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
 import { type Sql, forUpdate, placeholders } from '../database/engine/sql.js';
 import { SessionEntity } from './session.entity.js';
@@ -57,10 +57,12 @@ export class SessionRepository {
   }
 
   async deleteOfUsers(tx: Sql, userUuids: readonly string[], except: string): Promise<void> {
-    await tx.execute(
-      `DELETE FROM sessions WHERE user_uuid IN (${placeholders(userUuids.length)}) AND id <> ?`,
-      [...userUuids, except],
-    );
+    for (const part of inParts(userUuids)) {
+      await tx.execute(`DELETE FROM sessions WHERE user_uuid IN (${placeholders(part.length)}) AND id <> ?`, [
+        ...part,
+        except,
+      ]);
+    }
   }
 
   /** Deletes those past either end: `expires` is never after `absolute_expires`. */

@@ -143,6 +143,43 @@ describe.each<[string, ClaimStorage]>([
       { owners: { x: 'c' }, managers: { a: null, b: 'a' } },
       [['manager_uuid cycle'], taken],
     ],
+    [
+      'one name for two, of whom one closes a circle with users who stay',
+      [
+        { user: 'a', takes: { x: 'username' }, manager: [null, 'b'] },
+        { user: 'c', takes: { x: 'username' } },
+      ],
+      { managers: { a: null, b: 'a', c: null } },
+      [['manager_uuid cycle'], []],
+    ],
+    [
+      'one name for two, of whom one closes a circle with a third',
+      [
+        { user: 'a', takes: { x: 'username' }, manager: [null, 'b'] },
+        { user: 'b', manager: [null, 'a'] },
+        { user: 'c', takes: { x: 'username' } },
+      ],
+      { managers: { a: null, b: null } },
+      [['manager_uuid cycle'], ['manager_uuid cycle'], []],
+    ],
+    [
+      'one name for two, of whom one is the last Webmaster',
+      [
+        { user: 'a', takes: { x: 'username' }, webmaster: 'status' },
+        { user: 'c', takes: { x: 'username' } },
+      ],
+      {},
+      [['status last_webmaster'], []],
+    ],
+    [
+      'a circle of which one is the last Webmaster',
+      [
+        { user: 'a', manager: [null, 'b'], webmaster: 'status' },
+        { user: 'b', manager: [null, 'a'] },
+      ],
+      { managers: { a: null, b: null } },
+      [['status last_webmaster'], []],
+    ],
     ['the last Webmaster', [{ user: 'a', webmaster: 'status' }], {}, [['status last_webmaster']]],
     [
       'the last of two Webmasters',

@@ -37,7 +37,7 @@ test.each<[string, Row[], [string, string | null][], number[]]>([
   ['two circles', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'c', 'd', null], [5, 'd', 'c', null]], [], [2, 3, 4, 5]], // prettier-ignore
   ['themselves', [[2, 'a', 'a', null]], [], [2]],
 ])('circles: %s', (_, rows, known, lines) => {
-  expect(sorted(graphOf(rows, known).circles())).toEqual(lines);
+  expect(sorted(graphOf(rows, known).circles().flat())).toEqual(lines);
 });
 
 test('a failed row leaves its user in place, and without a row the database decides', () => {
@@ -47,7 +47,7 @@ test('a failed row leaves its user in place, and without a row the database deci
   ]);
   expect(graph.circles()).toEqual([]);
   graph.undo(failed(3));
-  expect(graph.circles()).toEqual([2]);
+  expect(graph.circles()).toEqual([[2]]);
   graph.undo(failed(2, 3));
   expect(graph.circles()).toEqual([]);
   expect([...graph.order()]).toEqual([]);
@@ -112,7 +112,7 @@ test('on any tree: the remaining rows have no circle, and no step in their order
     const graph = graphOf(rows, [...database]);
     const lost: number[] = [];
     for (let circles = graph.circles(); circles.length > 0; circles = graph.circles()) {
-      lost.push(...circles);
+      lost.push(...circles.flat());
       graph.undo(failed(...lost));
     }
     undone += lost.length;
@@ -144,5 +144,5 @@ test('a line of 100,000 users does not overflow the stack', () => {
 test('a circle of 300,000 users does not overflow the stack', () => {
   const graph = new ManagerGraph(COMPACT);
   for (let i = 0; i < 300_000; i++) add(graph, [i + 2, `u${i}`, `u${(i + 1) % 300_000}`, null]);
-  expect(graph.circles().length).toBe(300_000);
+  expect(graph.circles().map(({ length }) => length)).toEqual([300_000]);
 });

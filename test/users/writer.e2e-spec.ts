@@ -6,6 +6,8 @@ import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import { toProblem } from '../../src/users/change/failure.js';
 import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';
+import { SessionsService } from '../../src/sessions/sessions.service.js';
+import { UserWriteRepository } from '../../src/users/change/user-write.repository.js';
 import { TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { counting } from '../support/counting.js';
@@ -90,6 +92,20 @@ test('one bad change of a set does not touch the others', async () => {
     },
   ]);
   expect(codes(outcomes)).toEqual(['created', 'username_taken', 'validation_failed', 'not_found', 'created']);
+});
+
+test('a set has no largest size: what a statement can name is no limit', async () => {
+  const values = Array.from({ length: 70_000 }, () => uuidv7());
+  const { repository, sessions } = {
+    repository: app.app.get(UserWriteRepository),
+    sessions: app.app.get(SessionsService),
+  };
+  await app.app.get(TransactionRunner).run(async (tx) => {
+    expect((await repository.lock(tx, values)).size).toBe(0);
+    expect((await repository.owners(tx, values)).size).toBe(0);
+    expect((await repository.managersAbove(tx, values)).size).toBe(0);
+    await sessions.endOfUsers(tx, values);
+  });
 });
 
 test('swaps and chains of usernames and e-mails work within a set', async () => {

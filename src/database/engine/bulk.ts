@@ -4,6 +4,11 @@ import { type Sql, type SqlValue, placeholders } from './sql.js';
 /** Values named in one statement: SQLite binds 32,766 of them, MySQL 65,535. */
 const MAX_PARAMS = 30_000;
 
+/** The values in as few parts as statements can name: a set of changes has no largest size. */
+export function* inParts<T>(values: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < values.length; from += MAX_PARAMS) yield values.slice(from, from + MAX_PARAMS);
+}
+
 type Entity = new () => object;
 /** A row of an entity: each of its fields is a value that a statement can bind. */
 type Row<E> = { readonly [K in keyof E]: SqlValue };
@@ -29,6 +34,18 @@ function tableOf(entity: Entity): Table {
   const table = { name, columns };
   tables.set(entity, table);
   return table;
+}
+
+/** Rows of a SELECT that names any number of values. @param text the statement around a list of placeholders. */
+export async function selectIn<T extends object>(
+  sql: Sql,
+  values: readonly string[],
+  text: (list: string) => string,
+): Promise<T[]> {
+  const rows: T[] = [];
+  for (const part of inParts(values))
+    rows.push(...(await sql.query<T>(text(placeholders(part.length)), part)));
+  return rows;
 }
 
 /** Inserts all rows at once. */
@@ -62,8 +79,7 @@ export async function deleteRows(
   column: string,
   values: readonly SqlValue[],
 ): Promise<void> {
-  for (let from = 0; from < values.length; from += MAX_PARAMS) {
-    const part = values.slice(from, from + MAX_PARAMS);
+  for (const part of inParts(values)) {
     await sql.execute(
       `DELETE FROM ${tableOf(entity).name} WHERE ${column} IN (${placeholders(part.length)})`,
       part,

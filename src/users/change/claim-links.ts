@@ -19,9 +19,10 @@ export class ClaimLinks {
     this.tags.push(tag);
   }
 
-  /** Fails every change that depends on a failed one, directly or not, and reports each. */
-  spread(failed: ChangeNumbers, report: (change: number) => void): void {
-    if (!this.isBroken(failed)) return;
+  /** Fails every change that depends on a failed one, directly or not, and reports each. @returns whether there was one. */
+  spread(failed: ChangeNumbers, report: (change: number) => void): boolean {
+    if (!this.isBroken(failed)) return false;
+    let found = false;
     const byProvider = this.byProvider();
     const wave = [...byProvider.keys()].filter((change) => failed.has(change));
     for (let change = wave.pop(); change !== undefined; change = wave.pop()) {
@@ -29,10 +30,12 @@ export class ClaimLinks {
         const dependent = this.dependents.at(link);
         if (failed.has(dependent)) continue;
         failed.add(dependent);
+        found = true;
         report(dependent);
         wave.push(dependent);
       }
     }
+    return found;
   }
 
   /** The links to changes that have failed. */

@@ -3,7 +3,7 @@ import { type ChangeNumbers, type ClaimStorage, IN_MAPS } from './claim-storage.
 import type { Claim } from './claim.js';
 import type { Failure } from './failure.js';
 import { ManagerGraph } from './manager-graph.js';
-import { NameClaims, type Need, type Owner } from './name-claims.js';
+import { NameClaims, type Need, type Owner, type Taker } from './name-claims.js';
 
 export interface EndStateOptions {
   storage?: ClaimStorage;
@@ -11,6 +11,12 @@ export interface EndStateOptions {
   nameOf: (change: number) => string;
   /** New users are matched by external id: a user without one who has their name is an `unlinked_conflict`. */
   links?: boolean;
+}
+
+/** Changes that break a rule together. */
+interface Conflict {
+  changes: readonly number[];
+  fail: () => void;
 }
 
 /** Nobody provides what a change needs: links to this number are broken from the beginning. */
@@ -24,8 +30,8 @@ const NAME = 2;
  * manager exists and is below none of its own reports, and an active Webmaster remains. A change that fails keeps what its
  * user had, which may fail others, until nothing new fails; it claims nothing.
  *
- * Failures that follow from others come first. Then those that changes cause each other, as only changes that would
- * otherwise succeed do: names taken twice, circles of managers, the last Webmaster.
+ * Failures of one change alone come first, and those that follow from others. Then come those that changes cause each
+ * other, as only changes that would otherwise succeed do: circles of managers, the last Webmaster, names taken twice.
  */
 export class EndState {
   private readonly names: NameClaims;
@@ -84,10 +90,13 @@ export class EndState {
     for (const [change, other] of this.names.rivals) this.fail(change, this.duplicate('external_id', other));
     for (const [change, creator] of this.managers.awaited()) this.links.add(change, creator, MANAGER);
     for (const need of this.names.needs) this.links.add(need.change, this.names.releaser(need), NAME);
-    do {
-      this.links.spread(this.failed, (change) => dependent.add(change));
+    for (let more = true; more;) {
       this.managers.undo(this.failed);
-    } while (this.failClashes() || this.failCircles() || this.failLastWebmaster(webmasters));
+      more =
+        this.failCertain(webmasters) ||
+        this.links.spread(this.failed, (change) => dependent.add(change)) ||
+        this.failConflicts(webmasters);
+    }
     for (const [change, tag] of this.links.broken(this.failed)) {
       if (tag === MANAGER && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
     }
@@ -111,32 +120,74 @@ export class EndState {
     for (const change of leaving) yield [change, joining];
   }
 
-  private failClashes(): boolean {
-    const clashes = this.names.clashes(this.failed, this.links);
-    for (const takers of clashes) {
-      for (const { change, field } of takers) {
-        const other = takers.find((taker) => taker.change !== change)?.change ?? change;
-        this.fail(change, this.duplicate(field, other));
-      }
-    }
-    return clashes.length > 0;
+  /** Changes that break a rule by themselves, whatever becomes of the others. */
+  private failCertain(webmasters: number): boolean {
+    const alone = this.managers.circles().filter((circle) => circle.length === 1);
+    for (const [change = 0] of alone) this.fail(change, CIRCLE);
+    const leaving = this.leavingBeyond(0);
+    const isLast = leaving.length > 0 && webmasters + this.countJoining() <= 1;
+    if (isLast) for (const [change, field] of leaving) this.fail(change, { ...LAST_WEBMASTER, field });
+    return alone.length > 0 || isLast;
   }
 
-  private failCircles(): boolean {
-    const circles = this.managers.circles();
-    for (const change of circles) this.fail(change, CIRCLE);
-    return circles.length > 0;
+  /**
+   * Changes that break a rule together. A conflict whose changes depend on those of another one is decided later: they may
+   * fail without it. Names come last, since only changes that would otherwise succeed claim one.
+   */
+  private failConflicts(webmasters: number): boolean {
+    const conflicts = [
+      this.managers.circles().map((changes): Conflict => ({
+        changes,
+        fail: () => {
+          this.failAll(changes, CIRCLE);
+        },
+      })),
+      this.tooManyLeaving(webmasters),
+      this.names.clashes(this.failed).map((takers): Conflict => ({
+        changes: takers.map(({ change }) => change),
+        fail: () => {
+          this.failClash(takers);
+        },
+      })),
+    ];
+    const all = conflicts.flat();
+    const later =
+      all.length > 1 ? this.links.dependentsOf(all.flatMap(({ changes }) => changes)) : new Set<number>();
+    const isFirst = ({ changes }: Conflict): boolean => !changes.some((change) => later.has(change));
+    const first = conflicts.map((kind) => kind.filter(isFirst)).find((kind) => kind.length > 0);
+    for (const { fail } of first ?? conflicts.find((kind) => kind.length > 0) ?? []) fail();
+    return all.length > 0;
   }
 
   /** The later ones fail: the first may go as long as one remains. */
-  private failLastWebmaster(webmasters: number): boolean {
-    const leaving = [...this.leaving]
-      .filter(([change]) => !this.failed.has(change))
-      .sort(([a], [b]) => a - b);
-    const joining = this.joining.filter((change) => !this.failed.has(change)).length;
-    const tooMany = leaving.slice(Math.max(0, webmasters + joining - 1));
-    for (const [change, field] of tooMany) this.fail(change, { ...LAST_WEBMASTER, field });
-    return tooMany.length > 0;
+  private tooManyLeaving(webmasters: number): Conflict[] {
+    const tooMany = this.leavingBeyond(Math.max(0, webmasters + this.countJoining() - 1));
+    if (tooMany.length === 0) return [];
+    const fail = (): void => {
+      for (const [change, field] of tooMany) this.fail(change, { ...LAST_WEBMASTER, field });
+    };
+    return [{ changes: tooMany.map(([change]) => change), fail }];
+  }
+
+  /** The Webmasters who leave, in the order of the changes, without the first ones. */
+  private leavingBeyond(first: number): [change: number, field: 'status' | 'roles'][] {
+    const leaving = [...this.leaving].filter(([change]) => !this.failed.has(change));
+    return leaving.sort(([a], [b]) => a - b).slice(first);
+  }
+
+  private countJoining(): number {
+    return this.joining.filter((change) => !this.failed.has(change)).length;
+  }
+
+  private failAll(changes: readonly number[], failure: Failure): void {
+    for (const change of changes) this.fail(change, failure);
+  }
+
+  private failClash(takers: readonly Taker[]): void {
+    for (const { change, field } of takers) {
+      const other = takers.find((taker) => taker.change !== change)?.change ?? change;
+      this.fail(change, this.duplicate(field, other));
+    }
   }
 
   private duplicate(field: string, other: number): Failure {

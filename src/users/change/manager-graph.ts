@@ -63,10 +63,10 @@ export class ManagerGraph {
     }
   }
 
-  /** The changes on a circle of managers. A circle that no change makes is cut. */
-  circles(): number[] {
+  /** The changes on each circle of managers. A circle that no change makes is cut. */
+  circles(): number[][] {
     const state = new Uint8Array(Math.max(this.manager.length, this.change.length)); // 0 new, 1 on this walk, 2 done
-    const found: number[] = [];
+    const found: number[][] = [];
     for (let start = 1; start < this.change.length; start++) {
       const walk: number[] = [];
       let node = start;
@@ -80,7 +80,7 @@ export class ManagerGraph {
         const made = changes.filter((change) => change !== 0);
         // Managers that change while they are read can look like a circle; `order` must come to an end.
         if (made.length === 0) this.manager.set(node, 0);
-        for (const change of made) found.push(change);
+        else found.push(made);
       }
       for (const done of walk) state[done] = 2;
     }

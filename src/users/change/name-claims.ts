@@ -1,5 +1,4 @@
 import type { Identifier } from '../model/keys.js';
-import type { ClaimLinks } from './claim-links.js';
 import type { ChangeNumbers, ClaimStorage, Integers, TextNumbering } from './claim-storage.js';
 import type { Claim } from './claim.js';
 
@@ -21,7 +20,7 @@ export interface Need {
 }
 
 /** A change that takes a name, under the field that it fills. */
-interface Taker {
+export interface Taker {
   change: number;
   field: Identifier['field'];
 }
@@ -72,19 +71,11 @@ export class NameClaims {
     return releaser === 0 || failed.has(releaser);
   }
 
-  /**
-   * The takers of each name that several changes take which have not failed. Where takers depend on other contested names,
-   * those are decided first: such a taker may fail without this name.
-   */
-  clashes(failed: ChangeNumbers, links: ClaimLinks): Taker[][] {
-    if (this.contested.size === 0) return [];
-    const clashes = [...this.contested.values()]
+  /** The takers of each name that several changes take which have not failed. */
+  clashes(failed: ChangeNumbers): Taker[][] {
+    return [...this.contested.values()]
       .map((takers) => takers.filter(({ change }) => !failed.has(change)))
       .filter((takers) => takers.length > 1);
-    if (clashes.length < 2) return clashes;
-    const later = links.dependentsOf(clashes.flat().map(({ change }) => change));
-    const first = clashes.filter((takers) => !takers.some(({ change }) => later.has(change)));
-    return first.length > 0 ? first : clashes;
   }
 
   private link(user: string, change: number): void {

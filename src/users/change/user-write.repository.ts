@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { deleteRows, insertRows, upsertRows } from '../../database/engine/bulk.js';
+import { deleteRows, insertRows, selectIn, upsertRows } from '../../database/engine/bulk.js';
 import type { Owner } from './name-claims.js';
 import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
 import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
@@ -13,36 +13,38 @@ export type Counter = 'Active' | 'Blocked' | 'webmasters' | 'manager_changes';
 export class UserWriteRepository {
   /** The current users, locked until the transaction ends. In the order of uuid, so that two sets seldom deadlock. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
-    if (uuids.length === 0) return new Map();
-    const rows = await tx.query<UserRow>(
-      `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${placeholders(uuids.length)}) ORDER BY uuid${forUpdate(tx)}`,
-      uuids,
+    const rows = await selectIn<UserRow>(
+      tx,
+      uuids.toSorted(),
+      (list) =>
+        `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${list}) ORDER BY uuid${forUpdate(tx)}`,
     );
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
 
   /** Who has which of the identifiers. */
   async owners(sql: Sql, identifiers: readonly string[]): Promise<Map<string, Owner>> {
-    if (identifiers.length === 0) return new Map();
-    const wanted = [...new Set(identifiers)];
-    const rows = await sql.query<Owner & { identifier: string }>(
-      `SELECT i.identifier, u.uuid, u.external_id FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid
-       WHERE i.identifier IN (${placeholders(wanted.length)})`,
-      wanted,
+    const rows = await selectIn<Owner & { identifier: string }>(
+      sql,
+      [...new Set(identifiers)],
+      (list) =>
+        `SELECT i.identifier, u.uuid, u.external_id FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid
+         WHERE i.identifier IN (${list})`,
     );
     return new Map(rows.map(({ identifier, ...owner }) => [identifier, owner]));
   }
 
   /** The users and everybody above them, each with its manager. */
   async managersAbove(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
-    if (uuids.length === 0) return new Map();
-    const rows = await sql.query<{ uuid: string; manager_uuid: string | null }>(
-      `WITH RECURSIVE chain (uuid, manager_uuid) AS (
-         SELECT uuid, manager_uuid FROM users WHERE uuid IN (${placeholders(uuids.length)})
-         UNION
-         SELECT u.uuid, u.manager_uuid FROM users u JOIN chain c ON u.uuid = c.manager_uuid
-       ) SELECT uuid, manager_uuid FROM chain`,
+    const rows = await selectIn<{ uuid: string; manager_uuid: string | null }>(
+      sql,
       uuids,
+      (list) =>
+        `WITH RECURSIVE chain (uuid, manager_uuid) AS (
+           SELECT uuid, manager_uuid FROM users WHERE uuid IN (${list})
+           UNION
+           SELECT u.uuid, u.manager_uuid FROM users u JOIN chain c ON u.uuid = c.manager_uuid
+         ) SELECT uuid, manager_uuid FROM chain`,
     );
     return new Map(rows.map((row) => [row.uuid, row.manager_uuid]));
   }
