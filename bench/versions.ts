@@ -32,21 +32,20 @@ const cores = planCores();
 cleanUpAtExit();
 pinMyself(cores.load);
 
-const micros = (perCpuSecond: number): number => 1e6 / perCpuSecond;
-
-function say(engine: EngineName, name: string, [before = 0, after = 0]: readonly number[]): void {
-  const cells = [before, after].map((value) => value.toFixed(0).padStart(8));
-  const ratio = (after / before).toFixed(3);
+/** Prints the medians, and the median of the ratios of rounds: both versions of a round met the same noise. */
+function say(engine: EngineName, name: string, [before = [], after = []]: readonly number[][]): void {
+  const cells = [median(before), median(after)].map((value) => value.toFixed(0).padStart(8));
+  const ratio = median(before.map((value, round) => (after[round] ?? Number.NaN) / value)).toFixed(3);
   process.stdout.write(`${engine.padEnd(8)} ${name.padEnd(40)} ${cells.join('')} ${ratio.padStart(8)}\n`);
 }
 
-/** CPU microseconds of each service for a row, over several imports of the same kind. */
+/** CPU microseconds of each service for a row, for each of several imports of the same kind. */
 async function importsOf(
   services: readonly Service[],
   engine: BenchEngine,
   files: readonly Parameters<typeof importFile>[1][],
   expected: Record<string, number>,
-): Promise<number[]> {
+): Promise<number[][]> {
   const spent = services.map((): number[] => []);
   for (const file of files) {
     for (const [index, service] of services.entries()) {
@@ -57,7 +56,7 @@ async function importsOf(
       spent[index]?.push((1e6 * cpuSeconds) / file.rows);
     }
   }
-  return spent.map(median);
+  return spent;
 }
 
 /** The uuids of the users of a service, in the order of their external ids: both services have the same users. */
@@ -113,14 +112,11 @@ for (const name of ENGINES) {
       say(
         name,
         REQUEST_CASES[id]?.title ?? id,
-        samples.map((each) => micros(median(each.map(({ perCpuSecond }) => perCpuSecond)))),
+        samples.map((each) => each.map(({ perCpuSecond }) => 1e6 / perCpuSecond)),
       );
     }
-    say(
-      name,
-      'memory at its peak, MiB',
-      services.map(({ pid }) => memory(pid).peak),
-    );
+    const memories = services.map(({ pid }) => [memory(pid).peak]);
+    say(name, 'memory at its peak, MiB', memories);
   } finally {
     for (const service of services) await service.remove();
     await engine.remove();

@@ -3,16 +3,8 @@ import type { AuditChange, AuditRecord } from './audit-event.js';
 import type { AuditChangeDto, AuditEventDto } from './audit.docs.js';
 
 /** The answer for an audit row. A change of a secret has its field only. */
-export function presentEvent({
-  id,
-  time,
-  actor,
-  action,
-  target,
-  changes,
-  request_id,
-  ip,
-}: AuditRecord): AuditEventDto {
+export function presentEvent({ id, time, actor, action, ...rest }: AuditRecord): AuditEventDto {
+  const { target, changes, request_id, ip } = rest;
   return {
     id,
     time: toIso(time),
@@ -44,17 +36,9 @@ export const CSV_COLUMNS = [
 ];
 
 /** In the order of `CSV_COLUMNS`. */
-export function csvCells({
-  id,
-  time,
-  actor,
-  action,
-  target,
-  changes,
-  request_id,
-  ip,
-}: AuditRecord): string[] {
-  return [
+export function csvCells({ id, time, actor, action, ...rest }: AuditRecord): string[] {
+  const { target, changes, request_id, ip } = rest;
+  const event = [
     toIso(time),
     actor.kind,
     actor.id ?? '',
@@ -62,8 +46,6 @@ export function csvCells({
     target.kind,
     target.id,
     JSON.stringify(changes),
-    request_id,
-    ip,
-    id,
   ];
+  return [...event, request_id, ip, id];
 }

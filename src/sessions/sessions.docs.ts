@@ -77,6 +77,13 @@ export const DocListSessions = () =>
     Problems('unauthenticated', 'forbidden'),
   );
 
+const Ended = (description: string) =>
+  applyDecorators(
+    ApiResponse({ status: 204, description }),
+    Secured(),
+    Problems('unauthenticated', 'forbidden', 'malformed_uuid', 'not_found', 'cross_site'),
+  );
+
 export const DocEndSession = () =>
   applyDecorators(
     ApiOperation({
@@ -84,9 +91,7 @@ export const DocEndSession = () =>
       description: "One's own; a Webmaster and an API key end anybody's. Effective on the next request.",
     }),
     ApiParam({ name: 'session_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
-    ApiResponse({ status: 204, description: 'It has ended.' }),
-    Secured(),
-    Problems('unauthenticated', 'forbidden', 'malformed_uuid', 'not_found', 'cross_site'),
+    Ended('It has ended.'),
   );
 
 export const DocEndSessionsOfUser = () =>
@@ -96,7 +101,5 @@ export const DocEndSessionsOfUser = () =>
       description: 'Including the session of this request, when it is one of them.',
     }),
     ApiParam({ name: 'user_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
-    ApiResponse({ status: 204, description: 'The user has no sessions.' }),
-    Secured(),
-    Problems('unauthenticated', 'forbidden', 'malformed_uuid', 'not_found', 'cross_site'),
+    Ended('The user has no sessions.'),
   );

@@ -3,7 +3,7 @@ import { fromJson } from '../../common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { type Managed, UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { ImportRun } from '../runs/import-run.js';
-import type { StagedRow } from '../runs/import-row.js';
+import { type StagedRow, stagedRow } from '../runs/import-row.js';
 import type { PlanBuilder } from './plan-builder.js';
 
 const PAGE = 1000;
@@ -51,14 +51,13 @@ function toRow(user: Managed, line: number, dataset: string, block: boolean): St
     { field: 'status', old: 'Active', new: 'Blocked' },
     { field: 'managed_by', old: dataset, new: null },
   ];
-  return {
+  const { external_id: externalId, uuid: userUuid, version } = user;
+  return stagedRow({
     line,
     outcome: 'missing',
-    externalId: user.external_id,
-    userUuid: user.uuid,
-    version: user.version,
-    batch: 0,
+    externalId,
+    userUuid,
+    version,
     changes: block ? changes : [],
-    errors: [],
-  };
+  });
 }

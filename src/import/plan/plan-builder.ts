@@ -3,7 +3,7 @@ import { EndState } from '../../users/change/end-state.js';
 import type { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { type Counts, noCounts } from '../runs/import-run.js';
-import { type RowError, type StagedRow, failedRow, isChange } from '../runs/import-row.js';
+import { type RowError, type StagedRow, failedRow, isChange, stagedRow } from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { applyOrder } from './apply-order.js';
 import { COMPACT } from './compact-storage.js';
@@ -129,7 +129,10 @@ export class PlanBuilder {
         const row = known.get(line);
         // An unchanged row is counted and not staged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
-        return failedRow(row ?? nobody(line), [...(late.get(line) ?? []), ...(row?.errors ?? [])]);
+        return failedRow(row ?? stagedRow({ line, outcome: 'error' }), [
+          ...(late.get(line) ?? []),
+          ...(row?.errors ?? []),
+        ]);
       });
       for (const row of failed) this.tally.print(row);
       await this.checkpoint.commit((tx) => this.rows.replace(tx, this.checkpoint.runId, failed));
@@ -152,17 +155,4 @@ export class PlanBuilder {
     }
     await flush();
   }
-}
-
-function nobody(line: number): StagedRow {
-  return {
-    line,
-    outcome: 'error',
-    externalId: '',
-    userUuid: null,
-    version: 0,
-    batch: 0,
-    changes: [],
-    errors: [],
-  };
 }

@@ -5,7 +5,7 @@ import { patched } from '../../users/input/user-rules.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { type RowError, type StagedRow, isChange } from '../runs/import-row.js';
+import { type RowError, type StagedRow, isChange, stagedRow } from '../runs/import-row.js';
 import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
@@ -75,20 +75,8 @@ function staged(row: StagedRow, before: User, after: User, errors: RowError[]): 
   const changes = differences(before, after);
   const outcome = changes.length === 0 ? 'unchanged' : outcomeOf(before, after);
   const { line, externalId } = row;
-  return {
-    row: {
-      line,
-      outcome,
-      externalId,
-      userUuid: before.uuid,
-      version: before.version,
-      batch: 0,
-      changes,
-      errors,
-    },
-    before,
-    after,
-  };
+  const { uuid: userUuid, version } = before;
+  return { row: stagedRow({ line, outcome, externalId, userUuid, version, changes, errors }), before, after };
 }
 
 function conflict(
@@ -97,7 +85,7 @@ function conflict(
   errors: RowError[],
 ): PlannedRow {
   return {
-    row: { line, outcome: 'error', externalId, userUuid, version: 0, batch: 0, changes: [], errors },
+    row: stagedRow({ line, outcome: 'error', externalId, userUuid, errors }),
     before,
     after: undefined,
   };

@@ -15,7 +15,7 @@ import type { FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import type { RowOutcome } from '../runs/import-run.js';
-import type { RowError, StagedRow } from '../runs/import-row.js';
+import { type RowError, type StagedRow, stagedRow } from '../runs/import-row.js';
 
 /** What the rules of a row depend on. */
 export interface RowContext {
@@ -75,16 +75,7 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
 /** A row that changes nothing. */
 export function unchanged({ line, externalId }: RowKeys, user: User): PlannedRow {
   const { uuid: userUuid, version } = user;
-  const row: StagedRow = {
-    line,
-    outcome: 'unchanged',
-    externalId,
-    userUuid,
-    version,
-    batch: 0,
-    changes: [],
-    errors: [],
-  };
+  const row = stagedRow({ line, outcome: 'unchanged', externalId, userUuid, version });
   return { row, before: user, after: user };
 }
 
@@ -149,17 +140,16 @@ function planned(
   outcome: RowOutcome,
   result: { after?: User; changes?: StagedRow['changes']; errors?: RowError[] },
 ): PlannedRow {
-  const row: StagedRow = {
+  const { after, ...details } = result;
+  const row = stagedRow({
     line: file.line,
     outcome,
     externalId: truncated(file.externalId, 255),
     userUuid: before?.uuid ?? (outcome === 'created' ? uuid : null),
     version: before?.version ?? 0,
-    batch: 0,
-    changes: result.changes ?? [],
-    errors: result.errors ?? [],
-  };
-  return { row, before, after: result.after };
+    ...details,
+  });
+  return { row, before, after };
 }
 
 /**

@@ -29,6 +29,17 @@ export interface StagedRow {
   errors: RowError[];
 }
 
+/** A row with what is known of it; the rest is empty. */
+export const stagedRow = (row: Pick<StagedRow, 'line' | 'outcome'> & Partial<StagedRow>): StagedRow => ({
+  externalId: '',
+  userUuid: null,
+  version: 0,
+  batch: 0,
+  changes: [],
+  errors: [],
+  ...row,
+});
+
 /** Rows that a batch writes: those that stand, and missing users that are to be blocked. */
 export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
   outcome === 'missing' ? changes.length > 0 : outcome !== 'error' && outcome !== 'skipped';

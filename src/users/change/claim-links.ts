@@ -19,23 +19,19 @@ export class ClaimLinks {
     this.tags.push(tag);
   }
 
-  /** Fails every change that depends on a failed one, directly or not, and reports each. @returns whether there was one. */
-  spread(failed: ChangeNumbers, report: (change: number) => void): boolean {
-    if (!this.isBroken(failed)) return false;
-    let found = false;
-    const byProvider = this.byProvider();
-    const wave = [...byProvider.keys()].filter((change) => failed.has(change));
-    for (let change = wave.pop(); change !== undefined; change = wave.pop()) {
-      for (const link of byProvider.get(change) ?? []) {
-        const dependent = this.dependents.at(link);
-        if (failed.has(dependent)) continue;
-        failed.add(dependent);
-        found = true;
-        report(dependent);
-        wave.push(dependent);
-      }
+  /** Fails every change that depends on a failed one, directly or not. @returns those changes. */
+  spread(failed: ChangeNumbers): number[] {
+    const start = new Set<number>();
+    for (let link = 0; link < this.providers.length; link++) {
+      const provider = this.providers.at(link);
+      if (failed.has(provider)) start.add(provider);
     }
-    return found;
+    return this.reach(start, failed);
+  }
+
+  /** Every change that depends on one of these, directly or not. */
+  dependentsOf(changes: Iterable<number>): Set<number> {
+    return new Set(this.reach(changes, new Set()));
   }
 
   /** The links to changes that have failed. */
@@ -53,29 +49,22 @@ export class ClaimLinks {
     }
   }
 
-  /** Every change that depends on one of these, directly or not. */
-  dependentsOf(changes: Iterable<number>): Set<number> {
-    const found = new Set<number>();
-    if (this.dependents.length === 0) return found;
+  /** Adds all that depends on `start` to `known`. @returns what was not known before. */
+  private reach(start: Iterable<number>, known: ChangeNumbers): number[] {
+    const found: number[] = [];
+    const wave = [...start];
+    if (wave.length === 0 || this.providers.length === 0) return found;
     const byProvider = this.byProvider();
-    const wave = [...changes];
     for (let change = wave.pop(); change !== undefined; change = wave.pop()) {
       for (const link of byProvider.get(change) ?? []) {
         const dependent = this.dependents.at(link);
-        if (found.has(dependent)) continue;
-        found.add(dependent);
+        if (known.has(dependent)) continue;
+        known.add(dependent);
+        found.push(dependent);
         wave.push(dependent);
       }
     }
     return found;
-  }
-
-  /** Whether there is anything to spread: in most files there is not. */
-  private isBroken(failed: ChangeNumbers): boolean {
-    for (let link = 0; link < this.providers.length; link++) {
-      if (failed.has(this.providers.at(link))) return true;
-    }
-    return false;
   }
 
   private byProvider(): Map<number, number[]> {

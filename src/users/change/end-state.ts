@@ -92,10 +92,11 @@ export class EndState {
     for (const need of this.names.needs) this.links.add(need.change, this.names.releaser(need), NAME);
     for (let more = true; more;) {
       this.managers.undo(this.failed);
-      more =
-        this.failCertain(webmasters) ||
-        this.links.spread(this.failed, (change) => dependent.add(change)) ||
-        this.failConflicts(webmasters);
+      more = this.failCertain(webmasters);
+      if (more) continue;
+      const spread = this.links.spread(this.failed);
+      for (const change of spread) dependent.add(change);
+      more = spread.length > 0 || this.failConflicts(webmasters);
     }
     for (const [change, tag] of this.links.broken(this.failed)) {
       if (tag === MANAGER && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);

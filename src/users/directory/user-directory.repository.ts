@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JsonText } from '../../common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
+import { selectIn } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, placeholders } from '../../database/engine/sql.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
@@ -21,37 +22,19 @@ const COLUMNS = USER_COLUMNS.join(', ');
 export class UserDirectoryRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  async byExternalIdKeys(keys: readonly string[]): Promise<User[]> {
-    if (keys.length === 0) return [];
-    const rows = await this.database.query<UserRow>(
-      `SELECT ${COLUMNS} FROM users WHERE external_id_key IN (${placeholders(keys.length)})`,
-      keys,
-    );
-    return rows.map(toUser);
+  async users(column: 'uuid' | 'external_id_key', values: readonly string[]): Promise<User[]> {
+    const text = (list: string) => `SELECT ${COLUMNS} FROM users WHERE ${column} IN (${list})`;
+    return (await selectIn<UserRow>(this.database, values, text)).map(toUser);
   }
 
-  async byUuids(uuids: readonly string[]): Promise<User[]> {
-    if (uuids.length === 0) return [];
-    const rows = await this.database.query<UserRow>(
-      `SELECT ${COLUMNS} FROM users WHERE uuid IN (${placeholders(uuids.length)})`,
-      uuids,
-    );
-    return rows.map(toUser);
-  }
-
-  async uuidsByExternalIdKeys(keys: readonly string[]): Promise<{ external_id: string; uuid: string }[]> {
-    if (keys.length === 0) return [];
-    return this.database.query(
-      `SELECT external_id, uuid FROM users WHERE external_id_key IN (${placeholders(keys.length)})`,
-      keys,
-    );
-  }
-
-  async externalIds(uuids: readonly string[]): Promise<{ uuid: string; external_id: string }[]> {
-    if (uuids.length === 0) return [];
-    return this.database.query(
-      `SELECT uuid, external_id FROM users WHERE uuid IN (${placeholders(uuids.length)})`,
-      uuids,
+  async ids(
+    column: 'uuid' | 'external_id_key',
+    values: readonly string[],
+  ): Promise<Pick<User, 'uuid' | 'external_id'>[]> {
+    return selectIn(
+      this.database,
+      values,
+      (list) => `SELECT uuid, external_id FROM users WHERE ${column} IN (${list})`,
     );
   }
 

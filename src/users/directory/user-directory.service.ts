@@ -23,27 +23,27 @@ export class UserDirectory {
 
   /** External id in its key form → user. */
   async byExternalIds(externalIds: readonly string[]): Promise<Map<string, User>> {
-    const users = await this.repository.byExternalIdKeys([...new Set(externalIds.map(exactKey))]);
+    const users = await this.repository.users('external_id_key', keysOf(externalIds));
     return new Map(users.map((user) => [exactKey(user.external_id), user]));
   }
 
   /** External id in its key form → uuid. */
   async uuidsByExternalIds(externalIds: readonly string[]): Promise<Map<string, string>> {
-    const users = await this.repository.uuidsByExternalIdKeys([...new Set(externalIds.map(exactKey))]);
+    const users = await this.repository.ids('external_id_key', keysOf(externalIds));
     return new Map(users.map((user) => [exactKey(user.external_id), user.uuid]));
   }
 
   async externalIdsOf(uuids: readonly string[]): Promise<Map<string, string>> {
-    const users = await this.repository.externalIds([...new Set(uuids)]);
+    const users = await this.repository.ids('uuid', [...new Set(uuids)]);
     return new Map(users.map((user) => [user.uuid, user.external_id]));
   }
 
   async byUuids(uuids: readonly string[]): Promise<Map<string, User>> {
-    const users = await this.repository.byUuids([...new Set(uuids)]);
+    const users = await this.repository.users('uuid', [...new Set(uuids)]);
     return new Map(users.map((user) => [user.uuid, user]));
   }
 
-  /** Identifier (`user.keys.ts`) → who holds it. */
+  /** Identifier (`model/keys.ts`) → who has it. */
   async owners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.owners(this.database, identifiers);
   }
@@ -84,3 +84,5 @@ export class UserDirectory {
     if (uuids.length > 0) await this.repository.claim(tx, uuids, dataset);
   }
 }
+
+const keysOf = (externalIds: readonly string[]): string[] => [...new Set(externalIds.map(exactKey))];

@@ -91,16 +91,8 @@ export class UserSearch {
       if (index < (page.cursor?.segment ?? 0)) continue;
       const after = page.cursor?.segment === index ? page.cursor : undefined;
       for (const part of this.repository.parts(range, page.order, after)) {
-        const { form, order } = page;
         const limit = page.limit - found.length;
-        const hits = await this.repository.page(filter, {
-          form,
-          key: range.key,
-          order,
-          part,
-          offset,
-          limit,
-        });
+        const hits = await this.repository.page(filter, { ...page, key: range.key, part, offset, limit });
         for (const { key, user } of hits) found.push({ key, user, segment: index });
         if (found.length === page.limit) return found;
         if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, part));
