@@ -2,7 +2,7 @@ import type { ChangeNumbers, ClaimStorage, Integers, TextNumbering } from './cla
 import type { Claim } from './claim.js';
 
 /**
- * Who is above whom at the end of a set: the managers that changes set, laid over those of the database. A user is a
+ * The managers at the end of a set: those that changes set, laid over those of the database. A user is a
  * node, numbered from 1; 0 is nobody.
  */
 export class ManagerGraph {

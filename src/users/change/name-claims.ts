@@ -9,7 +9,7 @@ export interface Owner {
   external_id: string;
 }
 
-/** A change that takes what somebody else has in the database. */
+/** A change that takes what another user has in the database. */
 export interface Need {
   change: number;
   field: Identifier['field'];
