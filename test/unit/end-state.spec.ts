@@ -229,4 +229,19 @@ describe.each<[string, ClaimStorage]>([
     ];
     expect(codesOf(changes, { owners: { y: 'b' } }, storage, [2])).toEqual([[], [], taken]);
   });
+
+  test.each([99, 300])('a chain of %s contested names, each decided after the one before', (length) => {
+    // c releases a name that the next a needs, and fails beside d over x; so the next a fails, and c and d are left.
+    const changes = Array.from({ length }, (_, n): Change[] => [
+      { user: `a${n}`, takes: { [`x${n}`]: 'username', ...(n > 0 && { [`own${n - 1}`]: 'email' }) } },
+      { user: `c${n}`, takes: { [`x${n}`]: 'username' }, releases: [`own${n}`] },
+      { user: `d${n}`, takes: { [`x${n}`]: 'username' } },
+    ]).flat();
+    const owners = Object.fromEntries(Array.from({ length }, (_, n) => [`own${n}`, `c${n}`]));
+    const codes = codesOf(changes, { owners }, storage);
+    expect(codes.slice(0, 6)).toEqual([twice, twice, twice, ['email email_taken'], twice, twice]);
+    // Beyond the rounds that are decided in order, every taker of a contested name fails for that.
+    expect(codes.at(-3)).toEqual(length < 100 ? ['email email_taken'] : twice);
+    expect(codes.filter((found) => found.length === 0)).toEqual([]);
+  });
 });

@@ -13,6 +13,9 @@ export interface EndStateOptions {
   links?: boolean;
 }
 
+/** Conflicts in a longer chain than this are decided together: a file made for it would take the square of its rows. */
+const ORDERED_ROUNDS = 100;
+
 /** Changes that break a rule together. */
 interface Conflict {
   changes: readonly number[];
@@ -90,13 +93,14 @@ export class EndState {
     for (const [change, other] of this.names.rivals) this.fail(change, this.duplicate('external_id', other));
     for (const [change, creator] of this.managers.awaited()) this.links.add(change, creator, MANAGER);
     for (const need of this.names.needs) this.links.add(need.change, this.names.releaser(need), NAME);
+    let rounds = 0;
     for (let more = true; more;) {
       this.managers.undo(this.failed);
       more = this.failCertain(webmasters);
       if (more) continue;
       const spread = this.links.spread(this.failed);
       for (const change of spread) dependent.add(change);
-      more = spread.length > 0 || this.failConflicts(webmasters);
+      more = spread.length > 0 || this.failConflicts(webmasters, rounds++ < ORDERED_ROUNDS);
     }
     for (const [change, tag] of this.links.broken(this.failed)) {
       if (tag === MANAGER && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
@@ -135,7 +139,7 @@ export class EndState {
    * Changes that break a rule together. A conflict whose changes depend on those of another one is decided later: they may
    * fail without it. Names come last, since only changes that would otherwise succeed claim one.
    */
-  private failConflicts(webmasters: number): boolean {
+  private failConflicts(webmasters: number, inOrder: boolean): boolean {
     const conflicts = [
       this.managers.circles().map((changes): Conflict => ({
         changes,
@@ -153,7 +157,9 @@ export class EndState {
     ];
     const all = conflicts.flat();
     const later =
-      all.length > 1 ? this.links.dependentsOf(all.flatMap(({ changes }) => changes)) : new Set<number>();
+      inOrder && all.length > 1
+        ? this.links.dependentsOf(all.flatMap(({ changes }) => changes))
+        : new Set<number>();
     const isFirst = ({ changes }: Conflict): boolean => !changes.some((change) => later.has(change));
     const first = conflicts.map((kind) => kind.filter(isFirst)).find((kind) => kind.length > 0);
     for (const { fail } of first ?? conflicts.find((kind) => kind.length > 0) ?? []) fail();
