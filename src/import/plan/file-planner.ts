@@ -9,7 +9,7 @@ import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Adopted, Adoption } from './adoption.js';
-import { newUuid } from './external-ids.js';
+import { newUuids } from './external-ids.js';
 import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
 import { type Facts, RowFacts } from './row-facts.js';
 import { type PlannedRow, isSame, planRow, unchanged } from './row-rules.js';
@@ -23,6 +23,8 @@ interface Planning {
   header: Header;
   adopted: Adopted;
   builder: PlanBuilder;
+  /** The uuid of the new user with a number. */
+  uuidOf: (number: number) => string;
 }
 
 /** Rows of the file while they are looked up. */
@@ -52,7 +54,8 @@ export class FilePlanner {
       builder.stage([], { rowsDone: 0, percent: percent(1, bytes) }),
     );
     const { reader, header } = await this.files.open(run);
-    const planning = { run, header, adopted, builder };
+    const uuidOf = newUuids({ id: run.id, created: toMillis(run.created) });
+    const planning = { run, header, adopted, builder, uuidOf };
     let staging = Promise.resolve();
     const add = async (batch: Batch): Promise<void> => {
       const planned = await this.planRows(batch, planning);
@@ -100,11 +103,11 @@ export class FilePlanner {
     return { rows, facts, bytes };
   }
 
-  private async planRows(batch: Batch, { run, header, builder }: Planning): Promise<PlannedRow[]> {
+  private async planRows(batch: Batch, planning: Planning): Promise<PlannedRow[]> {
+    const { run, header, builder, uuidOf } = planning;
     const { users, managers } = await batch.facts;
     const { blank_cells: blankCells, mode } = run.options;
-    const idOf = (externalId: string): string =>
-      newUuid({ id: run.id, created: toMillis(run.created) }, exactKey(externalId));
+    const idOf = (externalId: string): string => uuidOf(builder.externalIds.numberOf(externalId));
     const planOne = ({ record, keys }: Batch['rows'][number]): PlannedRow => {
       const key = exactKey(keys.externalId);
       const before = users.get(key);
