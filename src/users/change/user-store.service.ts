@@ -8,6 +8,7 @@ import { isActiveWebmaster } from '../input/user-rules.js';
 import type { JudgedChange, Outcome } from './change-set.js';
 import { movedIdentifiers } from './claim.js';
 import type { User } from '../model/user.js';
+import type { UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { endsSessions } from '../input/user-rules.js';
 import { WORDED, wordRows } from '../model/words.js';
 import { type Counter, UserWriteRepository } from './user-write.repository.js';
@@ -40,9 +41,11 @@ export class UserStore {
       return [{ before: changes[index]?.before, user: outcome.user, outcome }];
     });
     if (written.length === 0) return;
+    const isNew = ({ before }: Written): boolean => before === undefined;
     await this.repository.saveUsers(
       tx,
-      written.map(({ user }) => user),
+      written.filter(isNew).map(({ user }) => user),
+      written.filter((item) => !isNew(item)).map(({ user }) => user),
     );
     await this.saveLookups(tx, written);
     await this.endSessions(tx, written, caller);
@@ -62,21 +65,11 @@ export class UserStore {
     const released = distinct(moves.flatMap((move) => move.released.map(({ identifier }) => identifier)));
     await this.repository.moveIdentifiers(tx, released, taken);
 
-    const roles = written.filter(({ before, user }) => !equal(before?.roles, user.roles));
-    await this.repository.replaceRoles(
-      tx,
-      known(roles),
-      roles.flatMap(({ user }) => user.roles.map((role) => ({ role, user_uuid: user.uuid }))),
-    );
-    const words = written
-      .filter(({ before, user }) => !before || WORDED.some((field) => before[field] !== user[field]))
-      .map((item) => ({ ...item, rows: wordRows(item.user) }))
-      .filter(({ before, rows }) => !before || !equal(wordRows(before), rows));
-    await this.repository.replaceWords(
-      tx,
-      known(words),
-      words.flatMap(({ rows }) => rows),
-    );
+    await this.repository.moveRoles(tx, {
+      gone: written.flatMap(({ before, user }) => (before ? roleRows(before, user.roles) : [])),
+      added: written.flatMap(({ before, user }) => roleRows(user, before?.roles)),
+    });
+    await this.repository.moveWords(tx, wordMoves(written));
   }
 
   private async endSessions(tx: Sql, written: readonly Written[], caller: Caller): Promise<void> {
@@ -92,11 +85,33 @@ export class UserStore {
   }
 }
 
-/** The users that had look-up rows before. */
-const known = (written: readonly Written[]): string[] =>
-  written.filter(({ before }) => before !== undefined).map(({ user }) => user.uuid);
+/** Rows for the roles of a user that are not among `others`. */
+const roleRows = ({ uuid, roles }: User, others: readonly string[] = []): UserRoleEntity[] =>
+  roles.filter((role) => !others.includes(role)).map((role) => ({ role, user_uuid: uuid }));
+
+/** Only rows that differ are written. */
+function wordMoves(written: readonly Written[]) {
+  const gone: UserWordEntity[] = [];
+  const added: UserWordEntity[] = [];
+  const changed: UserWordEntity[] = [];
+  for (const { before, user } of written) {
+    if (!before) {
+      added.push(...wordRows(user));
+      continue;
+    }
+    if (WORDED.every((field) => before[field] === user[field])) continue;
+    const old = new Map(wordRows(before).map((row) => [row.word, row]));
+    for (const row of wordRows(user)) {
+      const same = old.get(row.word);
+      old.delete(row.word);
+      if (same?.weight !== row.weight || same.public_weight !== row.public_weight) changed.push(row);
+    }
+    gone.push(...old.values());
+  }
+  return { gone, added, changed };
+}
+
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
-const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 function counterDeltas(written: readonly Written[]): Map<Counter, number> {
   const deltas = new Map<Counter, number>();

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { deleteRows, insertRows, selectIn, upsertRows } from '../../database/engine/bulk.js';
+import { deleteKeys, deleteRows, insertRows, selectIn, upsertRows } from '../../database/engine/bulk.js';
 import type { Owner } from './name-claims.js';
 import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
 import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
@@ -7,6 +7,14 @@ import { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toRow, toUser } from '../model/user.js';
 
 export type Counter = 'Active' | 'Blocked' | 'webmasters' | 'manager_changes';
+
+/** Look-up rows that users do not have any more, and those that they have not had. */
+interface Difference<T> {
+  gone: readonly T[];
+  added: readonly T[];
+}
+
+const WORD_KEY = ['word', 'user_uuid'] as const;
 
 /** The statements of the user writer: each serves a whole set, and all run in the writer's transaction. */
 @Injectable()
@@ -74,8 +82,9 @@ export class UserWriteRepository {
     );
   }
 
-  async saveUsers(tx: Sql, users: readonly User[]): Promise<void> {
-    await upsertRows(tx, UserEntity, 'uuid', users.map(toRow));
+  async saveUsers(tx: Sql, created: readonly User[], changed: readonly User[]): Promise<void> {
+    await insertRows(tx, UserEntity, created.map(toRow));
+    await upsertRows(tx, UserEntity, ['uuid'], changed.map(toRow));
   }
 
   /** First everything is given up, then taken: an identifier may move from one user of the set to another. */
@@ -88,14 +97,18 @@ export class UserWriteRepository {
     await insertRows(tx, UserIdentifierEntity, taken);
   }
 
-  /** `changed` are the users that had rows before. */
-  async replaceRoles(tx: Sql, changed: readonly string[], roles: readonly UserRoleEntity[]): Promise<void> {
-    await deleteRows(tx, UserRoleEntity, 'user_uuid', changed);
-    await insertRows(tx, UserRoleEntity, roles);
+  async moveRoles(tx: Sql, { gone, added }: Difference<UserRoleEntity>): Promise<void> {
+    await deleteKeys(tx, UserRoleEntity, ['role', 'user_uuid'], gone);
+    await insertRows(tx, UserRoleEntity, added);
   }
 
-  async replaceWords(tx: Sql, changed: readonly string[], words: readonly UserWordEntity[]): Promise<void> {
-    await deleteRows(tx, UserWordEntity, 'user_uuid', changed);
-    await insertRows(tx, UserWordEntity, words);
+  /** @param changed rows of users that had words before: those with another weight are overwritten. */
+  async moveWords(
+    tx: Sql,
+    { gone, added, changed }: Difference<UserWordEntity> & { changed: readonly UserWordEntity[] },
+  ): Promise<void> {
+    await deleteKeys(tx, UserWordEntity, WORD_KEY, gone);
+    await upsertRows(tx, UserWordEntity, WORD_KEY, changed);
+    await insertRows(tx, UserWordEntity, added);
   }
 }
