@@ -1,3 +1,4 @@
+import { NO_CHANGES } from '../../src/common/changes.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { insertRows } from '../../src/database/engine/bulk.js';
@@ -38,7 +39,7 @@ async function stage(runId: string, rows: number): Promise<void> {
       userUuid: seededUuid(index),
       version: 0,
       batch: 1 + Math.floor(index / BATCH),
-      changes: [],
+      changes: NO_CHANGES,
       errors: [],
     }),
   );

@@ -60,8 +60,8 @@ export class Applier {
 
 function toChange(row: StagedRow): UserChange {
   const uuid = row.userUuid ?? '';
-  const patch = patchOf(row.changes, 'new');
+  const { changes } = row;
   return row.outcome === 'created'
-    ? { kind: 'create', uuid, patch }
-    : { kind: 'update', uuid, patch, ifVersions: [row.version] };
+    ? { kind: 'create', uuid, patch: changes.values, changes }
+    : { kind: 'update', uuid, patch: patchOf(changes.list, 'new'), ifVersions: [row.version] };
 }

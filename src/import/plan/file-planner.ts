@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
+import { NO_CHANGES } from '../../common/changes.js';
 import { toMillis } from '../../common/time.js';
 import { exactKey } from '../../users/model/keys.js';
 import { UserSettings } from '../../users/input/user-settings.js';
@@ -146,10 +147,10 @@ export class FilePlanner {
 }
 
 function changesManager({ row }: PlannedRow): boolean {
-  return row.changes.some(({ field }) => field === 'manager_uuid');
+  return row.changes.list.some(({ field }) => field === 'manager_uuid');
 }
 
 /** A row whose ExternalId an earlier row has: whether both fail is known at the end of the file. */
 function repeat({ row, before }: PlannedRow): PlannedRow {
-  return { row: { ...row, outcome: 'skipped', errors: [], changes: [] }, before, after: undefined };
+  return { row: { ...row, outcome: 'skipped', errors: [], changes: NO_CHANGES }, before, after: undefined };
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Changes } from '../../common/changes.js';
 import { fromJson, toJson } from '../../common/json.js';
 import { insertRows } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
@@ -148,7 +149,7 @@ export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
     user_uuid: row.userUuid,
     version: row.version,
     batch: row.batch,
-    changes: toJson(row.changes),
+    changes: row.changes.text,
     errors: toJson(row.errors),
     cells: null,
   };
@@ -163,7 +164,7 @@ export function toStaged(row: ImportRowEntity): StagedRow {
     userUuid: row.user_uuid,
     version: row.version,
     batch: row.batch,
-    changes: fromJson(row.changes),
+    changes: Changes.read(row.changes),
     errors: fromJson(row.errors),
   };
 }

@@ -1,4 +1,4 @@
-import type { FieldChange } from '../model/user.js';
+import type { Changes } from '../../common/changes.js';
 import type { User } from '../model/user.js';
 import type { UserPatch } from '../input/user-rules.js';
 import type { Failure } from './failure.js';
@@ -10,15 +10,18 @@ export interface UserChange {
   patch: UserPatch;
   /** The versions that the client may have read (`If-Match`); with any other one the change is refused. */
   ifVersions?: readonly number[];
+  /** Of a new user, where the caller knows them: what its patch sets. */
+  changes?: Changes;
 }
 
 /** What became of one change. */
 export type Outcome =
-  | { outcome: 'created' | 'updated' | 'unchanged'; user: User; changes: FieldChange[] }
+  | { outcome: 'created' | 'updated' | 'unchanged'; user: User; changes: Changes }
   | { outcome: 'error'; failures: readonly Failure[] };
 
 /** A change with the state before it (none for a new user) and after it, and why it may not be made. */
 export interface JudgedChange {
+  change: UserChange;
   before: User | undefined;
   after: User;
   failures: readonly Failure[];

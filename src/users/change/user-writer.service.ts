@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, initiatorOf, isSelf } from '../../access/actor.js';
+import { Changes } from '../../common/changes.js';
 import { now } from '../../common/time.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { newUser, patched, wholeErrors } from '../input/user-rules.js';
@@ -57,7 +58,7 @@ export class UserWriter {
     const failures = claims.length > 0 ? await this.judgeClaims(tx, claims, states, caller) : undefined;
     return states.map(({ before, after, failures: own, change }, index): JudgedChange => {
       const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE] : []);
-      return { before, after, failures: own.length > 0 ? own : others };
+      return { change, before, after, failures: own.length > 0 ? own : others };
     });
   }
 
@@ -128,10 +129,13 @@ function isStale({ ifVersions }: UserChange, before: User | undefined): boolean 
   return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
 }
 
-function toOutcome({ before, after, failures }: JudgedChange, time: string): Outcome {
+function toOutcome({ change, before, after, failures }: JudgedChange, time: string): Outcome {
   if (failures.length > 0) return { outcome: 'error', failures };
-  const changes = differences(before, after);
-  if (!before) return { outcome: 'created', user: after, changes };
-  if (changes.length === 0) return { outcome: 'unchanged', user: before, changes };
+  if (!before) {
+    const changes = change.changes ?? Changes.of(differences(undefined, after));
+    return { outcome: 'created', user: after, changes };
+  }
+  const changes = Changes.of(differences(before, after));
+  if (changes.isEmpty) return { outcome: 'unchanged', user: before, changes };
   return { outcome: 'updated', user: { ...after, updated: time, version: before.version + 1 }, changes };
 }
