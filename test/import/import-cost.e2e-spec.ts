@@ -51,10 +51,8 @@ test.each([
   [
     'the rows of a batch',
     async (id: string) => {
-      const rows = await app.app
-        .get(TransactionRunner)
-        .run((tx) => app.app.get(ImportRowsRepository).batch(tx, id, 3));
-      expect(rows).toHaveLength(BATCH);
+      const rows = await app.app.get(ImportRowsRepository).batches(id, 3, 4);
+      expect(rows).toHaveLength(2 * BATCH);
     },
   ],
   ['the first problems', (id: string) => report().problems(id, 50)],

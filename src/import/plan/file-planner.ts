@@ -11,12 +11,12 @@ import { type Header, RunFiles } from '../file/run-files.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Adopted, Adoption } from './adoption.js';
 import { newUuids } from './external-ids.js';
-import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
+import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type Facts, RowFacts } from './row-facts.js';
 import { type PlannedRow, isSame, planRow, unchanged } from './row-rules.js';
 
 /** Rows per turn of the event loop: other requests, and answers of the database, get their turn in between. */
-const ROWS_AT_ONCE = 100;
+const ROWS_A_TURN = 100;
 
 /** A file that is being planned. */
 interface Planning {
@@ -67,7 +67,7 @@ export class FilePlanner {
     };
     let waiting: Batch | undefined;
     try {
-      for await (const records of reader.records(BATCH_ROWS)) {
+      for await (const records of reader.records(ROWS_AT_ONCE)) {
         // The database looks these rows up and stores the plan of earlier ones while this thread plans the ones between.
         const batch = this.lookUp(records, reader.bytesRead, planning);
         await setImmediate(); // the statement is on its way then
@@ -134,8 +134,8 @@ export class FilePlanner {
       return result;
     };
     const planned: PlannedRow[] = [];
-    for (let at = 0; at < batch.rows.length; at += ROWS_AT_ONCE) {
-      planned.push(...batch.rows.slice(at, at + ROWS_AT_ONCE).map(planOne));
+    for (let at = 0; at < batch.rows.length; at += ROWS_A_TURN) {
+      planned.push(...batch.rows.slice(at, at + ROWS_A_TURN).map(planOne));
       await setImmediate();
     }
     await builder.claim(

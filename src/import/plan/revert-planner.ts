@@ -7,7 +7,7 @@ import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type RowError, type StagedRow, isChange, stagedRow } from '../runs/import-row.js';
-import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
+import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
 /** Less than every line: missing users have negative ones. */
@@ -28,7 +28,7 @@ export class RevertPlanner {
   async plan(original: ImportRun, total: number, builder: PlanBuilder): Promise<void> {
     let after = BEFORE_ALL;
     for (;;) {
-      const page = await this.rows.page(original.id, after, BATCH_ROWS);
+      const page = await this.rows.page(original.id, after, ROWS_AT_ONCE);
       const applied = page.filter(
         (row) =>
           isChange(row) &&

@@ -88,11 +88,12 @@ export class ImportRowsRepository {
     }
   }
 
-  async batch(tx: Sql, runId: string, batch: number): Promise<StagedRow[]> {
-    const rows = await tx.query<ImportRowEntity>(
-      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(tx, 'ix_import_rows_batch')}
-       WHERE run_id = ? AND batch = ? ORDER BY line`,
-      [runId, batch],
+  /** The rows of these batches, each batch in the order of its lines. */
+  async batches(runId: string, first: number, last: number): Promise<StagedRow[]> {
+    const rows = await this.database.query<ImportRowEntity>(
+      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(this.database, 'ix_import_rows_batch')}
+       WHERE run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line`,
+      [runId, first, last],
     );
     return rows.map(toStaged);
   }

@@ -6,7 +6,8 @@ import type { Sql } from '../../database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster } from '../input/user-rules.js';
 import type { JudgedChange, Outcome } from './change-set.js';
-import { movedIdentifiers } from './claim.js';
+import type { Claim } from './claim.js';
+import { type PreparedUser, createdAt } from './prepared-user.js';
 import type { User } from '../model/user.js';
 import type { UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { endsSessions } from '../input/user-rules.js';
@@ -18,6 +19,8 @@ import { UserWriteRepository } from './user-write.repository.js';
 /** A change that is written: the state that goes into the row, and how it came about. */
 interface Written {
   before: User | undefined;
+  prepared: PreparedUser | undefined;
+  claim: Claim | undefined;
   user: User;
   outcome: Extract<Outcome, { user: User }>;
 }
@@ -41,14 +44,14 @@ export class UserStore {
   ): Promise<void> {
     const written = outcomes.flatMap((outcome, index): Written[] => {
       if (outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
-      return [{ before: changes[index]?.before, user: outcome.user, outcome }];
+      const { before, prepared, claim } = changes[index] ?? {};
+      return [{ before, prepared, claim, user: outcome.user, outcome }];
     });
     if (written.length === 0) return;
-    const isNew = ({ before }: Written): boolean => before === undefined;
     await this.repository.saveUsers(
       tx,
-      written.filter(isNew).map(({ user }) => user),
-      written.filter((item) => !isNew(item)).map(({ user }) => user),
+      written.flatMap(({ prepared, user }) => (prepared ? createdAt(prepared.row, user.created) : [])),
+      written.flatMap(({ prepared, user }) => (prepared ? [] : user)),
     );
     await this.saveLookups(tx, written);
     await this.endSessions(tx, written, caller);
@@ -57,14 +60,15 @@ export class UserStore {
   }
 
   private async saveLookups(tx: Sql, written: readonly Written[]): Promise<void> {
-    const moves = written.map(({ before, user }) => movedIdentifiers(before, user));
-    const taken = written.flatMap(({ user }, index) =>
-      distinct((moves[index]?.taken ?? []).map(({ identifier }) => identifier)).map((identifier) => ({
+    const taken = written.flatMap(({ user, claim }) =>
+      distinct((claim?.taken ?? []).map(({ identifier }) => identifier)).map((identifier) => ({
         identifier,
         user_uuid: user.uuid,
       })),
     );
-    const released = distinct(moves.flatMap((move) => move.released.map(({ identifier }) => identifier)));
+    const released = distinct(
+      written.flatMap(({ claim }) => (claim?.released ?? []).map(({ identifier }) => identifier)),
+    );
     await this.repository.moveIdentifiers(tx, released, taken);
 
     await this.repository.moveRoles(tx, {
@@ -96,12 +100,9 @@ function wordMoves(written: readonly Written[]) {
   const gone: UserWordEntity[] = [];
   const added: UserWordEntity[] = [];
   const changed: UserWordEntity[] = [];
-  for (const { before, user } of written) {
-    if (!before) {
-      added.push(...wordRows(user));
-      continue;
-    }
-    if (WORDED.every((field) => before[field] === user[field])) continue;
+  for (const { before, prepared, user } of written) {
+    if (prepared) added.push(...prepared.words);
+    if (!before || WORDED.every((field) => before[field] === user[field])) continue;
     const old = new Map(wordRows(before).map((row) => [row.word, row]));
     for (const row of wordRows(user)) {
       const same = old.get(row.word);

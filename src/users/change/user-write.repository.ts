@@ -67,8 +67,8 @@ export class UserWriteRepository {
     if (rows !== 1) throw new Error(`user_rules has no row ${rule}`);
   }
 
-  async saveUsers(tx: Sql, created: readonly User[], changed: readonly User[]): Promise<void> {
-    await insertRows(tx, UserEntity, created.map(toRow));
+  async saveUsers(tx: Sql, created: readonly UserEntity[], changed: readonly User[]): Promise<void> {
+    await insertRows(tx, UserEntity, created);
     await upsertRows(tx, UserEntity, ['uuid'], changed.map(toRow));
   }
 
