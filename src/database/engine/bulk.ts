@@ -125,7 +125,7 @@ async function writeRows<E extends Row<E>>(
   const { name, columns } = tableOf(entity);
   const head = `INSERT INTO ${name} (${columns.join(', ')}) VALUES `;
   await sql.insert(
-    { head, columns: columns.length, tail },
+    { into: { table: name, columns }, head, columns: columns.length, tail },
     rows.map((row) => columns.map((column) => (isField(row, column) ? row[column] : null))),
   );
 }
