@@ -48,10 +48,6 @@ export class GaleraNode extends Program {
     return `127.0.0.1:${this.ports.sql}`;
   }
 
-  get url(): string {
-    return `mysql://root@${this.address}/${DATABASE}`;
-  }
-
   /** Starts the cluster: the other nodes join this one. */
   async found(): Promise<void> {
     this.bootstrap = true;
@@ -172,6 +168,12 @@ export class Galera {
       throw error;
     }
     return galera;
+  }
+
+  /** A URL with all nodes, this one first. */
+  urlOf(first: GaleraNode): string {
+    const others = this.nodes.filter((node) => node !== first);
+    return `mysql://root@${[first, ...others].map(({ address }) => address).join(',')}/${DATABASE}`;
   }
 
   /** Resolves when all nodes are in one component and have caught up, twice in a row: a thawed node learns late that it was out. */

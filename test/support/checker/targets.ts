@@ -69,12 +69,12 @@ async function mariadb(): Promise<Target> {
   return target('mariadb', instances, faults, close);
 }
 
-/** Three instances, each on a node of its own. */
+/** Three instances, each on a node of its own as long as that one serves. */
 async function galera(): Promise<Target> {
   const cluster = await Galera.make();
   const instances: Service[] = [];
   try {
-    for (const node of cluster.nodes) instances.push(await service({ DATABASE_URL: node.url }));
+    for (const node of cluster.nodes) instances.push(await service({ DATABASE_URL: cluster.urlOf(node) }));
   } catch (error) {
     await cluster.remove();
     throw error;
