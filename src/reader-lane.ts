@@ -17,13 +17,7 @@ answerAsLane<object, ReaderCalls>({
       return toReadError(error);
     }
   },
-  checkpoint: () => {
-    const [row] = connection.query<{ log: number; checkpointed: number }>(
-      'PRAGMA wal_checkpoint(PASSIVE)',
-      [],
-    );
-    return row !== undefined && row.log === row.checkpointed;
-  },
+  writeBack: () => connection.writeBack(),
 });
 
 function toReadError(thrown: unknown): ReadError {

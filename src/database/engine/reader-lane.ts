@@ -6,8 +6,8 @@ import type { SqlValue } from './sql.js';
 /** Calls to the process that reads. Errors travel as values, since their code would be lost on the way. */
 export interface ReaderCalls {
   read(sql: string, params: readonly SqlValue[]): RawRows | ReadError;
-  /** Writes the pages of the log back into the file, as far as readers allow. @returns whether all of them. */
-  checkpoint(): boolean;
+  /** `SqliteConnection.writeBack`. */
+  writeBack(): number;
 }
 
 export interface ReadError {
@@ -15,9 +15,12 @@ export interface ReadError {
   code: string | undefined;
 }
 
-/** Reads a file beside the thread that answers requests. */
+/** Works on a file beside the thread that answers requests. */
 export interface Reader {
+  /** The rows of a SELECT. */
   read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
+  /** `SqliteConnection.writeBack`. */
+  writeBack(): Promise<number>;
   end(): Promise<void>;
 }
 
@@ -46,12 +49,13 @@ export class ReaderLane implements Reader {
     });
   }
 
-  /** Writes back what is in the log, beside everything else. @returns whether nothing is left. */
-  async checkpoint(): Promise<boolean> {
-    return this.inTurn(undefined, () => this.lane.use((calls) => calls.checkpoint()));
+  async writeBack(): Promise<number> {
+    return this.inTurn(undefined, () => this.lane.use((calls) => calls.writeBack()));
   }
 
+  /** Whatever it is doing, nobody waits for it any more. */
   async end(): Promise<void> {
+    this.lane.kill();
     await this.lane.end();
   }
 

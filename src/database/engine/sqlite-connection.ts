@@ -30,9 +30,8 @@ export function openFile(file: string): libsql.Database {
   connection.exec(
     `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = ${BUSY_MILLIS}; PRAGMA foreign_keys = ON;`,
   );
-  // An import of many users touches most pages of a dozen indexes with each batch: 16 MiB of them are kept, and
-  // those in the log are written back to the file once in 32 MiB, instead of once in four.
-  connection.exec('PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 8192;');
+  // An import of many users touches most pages of a dozen indexes with each batch: 16 MiB of them are kept.
+  connection.exec('PRAGMA cache_size = -16384;');
   return connection;
 }
 
@@ -44,10 +43,13 @@ export class SqliteConnection {
 
   constructor(private readonly connection: libsql.Database) {}
 
-  /** A connection that fails at once where another one has the lock: waiting would stop the whole thread. */
+  /**
+   * A connection that fails at once where another one has the lock, because waiting would stop the whole thread, and that
+   * does not write the log back while it commits, unless nobody else has for long.
+   */
   static open(file: string): SqliteConnection {
     const connection = openFile(file);
-    connection.exec('PRAGMA busy_timeout = 0');
+    connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = 65536;');
     return new SqliteConnection(connection);
   }
 
@@ -94,6 +96,13 @@ export class SqliteConnection {
         statement.run(row);
       }
     });
+  }
+
+  /** Writes the pages of the log back into the file, as far as others let it. @returns how many the log has. */
+  writeBack(): number {
+    const [row] = this.raw('PRAGMA wal_checkpoint(PASSIVE)', []).rows;
+    const pages: unknown = Array.isArray(row) ? row[1] : 0; // busy, pages, pages written back
+    return typeof pages === 'number' ? pages : 0;
   }
 
   close(): void {

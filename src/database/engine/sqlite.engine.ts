@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Checkpoints } from './checkpoints.js';
 import { isBusy } from './database-fault.js';
 import type { Reader } from './reader-lane.js';
 import type { Engine, InsertStatement, Load, OpenTransaction, SqlValue } from './sql.js';
@@ -21,13 +22,17 @@ const PAUSE_MILLIS = 2;
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
   private open: Promise<void> | undefined;
+  private readonly checkpoints: Checkpoints;
 
-  /** @param reader where searches run; without one, here. */
+  /** @param reader where searches run, and the log is written back; without one, here. */
   constructor(
     private readonly connection: SqliteConnection,
     private readonly turns: WriteTurns,
     private readonly reader?: Reader,
-  ) {}
+  ) {
+    const writeBack = () => (reader ? reader.writeBack() : this.patiently(() => connection.writeBack()));
+    this.checkpoints = new Checkpoints(writeBack, turns);
+  }
 
   /** Leaves everything in the one file, ready to be copied: closing alone does not while prepared statements are alive. */
   async close(): Promise<void> {
@@ -59,6 +64,7 @@ export class SqliteEngine implements Engine {
     return this.inTurn((end) => {
       const changes = this.connection.run(sql, params);
       end();
+      this.checkpoints.committed();
       return changes;
     });
   }
@@ -110,6 +116,7 @@ export class SqliteEngine implements Engine {
         end(() => {
           this.commitOrRollback();
         });
+        this.checkpoints.committed();
       },
       rollback: async () => {
         if (ended) return;
