@@ -2,7 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Checkpoints } from './checkpoints.js';
 import { isBusy } from './database-fault.js';
 import type { Reader } from './reader-lane.js';
-import type { Engine, InsertStatement, Load, OpenTransaction, SqlValue } from './sql.js';
+import {
+  type Engine,
+  type InsertStatement,
+  type Load,
+  type OpenTransaction,
+  type SqlValue,
+  assertBindable,
+} from './sql.js';
 import { type SqliteConnection, toRow } from './sqlite-connection.js';
 import type { EndTurn, WriteTurns } from './write-turns.js';
 
@@ -56,6 +63,7 @@ export class SqliteEngine implements Engine {
 
   async aside<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
     if (!this.reader) return this.query<T>(sql, params);
+    assertBindable(params);
     const { names, rows } = await this.reader.read(sql, params, signal);
     return rows.map((values) => toRow(names, values)) as T[];
   }
