@@ -92,7 +92,6 @@ export class UserSearch {
     const others = countedStatuses ? all - count : 0;
     return { count, form, aside: broad || offset + others > PASSED_OVER };
   }
-  }
 
   /** Reads the ranges of the order until the page is full. */
   private async read(filter: Filter, page: PageOrder): Promise<Found[]> {
