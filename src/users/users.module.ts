@@ -3,7 +3,6 @@ import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AvatarController } from './avatar.controller.js';
-import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import { UserDirectory } from './directory/user-directory.service.js';
@@ -22,7 +21,7 @@ import { UsersRepository } from './directory/users.repository.js';
 import { UsersService } from './users.service.js';
 
 @Module({
-  imports: [AuditModule, SessionsModule, ApiKeysModule, IdempotencyModule],
+  imports: [AuditModule, SessionsModule, ApiKeysModule],
   controllers: [UsersController, UserSessionsController, UserHistoryController, AvatarController],
   providers: [
     UsersService,
