@@ -5,6 +5,8 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { AvatarController } from './avatar.controller.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
+import { UserCounts } from './counts/user-counts.service.js';
+import { UserCountsRepository } from './counts/user-counts.repository.js';
 import { UserDirectory } from './directory/user-directory.service.js';
 import { UserDirectoryRepository } from './directory/user-directory.repository.js';
 import { UserSearchRepository } from './search/user-search.repository.js';
@@ -27,6 +29,7 @@ import { UsersService } from './users.service.js';
     UsersService,
     UserSearch,
     UserWriter,
+    UserCounts,
     UserDirectory,
     UserHistory,
     UserStore,
@@ -34,6 +37,7 @@ import { UsersService } from './users.service.js';
     PasswordService,
     OwnPassword,
     UsersRepository,
+    UserCountsRepository,
     UserSearchRepository,
     UserDirectoryRepository,
     UserWriteRepository,

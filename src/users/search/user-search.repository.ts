@@ -32,9 +32,6 @@ export interface PagePart {
 
 const SHOWN = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
 
-/** Name → value. */
-type Counters = ReadonlyMap<string, number>;
-
 @Injectable()
 export class UserSearchRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -67,14 +64,6 @@ export class UserSearchRepository {
       [...joinParams(filter), ...params],
     );
     return row?.n ?? 0;
-  }
-
-  /** The totals that every change keeps exact. */
-  async counters(): Promise<Counters> {
-    const rows = await this.database.query<{ name: string; value: number }>(
-      'SELECT name, value FROM user_counters',
-    );
-    return new Map(rows.map(({ name, value }) => [name, value]));
   }
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { ProblemError } from '../../common/errors.js';
 import { type Cursor, decodeCursor, encodeCursor, foreignCursor } from './cursor.js';
-import { STATUSES, toFilter } from './filter.js';
+import { toFilter } from './filter.js';
 import type { User } from '../model/user.js';
 import {
   DEFAULT_LIMIT,
@@ -13,6 +13,7 @@ import {
   effectiveSort,
 } from './user.query.js';
 import { type Filter, type Form, rangesOf } from './search-plan.js';
+import { UserCounts } from '../counts/user-counts.service.js';
 import { type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from '../input/user-settings.js';
 
@@ -45,6 +46,7 @@ interface PageOrder {
 export class UserSearch {
   constructor(
     private readonly repository: UserSearchRepository,
+    private readonly counts: UserCounts,
     private readonly settings: UserSettings,
   ) {}
 
@@ -68,16 +70,14 @@ export class UserSearch {
     return { count, users: page.map(({ user }) => user), next: next && encodeCursor(next) };
   }
 
-  /** Counts the matches before their page is read. Without a filter, the counters have the number. */
+  /** Counts the matches before their page is read. Without a filter, the totals have the number. */
   private async survey(filter: Filter): Promise<{ count: number; form: Form }> {
     const { countedStatuses } = filter;
     const counted = countedStatuses ? undefined : await this.repository.count(filter);
     if (counted !== undefined && counted <= HANDFUL) return { count: counted, form: 'few' };
-    const counters = await this.repository.counters();
-    const users = (statuses: readonly string[]): number =>
-      statuses.reduce((sum, status) => sum + (counters.get(status) ?? 0), 0);
-    const count = counted ?? users(countedStatuses ?? []);
-    const form = count < FEW * users(STATUSES) ? 'few' : 'many';
+    const { matching, all } = await this.counts.users(countedStatuses ?? []);
+    const count = counted ?? matching;
+    const form = count < FEW * all ? 'few' : 'many';
     return { count, form };
   }
 
