@@ -65,12 +65,13 @@ export class MariaDb extends Program {
     private readonly folder: string,
     private readonly port: number,
     private readonly options: string[],
+    private readonly env: NodeJS.ProcessEnv,
   ) {
     super();
   }
 
-  /** @param options of the server in addition to its defaults. */
-  static async make(cores?: string, options: string[] = []): Promise<MariaDb> {
+  /** @param options, env of the server in addition to its defaults. */
+  static async make(cores?: string, options: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<MariaDb> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-db-'));
     const { username } = userInfo();
     execFileSync(
@@ -83,7 +84,7 @@ export class MariaDb extends Program {
       ],
       { stdio: 'ignore' },
     );
-    const server = new MariaDb(folder, await freePort(), options);
+    const server = new MariaDb(folder, await freePort(), options, env);
     server.cores = cores;
     await server.start();
     server.sql('CREATE DATABASE rollcall CHARACTER SET utf8mb4');
@@ -127,7 +128,7 @@ export class MariaDb extends Program {
     return [
       'mariadbd',
       [...args, ...own, '--bind-address=127.0.0.1', '--max-connections=500', ...options],
-      process.env,
+      { ...process.env, ...this.env },
     ];
   }
 }

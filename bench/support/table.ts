@@ -69,19 +69,6 @@ export function fullTables({ comparisons, absolutes }: Results): string {
   return [table(HEAD, rows), limits(absolutes)].filter((part) => part !== '').join('\n');
 }
 
-/** One line per case: the service, and its share of the first floor. */
-export function shortTables({ comparisons, absolutes }: Results): string {
-  const head = ['Case', 'Engine', 'Per second', 'Median (ms)', 'p99 (ms)', 'Beside', 'Share', 'Goal'];
-  const rows = comparisons.flatMap(({ case: title, engine, service, floors: [floor] }) => {
-    const { perSecond, median, p99 } = service;
-    const numbers = [whole(perSecond), tenths(median), tenths(p99)];
-    return floor
-      ? [[title, ENGINE_NAMES[engine], ...numbers, floor.name, floor.ratio.cpu.toFixed(2), goalOf(floor)]]
-      : [];
-  });
-  return [table(head, rows), limits(absolutes)].filter((part) => part !== '').join('\n');
-}
-
 /** What was measured, and where. */
 export function captionOf({ date, commit, machine, effort }: Results): string {
   const { cpu, cores, memory, node, engines } = machine;

@@ -26,7 +26,7 @@ export class Readiness implements BeforeApplicationShutdown {
   /** @throws ProblemError `unavailable` when the database does not answer, for any reason. */
   async assertDatabase(): Promise<void> {
     try {
-      await this.connection.query('SELECT value FROM user_counters LIMIT 1');
+      await this.connection.query('SELECT changes FROM user_rules LIMIT 1');
     } catch {
       throw unavailable('The database does not answer.');
     }

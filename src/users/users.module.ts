@@ -6,6 +6,8 @@ import { AvatarController } from './avatar.controller.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
+import { UserCounts } from './counts/user-counts.service.js';
+import { UserCountsRepository } from './counts/user-counts.repository.js';
 import { UserDirectory } from './directory/user-directory.service.js';
 import { UserDirectoryRepository } from './directory/user-directory.repository.js';
 import { UserSearchRepository } from './search/user-search.repository.js';
@@ -28,6 +30,7 @@ import { UsersService } from './users.service.js';
     UsersService,
     UserSearch,
     UserWriter,
+    UserCounts,
     UserDirectory,
     UserHistory,
     UserStore,
@@ -35,6 +38,7 @@ import { UsersService } from './users.service.js';
     PasswordService,
     OwnPassword,
     UsersRepository,
+    UserCountsRepository,
     UserSearchRepository,
     UserDirectoryRepository,
     UserWriteRepository,

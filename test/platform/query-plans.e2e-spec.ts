@@ -21,7 +21,7 @@ const MOST = { sqlite: 10_000, mariadb: 1000 }[ENGINE];
 const PILOTS = 1500;
 
 /** Tables with a handful of rows. */
-const SMALL = new Set(['user_counters', 'leases', 'api_keys', 'import_runs']);
+const SMALL = new Set(['user_counts', 'user_rules', 'leases', 'api_keys', 'import_runs']);
 
 /** Statements that may read many rows, and why. */
 const WALKS: [RegExp, string][] = [

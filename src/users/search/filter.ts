@@ -38,7 +38,7 @@ export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): 
   };
 }
 
-export const STATUSES: readonly string[] = ['Active', 'Blocked'];
+const STATUSES: readonly string[] = ['Active', 'Blocked'];
 const NOBODY = always('1 = 0');
 
 /** "Not blocked" instead of "active": most users are active, and are not looked up by that. */

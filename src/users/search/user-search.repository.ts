@@ -38,9 +38,6 @@ const FEW_MATCHES = 500;
 
 const SHOWN = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
 
-/** Name → value. */
-type Counters = ReadonlyMap<string, number>;
-
 @Injectable()
 export class UserSearchRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -82,14 +79,6 @@ export class UserSearchRepository {
       [...joinParams(filter), ...params],
     );
     return row?.n ?? 0;
-  }
-
-  /** The totals that every change keeps exact. */
-  async counters(): Promise<Counters> {
-    const rows = await this.database.query<{ name: string; value: number }>(
-      'SELECT name, value FROM user_counters',
-    );
-    return new Map(rows.map(({ name, value }) => [name, value]));
   }
 
   /** Rows that the words have together, counted up to a bound. */

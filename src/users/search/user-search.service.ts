@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { ProblemError } from '../../common/errors.js';
 import { type Cursor, decodeCursor, encodeCursor, foreignCursor } from './cursor.js';
-import { STATUSES, toFilter } from './filter.js';
+import { toFilter } from './filter.js';
 import type { User } from '../model/user.js';
 import {
   DEFAULT_LIMIT,
@@ -13,6 +13,7 @@ import {
   effectiveSort,
 } from './user.query.js';
 import { type Filter, type Form, rangesOf } from './search-plan.js';
+import { UserCounts } from '../counts/user-counts.service.js';
 import { type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from '../input/user-settings.js';
 
@@ -55,6 +56,7 @@ interface PageOrder extends Omit<Survey, 'count'> {
 export class UserSearch {
   constructor(
     private readonly repository: UserSearchRepository,
+    private readonly counts: UserCounts,
     private readonly settings: UserSettings,
   ) {}
 
@@ -78,18 +80,16 @@ export class UserSearch {
     return { count, users: page.map(({ user }) => user), next: next && encodeCursor(next) };
   }
 
-  /** Counts the matches before their page is read. Without a filter, the counters have the number. */
+  /** Counts the matches before their page is read. Without a filter, the totals have the number. */
   private async survey(filter: Filter, offset: number): Promise<Survey> {
     const { countedStatuses } = filter;
     const broad = await this.repository.isBroad(filter);
     const counted = countedStatuses ? undefined : await this.repository.count(filter, broad);
     if (counted !== undefined && counted <= HANDFUL) return { count: counted, form: 'few', aside: broad };
-    const counters = await this.repository.counters();
-    const users = (statuses: readonly string[]): number =>
-      statuses.reduce((sum, status) => sum + (counters.get(status) ?? 0), 0);
-    const count = counted ?? users(countedStatuses ?? []);
-    const form = count < FEW * users(STATUSES) ? 'few' : 'many';
-    const others = countedStatuses ? users(STATUSES) - count : 0;
+    const { matching, all } = await this.counts.users(countedStatuses ?? []);
+    const count = counted ?? matching;
+    const form = count < FEW * all ? 'few' : 'many';
+    const others = countedStatuses ? all - count : 0;
     return { count, form, aside: broad || offset + others > PASSED_OVER };
   }
 
