@@ -47,8 +47,8 @@ export interface Change {
   call: Call;
   user: string;
   fields: Fields;
-  /** What the client had read, where it sent `If-Match`. */
-  seen?: Fields;
+  /** What the client had read, and when it asked, where it sent `If-Match`. */
+  seen?: { fields: Fields; begin: Millis };
 }
 
 export interface Read {

@@ -4,6 +4,7 @@ import { judgeAnswers, judgeRetries } from './judges/answers.js';
 import { judgeAudit } from './judges/audit.js';
 import { judgeCredentials } from './judges/credentials.js';
 import { judgeCounts, judgeWalks } from './judges/lists.js';
+import { judgeRefusals } from './judges/refusals.js';
 import { judgeManagers, judgeUnique, judgeWebmasters } from './judges/sets.js';
 import { judgeIfMatch, judgeLost, judgeReads } from './judges/values.js';
 import { timelines } from './timeline.js';
@@ -24,6 +25,7 @@ export function judge(history: History, final: FinalState): Broken[] {
     ...judgeWalks(history, final, lines),
     ...judgeCredentials(history, lines),
     ...judgeRetries(history, final),
+    ...judgeRefusals(history, lines),
     ...judgeAnswers(history, final),
   ];
 }

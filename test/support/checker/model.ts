@@ -18,6 +18,8 @@ interface How {
   /** Whether the users and the audit change, whatever the answer says. */
   applied?: boolean;
   seen?: Fields;
+  /** When that was read; just now, when left out. */
+  seenAt?: number;
 }
 
 /**
@@ -75,7 +77,13 @@ export class Model {
       this.users.set(user, { ...before, ...fields });
       if (Object.keys(changed).length > 0) this.log(call, 'user.updated', user, before, changed);
     }
-    return this.history.add({ kind: 'change', call, user, fields, ...(how.seen && { seen: how.seen }) });
+    return this.history.add({
+      kind: 'change',
+      call,
+      user,
+      fields,
+      ...(how.seen && { seen: { fields: how.seen, begin: how.seenAt ?? call.begin } }),
+    });
   }
 
   read({ user }: { user: string }, fields = this.shown(user)): void {
