@@ -61,6 +61,14 @@ describe('the checker, on refusals', () => {
     expect(model.broken()).toEqual([]);
   });
 
+  it('sees a repetition that is refused because its own first attempt has changed the user', () => {
+    const answers = [[0, 'ECONNRESET'] as const, [412, 'precondition_failed'] as const];
+    model.change(second, { known_as: 'a' }, { effect: 'unknown', answers, applied: true, seen: {} });
+    const [row] = model.audit.slice(-1);
+    Object.assign(row ?? {}, { request_id: model.history.of('change').at(-1)?.call.attempts[0]?.id });
+    expect(model.broken()).toEqual(PROMISE);
+  });
+
   it('sees that the last Webmaster was protected though there was another', () => {
     expect(refuse(webmaster, { status: 'Blocked' }, 409, 'last_webmaster')).toEqual([]);
     model.change(first, { roles: ['Webmaster'] });

@@ -60,7 +60,9 @@ function hasReason(
   if (code === 'precondition_failed') {
     const since = entry.seen?.begin ?? begin;
     const all = [...(users.get(entry.user)?.values() ?? [])].flatMap(({ moments }) => moments);
-    return all.some((moment) => moment.begin <= end && moment.end >= since);
+    // Where its own first attempt is what has changed the user, the repetition should have got the first answer.
+    const own = new Set<string | undefined>(entry.call.attempts.map(({ id }) => id));
+    return all.some((moment) => moment.begin <= end && moment.end >= since && !own.has(moment.request));
   }
   if (code === 'last_webmaster') {
     return [...users].every(([user, own]) => {
