@@ -87,6 +87,8 @@ export interface Issue {
   credential: string;
   /** The user of a session; '' for a key. */
   owner: string;
+  /** Of a key, which no other key has; '' for a session. */
+  name: string;
 }
 
 /** Ends one credential, or all sessions of a user. */

@@ -3,7 +3,7 @@ import type { Broken, History } from './history.js';
 import { judgeAnswers, judgeRetries } from './judges/answers.js';
 import { judgeAudit } from './judges/audit.js';
 import { judgeCredentials } from './judges/credentials.js';
-import { judgeCounts, judgeWalks } from './judges/lists.js';
+import { judgeCounts, judgeSearches, judgeWalks } from './judges/lists.js';
 import { judgeRefusals } from './judges/refusals.js';
 import { judgeManagers, judgeUnique, judgeWebmasters } from './judges/sets.js';
 import { judgeIfMatch, judgeLost, judgeReads } from './judges/values.js';
@@ -23,6 +23,7 @@ export function judge(history: History, final: FinalState): Broken[] {
     ...judgeWebmasters(final, lines),
     ...judgeCounts(history, final, lines),
     ...judgeWalks(history, final, lines),
+    ...judgeSearches(final),
     ...judgeCredentials(history, lines),
     ...judgeRetries(history, final),
     ...judgeRefusals(history, lines),

@@ -30,6 +30,7 @@ export class Model {
   readonly history = new History();
   readonly audit: AuditRow[] = [];
   readonly users = new Map<string, Record<string, unknown>>();
+  readonly keys: string[] = [];
   private time = 0;
   private numbers = 0;
 
@@ -109,7 +110,9 @@ export class Model {
     const credential = this.id();
     const call = this.call();
     this.row(call, owner === '' ? 'api_key' : 'session', 'created', credential);
-    this.history.add({ kind: 'issue', call, credential, owner });
+    const name = owner === '' ? `name of ${credential}` : '';
+    if (name !== '') this.keys.push(name);
+    this.history.add({ kind: 'issue', call, credential, owner, name });
     return credential;
   }
 
@@ -130,7 +133,7 @@ export class Model {
       const counts = { '': users.length, Active: of('Active'), Blocked: of('Blocked') };
       return { instance, users: [...users], byOffset: users.map(({ uuid }) => uuid), counts };
     });
-    return { seen, audit: this.audit, runs: [] };
+    return { seen, audit: this.audit, runs: [], lookups: [], keys: [...this.keys] };
   }
 
   /** The promises that the judge finds broken, each once. */
