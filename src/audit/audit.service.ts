@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller } from '../access/actor.js';
-import { toJson } from '../common/json.js';
+import { Changes } from '../common/changes.js';
 import { now, secondsFrom } from '../common/time.js';
 import { Env } from '../config/env.js';
 import type { Sql } from '../database/engine/sql.js';
@@ -13,7 +13,7 @@ import { type AuditPage, AuditRepository } from './audit.repository.js';
 export interface AuditEvent {
   action: AuditAction;
   target: { kind: (typeof TARGET_KINDS)[number]; id: string };
-  changes?: readonly AuditChange[];
+  changes?: readonly AuditChange[] | Changes;
 }
 
 const PAGE = 500;
@@ -38,7 +38,7 @@ export class AuditService {
       action,
       target_kind: target.kind,
       target_id: target.id,
-      changes: toJson(changes ?? []),
+      changes: (changes instanceof Changes ? changes : Changes.of(changes ?? [])).text,
       request_id: caller.requestId,
       ip: caller.ip,
     }));

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Changes } from '../../common/changes.js';
 import { fromJson, toJson } from '../../common/json.js';
 import { insertRows } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
@@ -87,11 +88,12 @@ export class ImportRowsRepository {
     }
   }
 
-  async batch(tx: Sql, runId: string, batch: number): Promise<StagedRow[]> {
-    const rows = await tx.query<ImportRowEntity>(
-      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(tx, 'ix_import_rows_batch')}
-       WHERE run_id = ? AND batch = ? ORDER BY line`,
-      [runId, batch],
+  /** The rows of these batches, each batch in the order of its lines. */
+  async batches(runId: string, first: number, last: number): Promise<StagedRow[]> {
+    const rows = await this.database.query<ImportRowEntity>(
+      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(this.database, 'ix_import_rows_batch')}
+       WHERE run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line`,
+      [runId, first, last],
     );
     return rows.map(toStaged);
   }
@@ -148,7 +150,7 @@ export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
     user_uuid: row.userUuid,
     version: row.version,
     batch: row.batch,
-    changes: toJson(row.changes),
+    changes: row.changes.text,
     errors: toJson(row.errors),
     cells: null,
   };
@@ -163,7 +165,7 @@ export function toStaged(row: ImportRowEntity): StagedRow {
     userUuid: row.user_uuid,
     version: row.version,
     batch: row.batch,
-    changes: fromJson(row.changes),
+    changes: Changes.read(row.changes),
     errors: fromJson(row.errors),
   };
 }
