@@ -16,6 +16,8 @@ export interface CheckOptions {
   seed: number;
   /** Told of each fault, and of what goes on. */
   report?: (line: string) => void;
+  /** Called when all is quiet, before the last look. */
+  beforeJudging?: () => void;
 }
 
 export interface Checked {
@@ -32,7 +34,10 @@ const HEALED = 60_000;
 const IMPORTED = 90_000;
 
 /** Runs clients and faults for some seconds, waits until all is well again, and judges the history. */
-export async function check(target: Target, { seconds, seed, report }: CheckOptions): Promise<Checked> {
+export async function check(
+  target: Target,
+  { seconds, seed, report, beforeJudging }: CheckOptions,
+): Promise<Checked> {
   const say = report ?? (() => undefined);
   const random = randoms(seed);
   const history = new History();
@@ -52,6 +57,7 @@ export async function check(target: Target, { seconds, seed, report }: CheckOpti
   await Promise.all(running);
   clearTimeout(hurry);
   const broken = [...(await healed(sender, target)), ...(await imported(sender))];
+  beforeJudging?.();
   const final = await finalState(sender);
   sender.close();
   broken.push(...judge(history, final));
@@ -138,16 +144,15 @@ async function strike(
     made[fault.name] = (made[fault.name] ?? 0) + 1;
     say(`${Math.round(began)} ms: ${fault.name}, over after ${Math.round(performance.now() - began)} ms`);
   };
-  for (let left = [...target.faults]; ; left = [...target.faults]) {
-    while (left.length > 0) {
-      await delay(500 + random(2000));
-      const all = target.faults.every(({ name }) => name in made);
-      if (all && performance.now() >= until) return made;
-      const one = left.splice(random(left.length), 1)[0];
-      const others = target.faults.filter(({ to }) => to !== one?.to);
-      const two = random(4) === 0 ? others[random(others.length)] : undefined;
-      await Promise.all([make(one), make(two)]);
-    }
+  for (let left: Fault[] = []; ;) {
+    await delay(500 + random(2000));
+    const all = target.faults.every(({ name }) => name in made);
+    if (all && performance.now() >= until) return made;
+    if (left.length === 0) left = [...target.faults];
+    const one = left.splice(random(left.length), 1)[0];
+    const others = target.faults.filter(({ to }) => to !== one?.to);
+    const two = random(4) === 0 ? others[random(others.length)] : undefined;
+    await Promise.all([make(one), make(two)]);
   }
 }
 
