@@ -1,6 +1,6 @@
-import { createPool } from 'mysql2';
-import { type DatabaseSettings, mysqlOptions, sqliteFile } from './connection-options.js';
+import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
 import { MysqlEngine } from './mysql.engine.js';
+import { MysqlPool } from './mysql-pool.js';
 import type { Engine } from './sql.js';
 import { SqliteEngine, openConnection } from './sqlite.engine.js';
 
@@ -15,6 +15,6 @@ export const DATABASE = Symbol('Database');
 export function openDatabase(settings: DatabaseSettings): Database {
   const file = sqliteFile(settings);
   return file === undefined
-    ? new MysqlEngine(createPool(mysqlOptions(settings)))
+    ? new MysqlEngine(new MysqlPool(serversOf(settings), settings.DATABASE_POOL_SIZE))
     : new SqliteEngine(openConnection(file));
 }

@@ -1,4 +1,4 @@
-import type { FieldPacket, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
+import type { Connection, FieldPacket, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { toDatabaseError } from './database-fault.js';
 import { multiRow } from './multi-row.js';
 import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
@@ -21,7 +21,7 @@ export type Resolve<T> = (result: T) => void;
  * driver takes one in an object of options, which it then copies at the price of a tenth of a read.
  */
 export function send<T extends Result>(
-  connection: PoolConnection,
+  connection: Connection,
   sql: string,
   params: readonly SqlValue[],
   resolve: Resolve<T>,
@@ -61,7 +61,7 @@ export function send<T extends Result>(
 
 /** As `send`, to be awaited. */
 export function sent<T extends Result>(
-  connection: PoolConnection,
+  connection: Connection,
   sql: string,
   params: readonly SqlValue[] = [],
 ): Promise<T> {
@@ -71,7 +71,7 @@ export function sent<T extends Result>(
 }
 
 export async function insertAll(
-  connection: PoolConnection,
+  connection: Connection,
   statement: InsertStatement,
   rows: readonly SqlValue[][],
 ): Promise<void> {

@@ -9,6 +9,7 @@ import {
   type OpenTransaction,
   PREPARED_LENGTH,
   type SqlValue,
+  type Writability,
   assertBindable,
   placeholders,
 } from './sql.js';
@@ -64,6 +65,11 @@ export class SqliteEngine implements Engine {
   /** One connection; those that wait for it are in no queue of ours. */
   get load(): Load {
     return { inUse: Number(this.open !== undefined), waiting: 0 };
+  }
+
+  async writability(): Promise<Writability> {
+    await this.first('SELECT 1 AS one');
+    return 'writable';
   }
 
   async query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
