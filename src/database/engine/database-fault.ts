@@ -138,3 +138,12 @@ export function ofCommit(error: Error): Error {
 function isRefused({ cause }: DatabaseFault): boolean {
   return 'code' in cause && REFUSED.some((code) => code === cause.code);
 }
+
+/** The server has as many connections as it takes. */
+export const isCrowded = (error: unknown): boolean =>
+  error instanceof DatabaseFault && 'code' in error.cause && error.cause.code === 'ER_CON_COUNT_ERROR';
+
+/** The service is ending. */
+export function poolClosed(): DatabaseFault {
+  return new DatabaseFault('away', Object.assign(new Error('the pool is closed'), { code: 'POOL_CLOSED' }));
+}

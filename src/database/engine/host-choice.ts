@@ -2,9 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseFault } from './database-fault.js';
 import type { Server } from './connection-options.js';
 import { type Session, openedAs } from './session.js';
+import type { Writability } from './sql.js';
 
 /** How long a later host that takes changes waits for the answer of an earlier one, which may be cut off. */
 const PREFERENCE_MILLIS = 1000;
+
+/** Servers answer, but none takes changes. */
+export class NoWriter extends Error {
+  /** What can be said of all of them: they are in step, or not. */
+  readonly writability: Writability;
+
+  constructor(answers: readonly Session[]) {
+    const states = answers.map((session) => `${session.server.name} is ${openedAs(session)}`);
+    super(`no host of DATABASE_URL takes changes: ${states.join(', ')}`);
+    this.writability = answers.some((session) => openedAs(session) === 'read_only')
+      ? 'read_only'
+      : 'out_of_sync';
+  }
+}
 
 /** Where the choice gets its sessions from. */
 export interface Opener {
@@ -74,13 +89,7 @@ function isDonor(session: Session | undefined): boolean {
 async function refusal(attempts: readonly Promise<Session>[]): Promise<Error> {
   const results = await Promise.allSettled(attempts);
   const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  if (answers.length > 0) {
-    const states = answers.map((session) => `${session.server.name} is ${openedAs(session)}`);
-    return new DatabaseFault(
-      'moved',
-      new Error(`no host of DATABASE_URL takes changes: ${states.join(', ')}`),
-    );
-  }
+  if (answers.length > 0) return new DatabaseFault('moved', new NoWriter(answers));
   const reasons = results.flatMap((result) =>
     result.status === 'rejected' ? [result.reason as unknown] : [],
   );

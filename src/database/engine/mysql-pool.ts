@@ -1,19 +1,20 @@
 import type { Server } from './connection-options.js';
-import { DatabaseFault, toDatabaseError } from './database-fault.js';
+import { DatabaseFault, isCrowded, poolClosed, toDatabaseError } from './database-fault.js';
 import { chooseSession } from './host-choice.js';
 import { HostWatch } from './host-watch.js';
 import type { Reject, Resolve } from './mysql-statement.js';
 import { type Session, breakSession, endSession, openSession, openedAs } from './session.js';
 import type { Load } from './sql.js';
 
-/** For so long requests wait for a server that takes changes; while none has for longer, they fail at once. */
+/** Requests wait so long for a server that takes changes; while none has for longer, they fail at once. */
 const FAILOVER_MILLIS = 5000;
 /** The refusal of a connection that is no older says nothing new of its server. */
 const FRESH_MILLIS = 1000;
 
-/** A session of the pool. */
+/** What is under way on a server that was left has this long to end. */
+const LINGER_MILLIS = 5000;
+
 export interface Pooled extends Session {
-  /** In which term it was opened. */
   readonly term: number;
   readonly opened: number;
   broken: boolean;
@@ -43,6 +44,7 @@ export class MysqlPool {
   /** Since when no server takes changes. */
   private refusing: number | undefined;
   private closed = false;
+  private lingering: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly servers: readonly [Server, ...Server[]],
@@ -53,7 +55,7 @@ export class MysqlPool {
       this.watch = new HostWatch(servers, {
         lost: (why, hangs) => {
           this.endTerm();
-          if (hangs) for (const session of this.open) breakSession(session, why);
+          if (hangs) this.breakOld(why);
         },
         returned: (server) => {
           this.endTerm();
@@ -73,21 +75,20 @@ export class MysqlPool {
     if (session) {
       this.inUse++;
       resolve(session);
-    } else if (this.closed) reject(closedFault());
+    } else if (this.closed) reject(poolClosed());
     else {
       this.waiters.push({ resolve, reject });
       this.grow();
     }
   }
 
-  /** Takes a session back. */
   release(session: Pooled): void {
     this.inUse--;
     if (session.broken || session.term !== this.term) this.drop(session);
     else this.hand(session);
   }
 
-  /** Takes a session back that is in a state which is not known. */
+  /** As `release`, of a session in a state that is not known. */
   discard(session: Pooled): void {
     session.broken = true;
     this.release(session);
@@ -109,7 +110,7 @@ export class MysqlPool {
   async close(): Promise<void> {
     this.closed = true;
     this.watch?.stop();
-    for (const { reject } of this.waiters.splice(0)) reject(closedFault());
+    for (const { reject } of this.waiters.splice(0)) reject(poolClosed());
     this.idle.length = 0;
     await Promise.all([...this.open].map(endSession));
   }
@@ -120,8 +121,17 @@ export class MysqlPool {
     if (this.watch) {
       this.server = undefined;
       this.watch.stop();
+      clearTimeout(this.lingering);
+      this.lingering = setTimeout(() => {
+        this.breakOld('its server was left');
+      }, LINGER_MILLIS).unref();
     }
     for (const session of this.idle.splice(0)) this.drop(session);
+  }
+
+  /** Statements on a server that was left fail now, and may be run again on another one. */
+  private breakOld(why: string): void {
+    for (const session of this.open) if (session.term !== this.term) breakSession(session, why);
   }
 
   /** A request is not to wait for a server when others have waited for long enough. */
@@ -184,6 +194,9 @@ export class MysqlPool {
     } catch (error) {
       if (isCrowded(error)) throw error;
       if (term === this.term) this.endTerm();
+      // Where no connection can be made, those that are left will hear nothing either.
+      if (error instanceof DatabaseFault && error.fault === 'away')
+        this.breakOld('no connection can be made');
       return this.opened(this.server ?? (await this.choose()));
     }
   }
@@ -198,11 +211,10 @@ export class MysqlPool {
       throw new DatabaseFault('moved', new Error(`${server.name} is ${now}`));
     }
     const pooled: Pooled = { ...session, term, opened: Date.now(), broken: false };
-    for (const event of ['error', 'end']) {
-      session.connection.on(event, () => {
-        this.lose(pooled);
-      });
-    }
+    const lose = () => {
+      this.lose(pooled);
+    };
+    session.connection.on('error', lose).on('end', lose);
     return pooled;
   }
 
@@ -235,12 +247,4 @@ export class MysqlPool {
     this.idle.splice(at, 1);
     this.drop(session);
   }
-}
-
-/** The server has as many connections as it takes. */
-const isCrowded = (error: unknown): boolean =>
-  error instanceof DatabaseFault && 'code' in error.cause && error.cause.code === 'ER_CON_COUNT_ERROR';
-
-function closedFault(): DatabaseFault {
-  return new DatabaseFault('away', Object.assign(new Error('the pool is closed'), { code: 'POOL_CLOSED' }));
 }

@@ -1,5 +1,6 @@
 import type { ResultSetHeader } from 'mysql2';
 import { DatabaseFault, ofChange, ofCommit } from './database-fault.js';
+import { NoWriter } from './host-choice.js';
 import type { MysqlPool, Pooled } from './mysql-pool.js';
 import { type Reject, type Result, type Rows, insertAll, send, sent } from './mysql-statement.js';
 import { pauseAfter, repeated } from './retry.js';
@@ -57,7 +58,11 @@ export class MysqlEngine implements Engine {
   }
 
   async writability(): Promise<Writability> {
-    const session = await this.acquired();
+    const session = await this.acquired().catch((error: unknown) => {
+      if (error instanceof DatabaseFault && error.cause instanceof NoWriter) return error.cause.writability;
+      throw error;
+    });
+    if (typeof session === 'string') return session;
     try {
       return writabilityOf(await askState(session.connection));
     } catch (error) {
