@@ -7,9 +7,10 @@ import { SessionEntity } from './sessions/session.entity.js';
 import { IdempotencyEntity } from './idempotency/idempotency.entity.js';
 import { UserEntity } from './users/model/user.entity.js';
 import {
-  UserCounterEntity,
+  UserCountEntity,
   UserIdentifierEntity,
   UserRoleEntity,
+  UserRuleEntity,
   UserWordEntity,
 } from './users/model/user-lookups.entity.js';
 
@@ -19,7 +20,8 @@ export const ENTITIES = [
   UserIdentifierEntity,
   UserRoleEntity,
   UserWordEntity,
-  UserCounterEntity,
+  UserCountEntity,
+  UserRuleEntity,
   IdempotencyEntity,
   SessionEntity,
   LoginFailureEntity,

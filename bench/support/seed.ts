@@ -1,3 +1,4 @@
+import { v7 as uuidv7 } from 'uuid';
 import { ApiKeyEntity } from '../../src/api-keys/api-key.entity.js';
 import { sha256 } from '../../src/common/secret.js';
 import { now } from '../../src/common/time.js';
@@ -8,6 +9,7 @@ import { ENTITIES } from '../../src/entities.js';
 import { type Database, openDatabase } from '../../src/database/engine/database.js';
 import { PASSWORD_HASH } from './password.js';
 import {
+  UserCountEntity,
   UserIdentifierEntity,
   UserRoleEntity,
   UserWordEntity,
@@ -60,7 +62,7 @@ export async function seed(url: string, count: number, progress: (done: number) 
       const roles = users.flatMap((user) => user.roles.map((role) => ({ role, user_uuid: user.uuid })));
       await insertRows(tx, UserRoleEntity, roles);
       await insertRows(tx, UserWordEntity, users.flatMap(wordRows));
-      await tx.execute("UPDATE user_counters SET value = value + ? WHERE name = 'Active'", [length]);
+      await insertRows(tx, UserCountEntity, [{ id: uuidv7(), name: 'Active', value: length }]);
       await tx.commit();
       progress(from + length);
     }

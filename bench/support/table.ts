@@ -44,7 +44,7 @@ const goalOf = ({ goal, ratio }: Floored): string =>
 const mark = (reached: boolean): string => (reached ? 'reached' : 'missed');
 
 function absoluteRow({ case: title, engine, value, unit, atMost }: Absolute): string[] {
-  const digits = unit === 'MiB' ? 0 : 2;
+  const digits = { MiB: 0, ms: 1, s: 2, times: 2 }[unit];
   return [
     title,
     ENGINE_NAMES[engine],
@@ -67,19 +67,6 @@ export function fullTables({ comparisons, absolutes }: Results): string {
     [comparison.service, ...comparison.floors].map((measured) => row(comparison, measured)),
   );
   return [table(HEAD, rows), limits(absolutes)].filter((part) => part !== '').join('\n');
-}
-
-/** One line per case: the service, and its share of the first floor. */
-export function shortTables({ comparisons, absolutes }: Results): string {
-  const head = ['Case', 'Engine', 'Per second', 'Median (ms)', 'p99 (ms)', 'Beside', 'Share', 'Goal'];
-  const rows = comparisons.flatMap(({ case: title, engine, service, floors: [floor] }) => {
-    const { perSecond, median, p99 } = service;
-    const numbers = [whole(perSecond), tenths(median), tenths(p99)];
-    return floor
-      ? [[title, ENGINE_NAMES[engine], ...numbers, floor.name, floor.ratio.cpu.toFixed(2), goalOf(floor)]]
-      : [];
-  });
-  return [table(head, rows), limits(absolutes)].filter((part) => part !== '').join('\n');
 }
 
 /** What was measured, and where. */

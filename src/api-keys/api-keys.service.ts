@@ -7,6 +7,8 @@ import { sha256 } from '../common/secret.js';
 import { type DbTime, now, toMillis } from '../common/time.js';
 import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
+import { toProblemError } from '../http/problem.js';
+import { Log } from '../telemetry/log.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import { isMistyped, makeApiKey } from './api-key-format.js';
 import { ApiKeyRepository } from './api-key.repository.js';
@@ -21,10 +23,14 @@ export type ApiKey = Omit<ApiKeyEntity, 'key_hash'> & { state: KeyState };
 
 @Injectable()
 export class ApiKeysService {
+  /** Keys whose use is being noted. */
+  private readonly noting = new Set<string>();
+
   constructor(
     private readonly repository: ApiKeyRepository,
     private readonly audit: AuditService,
     private readonly transactions: TransactionRunner,
+    private readonly log: Log,
   ) {}
 
   /**
@@ -40,17 +46,32 @@ export class ApiKeysService {
     const time = now();
     if (!found || stateOf(found, time) !== 'active') return undefined;
     if (found.last_used === null || toMillis(found.last_used) < Date.now() - LAST_USED_MILLIS) {
-      await this.repository.touch(found.id, time);
+      await this.noteUse(found.id, time);
     }
     return { kind: 'key', id: found.id };
+  }
+
+  /** One of the requests of a moment does it for all. None fails with it: the next one makes up for it. */
+  private async noteUse(id: string, time: DbTime): Promise<void> {
+    if (this.noting.has(id)) return;
+    this.noting.add(id);
+    try {
+      await this.repository.touch(id, time);
+    } catch (error) {
+      this.log.fault('api keys', toProblemError(error).code, error);
+    } finally {
+      this.noting.delete(id);
+    }
   }
 
   /** Creates a key. @param expires null for never. @returns its row, with the key itself, which cannot be read again. */
   async create(name: string, expires: DbTime | null, caller: Caller): Promise<ApiKey & { key: string }> {
     const id = uuidv7();
     const key = makeApiKey(id);
-    const row = await this.transactions.run((tx) => this.add(tx, { id, name, key, expires }, caller));
-    return { ...withState(row, now()), key };
+    return this.transactions.run(async (tx) => {
+      const row = await this.add(tx, { id, name, key, expires }, caller);
+      return { ...withState(row, now()), key };
+    }, caller);
   }
 
   /** All keys, newest first. */
@@ -69,7 +90,7 @@ export class ApiKeysService {
       await this.repository.revoke(tx, id, now());
       await this.audit.record(tx, caller, [{ action: 'api_key.revoked', target: { kind: 'api_key', id } }]);
       return state;
-    });
+    }, caller);
   }
 
   /** Stores a key that the caller has made, as its hash, with an audit row. */

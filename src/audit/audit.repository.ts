@@ -34,7 +34,8 @@ export class AuditRepository {
   async page(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
     const rest = remaining(filter);
     const { sql, params } = candidates(filter, after, COLUMNS, rest ? SCAN : limit);
-    const rows = await this.database.query<AuditEventEntity>(
+    // Thousands of rows are looked at for one that matches.
+    const rows = await this.database[rest ? 'aside' : 'query']<AuditEventEntity>(
       rest ? `SELECT * FROM (${sql}) AS candidates WHERE ${rest.sql} LIMIT ?` : sql,
       rest ? [...params, ...rest.params, limit] : params,
     );
@@ -48,7 +49,7 @@ export class AuditRepository {
     const rest = remaining(filter);
     const columns = rest ? 'actor_kind, actor_id, action, changes' : 'id';
     const { sql, params } = candidates(filter, undefined, columns, SCAN);
-    const row = await this.database.first<{ count: number }>(
+    const [row] = await this.database[rest ? 'aside' : 'query']<{ count: number }>(
       `SELECT COUNT(*) AS count FROM (${sql}) AS candidates${rest ? ` WHERE ${rest.sql}` : ''}`,
       [...params, ...(rest?.params ?? [])],
     );
@@ -69,7 +70,7 @@ export class AuditRepository {
   /** undefined where all rows have been looked at. */
   private async lastLookedAt(filter: AuditFilter, after: string | undefined): Promise<string | undefined> {
     const { sql, params } = candidates(filter, after, 'id', SCAN);
-    const row = await this.database.first<{ looked: number; last: string | null }>(
+    const [row] = await this.database.aside<{ looked: number; last: string | null }>(
       `SELECT COUNT(*) AS looked, MIN(id) AS last FROM (${sql}) AS candidates`,
       params,
     );

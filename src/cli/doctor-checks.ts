@@ -161,7 +161,7 @@ const migrationsCheck = (pending: boolean): Finding[] =>
 
 async function accessChecks(sql: Sql): Promise<Finding[]> {
   const webmasters = await sql.first<{ value: number }>(
-    "SELECT value FROM user_counters WHERE name = 'webmasters'",
+    "SELECT SUM(value) AS value FROM user_counts WHERE name = 'webmasters'",
   );
   const keys = await sql.first<{ count: number }>(
     'SELECT COUNT(*) AS count FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)',

@@ -4,7 +4,7 @@ import { dropCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFile } from './engine/connection-options.js';
 import { chooseSession } from './engine/host-choice.js';
 import { endSession, openSession } from './engine/session.js';
-import { openConnection } from './engine/sqlite.engine.js';
+import { openFile } from './engine/sqlite-connection.js';
 import { migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
@@ -38,7 +38,7 @@ export function dataSourceOptions(
   }
   // TypeORM calls it with `new`, which returns the object that the function returns.
   const driver = function () {
-    return openConnection(file);
+    return openFile(file);
   };
   return { ...shared, type: 'better-sqlite3', driver, database: file };
 }

@@ -3,9 +3,10 @@ import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AvatarController } from './avatar.controller.js';
-import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
+import { UserCounts } from './counts/user-counts.service.js';
+import { UserCountsRepository } from './counts/user-counts.repository.js';
 import { UserDirectory } from './directory/user-directory.service.js';
 import { UserDirectoryRepository } from './directory/user-directory.repository.js';
 import { UserSearchRepository } from './search/user-search.repository.js';
@@ -22,12 +23,13 @@ import { UsersRepository } from './directory/users.repository.js';
 import { UsersService } from './users.service.js';
 
 @Module({
-  imports: [AuditModule, SessionsModule, ApiKeysModule, IdempotencyModule],
+  imports: [AuditModule, SessionsModule, ApiKeysModule],
   controllers: [UsersController, UserSessionsController, UserHistoryController, AvatarController],
   providers: [
     UsersService,
     UserSearch,
     UserWriter,
+    UserCounts,
     UserDirectory,
     UserHistory,
     UserStore,
@@ -35,6 +37,7 @@ import { UsersService } from './users.service.js';
     PasswordService,
     OwnPassword,
     UsersRepository,
+    UserCountsRepository,
     UserSearchRepository,
     UserDirectoryRepository,
     UserWriteRepository,

@@ -94,7 +94,7 @@ test.each(documents)('every link of %s has a target', (document) => {
 
 test.each(documents)('every npm script that %s names exists, and every decision', (document) => {
   const text = textOf(document);
-  const named = [...text.matchAll(/npm run ([a-z:]+)/g)].map(([, script = '']) => script);
+  const named = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, script = '']) => script);
   expect(named.filter((script) => !scripts.includes(script))).toEqual([]);
   const decisions = [...text.matchAll(/\bADRs? 0*(\d+)/g)].map(([, number = '']) => number.padStart(4, '0'));
   expect(decisions.filter((number) => !files.some((file) => file.startsWith(`docs/adr/${number}-`)))).toEqual(

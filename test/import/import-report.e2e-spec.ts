@@ -173,7 +173,7 @@ test('the same file again writes nothing except its run', async () => {
     'user_identifiers',
     'user_roles',
     'user_words',
-    'user_counters',
+    'user_counts',
     'audit_events',
     'import_rows',
     'import_file_parts',

@@ -31,7 +31,7 @@ async function seed(people: readonly Person[]): Promise<Seeded[]> {
   const database = databaseOf(app);
   for (const table of TABLES) await database.execute(`DELETE FROM ${table}`);
   await database.execute('DELETE FROM users');
-  await database.execute('UPDATE user_counters SET value = 0');
+  await database.execute('DELETE FROM user_counts');
   const users = people.map(({ external }, index): Seeded => ({
     uuid: uuidv7(),
     external: external ? `k${index}` : '',
@@ -206,7 +206,7 @@ test(
           const end = await everybody();
           await databaseOf(app).execute('DELETE FROM users');
           for (const table of TABLES) await databaseOf(app).execute(`DELETE FROM ${table}`);
-          await databaseOf(app).execute('UPDATE user_counters SET value = 0');
+          await databaseOf(app).execute('DELETE FROM user_counts');
           await restore(people, users);
           const good = sent.filter(({ result }) => !result.startsWith('error') && result !== 'unchanged');
           if (await oneByOne(good.map(({ change }) => change))) {

@@ -101,7 +101,7 @@ onSqlite('a file that is not a database is reported (SQLite only)', async () => 
 });
 
 test('a missing table is a failure of the database, and earlier findings are still reported', async () => {
-  await started((app) => databaseOf(app).execute('DROP TABLE user_counters'));
+  await started((app) => databaseOf(app).execute('DROP TABLE user_counts'));
   const broken = await doctor();
   expect(findings(broken)).toEqual([...MACHINE, ...SERVER, 'ok migrations', 'fail database', 'ok imports']);
   expect(broken.code).toBe(1);

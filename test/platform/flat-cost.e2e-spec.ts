@@ -136,7 +136,9 @@ async function tablesOf(of: TestApp): Promise<object[][]> {
     rows.push(await database.query(sql, [seeded]));
   }
   rows.push(
-    await database.query("SELECT * FROM user_counters WHERE name IN ('Active', 'Blocked') ORDER BY name"),
+    await database.query(
+      "SELECT name, SUM(value) FROM user_counts WHERE name IN ('Active', 'Blocked') GROUP BY name ORDER BY name",
+    ),
   );
   return rows;
 }

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
 import { loadEnv } from '../../src/config/env.js';
 import { openDataSource, pendingMigrations } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/migrate.js';
 import { ENTITIES } from '../../src/entities.js';
 import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
+import { UserCounts1764100000000 } from '../../src/database/migrations/1764100000000-user-counts.js';
 import { TestApp } from '../support/app.js';
 import { type TestDatabase, freshDatabase } from '../support/database.js';
 import { databaseOf } from '../support/people.js';
@@ -38,12 +40,10 @@ const drift = async () => {
 
 test('migrations run up, down to nothing, and up again, and match the entities', async () => {
   await dataSource.runMigrations();
-  expect(await tables()).toHaveLength(14);
+  expect(await tables()).toHaveLength(15);
   expect(await drift()).toEqual([]);
-  const counters = await dataSource.query<object[]>('SELECT name, value FROM user_counters ORDER BY name');
-  expect(counters).toEqual(
-    ['Active', 'Blocked', 'manager_changes', 'webmasters'].map((name) => ({ name, value: 0 })),
-  );
+  const counts = await dataSource.query<object[]>('SELECT name, value FROM user_counts ORDER BY name');
+  expect(counts).toEqual(['Active', 'Blocked', 'webmasters'].map((name) => ({ name, value: 0 })));
 
   for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
   expect(await tables()).toEqual([]);
@@ -52,8 +52,8 @@ test('migrations run up, down to nothing, and up again, and match the entities',
   expect(await drift()).toEqual([]);
 });
 
-test('whatever a killed migration has left, the next one continues from there', async () => {
-  for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
+/** Migrates, killed at the first statement, then at the second, and so on until it comes to its end. @returns attempts. */
+async function migrateKilled(): Promise<number> {
   const printed = jest.spyOn(console, 'log').mockReturnValue(undefined);
   let attempts = 0;
   while (await pendingMigrations(dataSource)) {
@@ -64,7 +64,7 @@ test('whatever a killed migration has left, the next one continues from there', 
       // The database itself does this for a dead process.
       if (sql.startsWith('ROLLBACK')) return query(sql, ...rest);
       if (left === 0) throw new Error('killed');
-      if (/^(CREATE|INSERT|DELETE)/.test(sql)) left--;
+      if (/^(CREATE|INSERT|DELETE|DROP)/.test(sql)) left--;
       return query(sql, ...rest);
     });
     jest.spyOn(dataSource, 'createQueryRunner').mockReturnValueOnce(runner);
@@ -74,9 +74,35 @@ test('whatever a killed migration has left, the next one continues from there', 
     killed.mockRestore();
   }
   printed.mockRestore();
-  expect(attempts).toBeGreaterThan(MIGRATIONS.length);
+  return attempts;
+}
+
+test('whatever a killed migration has left, the next one continues from there', async () => {
+  for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
+  expect(await migrateKilled()).toBeGreaterThan(MIGRATIONS.length);
   expect(await drift()).toEqual([]);
-  expect(await dataSource.query<object[]>('SELECT name FROM user_counters')).toHaveLength(4);
+  expect(await dataSource.query<object[]>('SELECT name FROM user_counts')).toHaveLength(3);
+  expect(await dataSource.query<object[]>('SELECT name FROM user_rules')).toHaveLength(2);
+});
+
+test('counts of live users survive migrations that are killed, and come back with the older schema', async () => {
+  const undone = MIGRATIONS.slice(MIGRATIONS.indexOf(UserCounts1764100000000));
+  const undo = async () => {
+    for (const _ of undone) await dataSource.undoLastMigration();
+  };
+  await undo();
+  const live = { Active: 41, Blocked: 7, webmasters: 2 };
+  for (const [name, value] of Object.entries(live))
+    await dataSource.query(`UPDATE user_counters SET value = ${value} WHERE name = '${name}'`);
+  await migrateKilled();
+  await dataSource.query(`INSERT INTO user_counts VALUES ('${uuidv7()}', 'Active', 1)`);
+  await undo();
+  const counters = await dataSource.query<{ name: string; value: number }[]>(
+    "SELECT name, value FROM user_counters WHERE name <> 'manager_changes'",
+  );
+  const values = Object.fromEntries(counters.map(({ name, value }) => [name, value]));
+  expect(values).toEqual({ ...live, Active: 42 });
+  await dataSource.runMigrations();
 });
 
 test('a difference between entity and table is noticed', async () => {

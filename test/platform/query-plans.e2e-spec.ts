@@ -21,11 +21,11 @@ const MOST = { sqlite: 10_000, mariadb: 1000 }[ENGINE];
 const PILOTS = 1500;
 
 /** Tables with a handful of rows. */
-const SMALL = new Set(['user_counters', 'leases', 'api_keys', 'import_runs']);
+const SMALL = new Set(['user_counts', 'user_rules', 'leases', 'api_keys', 'import_runs']);
 
 /** Statements that may read many rows, and why. */
 const WALKS: [RegExp, string][] = [
-  [/^UPDATE idempotency_keys SET created/, 'the test lets time go by'],
+  [/^UPDATE idempotent_requests SET created/, 'the test lets time go by'],
   [
     /FROM users WHERE managed_by = \? .*LIMIT \?\) AS part/,
     'the users of a data set are counted, 2,000 at a time',

@@ -56,7 +56,10 @@ onMariadb(
   async () => {
     expect((await Process.command(['migrate'], newcomer(database)).exit).code).toBe(0);
     // All can see that there are no users; none can create one until all are about to.
-    const instances = await startBehind(2, 'LOCK TABLES users READ, api_keys READ, user_counters READ');
+    const instances = await startBehind(
+      2,
+      'LOCK TABLES users READ, api_keys READ, user_counts READ, user_rules READ',
+    );
     await expectOneFirstStart(instances, database.url);
   },
 );

@@ -17,11 +17,11 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const insert = (sql: Sql, name: string) =>
-  sql.execute('INSERT INTO user_counters (name, value) VALUES (?, 1)', [name]);
+  sql.execute("INSERT INTO user_identifiers (identifier, user_uuid) VALUES (?, '')", [name]);
 /** Names with a beginning, by a range as the search does: MariaDB's LIKE misses characters beyond U+FFFF. */
 const names = async (beginning: string) => {
   const rows = await database.query<{ name: string }>(
-    'SELECT name FROM user_counters WHERE name >= ? AND name < ? ORDER BY name',
+    'SELECT identifier AS name FROM user_identifiers WHERE identifier >= ? AND identifier < ? ORDER BY identifier',
     [beginning, `${beginning}\u{10FFFF}`],
   );
   return rows.map(({ name }) => name);
@@ -117,7 +117,7 @@ test.each([
 
 test('a statement run for one row and for all rows finds the row of its own values', async () => {
   for (const name of ['values-a', 'values-b']) await insert(database, name);
-  const sql = 'SELECT name FROM user_counters WHERE name = ?';
+  const sql = 'SELECT identifier AS name FROM user_identifiers WHERE identifier = ?';
   expect(await database.query(sql, ['values-b'])).toEqual([{ name: 'values-b' }]);
   expect(await database.first(sql, ['values-a'])).toEqual({ name: 'values-a' });
   expect(await database.query(sql, ['values-b'])).toEqual([{ name: 'values-b' }]);
@@ -127,7 +127,9 @@ test('text is compared byte by byte and stored without loss', async () => {
   for (const name of ['José', 'jose', 'Jose', 'josé', '😀', '😁', 'ﷺ', 'ß'])
     await insert(database, `text-${name}`);
   expect(await names('text-')).toHaveLength(8);
-  const exact = await database.query('SELECT name FROM user_counters WHERE name = ?', ['text-jose']);
+  const exact = await database.query('SELECT identifier AS name FROM user_identifiers WHERE identifier = ?', [
+    'text-jose',
+  ]);
   expect(exact).toEqual([{ name: 'text-jose' }]);
 });
 

@@ -1,9 +1,11 @@
+import { v7 as uuidv7 } from 'uuid';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { insertRows } from '../../src/database/engine/bulk.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import { movedIdentifiers } from '../../src/users/change/claim.js';
 import { UserEntity } from '../../src/users/model/user.entity.js';
 import {
+  UserCountEntity,
   UserIdentifierEntity,
   UserRoleEntity,
   UserWordEntity,
@@ -65,7 +67,7 @@ export async function seedUsers({ app }: TestApp, from: number, to: number): Pro
       await insertRows(tx, UserWordEntity, users.flatMap(wordRows));
       for (const status of ['Active', 'Blocked']) {
         const added = users.filter((user) => user.status === status).length;
-        await tx.execute('UPDATE user_counters SET value = value + ? WHERE name = ?', [added, status]);
+        await insertRows(tx, UserCountEntity, [{ id: uuidv7(), name: status, value: added }]);
       }
     });
   }

@@ -159,8 +159,10 @@ test('an active Webmaster counts as one, a blocked one does not', async () => {
 
 async function counters(): Promise<Record<string, number>> {
   const database = app.app.get<Database>(DATABASE);
-  const rows = await database.query<{ name: string; value: number }>('SELECT name, value FROM user_counters');
-  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+  const rows = await database.query<{ name: string; value: number | string }>(
+    'SELECT name, SUM(value) AS value FROM user_counts GROUP BY name',
+  );
+  return Object.fromEntries(rows.map(({ name, value }) => [name, Number(value)]));
 }
 
 /** After every test the counters equal the counted users. */

@@ -206,7 +206,7 @@ test('managers may be created in the same set, and a circle within a set is refu
 test('the counters, the look-up tables and the audit agree with the rows', async () => {
   const one = async (sql: string) => Number((await database.query<{ n: number }>(sql))[0]?.n);
   const users = await one('SELECT COUNT(*) AS n FROM users');
-  expect(await one("SELECT value AS n FROM user_counters WHERE name = 'Active'")).toBe(users);
+  expect(await one("SELECT SUM(value) AS n FROM user_counts WHERE name = 'Active'")).toBe(users);
   expect(await one('SELECT COUNT(*) AS n FROM user_roles')).toBe(users);
   expect(
     await one('SELECT COUNT(*) AS n FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid'),

@@ -72,19 +72,21 @@ export async function upsertRows<E extends Row<E>>(
   await writeRows(sql, entity, rows, tail);
 }
 
-/** `DELETE … WHERE column IN (…)` */
+/** `DELETE … WHERE column IN (…)`. @returns the number of rows. */
 export async function deleteRows(
   sql: Sql,
   entity: Entity,
   column: string,
   values: readonly SqlValue[],
-): Promise<void> {
+): Promise<number> {
+  let deleted = 0;
   for (const part of inParts(values)) {
-    await sql.execute(
+    deleted += await sql.execute(
       `DELETE FROM ${tableOf(entity).name} WHERE ${column} IN (${placeholders(part.length)})`,
       part,
     );
   }
+  return deleted;
 }
 
 async function writeRows<E extends Row<E>>(

@@ -108,11 +108,21 @@ export function toDatabaseError(thrown: unknown): Error {
   return fault ? new DatabaseFault(fault, error) : error;
 }
 
+/** Whether another connection has the lock: nothing was done, and the same statement may succeed in a moment. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof DatabaseFault && SQLITE_RACE.test(codeOf(error.cause));
+}
+
+function codeOf(error: unknown): string {
+  const { code } = isObject(error) ? error : {};
+  return typeof code === 'string' ? code : '';
+}
+
 function faultOf(error: unknown): Fault | undefined {
   const { code, errno, fatal } = isObject(error) ? error : {};
   const known = FAULTS.get(code) ?? FAULTS.get(errno);
   if (known) return known;
-  const text = typeof code === 'string' ? code : '';
+  const text = codeOf(error);
   if (SQLITE_RACE.test(text)) return 'race';
   if (SQLITE_AWAY.test(text)) return 'away';
   // mysql2 marks what ends a connection as fatal.

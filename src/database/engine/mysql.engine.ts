@@ -28,6 +28,11 @@ export class MysqlEngine implements Engine {
     return this.alone(sql, params, (rows: Rows<T>) => rows, asIs);
   }
 
+  /** The server works beside this thread anyway. */
+  aside<T extends object>(sql: string, params: Params = []): Promise<T[]> {
+    return this.query(sql, params);
+  }
+
   first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
     return this.alone(sql, params, (rows: Rows<T>) => rows[0], asIs);
   }

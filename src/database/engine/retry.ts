@@ -35,11 +35,11 @@ export function pauseAfter(error: unknown, work: Work, attempts: number, millis:
 }
 
 /** What `attempt` returns, which is made again by the rule of `pauseAfter`. @throws the last error. */
-export async function repeated<T>(work: Work, attempt: () => Promise<T>): Promise<T> {
+export async function repeated<T>(work: Work, attempt: (number: number) => Promise<T>): Promise<T> {
   const started = Date.now();
   for (let attempts = 1; ; attempts++) {
     try {
-      return await attempt();
+      return await attempt(attempts);
     } catch (error) {
       const pause = pauseAfter(error, work, attempts, Date.now() - started);
       if (pause === undefined) throw error;

@@ -47,6 +47,11 @@ export interface Load {
  * for anything else.
  */
 export interface Engine extends Sql {
+  /**
+   * Rows of a SELECT whose cost no key bounds, read beside the thread that answers requests. It sees all that was
+   * committed before. @param signal stops the statement. @throws also Error `AbortError` when that has happened.
+   */
+  aside<T extends object>(sql: string, params?: readonly SqlValue[], signal?: AbortSignal): Promise<T[]>;
   begin(): Promise<OpenTransaction>;
   readonly load: Load;
   /** Whether changes are possible now. @throws DatabaseFault when the database does not answer. */

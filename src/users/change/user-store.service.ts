@@ -10,7 +10,9 @@ import { movedIdentifiers } from './claim.js';
 import type { User } from '../model/user.js';
 import { endsSessions } from '../input/user-rules.js';
 import { WORDED, wordRows } from '../model/words.js';
-import { type Counter, UserWriteRepository } from './user-write.repository.js';
+import { type Counted } from '../counts/user-counts.repository.js';
+import { UserCounts } from '../counts/user-counts.service.js';
+import { UserWriteRepository } from './user-write.repository.js';
 
 /** A change that is written: the state that goes into the row, and how it came about. */
 interface Written {
@@ -19,11 +21,12 @@ interface Written {
   outcome: Extract<Outcome, { user: User }>;
 }
 
-/** The second half of the writer: rows, look-up tables, counters, sessions and audit of the good changes. */
+/** The second half of the writer: rows, look-up tables, counts, sessions and audit of the good changes. */
 @Injectable()
 export class UserStore {
   constructor(
     private readonly repository: UserWriteRepository,
+    private readonly counts: UserCounts,
     private readonly sessions: SessionsService,
     private readonly audit: AuditService,
   ) {}
@@ -47,8 +50,7 @@ export class UserStore {
     await this.saveLookups(tx, written);
     await this.endSessions(tx, written, caller);
     await this.audit.record(tx, caller, written.map(toAuditEvent));
-    // Last, because every writer needs these rows: the lock is held until the commit that follows.
-    await this.repository.addToCounters(tx, counterDeltas(written));
+    await this.counts.add(tx, countDeltas(written));
   }
 
   private async saveLookups(tx: Sql, written: readonly Written[]): Promise<void> {
@@ -98,9 +100,9 @@ const known = (written: readonly Written[]): string[] =>
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-function counterDeltas(written: readonly Written[]): Map<Counter, number> {
-  const deltas = new Map<Counter, number>();
-  const add = (counter: Counter, delta: number) => deltas.set(counter, (deltas.get(counter) ?? 0) + delta);
+function countDeltas(written: readonly Written[]): Map<Counted, number> {
+  const deltas = new Map<Counted, number>();
+  const add = (name: Counted, delta: number) => deltas.set(name, (deltas.get(name) ?? 0) + delta);
   for (const { before, user } of written) {
     if (before) add(before.status, -1);
     add(user.status, 1);

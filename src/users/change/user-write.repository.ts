@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { deleteRows, insertRows, selectIn, upsertRows } from '../../database/engine/bulk.js';
 import type { Owner } from './name-claims.js';
-import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
+import { type Sql, forUpdate } from '../../database/engine/sql.js';
 import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toRow, toUser } from '../model/user.js';
 
-export type Counter = 'Active' | 'Blocked' | 'webmasters' | 'manager_changes';
+/** Rules that look at more than the users that change. */
+export type SharedRule = 'managers' | 'webmasters';
 
 /** The statements of the user writer: each serves a whole set, and all run in the writer's transaction. */
 @Injectable()
@@ -49,29 +50,13 @@ export class UserWriteRepository {
     return new Map(rows.map((row) => [row.uuid, row.manager_uuid]));
   }
 
-  async counter(sql: Sql, name: Counter): Promise<number> {
-    const row = await sql.first<{ value: number }>('SELECT value FROM user_counters WHERE name = ?', [name]);
-    return row?.value ?? 0;
-  }
-
-  /** A counter's value; nobody else can change it until the transaction ends. */
-  async lockCounter(tx: Sql, name: Counter): Promise<number> {
-    const row = await tx.first<{ value: number }>(
-      `SELECT value FROM user_counters WHERE name = ?${forUpdate(tx)}`,
-      [name],
-    );
-    return row?.value ?? 0;
-  }
-
-  /** One statement for all counters, in the order of their names. */
-  async addToCounters(tx: Sql, deltas: ReadonlyMap<Counter, number>): Promise<void> {
-    const moved = [...deltas].filter(([, delta]) => delta !== 0).sort(([a], [b]) => (a < b ? -1 : 1));
-    if (moved.length === 0) return;
-    await tx.execute(
-      `UPDATE user_counters SET value = value + CASE name ${moved.map(() => 'WHEN ? THEN ?').join(' ')} ELSE 0 END
-       WHERE name IN (${placeholders(moved.length)})`,
-      [...moved.flat(), ...moved.map(([name]) => name)],
-    );
+  /**
+   * Changes that one rule must judge together take turns from here until their transactions end. The row is written, and
+   * not only locked: a cluster notices two writes of a row, but no lock of another node (ADR 15).
+   */
+  async takeTurn(tx: Sql, rule: SharedRule): Promise<void> {
+    const rows = await tx.execute('UPDATE user_rules SET changes = changes + 1 WHERE name = ?', [rule]);
+    if (rows !== 1) throw new Error(`user_rules has no row ${rule}`);
   }
 
   async saveUsers(tx: Sql, users: readonly User[]): Promise<void> {

@@ -9,6 +9,7 @@ import type { JudgedChange, Outcome, UserChange } from './change-set.js';
 import { type Claim, claimOf } from './claim.js';
 import { EndState } from './end-state.js';
 import { type Failure, SELF_BLOCK, STALE, notFound } from './failure.js';
+import { UserCounts } from '../counts/user-counts.service.js';
 import { UserStore } from './user-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
@@ -22,6 +23,7 @@ export class UserWriter {
   constructor(
     private readonly repository: UserWriteRepository,
     private readonly store: UserStore,
+    private readonly counts: UserCounts,
   ) {}
 
   /**
@@ -74,7 +76,7 @@ export class UserWriter {
     );
     const above = await this.managersAbove(tx, claims);
     const leaves = claims.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
-    const webmasters = leaves ? await this.repository.lockCounter(tx, 'webmasters') : 0;
+    const webmasters = leaves ? await this.webmasters(tx) : 0;
     const judge = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
       const state = new EndState({
         nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
@@ -93,10 +95,16 @@ export class UserWriter {
     return new Map([...judge(stale), ...ofStale]);
   }
 
+  /** Two Webmasters that leave at once would each see the other: they take turns. */
+  private async webmasters(tx: Sql): Promise<number> {
+    await this.repository.takeTurn(tx, 'webmasters');
+    return this.counts.webmasters(tx);
+  }
+
   private async managersAbove(tx: Sql, claims: readonly Claim[]): Promise<Map<string, string | null>> {
     if (!claims.some(({ manager }) => manager?.after)) return new Map();
     // Two changes that are harmless alone may close a circle together: they take turns.
-    await this.repository.lockCounter(tx, 'manager_changes');
+    await this.repository.takeTurn(tx, 'managers');
     const named = claims.flatMap(({ manager }) => [manager?.after ?? [], manager?.before ?? []].flat());
     return this.repository.managersAbove(tx, [...new Set(named)]);
   }

@@ -5,6 +5,7 @@ import type { Sql } from '../../database/engine/sql.js';
 import { type Managed, UserDirectoryRepository } from './user-directory.repository.js';
 import type { Owner } from '../change/name-claims.js';
 import { UserWriteRepository } from '../change/user-write.repository.js';
+import { UserCounts } from '../counts/user-counts.service.js';
 import { exactKey } from '../model/keys.js';
 import type { User } from '../model/user.js';
 
@@ -18,6 +19,7 @@ export class UserDirectory {
   constructor(
     private readonly repository: UserDirectoryRepository,
     private readonly writes: UserWriteRepository,
+    private readonly counts: UserCounts,
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
@@ -55,7 +57,7 @@ export class UserDirectory {
 
   /** How many active Webmasters there are. */
   async countWebmasters(): Promise<number> {
-    return this.writes.counter(this.database, 'webmasters');
+    return this.counts.webmasters();
   }
 
   /** How many of the users of a data set are to be reported where a file lacks them: active ones, Webmasters aside. */

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { integer, text, uuid } from '../../database/engine/columns.js';
+import { ascii, integer, text, uuid } from '../../database/engine/columns.js';
 
 /** What must be unique: `login:<key>`, `external_id:<value>`, `authname:<method>:<value>`. The primary key judges races. */
 @Entity('user_identifiers', { withoutRowid: true })
@@ -26,9 +26,17 @@ export class UserWordEntity {
   @Column(integer()) public_weight!: number;
 }
 
-/** Totals that are kept exact in the transaction of every change, so that a count costs one look-up. */
-@Entity('user_counters', { withoutRowid: true })
-export class UserCounterEntity {
-  @PrimaryColumn(text(32)) name!: string;
+/** What a change has added to a total: `Active`, `Blocked`, `webmasters`. The total is the sum of all rows of a name. */
+@Entity('user_counts', { withoutRowid: true })
+export class UserCountEntity {
+  @PrimaryColumn(uuid()) id!: string;
+  @Column(ascii(32)) name!: string;
   @Column(integer()) value!: number;
+}
+
+/** A rule over several users, and how many changes it has judged: each of them writes the row, so that they take turns. */
+@Entity('user_rules', { withoutRowid: true })
+export class UserRuleEntity {
+  @PrimaryColumn(ascii(32)) name!: string;
+  @Column(integer()) changes!: number;
 }

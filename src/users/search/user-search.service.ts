@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { ProblemError } from '../../common/errors.js';
 import { type Cursor, decodeCursor, encodeCursor, foreignCursor } from './cursor.js';
-import { STATUSES, toFilter } from './filter.js';
+import { toFilter } from './filter.js';
 import type { User } from '../model/user.js';
 import {
   DEFAULT_LIMIT,
@@ -13,6 +13,7 @@ import {
   effectiveSort,
 } from './user.query.js';
 import { type Filter, type Form, rangesOf } from './search-plan.js';
+import { UserCounts } from '../counts/user-counts.service.js';
 import { type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from '../input/user-settings.js';
 
@@ -31,8 +32,18 @@ const HANDFUL = 500;
 /** Below this share of all users, looking the matches up costs less than walking an index that may have them last. */
 const FEW = 1 / 10;
 
-interface PageOrder {
+/** Users that a page may pass over in this thread, because they come before it or have another status. */
+const PASSED_OVER = 10_000;
+
+/** What is known of a search before its page is read. */
+interface Survey {
+  count: number;
   form: Form;
+  /** Whether the page may take longer than this thread has. */
+  aside: boolean;
+}
+
+interface PageOrder extends Omit<Survey, 'count'> {
   sort: Sort;
   order: Order;
   limit: number;
@@ -45,6 +56,7 @@ interface PageOrder {
 export class UserSearch {
   constructor(
     private readonly repository: UserSearchRepository,
+    private readonly counts: UserCounts,
     private readonly settings: UserSettings,
   ) {}
 
@@ -58,27 +70,27 @@ export class UserSearch {
     if (cursor && query.offset !== undefined) {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     }
-    const { count, form } = await this.survey(filter);
     const offset = query.offset ?? 0;
+    const { count, form, aside } = await this.survey(filter, offset);
     if (!cursor && offset >= count) return { count, users: [], next: undefined };
-    const found = await this.read(filter, { form, sort, order, limit: limit + 1, offset, cursor });
+    const found = await this.read(filter, { form, aside, sort, order, limit: limit + 1, offset, cursor });
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     const next = last && { sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid };
     return { count, users: page.map(({ user }) => user), next: next && encodeCursor(next) };
   }
 
-  /** Counts the matches before their page is read. Without a filter, the counters have the number. */
-  private async survey(filter: Filter): Promise<{ count: number; form: Form }> {
+  /** Counts the matches before their page is read. Without a filter, the totals have the number. */
+  private async survey(filter: Filter, offset: number): Promise<Survey> {
     const { countedStatuses } = filter;
-    const counted = countedStatuses ? undefined : await this.repository.count(filter);
-    if (counted !== undefined && counted <= HANDFUL) return { count: counted, form: 'few' };
-    const counters = await this.repository.counters();
-    const users = (statuses: readonly string[]): number =>
-      statuses.reduce((sum, status) => sum + (counters.get(status) ?? 0), 0);
-    const count = counted ?? users(countedStatuses ?? []);
-    const form = count < FEW * users(STATUSES) ? 'few' : 'many';
-    return { count, form };
+    const broad = await this.repository.isBroad(filter);
+    const counted = countedStatuses ? undefined : await this.repository.count(filter, broad);
+    if (counted !== undefined && counted <= HANDFUL) return { count: counted, form: 'few', aside: broad };
+    const { matching, all } = await this.counts.users(countedStatuses ?? []);
+    const count = counted ?? matching;
+    const form = count < FEW * all ? 'few' : 'many';
+    const others = countedStatuses ? all - count : 0;
+    return { count, form, aside: broad || offset + others > PASSED_OVER };
   }
 
   /** Reads the ranges of the order until the page is full. */
@@ -95,7 +107,8 @@ export class UserSearch {
         const hits = await this.repository.page(filter, { ...page, key: range.key, part, offset, limit });
         for (const { key, user } of hits) found.push({ key, user, segment: index });
         if (found.length === page.limit) return found;
-        if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, part));
+        if (offset > 0)
+          offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, page.aside, part));
       }
     }
     return found;

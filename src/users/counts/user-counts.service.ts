@@ -1,0 +1,77 @@
+import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { toProblemError } from '../../http/problem.js';
+import type { Sql } from '../../database/engine/sql.js';
+import { TransactionRunner } from '../../database/transaction-runner.js';
+import { Log } from '../../telemetry/log.js';
+import { type Counted, UserCountsRepository } from './user-counts.repository.js';
+
+/** How long after a change its rows are folded, with those of the changes that follow it. */
+const FOLD_MILLIS = 500;
+/** A sum over fewer rows costs less than folding them. */
+const WORTH_FOLDING = 100;
+const FOLDED_AT_ONCE = 2000;
+
+/**
+ * How many users there are (ADR 7). Each change inserts a row with what it adds, so that changes of different users share
+ * no row; the total is the sum of all rows. Whoever inserts folds them soon after, so that there are never many.
+ */
+@Injectable()
+export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+  private folding = Promise.resolve();
+  private stopping = false;
+
+  constructor(
+    private readonly repository: UserCountsRepository,
+    private readonly transactions: TransactionRunner,
+    private readonly log: Log,
+  ) {}
+
+  /** A process that was killed may have left many. */
+  onApplicationBootstrap(): void {
+    this.foldSoon();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    clearTimeout(this.timer);
+    await this.folding;
+  }
+
+  /** Adds to the totals in the transaction of a change. */
+  async add(tx: Sql, deltas: ReadonlyMap<Counted, number>): Promise<void> {
+    await this.repository.add(tx, deltas);
+    this.foldSoon();
+  }
+
+  /** How many users have one of these statuses, and how many there are: with every change that was acknowledged. */
+  async users(statuses: readonly string[]): Promise<{ matching: number; all: number }> {
+    const { webmasters: _, ...totals } = await this.repository.totals();
+    const matching = statuses.reduce((sum, status) => sum + (totals[status] ?? 0), 0);
+    return { matching, all: Object.values(totals).reduce((sum, count) => sum + count, 0) };
+  }
+
+  /** How many active Webmasters there are. @param sql a transaction, if it is to see its own changes. */
+  async webmasters(sql?: Sql): Promise<number> {
+    return (await this.repository.totals(sql))['webmasters'] ?? 0;
+  }
+
+  /** Folds until few rows are left. */
+  async fold(): Promise<void> {
+    const part = () => this.transactions.run((tx) => this.repository.fold(tx, WORTH_FOLDING, FOLDED_AT_ONCE));
+    while ((await part()) === FOLDED_AT_ONCE);
+  }
+
+  private foldSoon(): void {
+    if (this.stopping) return;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.folding = this.folding
+        .then(() => this.fold())
+        .catch((error: unknown) => {
+          // The rows stay and count; the next change tries again.
+          this.log.fault('counts', toProblemError(error).code, error);
+        });
+    }, FOLD_MILLIS).unref();
+  }
+}
