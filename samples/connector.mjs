@@ -8,9 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const { API = 'http://127.0.0.1:3000/api/0.3', KEY = '' } = process.env;
 
-/** One request, repeated while network or service are away: none below does harm when it arrives twice. */
-async function call(method, path, fields, more = {}) {
-  const headers = { 'X-API-Key': KEY, 'Content-Type': 'application/json', ...more };
+/** One request, repeated while network or service are away: with its key it takes effect once. */
+async function call(method, path, fields) {
+  const once = { 'Idempotency-Key': randomUUID() };
+  const headers = { 'X-API-Key': KEY, 'Content-Type': 'application/json', ...once };
   for (let attempt = 1; ; attempt++) {
     const request = { method, headers, body: JSON.stringify(fields), signal: AbortSignal.timeout(30_000) };
     const answer = await fetch(new URL(path, `${API}/`), request).catch((error) => ({ error }));
@@ -28,8 +29,7 @@ async function bring(person) {
   const query = new URLSearchParams({ external_id: person.external_id ?? '' }); // an empty one is refused
   let [user] = (await call('GET', `users/search?${query}`)).Results;
   if (!user) {
-    const once = { 'Idempotency-Key': randomUUID() };
-    const answer = await call('POST', 'users', person, once).catch((error) => error);
+    const answer = await call('POST', 'users', person).catch((error) => error);
     if (answer.uuid) return 'created';
     const taken = answer.conflicts?.find(({ field }) => field === 'external_id');
     if (!taken) throw answer; // the username or e-mail belongs to somebody else: a person decides that

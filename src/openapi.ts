@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { REQUEST_BODY } from './http/docs.js';
+import { IDEMPOTENCY_KEY, REQUEST_BODY } from './http/docs.js';
+import { REPLAYED } from './http/first-answer.js';
 import { CHOICES } from './input/query-rules.js';
 import { isObject } from './common/json.js';
 import { SessionCookie } from './sessions/session-cookie.js';
@@ -49,6 +50,8 @@ function openApi(app: INestApplication): OpenAPIObject {
       }
       for (const [status, response] of Object.entries(operation.responses)) {
         if (Number(status) >= 400) asProblem(response);
+        else if (operation.parameters?.some(({ name }) => name === IDEMPOTENCY_KEY))
+          response.headers = { ...response.headers, ...REPLAY };
       }
     }
   }
@@ -56,10 +59,19 @@ function openApi(app: INestApplication): OpenAPIObject {
   return document;
 }
 
+/** The header of an answer that was sent before. */
+const REPLAY = {
+  [REPLAYED]: {
+    description: 'Present when this is the answer to an earlier request with the same Idempotency-Key.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+};
+
 interface Operation {
   requestBody?: unknown;
+  parameters?: { name: string }[];
   [REQUEST_BODY]?: unknown;
-  responses: Record<string, { content?: Record<string, unknown> }>;
+  responses: Record<string, { content?: Record<string, unknown>; headers?: object }>;
 }
 
 function isOperation(value: unknown): value is Operation {

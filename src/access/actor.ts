@@ -1,3 +1,5 @@
+import type { RepeatableRequest } from './repeatable.js';
+
 /** Who acts. Created only by the access guard, and by the service for its own work. */
 export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
 
@@ -37,6 +39,8 @@ export interface Caller {
   actor: Actor;
   requestId: string;
   ip: string;
+  /** Present where the request carries an `Idempotency-Key`. */
+  repeatable?: RepeatableRequest;
 }
 
 export function isSelf(actor: Actor, userUuid: string): boolean {

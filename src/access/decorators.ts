@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { Reflector } from '@nestjs/core';
 import type { Actor, Caller } from './actor.js';
 import type { Permission } from './policy.js';
+import type { RepeatableRequest } from './repeatable.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -10,6 +11,8 @@ declare module 'express-serve-static-core' {
     requestId: string;
     /** Set by the access guard on every route that is not public. */
     actor: Actor;
+    /** Set by the idempotency guard on unsafe requests with an `Idempotency-Key`. */
+    repeatable?: RepeatableRequest;
   }
 }
 
@@ -30,6 +33,6 @@ export const Requires = (permission: Permission, self?: Permission) =>
 
 /** The actor of the request, with the request's id and address. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
-  const request = context.switchToHttp().getRequest<Request>();
-  return { actor: request.actor, requestId: request.requestId, ip: request.ip ?? '' };
+  const { actor, requestId, ip = '', repeatable } = context.switchToHttp().getRequest<Request>();
+  return repeatable ? { actor, requestId, ip, repeatable } : { actor, requestId, ip };
 });

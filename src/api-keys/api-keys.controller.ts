@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
+import { answer } from '../access/repeatable.js';
 import { ProblemError, validationFailed } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { type Checked, InputPipe } from '../input/read-input.js';
@@ -44,9 +45,11 @@ export class ApiKeysController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<NewApiKeyDto> {
     if (errors.length > 0) throw validationFailed(errors);
-    const { key, ...made } = await this.keys.create(value.name, value.expires ?? null, caller);
-    response.location(`${request.path.replace(/\/$/, '')}/${made.id}`);
-    return Object.assign(presentApiKey(made), { key });
+    const effect = () => this.keys.create(value.name, value.expires ?? null, caller);
+    return answer(caller, effect, ({ key, ...made }) => {
+      response.location(`${request.path.replace(/\/$/, '')}/${made.id}`);
+      return Object.assign(presentApiKey(made), { key });
+    });
   }
 
   @Delete(':key_id')
@@ -54,7 +57,9 @@ export class ApiKeysController {
   @HttpCode(204)
   @Requires('api_keys.manage')
   async revoke(@Param('key_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
-    const before = await this.keys.revoke(id, caller);
-    if (before === undefined) throw new ProblemError('not_found', `There is no API key ${id}.`);
+    const effect = () => this.keys.revoke(id, caller);
+    await answer(caller, effect, (before) => {
+      if (before === undefined) throw new ProblemError('not_found', `There is no API key ${id}.`);
+    });
   }
 }

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { BodyProblems, LOCATION, Problems, Secured } from '../http/docs.js';
+import { ChangeBodyProblems, ChangeProblems, LOCATION, Problems, Secured } from '../http/docs.js';
 import { MAX_LIMIT, Page } from '../http/page.js';
 import { ApiKeyInput } from './api-key.input.js';
 
@@ -47,7 +47,7 @@ export const DocCreateKey = () =>
     ApiBody({ type: ApiKeyInput }),
     ApiResponse({ status: 201, description: 'The key.', type: NewApiKeyDto, headers: LOCATION }),
     Secured(),
-    BodyProblems('unauthenticated', 'forbidden', 'cross_site'),
+    ChangeBodyProblems(),
   );
 
 export const DocRevokeKey = () =>
@@ -60,5 +60,5 @@ export const DocRevokeKey = () =>
     ApiParam({ name: 'key_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
     ApiResponse({ status: 204, description: 'It is revoked.' }),
     Secured(),
-    Problems('unauthenticated', 'forbidden', 'malformed_uuid', 'not_found', 'cross_site'),
+    ChangeProblems('malformed_uuid', 'not_found'),
   );

@@ -68,8 +68,10 @@ export class ApiKeysService {
   async create(name: string, expires: DbTime | null, caller: Caller): Promise<ApiKey & { key: string }> {
     const id = uuidv7();
     const key = makeApiKey(id);
-    const row = await this.transactions.run((tx) => this.add(tx, { id, name, key, expires }, caller));
-    return { ...withState(row, now()), key };
+    return this.transactions.run(async (tx) => {
+      const row = await this.add(tx, { id, name, key, expires }, caller);
+      return { ...withState(row, now()), key };
+    }, caller);
   }
 
   /** All keys, newest first. */
@@ -88,7 +90,7 @@ export class ApiKeysService {
       await this.repository.revoke(tx, id, now());
       await this.audit.record(tx, caller, [{ action: 'api_key.revoked', target: { kind: 'api_key', id } }]);
       return state;
-    });
+    }, caller);
   }
 
   /** Stores a key that the caller has made, as its hash, with an audit row. */

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
+import { IdempotencyGuard } from '../idempotency/idempotency.guard.js';
+import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { InputGuard } from '../http/input.guard.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
@@ -12,13 +14,15 @@ import { LoginService } from './login.service.js';
 import { PermissionGuard } from './permission.guard.js';
 import { SessionStrategy } from './session.strategy.js';
 
-/** The global guards run in this order: credentials, syntax of the request, permission (interface §1). */
+/** The global guards run in this order: credentials, syntax of the request, permission (interface §1),
+ * and whether it has been answered before. */
 @Module({
-  imports: [ApiKeysModule, SessionsModule, UsersModule],
+  imports: [ApiKeysModule, IdempotencyModule, SessionsModule, UsersModule],
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: InputGuard },
     { provide: APP_GUARD, useClass: PermissionGuard },
+    { provide: APP_GUARD, useClass: IdempotencyGuard },
     ApiKeyStrategy,
     LocalStrategy,
     SessionStrategy,

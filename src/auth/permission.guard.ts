@@ -6,11 +6,10 @@ import { Public, RequiredPermission, type Requirement } from '../access/decorato
 import { may } from '../access/policy.js';
 import { ProblemError } from '../common/errors.js';
 import { Env } from '../config/env.js';
+import { isSafe } from '../http/methods.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
-
-/** The last of the global guards: refuses other sites' use of a cookie, and what the actor's role does not permit. */
+/** The third of the global guards: refuses other sites' use of a cookie, and what the actor's role does not permit. */
 @Injectable()
 export class PermissionGuard implements CanActivate {
   private readonly origin: string;
@@ -39,7 +38,7 @@ export class PermissionGuard implements CanActivate {
    * @throws ProblemError `cross_site` for an unsafe method from another origin.
    */
   private assertSameSite(request: Request): void {
-    if (SAFE.has(request.method)) return;
+    if (isSafe(request)) return;
     const { origin, host, 'sec-fetch-site': site } = request.headers;
     const foreign = origin !== undefined && origin !== this.origin && hostOf(origin) !== host;
     if (foreign || site === 'cross-site') {

@@ -132,7 +132,7 @@ export const CATALOGUE = {
     status: 503,
     title: 'Temporarily unavailable',
     remedy:
-      'Repeat the request after the seconds of the `Retry-After` header; send an `Idempotency-Key` with a create.',
+      'Repeat the request after the seconds of the `Retry-After` header; with an `Idempotency-Key` it takes effect once.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 

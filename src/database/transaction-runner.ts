@@ -8,6 +8,14 @@ import type { OpenTransaction, Sql } from './engine/sql.js';
 /** Enough for some dozens of writers of one key: each attempt ends with one of them done. */
 const MAX_ATTEMPTS = 8;
 
+/** A request that takes effect once, however often it is sent (ADR 16). */
+export interface Repeatable {
+  /** @throws FirstAnswer when an equal request has been answered; nothing of this one is written then. */
+  assertFirst(sql: Sql): Promise<void>;
+  /** Stores the answer to be made of `result`, in the transaction of the effect. */
+  keep(tx: Sql, result: unknown): Promise<void>;
+}
+
 /** The only way to open a transaction. */
 @Injectable()
 export class TransactionRunner {
@@ -18,13 +26,17 @@ export class TransactionRunner {
    * violation, deadlock, lock wait) the whole work runs again: it must read before it writes, so that it finds
    * what the other one wrote and can name it, and it must change nothing outside of `tx`. Nor may it use the
    * database beside `tx`: on SQLite that statement would wait for this very transaction to end.
+   * @param caller the caller of the request whose effect this is: the answer is stored with it where it is asked for.
    * @throws whatever `work` throws, after a rollback; ProblemError `unavailable` when the races do not end.
    */
-  async run<T>(work: (tx: Sql) => Promise<T>): Promise<T> {
+  async run<T>(work: (tx: Sql) => Promise<T>, caller?: { repeatable?: Repeatable }): Promise<T> {
+    const repeatable = caller?.repeatable;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const tx = await this.database.begin();
       try {
+        if (repeatable && attempt > 1) await repeatable.assertFirst(tx); // the other writer may have been the same request
         const result = await work(tx);
+        if (repeatable) await repeatable.keep(tx, result);
         await tx.commit();
         return result;
       } catch (error) {

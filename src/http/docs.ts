@@ -1,5 +1,12 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiCookieAuth, ApiProperty, ApiPropertyOptional, ApiResponse, ApiSecurity } from '@nestjs/swagger';
+import {
+  ApiCookieAuth,
+  ApiHeader,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiResponse,
+  ApiSecurity,
+} from '@nestjs/swagger';
 import { CATALOGUE, type ErrorCode, FIELD_CODES, MAX_ERRORS } from '../common/errors.js';
 import { MAX_DETAIL } from './problem.js';
 
@@ -94,7 +101,7 @@ const CHALLENGE = {
 /** Extension of an operation that holds a whole request body with several media types. */
 export const REQUEST_BODY = 'x-request-body';
 
-/** Codes that the three global guards may return on any route. */
+/** Codes that the global guards may return on any route. */
 const SYNTAX: ErrorCode[] = ['invalid_parameter'];
 const BODY: ErrorCode[] = [
   'request_timeout',
@@ -126,6 +133,29 @@ export const Problems = (...codes: ErrorCode[]) => {
 
 /** Error answers of a route with a JSON body. */
 export const BodyProblems = (...codes: ErrorCode[]) => Problems(...BODY, ...codes);
+
+/** The header of a request that may be sent again. */
+export const IDEMPOTENCY_KEY = 'Idempotency-Key';
+
+/** A route that changes something: with a key it takes effect once, and a repetition gets the first answer. */
+const Repeatable = () =>
+  ApiHeader({
+    name: IDEMPOTENCY_KEY,
+    required: false,
+    description:
+      'Random, 1 to 255 printable ASCII characters. Sent again within 24 hours, the request gets its first answer.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
+  });
+
+const OF_A_CHANGE: ErrorCode[] = ['unauthenticated', 'forbidden', 'cross_site', 'validation_failed'];
+
+/** Error answers of a route that changes something, and its `Idempotency-Key`. */
+export const ChangeProblems = (...codes: ErrorCode[]) =>
+  applyDecorators(Repeatable(), Problems(...OF_A_CHANGE, ...codes));
+
+/** As `ChangeProblems`, for a route with a JSON body. */
+export const ChangeBodyProblems = (...codes: ErrorCode[]) =>
+  applyDecorators(Repeatable(), BodyProblems(...OF_A_CHANGE, ...codes));
 
 /** A route without credentials, which OpenAPI must state explicitly. */
 export const Open = () => ApiSecurity({});

@@ -4,6 +4,7 @@ import { pathOf } from '../telemetry/observe.js';
 import { ProblemError } from '../common/errors.js';
 import { isObject } from '../common/json.js';
 import { Log } from '../telemetry/log.js';
+import { FirstAnswer, REPLAYED, type SentAnswer } from './first-answer.js';
 import { toProblem, toProblemError } from './problem.js';
 
 /** This media type alone, with any parameters and weight. */
@@ -21,6 +22,10 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   answer(thrown: unknown, request: Request, response: Response): void {
+    if (thrown instanceof FirstAnswer) {
+      replay(thrown.answer, response);
+      return;
+    }
     const error = withMethods(toProblemError(thrown), request);
     if (error.status >= 500) this.log.fault(request.requestId, error.code, thrown);
     if (response.headersSent) {
@@ -34,6 +39,12 @@ export class ErrorFilter implements ExceptionFilter {
       .set('Content-Type', asksForPlainJson(request) ? 'application/json' : 'application/problem+json')
       .send(JSON.stringify(problem));
   }
+}
+
+function replay({ status, headers, body }: SentAnswer, response: Response): void {
+  response.status(status).set(REPLAYED, 'true');
+  if (body !== '') response.set('Content-Type', 'application/json; charset=utf-8');
+  response.set(headers).end(body);
 }
 
 /** A path that exists with other methods is `method_not_allowed`, not `not_found`. */

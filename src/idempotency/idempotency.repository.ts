@@ -4,24 +4,25 @@ import { DATABASE, type Database } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
 import { IdempotencyEntity } from './idempotency.entity.js';
 
-/** Hand-written SQL: a create runs these statements in the transaction of the user (ADR 0013). */
+/** Hand-written SQL: these statements run in the transaction of whatever the request changes (ADR 13). */
 @Injectable()
 export class IdempotencyRepository {
-  constructor(@Inject(DATABASE) private readonly database: Database) {}
+  constructor(@Inject(DATABASE) readonly database: Database) {}
 
-  async find(tx: Sql, id: string): Promise<IdempotencyEntity | undefined> {
-    return tx.first('SELECT id, body_mac, user_uuid, created FROM idempotency_keys WHERE id = ?', [id]);
-  }
-
-  async delete(tx: Sql, id: string): Promise<void> {
-    await tx.execute('DELETE FROM idempotency_keys WHERE id = ?', [id]);
+  async find(sql: Sql, id: string): Promise<IdempotencyEntity | undefined> {
+    return sql.first('SELECT id, request_mac, answer, created FROM idempotent_requests WHERE id = ?', [id]);
   }
 
   async insert(tx: Sql, row: IdempotencyEntity): Promise<void> {
     await insertRows(tx, IdempotencyEntity, [row]);
   }
 
+  /** Deletes a request that was answered before this time. */
+  async deleteOld(tx: Sql, id: string, time: string): Promise<void> {
+    await tx.execute('DELETE FROM idempotent_requests WHERE id = ? AND created < ?', [id, time]);
+  }
+
   async deleteBefore(time: string): Promise<number> {
-    return this.database.execute('DELETE FROM idempotency_keys WHERE created < ?', [time]);
+    return this.database.execute('DELETE FROM idempotent_requests WHERE created < ?', [time]);
   }
 }

@@ -1,59 +1,42 @@
 import { Injectable } from '@nestjs/common';
-import { createHmac } from 'node:crypto';
-import { type Actor } from '../access/actor.js';
-import { ProblemError, validationFailed } from '../common/errors.js';
-import type { JsonObject } from '../common/json.js';
+import type { Request, Response } from 'express';
+import { ProblemError } from '../common/errors.js';
 import { sha256 } from '../common/secret.js';
 import { now, secondsFrom } from '../common/time.js';
-import type { Sql } from '../database/engine/sql.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
+import { IdempotentRequest, KEPT_SECONDS, PENDING } from './idempotent-request.js';
 
-const KEPT_SECONDS = 24 * 60 * 60;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** One request that may arrive more than once. */
-export interface IdempotentRequest {
-  id: string;
-  bodyMac: string;
-}
-
-/** `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a retried create gives the first answer again. */
+/** Requests with an `Idempotency-Key`, and how long their answers are kept. */
 @Injectable()
 export class IdempotencyService {
   constructor(private readonly repository: IdempotencyRepository) {}
 
-  /** @throws ProblemError `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters. */
-  identify(key: string | undefined, body: JsonObject, actor: Actor): IdempotentRequest | undefined {
-    if (key === undefined) return undefined;
+  /**
+   * The request, if it is the first one with its key.
+   * @param hasFile whether its body is a file, which nobody has read yet.
+   * @throws FirstAnswer for a repetition; ProblemError `validation_failed` for another request with the same key,
+   * `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters.
+   */
+  async identify(
+    key: string,
+    request: Request<object, unknown, unknown>,
+    response: Response,
+    hasFile: boolean,
+  ): Promise<IdempotentRequest> {
     if (!KEY.test(key)) {
       throw new ProblemError(
         'invalid_parameter',
         'Idempotency-Key must have 1 to 255 printable ASCII characters.',
       );
     }
-    return {
-      id: sha256(JSON.stringify([actor.kind, actor.id, key])),
-      bodyMac: createHmac('sha256', key).update(JSON.stringify(body)).digest('hex'),
-    };
-  }
-
-  /**
-   * Takes the key for the user that is about to be made, in the transaction that makes it: the primary key lets one
-   * of several equal requests through at a time, and a refused request gives the key back by its rollback.
-   * @returns the user that an earlier one of these requests has made, if any.
-   * @throws ProblemError `validation_failed` when the key came with another body before.
-   */
-  async claim(tx: Sql, { id, bodyMac }: IdempotentRequest, userUuid: string): Promise<string | undefined> {
-    const row = await this.repository.find(tx, id);
-    const time = now();
-    if (row && row.created >= secondsFrom(time, -KEPT_SECONDS)) {
-      if (row.body_mac === bodyMac) return row.user_uuid;
-      const message = 'was used with another body within 24 hours';
-      throw validationFailed([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
-    }
-    if (row) await this.repository.delete(tx, id);
-    await this.repository.insert(tx, { id, body_mac: bodyMac, user_uuid: userUuid, created: time });
-    return undefined;
+    const { actor, method, originalUrl: url } = request;
+    const content = hasFile ? PENDING : request.body;
+    const id = sha256(JSON.stringify([actor.kind, actor.id, key]));
+    const repeatable = new IdempotentRequest(this.repository, { id, key, method, url, content }, response);
+    await repeatable.assertFirst();
+    return repeatable;
   }
 
   async purge(): Promise<void> {

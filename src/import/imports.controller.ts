@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
+import { type Present, answer } from '../access/repeatable.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { page } from '../http/page.js';
 import { streamText } from '../http/stream.js';
@@ -27,7 +28,7 @@ import { FailedRows } from './report/failed-rows.js';
 import { RunEvents } from './report/run-events.js';
 import { UsersExport } from './report/users-export.js';
 import type { ImportRun } from './runs/import-run.js';
-import { receiveUpload } from './upload.js';
+import { submitUpload } from './upload.js';
 
 const CSV = 'text/csv; charset=utf-8';
 
@@ -63,8 +64,8 @@ export class ImportsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    const { file, options } = await receiveUpload(request, query, this.queue, this.store);
-    return this.answer(await this.queue.submit(file, options, caller), response);
+    const effect = () => submitUpload(request, query, caller, this.queue, this.store);
+    return this.decided(caller, response, effect);
   }
 
   @Get()
@@ -136,7 +137,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.answer(await this.imports.apply(id, caller), response);
+    return this.decided(caller, response, () => this.imports.apply(id, caller));
   }
 
   @Decision(
@@ -149,7 +150,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.answer(await this.imports.cancel(id, caller), response);
+    return this.decided(caller, response, () => this.imports.cancel(id, caller));
   }
 
   @Decision('reject', 'Refuse a plan or a parked run', 'Nothing of it is ever written.')
@@ -158,7 +159,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.answer(await this.imports.reject(id, caller), response);
+    return this.decided(caller, response, () => this.imports.reject(id, caller));
   }
 
   @Decision(
@@ -171,18 +172,24 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.answer(await this.imports.revert(id, caller), response);
+    return this.decided(caller, response, () => this.imports.revert(id, caller));
   }
 
-  /** Presents a run and sets `Location` to its address. */
-  private async answer(run: ImportRun, response: Response): Promise<ImportRunDto> {
-    const collection = response.req.path.split('/imports', 1)[0] ?? '';
-    response.location(`${collection}/imports/${run.id}`);
-    return this.present(run);
+  /** The run that a request leads to, with `Location`, its address. */
+  private decided(
+    caller: Caller,
+    response: Response,
+    effect: () => Promise<ImportRun>,
+  ): Promise<ImportRunDto> {
+    return answer(caller, effect, (run, sql) => {
+      const collection = response.req.path.split('/imports', 1)[0] ?? '';
+      response.location(`${collection}/imports/${run.id}`);
+      return this.present(run, sql);
+    });
   }
 
-  private async present(run: ImportRun): Promise<ImportRunDto> {
-    return presentRun(run, await this.imports.firstProblems(run.id));
+  private async present(...[run, sql]: Parameters<Present<ImportRun, ImportRunDto>>): Promise<ImportRunDto> {
+    return presentRun(run, await this.imports.firstProblems(run.id, sql));
   }
 
   private async *eventLines(id: string, response: Response): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { LOCATION, Problems, REQUEST_BODY, STREAM, Secured } from '../http/docs.js';
+import { ChangeProblems, LOCATION, Problems, REQUEST_BODY, STREAM, Secured } from '../http/docs.js';
 import type { ErrorCode } from '../common/errors.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
 import { ImportOptions } from './runs/import-options.js';
@@ -49,7 +49,8 @@ export const DocUpload = () =>
     ApiQuery({ type: ImportOptions }),
     ApiExtension(REQUEST_BODY, UPLOAD),
     ApiResponse({ status: 202, description: 'Accepted; the run.', type: ImportRunDto, headers: LOCATION }),
-    Guarded('unsupported_media_type', 'too_large', 'cross_site'),
+    Secured(),
+    ChangeProblems('unsupported_media_type', 'too_large'),
   );
 
 export const DocList = () =>
@@ -128,7 +129,8 @@ export const DocDecide = (summary: string, description: string) =>
     ApiOperation({ summary, description }),
     RunId(),
     ApiResponse({ status: 202, description: 'The run concerned.', type: ImportRunDto, headers: LOCATION }),
-    Guarded('malformed_uuid', 'not_found', 'cross_site', 'wrong_state'),
+    Secured(),
+    ChangeProblems('malformed_uuid', 'not_found', 'wrong_state'),
   );
 
 export const DocExport = () =>

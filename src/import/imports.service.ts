@@ -51,9 +51,9 @@ export class ImportsService {
     return run;
   }
 
-  /** The first 50 rows with an error or a warning, by line. */
-  async firstProblems(id: string): Promise<StagedRow[]> {
-    return this.report.problems(id, MAX_PROBLEMS);
+  /** The first 50 rows with an error or a warning, by line. @param sql the transaction that this is part of, if any. */
+  async firstProblems(id: string, sql?: Sql): Promise<StagedRow[]> {
+    return this.report.problems(id, MAX_PROBLEMS, sql);
   }
 
   async list(filter: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
@@ -118,7 +118,7 @@ export class ImportsService {
       await this.runs.insert(tx, revert);
       await this.audit.record(tx, caller, [{ action: 'import.reverted', target: { kind: 'import', id } }]);
       return revert;
-    });
+    }, caller);
     this.worker.wake();
     return run;
   }
@@ -199,7 +199,7 @@ export class ImportsService {
       await this.runs.update(tx, id, next);
       await this.audit.record(tx, caller, [{ action, target: { kind: 'import', id } }]);
       return { ...run, ...next };
-    });
+    }, caller);
     if (isFinal(decided.state)) await this.files.delete(id);
     this.worker.wake();
     return decided;

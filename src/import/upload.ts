@@ -1,10 +1,12 @@
 import busboy from 'busboy';
 import type { Request } from 'express';
+import type { Caller } from '../access/actor.js';
 import { ProblemError } from '../common/errors.js';
 import { MULTIPART_EXTRA, isMultipart } from '../http/file-body.js';
 import { readInput } from '../input/read-input.js';
 import { truncated } from '../common/text.js';
 import { ImportOptions } from './runs/import-options.js';
+import type { ImportRun } from './runs/import-run.js';
 import { type ImportStore, MAX_FILE_BYTES, type StoredFile } from './file/import-store.js';
 import type { RunQueue } from './apply/run-queue.service.js';
 
@@ -12,17 +14,34 @@ const MAX_FIELDS = 30;
 const MAX_FIELD_BYTES = 4096;
 
 /** A stored file and the options that came with it, in the query or as form fields. */
-export interface Upload {
+interface Upload {
   file: StoredFile;
   options: ImportOptions;
 }
 
 /**
- * Stores the file of a request as it arrives.
+ * Stores the file of a request as it arrives, and queues it as a run.
  * @param query the options of the query string, already validated.
- * @throws ProblemError `invalid_parameter`, `too_large`; nothing of the file is kept then.
+ * @throws ProblemError `invalid_parameter`, `too_large`; FirstAnswer for a repetition; nothing of the file is kept then.
  */
-export async function receiveUpload(
+export async function submitUpload(
+  request: Request,
+  query: ImportOptions,
+  caller: Caller,
+  queue: RunQueue,
+  store: ImportStore,
+): Promise<ImportRun> {
+  const { file, options } = await receiveUpload(request, query, queue, store);
+  try {
+    await caller.repeatable?.received([file.name, file.sha256, options]);
+    return await queue.submit(file, options, caller);
+  } catch (error) {
+    await store.discard(file.runId);
+    throw error;
+  }
+}
+
+async function receiveUpload(
   request: Request,
   query: ImportOptions,
   queue: RunQueue,

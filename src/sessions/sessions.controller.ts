@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Public, Requires } from '../access/decorators.js';
+import { answer } from '../access/repeatable.js';
 import { isWebmaster } from '../access/policy.js';
 import { ProblemError, unauthenticated } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
@@ -51,12 +52,13 @@ export class SessionsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    if (caller.actor.kind !== 'user') {
-      throw unauthenticated('Only a session can log out; an API key has none.');
-    }
-    await this.sessions.end(caller.actor.sessionId, caller);
-    this.cookie.clear(response);
-    return {};
+    const { actor } = caller;
+    if (actor.kind !== 'user') throw unauthenticated('Only a session can log out; an API key has none.');
+    const effect = () => this.sessions.end(actor.sessionId, caller);
+    return answer(caller, effect, () => {
+      this.cookie.clear(response);
+      return {};
+    });
   }
 
   @Get()
@@ -82,8 +84,10 @@ export class SessionsController {
   @Requires('sessions.own')
   async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
     // Another user's session is reported as missing.
-    if (!(await this.sessions.end(id, caller, ownOnly(caller.actor))))
-      throw new ProblemError('not_found', `There is no session ${id}.`);
+    const effect = () => this.sessions.end(id, caller, ownOnly(caller.actor));
+    await answer(caller, effect, (ended) => {
+      if (!ended) throw new ProblemError('not_found', `There is no session ${id}.`);
+    });
   }
 }
 

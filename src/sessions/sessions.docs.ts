@@ -8,7 +8,7 @@ import {
   ApiQuery,
   ApiResponse,
 } from '@nestjs/swagger';
-import { BodyProblems, Open, Problems, Secured } from '../http/docs.js';
+import { BodyProblems, ChangeProblems, Open, Problems, Secured } from '../http/docs.js';
 import { MAX_LIMIT } from '../http/page.js';
 import { LoginInput } from './login.input.js';
 import { SessionsQuery } from './session.query.js';
@@ -62,7 +62,7 @@ export const DocLogout = () =>
     }),
     ApiCookieAuth('session'),
     ApiResponse({ status: 200, description: 'Logged out.', schema: { type: 'object', example: {} } }),
-    Problems('unauthenticated', 'forbidden', 'cross_site'),
+    ChangeProblems(),
   );
 
 export const DocListSessions = () =>
@@ -81,7 +81,7 @@ const Ended = (description: string) =>
   applyDecorators(
     ApiResponse({ status: 204, description }),
     Secured(),
-    Problems('unauthenticated', 'forbidden', 'malformed_uuid', 'not_found', 'cross_site'),
+    ChangeProblems('malformed_uuid', 'not_found'),
   );
 
 export const DocEndSession = () =>

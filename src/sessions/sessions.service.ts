@@ -85,14 +85,14 @@ export class SessionsService {
       if (!session || (userUuid !== undefined && session.user_uuid !== userUuid)) return false;
       await this.remove(tx, [session], caller);
       return true;
-    });
+    }, caller);
   }
 
   /** Ends all sessions of a user, each with an audit row. */
   async endAll(userUuid: string, caller: Caller): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.remove(tx, await this.repository.lockOfUser(tx, userUuid), caller);
-    });
+    }, caller);
   }
 
   /** Ends all sessions of the users except the one with the id `except`, as part of a change that is audited itself. */

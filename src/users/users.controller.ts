@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
+import { answer } from '../access/repeatable.js';
 import { ProblemError } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { type Checked, InputPipe } from '../input/read-input.js';
@@ -40,14 +41,15 @@ export class UsersController {
   @Accepts({ body: true })
   async create(
     @Body(new InputPipe(NewUserInput)) input: Checked<NewUserInput>,
-    @Headers('idempotency-key') idempotencyKey: string | undefined,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserUuidDto> {
-    const uuid = await this.users.create(input, caller, idempotencyKey);
-    response.location(`${request.path.replace(/\/$/, '')}/${uuid}`);
-    return { uuid };
+    const effect = () => this.users.create(input, caller);
+    return answer(caller, effect, (uuid) => {
+      response.location(`${request.path.replace(/\/$/, '')}/${uuid}`);
+      return { uuid };
+    });
   }
 
   @Get('me')
@@ -59,7 +61,7 @@ export class UsersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserDto | undefined> {
     if (caller.actor.kind !== 'user') throw new ProblemError('not_found', 'An API key is not a user.');
-    return this.answer(await this.users.get(caller.actor.id, caller), caller, request, response);
+    return this.reply(await this.users.get(caller.actor.id, caller), caller, request, response);
   }
 
   @Get('search')
@@ -86,7 +88,7 @@ export class UsersController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserDto | undefined> {
-    return this.answer(await this.users.get(uuid, caller), caller, request, response);
+    return this.reply(await this.users.get(uuid, caller), caller, request, response);
   }
 
   @Put(':user_id')
@@ -101,9 +103,11 @@ export class UsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserDto> {
-    const user = await this.users.change(uuid, input, caller, versionsIn(ifMatch));
-    response.setHeader('ETag', etagOf(user, viewFor(caller.actor, uuid)));
-    return this.present(user, caller);
+    const effect = () => this.users.change(uuid, input, caller, versionsIn(ifMatch));
+    return answer(caller, effect, (user) => {
+      response.setHeader('ETag', etagOf(user, viewFor(caller.actor, uuid)));
+      return this.present(user, caller);
+    });
   }
 
   private present(user: User, { actor }: Caller): UserDto {
@@ -111,7 +115,7 @@ export class UsersController {
   }
 
   /** The user, or 304 without a body when the client has it already. */
-  private answer(user: User, caller: Caller, request: Request, response: Response): UserDto | undefined {
+  private reply(user: User, caller: Caller, request: Request, response: Response): UserDto | undefined {
     const etag = etagOf(user, viewFor(caller.actor, user.uuid));
     response.setHeader('ETag', etag);
     if (!isNotModified(request.get('if-none-match'), etag)) return this.present(user, caller);

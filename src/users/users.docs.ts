@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { BodyProblems, LOCATION, NEXT, Problems, Secured } from '../http/docs.js';
+import { ChangeBodyProblems, LOCATION, NEXT, Problems, Secured } from '../http/docs.js';
 import { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import { UserQuery } from './search/user.query.js';
 import { UserDto, UserPageDto, UserUuidDto } from './user.view.js';
@@ -32,14 +32,7 @@ export const DocCreate = () =>
   applyDecorators(
     ApiOperation({
       summary: 'Create a user',
-      description:
-        'With an Idempotency-Key a retry within 24 hours returns the first answer again and creates no second user.',
-    }),
-    ApiHeader({
-      name: 'Idempotency-Key',
-      required: false,
-      description: '1 to 255 printable ASCII characters.',
-      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
+      description: 'The username, the e-mail address, the external id and each authname belong to one user.',
     }),
     ApiBody({
       type: NewUserInput,
@@ -66,7 +59,7 @@ export const DocCreate = () =>
       headers: LOCATION,
     }),
     Secured(),
-    BodyProblems('unauthenticated', 'forbidden', 'cross_site', ...TAKEN),
+    ChangeBodyProblems(...TAKEN),
   );
 
 export const DocMe = () =>
@@ -142,12 +135,9 @@ export const DocChange = () =>
     }),
     ApiResponse({ status: 200, description: 'The user after the change.', type: UserDto, headers: ETAG }),
     Secured(),
-    BodyProblems(
+    ChangeBodyProblems(
       'malformed_uuid',
-      'unauthenticated',
-      'forbidden',
       'field_not_permitted',
-      'cross_site',
       'self_block',
       'not_found',
       ...TAKEN,

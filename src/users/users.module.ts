@@ -3,7 +3,6 @@ import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AvatarController } from './avatar.controller.js';
-import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import { UserCounts } from './counts/user-counts.service.js';
@@ -24,7 +23,7 @@ import { UsersRepository } from './directory/users.repository.js';
 import { UsersService } from './users.service.js';
 
 @Module({
-  imports: [AuditModule, SessionsModule, ApiKeysModule, IdempotencyModule],
+  imports: [AuditModule, SessionsModule, ApiKeysModule],
   controllers: [UsersController, UserSessionsController, UserHistoryController, AvatarController],
   providers: [
     UsersService,

@@ -7,7 +7,6 @@ import type { Checked } from '../input/read-input.js';
 import { now } from '../common/time.js';
 import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
-import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput } from './input/user.input.js';
@@ -32,7 +31,6 @@ export class UsersService {
     private readonly transactions: TransactionRunner,
     private readonly passwords: PasswordService,
     private readonly ownPassword: OwnPassword,
-    private readonly idempotency: IdempotencyService,
     private readonly settings: UserSettings,
   ) {}
 
@@ -58,22 +56,15 @@ export class UsersService {
     return user;
   }
 
-  /**
-   * @param idempotencyKey a retry with the same key and body returns the first answer again.
-   * @returns the uuid of the new user.
-   */
-  async create(input: Checked<NewUserInput>, caller: Caller, idempotencyKey?: string): Promise<string> {
-    const { raw, value, errors } = input;
-    const request = this.idempotency.identify(idempotencyKey, raw, caller.actor);
+  /** @returns the uuid of the new user. */
+  async create({ value, errors }: Checked<NewUserInput>, caller: Caller): Promise<string> {
     assertFields(value, [...errors, ...settle(value, errors, this.settings)], newUser('', now()));
     const patch = await this.toPatch(value);
     const uuid = uuidv7();
     return this.transactions.run(async (tx) => {
-      const earlier = request && (await this.idempotency.claim(tx, request, uuid));
-      if (earlier !== undefined) return earlier;
       await this.apply(tx, { kind: 'create', uuid, patch }, caller);
       return uuid;
-    });
+    }, caller);
   }
 
   /**
@@ -101,7 +92,7 @@ export class UsersService {
     return this.transactions.run(async (tx) => {
       if (provesItself) await this.ownPassword.assertStillProven(tx, current);
       return this.apply(tx, { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) }, caller);
-    });
+    }, caller);
   }
 
   async isEmpty(): Promise<boolean> {

@@ -53,7 +53,7 @@ test('no table grows with time', async () => {
     setClock(start + number * 200 * DAY);
     await day(number);
     const busy = await counts();
-    for (const table of ['sessions', 'login_failures', 'idempotency_keys', 'import_runs', 'import_rows']) {
+    for (const table of ['sessions', 'login_failures', 'idempotent_requests', 'import_runs', 'import_rows']) {
       expect([table, busy[table]]).not.toEqual([table, 0]);
     }
     setClock(start + (number * 200 + 95) * DAY);
@@ -64,7 +64,7 @@ test('no table grows with time', async () => {
   }
   expect(left[1]).toEqual(left[0]);
   expect(left[2]).toEqual(left[0]);
-  const nothing = { sessions: 0, login_failures: 0, idempotency_keys: 0, import_runs: 0, import_rows: 0 };
+  const nothing = { sessions: 0, login_failures: 0, idempotent_requests: 0, import_runs: 0, import_rows: 0 };
   expect(left[0]).toMatchObject({ ...nothing, import_file_parts: 0, audit_events: 0 });
 });
 

@@ -25,7 +25,7 @@ const SMALL = new Set(['user_counts', 'user_rules', 'leases', 'api_keys', 'impor
 
 /** Statements that may read many rows, and why. */
 const WALKS: [RegExp, string][] = [
-  [/^UPDATE idempotency_keys SET created/, 'the test lets time go by'],
+  [/^UPDATE idempotent_requests SET created/, 'the test lets time go by'],
   [
     /FROM users WHERE managed_by = \? .*LIMIT \?\) AS part/,
     'the users of a data set are counted, 2,000 at a time',

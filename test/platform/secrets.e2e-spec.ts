@@ -117,7 +117,7 @@ test.each([
   'sessions',
   'api_keys',
   'login_failures',
-  'idempotency_keys',
+  'idempotent_requests',
   'audit_events',
   'import_runs',
   'import_rows',

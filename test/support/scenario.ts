@@ -94,7 +94,7 @@ export async function liveThrough(app: TestApp): Promise<void> {
   const boss = await create(key);
   const once = { 'idempotency-key': 'one' };
   const { uuid } = (await ok(key.post('/users', aUser({ roles: ['Webmaster', 'Editor'] }), once), 201)).body;
-  await databaseOf(app).execute('UPDATE idempotency_keys SET created = ?', [inSeconds(-2 * 24 * 3600)]);
+  await databaseOf(app).execute('UPDATE idempotent_requests SET created = ?', [inSeconds(-2 * 24 * 3600)]);
   await ok(key.post('/users', aUser(), once), 201);
   await ok(key.put(`/users/${uuid}`, { username: 'a b', surname: 'New', manager_uuid: boss.uuid }));
   await ok(key.put(`/users/${uuid}`, { roles: ['Editor'], authname: { saml: ['x'] }, status: 'Blocked' }));

@@ -86,8 +86,8 @@ const failure = (index: number): LoginFailureEntity => ({
 
 const idempotency = (index: number): IdempotencyEntity => ({
   id: sha256(`request ${index}`),
-  body_mac: sha256('body'),
-  user_uuid: seededUuid(index),
+  request_mac: sha256('body'),
+  answer: 'sealed',
   created: ago(index, HOUR),
 });
 

@@ -1,15 +1,21 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
+import { now } from '../../src/common/time.js';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { TestApp } from '../support/app.js';
 import { auditRows } from '../support/audit-rows.js';
 import type { Answer, Client } from '../support/client.js';
 import { aUser, create } from '../support/factories.js';
+import { sha256 } from '../support/people.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
+const rowOf = async (client: Client, key: string): Promise<string> => {
+  const { Results } = (await client.get('/audit?action=user.created&limit=1')).body;
+  return sha256(JSON.stringify([Results[0].actor.kind, Results[0].actor.id, key]));
+};
 const post = (body: object, key: string, client: Client = app.key): Promise<Answer> =>
   client.post('/users', body, { 'idempotency-key': key });
 
@@ -78,13 +84,11 @@ test('the key of one credential has no effect for another', async () => {
 test('after 24 hours the key is forgotten', async () => {
   const [body, key] = [aUser(), randomUUID()];
   const first = await post(body, key);
+  const id = await rowOf(app.key, key);
   const setCreated = (hours: number) => {
     const time = new Date(Date.now() - hours * 3_600_000).toISOString().replace('T', ' ').replace('Z', '');
     const database = app.app.get<Database>(DATABASE);
-    return database.execute('UPDATE idempotency_keys SET created = ? WHERE user_uuid = ?', [
-      time,
-      first.body.uuid,
-    ]);
+    return database.execute('UPDATE idempotent_requests SET created = ? WHERE id = ?', [time, id]);
   };
   expect(await setCreated(23.9)).toBe(1);
   expect((await post(body, key)).body.uuid).toBe(first.body.uuid);
@@ -94,6 +98,22 @@ test('after 24 hours the key is forgotten', async () => {
   expect(answer.status).toBe(201);
   expect(answer.body.uuid).not.toBe(first.body.uuid);
   expect((await post(other, key)).body.uuid).toBe(answer.body.uuid);
+});
+
+test('a key of a version that kept the uuid alone still gets its answer', async () => {
+  const [body, key] = [aUser(), randomUUID()];
+  const { uuid } = await create(app.key);
+  const mac = createHmac('sha256', key).update(JSON.stringify(body)).digest('hex');
+  const row = [await rowOf(app.key, key), mac, uuid, now()];
+  const insert = 'INSERT INTO idempotent_requests (id, request_mac, answer, created) VALUES (?, ?, ?, ?)';
+  await app.app.get<Database>(DATABASE).execute(insert, row);
+  const again = await post(body, key);
+  expect([again.status, again.body, again.headers['location']]).toEqual([
+    201,
+    { uuid },
+    `/api/0.3/users/${uuid}`,
+  ]);
+  expect((await post({ ...body, firstname: 'Ann' }, key)).status).toBe(422);
 });
 
 test.each(['', 'with space', 'x'.repeat(256), 'ä'])('an invalid key is refused: %j', async (key) => {

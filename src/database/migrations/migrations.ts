@@ -4,6 +4,7 @@ import { Imports1763600002000 } from './1763600002000-imports.js';
 import { Changes1763600003000 } from './1763600003000-changes.js';
 import { NoChanges1764000000000 } from './1764000000000-no-changes.js';
 import { UserCounts1764100000000 } from './1764100000000-user-counts.js';
+import { IdempotentRequests1764300000000 } from './1764300000000-idempotent-requests.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -13,4 +14,5 @@ export const MIGRATIONS = [
   Changes1763600003000,
   NoChanges1764000000000,
   UserCounts1764100000000,
+  IdempotentRequests1764300000000,
 ];

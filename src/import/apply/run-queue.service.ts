@@ -40,12 +40,13 @@ export class RunQueue {
    */
   async submit(file: StoredFile, options: ImportOptions, caller: Caller): Promise<ImportRun> {
     this.assertOptions(options);
-    const run = newRun(file, options, caller);
-    await this.transactions.run(async (tx) => {
+    const run = await this.transactions.run(async (tx) => {
       const parts = await this.files.lock(tx, file.runId);
       if (parts !== file.parts) throw unavailable('The stored file is incomplete; send it again.', 1);
-      await this.runs.insert(tx, run);
-    });
+      const queued = newRun(file, options, caller);
+      await this.runs.insert(tx, queued);
+      return queued;
+    }, caller);
     this.worker.wake();
     return run;
   }

@@ -30,11 +30,11 @@ export class ImportReportRepository {
   }
 
   /** The first rows with errors. */
-  async problems(runId: string, limit: number): Promise<StagedRow[]> {
+  async problems(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
     const problems = (outcome: string): string =>
       `SELECT ${ROW_COLUMNS} FROM ${this.byOutcome}
        WHERE run_id = ? AND outcome = '${outcome}' AND code <> '' ORDER BY line LIMIT ?`;
-    const rows = await this.database.query<ImportRowEntity>(
+    const rows = await sql.query<ImportRowEntity>(
       // Each outcome in the order of its index: together they would have to be sorted.
       `SELECT * FROM (${problems('error')}) AS errors UNION ALL SELECT * FROM (${problems('missing')}) AS others
        ORDER BY line LIMIT ?`,

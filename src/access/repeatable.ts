@@ -1,0 +1,28 @@
+import type { Repeatable } from '../database/transaction-runner.js';
+import type { Sql } from '../database/engine/sql.js';
+
+/**
+ * What a controller makes of the result of its service: the body, and headers of the response. It runs in the transaction
+ * of the effect where a retry is to get the same answer. @param sql for what it has to read.
+ */
+export type Present<T, A> = (result: T, sql?: Sql) => A | Promise<A>;
+
+/** A request with an `Idempotency-Key`. */
+export interface RepeatableRequest extends Repeatable {
+  /** As the function `answer`, once: a repeated request gets the first answer. */
+  answer<T, A>(effect: () => Promise<T>, present: Present<T, A>): Promise<A>;
+  /** Tells the content of a request whose body is a file. @throws FirstAnswer when it has been answered. */
+  received(content: unknown): Promise<void>;
+}
+
+/**
+ * The answer to an unsafe request: `effect` writes, in a transaction to which it passes the caller and whose result it
+ * returns, and `present` makes the answer of that. @throws whatever these throw.
+ */
+export async function answer<T, A>(
+  { repeatable }: { repeatable?: RepeatableRequest },
+  effect: () => Promise<T>,
+  present: Present<T, A>,
+): Promise<A> {
+  return repeatable ? repeatable.answer(effect, present) : present(await effect());
+}

@@ -1,0 +1,33 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { Public } from '../access/decorators.js';
+import { Accepts } from '../http/input.guard.js';
+import { isSafe } from '../http/methods.js';
+import { IdempotencyService } from './idempotency.service.js';
+
+/**
+ * The last of the global guards: an unsafe request with an `Idempotency-Key` that has been answered goes no further. Every
+ * unsafe route with credentials is covered; a login has none by which its answer could be kept from others.
+ */
+@Injectable()
+export class IdempotencyGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly requests: IdempotencyService,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const key = request.headers['idempotency-key'];
+    if (key === undefined || isSafe(request) || this.reflector.get(Public, context.getHandler())) return true;
+    return this.identify(String(key), context, request);
+  }
+
+  private async identify(key: string, context: ExecutionContext, request: Request): Promise<boolean> {
+    const hasFile = this.reflector.get(Accepts, context.getHandler())?.file !== undefined;
+    const response = context.switchToHttp().getResponse<Response>();
+    request.repeatable = await this.requests.identify(key, request, response, hasFile);
+    return true;
+  }
+}

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { TestApp } from '../support/app.js';
+import type { Answer, Client } from '../support/client.js';
+import { document } from '../support/contract.js';
+import { aUser, create } from '../support/factories.js';
+import { csv, imported, settled } from '../support/imports.js';
+import { aPerson, databaseOf, fieldErrorsOf } from '../support/people.js';
+
+/** A request that can be carried out once, and what is another one under the same key. */
+interface Case {
+  path: string;
+  body?: object | string;
+  other?: object | string;
+  /** What is counted beside the audit rows. */
+  table?: string;
+  /** The run that goes on by itself after the answer. */
+  settles?: boolean;
+}
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const NOBODY = '00000000-0000-4000-8000-00000000dead';
+const HEAD = 'ExternalId,Username,Email';
+const file = (): string => csv(HEAD, `${randomUUID()},${randomUUID()},${randomUUID()}@example.org`);
+const planned = async (): Promise<string> => (await imported(app.key, file(), 'dry_run=true')).id;
+
+/** Every unsafe route of the OpenAPI file that needs credentials. */
+const ROUTES: Record<string, () => Promise<Case>> = {
+  'POST /users': async () =>
+    Promise.resolve({ path: '/users', body: aUser(), other: aUser(), table: 'users' }),
+  'PUT /users/{user_id}': async () => {
+    const { uuid } = await create(app.key);
+    return { path: `/users/${uuid}`, body: { phone: '1' }, other: { phone: '2' } };
+  },
+  'DELETE /users/{user_id}/sessions': async () => {
+    const { user } = await aPerson(app);
+    return { path: `/users/${user.uuid}/sessions`, table: 'sessions' };
+  },
+  'DELETE /sessions/{session_id}': async () => {
+    const { user } = await aPerson(app);
+    const { Results } = (await app.key.get(`/sessions?user_uuid=${user.uuid}`)).body;
+    return { path: `/sessions/${Results[0].id}`, table: 'sessions' };
+  },
+  'POST /api_keys': async () =>
+    Promise.resolve({ path: '/api_keys', body: { name: 'one' }, other: { name: 'two' }, table: 'api_keys' }),
+  'DELETE /api_keys/{key_id}': async () => {
+    const { id } = (await app.key.post('/api_keys', { name: 'to be revoked' })).body;
+    return { path: `/api_keys/${id}` };
+  },
+  'POST /imports': async () =>
+    Promise.resolve({ path: '/imports', body: file(), other: file(), table: 'import_runs', settles: true }),
+  'POST /imports/{import_id}/apply': async () => ({
+    path: `/imports/${await planned()}/apply`,
+    settles: true,
+  }),
+  'POST /imports/{import_id}/cancel': async () => ({ path: `/imports/${await planned()}/cancel` }),
+  'POST /imports/{import_id}/reject': async () => ({ path: `/imports/${await planned()}/reject` }),
+  'POST /imports/{import_id}/revert': async () => ({
+    path: `/imports/${(await imported(app.key, file())).id}/revert`,
+    table: 'import_runs',
+    settles: true,
+  }),
+};
+/** It ends the credential by which its answer could be asked for: a repetition is 401. */
+const LOGOUT = 'POST /sessions/logout';
+
+interface Operation {
+  security?: object[];
+  parameters?: { name: string }[];
+}
+const UNSAFE = Object.entries(document.paths).flatMap(([path, operations]) =>
+  Object.entries(operations as Record<string, Operation>)
+    .filter(
+      ([method, { security = [] }]) => method !== 'get' && security.some((need) => Object.keys(need).length),
+    )
+    .map(
+      ([method, operation]) =>
+        [`${method.toUpperCase()} ${path.replace('/api/0.3', '')}`, operation] as const,
+    ),
+);
+
+const send = (
+  client: Client,
+  route: string,
+  path: string,
+  body: Case['body'],
+  key: string,
+): Promise<Answer> => {
+  const [method = ''] = route.split(' ');
+  const text = typeof body === 'object' ? JSON.stringify(body) : body;
+  const type = typeof body === 'string' ? { 'content-type': 'text/csv' } : undefined;
+  return client.send(method, path, text, { 'idempotency-key': key, ...type });
+};
+
+/** All that an effect leaves behind, whatever route it came by. */
+async function effects(table?: string): Promise<number[]> {
+  const tables = ['audit_events', ...(table === undefined ? [] : [table])];
+  const counts = tables.map((name) =>
+    databaseOf(app).first<{ count: number }>(`SELECT COUNT(*) AS count FROM ${name}`),
+  );
+  return (await Promise.all(counts)).map((row) => row?.count ?? 0);
+}
+
+test('every unsafe route that needs credentials has a line here, and its header in the OpenAPI file', () => {
+  expect(UNSAFE.map(([route]) => route).sort()).toEqual([...Object.keys(ROUTES), LOGOUT].sort());
+  for (const [route, { parameters = [] }] of UNSAFE) {
+    expect([route, parameters.map(({ name }) => name)]).toEqual([
+      route,
+      expect.arrayContaining(['Idempotency-Key']),
+    ]);
+  }
+});
+
+describe.each(Object.keys(ROUTES))('%s', (route) => {
+  test('takes effect once, and a repetition gets the first answer', async () => {
+    const { path, body, table, settles } = (await ROUTES[route]?.()) as Case;
+    const key = randomUUID();
+    const first = await send(app.key, route, path, body, key);
+    expect(first.status).toBeLessThan(300);
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+    if (settles) await settled(app.key, first.body.id);
+    const before = await effects(table);
+    for (let retry = 0; retry < 2; retry++) {
+      const again = await send(app.key, route, path, body, key);
+      expect(shown(again)).toEqual({ ...shown(first), replayed: 'true' });
+    }
+    expect(await effects(table)).toEqual(before);
+  });
+
+  test('another request with the key is refused', async () => {
+    const { path, body, other, table, settles } = (await ROUTES[route]?.()) as Case;
+    const key = randomUUID();
+    const first = await send(app.key, route, path, body, key);
+    if (settles) await settled(app.key, first.body.id);
+    const before = await effects(table);
+    const answers = [await send(app.key, 'PUT', `/users/${NOBODY}`, { phone: '1' }, key)];
+    if (other) answers.push(await send(app.key, route, path, other, key));
+    for (const answer of answers)
+      expect(fieldErrorsOf(answer)).toEqual([['Idempotency-Key', 'invalid_value']]);
+    expect(await effects(table)).toEqual(before);
+  });
+
+  test('a refused request leaves the key unused', async () => {
+    const { path, body } = (await ROUTES[route]?.()) as Case;
+    const key = randomUUID();
+    const nobody = path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, NOBODY);
+    const refused =
+      nobody === path
+        ? await send(app.key, route, `${path}?nonsense=1`, body, key)
+        : await send(app.key, route, nobody, body, key);
+    expect(refused.status).toBe(nobody === path ? 400 : 404);
+    const first = await send(app.key, route, path, body, key);
+    expect(first.status).toBeLessThan(300);
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+  });
+});
+
+/** What a client can tell an answer by. */
+function shown({ status, text, headers }: Answer) {
+  const { location, etag, 'content-type': type, 'idempotency-replayed': replayed } = headers;
+  return { status, text, location, etag, type, replayed };
+}
+
+test('a login is never repeated from a store: each starts a session', async () => {
+  const login = { username: 'admin', password: 'admin password' };
+  const key = { 'idempotency-key': randomUUID() };
+  const [first, second] = [
+    await app.nobody.post('/sessions/login', login, key),
+    await app.nobody.post('/sessions/login', login, key),
+  ];
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect(second.cookie).not.toBe(first.cookie);
+});
+
+test('a logout is over with its session: a repetition is refused', async () => {
+  const { client } = await aPerson(app);
+  const key = { 'idempotency-key': randomUUID() };
+  const logout = () => client.send('POST', '/sessions/logout', undefined, key);
+  expect([(await logout()).status, (await logout()).status]).toEqual([200, 401]);
+});
+
+test('a safe request does not read the header', async () => {
+  expect((await app.key.get('/users/search', { 'idempotency-key': 'not a key' })).status).toBe(200);
+});
