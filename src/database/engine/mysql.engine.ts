@@ -9,6 +9,7 @@ import {
   send,
   sent,
 } from './mysql-statement.js';
+import { loadAll } from './mysql-load.js';
 import type { Engine, InsertStatement, Load, OpenTransaction, SqlValue } from './sql.js';
 
 type Params = readonly SqlValue[];
@@ -88,7 +89,9 @@ export class MysqlEngine implements Engine {
         (await sent<Rows<T>>(connection, sql, params))[0],
       execute: async (sql, params = []) =>
         (await sent<ResultSetHeader>(connection, sql, params)).affectedRows,
-      insert: (statement, rows) => insertAll(connection, statement, rows),
+      insert: async (statement, rows) => {
+        if (!(await loadAll(connection, statement, rows))) await insertAll(connection, statement, rows);
+      },
       commit: () => {
         ended = true;
         return end('COMMIT');
