@@ -1,4 +1,4 @@
-import type { PoolConnection, ResultSetHeader, RowDataPacket } from 'mysql2';
+import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { Readable } from 'node:stream';
 import { isObject } from '../../common/json.js';
 import { DatabaseFault } from './database-fault.js';
@@ -15,7 +15,7 @@ const ER_DUP_ENTRY = 1062;
 const DISABLED = new Set<unknown>([1148, 3948, 4166]);
 
 /** Connections to servers that said so: it is a setting of the server. */
-const refusing = new WeakSet<PoolConnection>();
+const refusing = new WeakSet<Connection>();
 
 type Rows = readonly SqlValue[][];
 
@@ -29,7 +29,7 @@ type Rows = readonly SqlValue[][];
  * @throws DatabaseFault `race` for a key that exists.
  */
 export async function loadAll(
-  connection: PoolConnection,
+  connection: Connection,
   { into, tail }: InsertStatement,
   rows: Rows,
 ): Promise<boolean> {
@@ -49,7 +49,7 @@ export async function loadAll(
 
 /** @returns undefined where the server takes no streams. */
 async function load(
-  connection: PoolConnection,
+  connection: Connection,
   sql: string,
   rows: Rows,
 ): Promise<ResultSetHeader | undefined> {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { FieldPacket, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
+import type { Connection, FieldPacket, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { toDatabaseError } from './database-fault.js';
 import { multiRow } from './multi-row.js';
 import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
@@ -23,7 +23,7 @@ export type Resolve<T> = (result: T) => void;
  * @param rows what a LOAD DATA LOCAL statement loads.
  */
 export function send<T extends Result>(
-  connection: PoolConnection,
+  connection: Connection,
   sql: string,
   params: readonly SqlValue[],
   resolve: Resolve<T>,
@@ -66,7 +66,7 @@ export function send<T extends Result>(
 
 /** As `send`, to be awaited. */
 export function sent<T extends Result>(
-  connection: PoolConnection,
+  connection: Connection,
   sql: string,
   params: readonly SqlValue[] = [],
   rows?: () => Readable,
@@ -77,7 +77,7 @@ export function sent<T extends Result>(
 }
 
 export async function insertAll(
-  connection: PoolConnection,
+  connection: Connection,
   statement: InsertStatement,
   rows: readonly SqlValue[][],
 ): Promise<void> {

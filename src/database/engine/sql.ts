@@ -34,6 +34,9 @@ export interface OpenTransaction extends Sql {
   rollback(): Promise<void>;
 }
 
+/** Whether a server takes changes: yes, no (a replica, a primary in maintenance), or it is not in step with its cluster. */
+export type Writability = 'writable' | 'read_only' | 'out_of_sync';
+
 /** Connections that work, and requests that wait for one. */
 export interface Load {
   inUse: number;
@@ -53,6 +56,8 @@ export interface Engine extends Sql {
   aside<T extends object>(sql: string, params?: readonly SqlValue[], signal?: AbortSignal): Promise<T[]>;
   begin(): Promise<OpenTransaction>;
   readonly load: Load;
+  /** Whether changes are possible now. @throws DatabaseFault when the database does not answer. */
+  writability(): Promise<Writability>;
   /** Ends the connections; nothing may be asked afterwards. */
   close(): Promise<void>;
 }
