@@ -43,10 +43,7 @@ export class UserStore {
       return [{ before: changes[index]?.before, user: outcome.user, outcome }];
     });
     if (written.length === 0) return;
-    await this.repository.saveUsers(
-      tx,
-      written.map(({ user }) => user),
-    );
+    await this.repository.saveUsers(tx, written);
     await this.saveLookups(tx, written);
     await this.endSessions(tx, written, caller);
     await this.audit.record(tx, caller, written.map(toAuditEvent));

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { deleteRows, insertRows, selectIn, upsertRows } from '../../database/engine/bulk.js';
+import { deleteRows, insertRows, selectIn, updateRow, upsertRows } from '../../database/engine/bulk.js';
 import type { Owner } from './name-claims.js';
 import { type Sql, forUpdate } from '../../database/engine/sql.js';
 import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
@@ -59,8 +59,18 @@ export class UserWriteRepository {
     if (rows !== 1) throw new Error(`user_rules has no row ${rule}`);
   }
 
-  async saveUsers(tx: Sql, users: readonly User[]): Promise<void> {
-    await upsertRows(tx, UserEntity, 'uuid', users.map(toRow));
+  /** One user at a time is changed column by column: SQLite writes the entries of all indexes of an upsert anew. */
+  async saveUsers(tx: Sql, users: readonly { before: User | undefined; user: User }[]): Promise<void> {
+    const [{ before, user } = {}] = users;
+    if (users.length === 1 && before && user)
+      await updateRow(tx, UserEntity, 'uuid', toRow(before), toRow(user));
+    else
+      await upsertRows(
+        tx,
+        UserEntity,
+        'uuid',
+        users.map((each) => toRow(each.user)),
+      );
   }
 
   /** First everything is given up, then taken: an identifier may move from one user of the set to another. */
