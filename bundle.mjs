@@ -6,7 +6,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 rmSync('dist', { recursive: true, force: true });
 const { outputFiles } = await build({
   write: false,
-  entryPoints: ['build/main.js', 'build/cli.js'],
+  entryPoints: ['main', 'cli', 'import-lane', 'reader-lane'].map((name) => `build/${name}.js`),
   outdir: 'dist',
   bundle: true,
   platform: 'node',

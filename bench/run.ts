@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import type { Outcome } from './cases/context.js';
 import { compareImports } from './cases/import.js';
+import { compareBesideImport } from './cases/import-beside.js';
 import { compareImportMemory } from './cases/import-memory.js';
 import { compareLogins } from './cases/login.js';
 import { measureProcess } from './cases/process.js';
@@ -28,7 +29,14 @@ const FULL_CASES = ['scale', 'plan'];
 
 cleanUpAtExit();
 const full = process.argv.includes('--full');
-const CASES = [...Object.keys(REQUEST_CASES), 'login', 'import', 'process', ...(full ? FULL_CASES : [])];
+const CASES = [
+  ...Object.keys(REQUEST_CASES),
+  'login',
+  'import',
+  'beside',
+  'process',
+  ...(full ? FULL_CASES : []),
+];
 const settings = readSettings(CASES);
 const { rounds, seconds } = settings;
 const wanted = (id: string): boolean => settings.cases.includes(id);
@@ -71,6 +79,11 @@ async function measure(name: EngineName): Promise<void> {
     const requests = Object.keys(REQUEST_CASES).filter(wanted);
     if (requests.length > 0) take('requests', await compareAllRequests(requests, context));
     if (wanted('login')) take('logins', await compareLogins(context));
+    if (wanted('beside')) {
+      const { comparisons, absolutes } = await compareBesideImport(context, settings.rows);
+      bench.comparisons.push(...comparisons);
+      bench.absolutes.push(...absolutes);
+    }
     if (wanted('import')) take('imports', await compareImports(context, settings.rows));
   } finally {
     await engine.remove();

@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { ConfigModule } from './config/config.module.js';
+import { ConfigModule, type LanePrograms } from './config/config.module.js';
 import type { Env } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
 import { ENTITIES } from './entities.js';
@@ -17,11 +17,12 @@ import { UsersModule } from './users/users.module.js';
 /** Lists every feature. */
 @Module({})
 export class AppModule {
-  static with(env: Env): DynamicModule {
+  /** @param programs of the processes beside this one; what has none runs in this one. */
+  static with(env: Env, programs?: LanePrograms): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        ConfigModule.with(env),
+        ConfigModule.with(env, programs),
         TelemetryModule,
         HttpModule,
         DatabaseModule.with(ENTITIES),

@@ -9,6 +9,7 @@ import { Log } from './telemetry/log.js';
 import { Metrics } from './telemetry/metrics.js';
 import { observe } from './telemetry/observe.js';
 import { boundSlowClients, closePromptly, securityHeaders, tlsOptions } from './http/server.js';
+import type { LanePrograms } from './config/config.module.js';
 import type { Env } from './config/env.js';
 import { ImportWorker } from './import/apply/import-worker.service.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
@@ -27,11 +28,14 @@ const UNPREFIXED = [
   { path: DEFAULT_AVATAR_PATH, method: RequestMethod.GET },
 ];
 
-/** Creates the whole application, initialised but not yet listening. @throws Error when it cannot start. */
-export async function createApp(env: Env): Promise<NestExpressApplication> {
+/**
+ * Creates the whole application, initialised but not yet listening. @throws Error when it cannot start.
+ * @param programs of the processes beside this one; what has none runs in this one.
+ */
+export async function createApp(env: Env, programs?: LanePrograms): Promise<NestExpressApplication> {
   const httpsOptions = tlsOptions(env);
   const adapter = new LeanAdapter();
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env), adapter, {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env, programs), adapter, {
     bodyParser: false, // `InputGuard` reads bodies, after the credentials are known
     logger: false, // `main.ts` reports a failed start on one line; Nest's report prints stacks and settings
     abortOnError: false,

@@ -4,6 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { loadEnv } from './config/env.js';
 import { readSettings, runProgram } from './config/settings.js';
 
+/** The programs beside this one. */
+const program = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+const LANES = { import: program('import-lane'), reader: program('reader-lane') };
+
 // The primary of several workers loads no application, so each way to run is imported only where it is used.
 runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
@@ -11,7 +15,7 @@ runProgram('Rollcall cannot start.', async () => {
       import('./cluster/worker.js'),
       import('./create-app.js'),
     ]);
-    return runWorker(loadEnv(), createApp); // the settings that the primary has read, even if `.env` has changed since
+    return runWorker(loadEnv(), (env) => createApp(env, LANES)); // the settings that the primary has read, even if `.env` has changed since
   }
   const env = readSettings();
   if (env.WORKERS > 1) {
@@ -22,5 +26,5 @@ runProgram('Rollcall cannot start.', async () => {
     import('./setup/serve.js'),
     import('./create-app.js'),
   ]);
-  return runAlone(env, createApp);
+  return runAlone(env, (each) => createApp(each, LANES));
 });

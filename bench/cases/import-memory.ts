@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Service } from '../faults/servers.js';
 import { importFile, makeUserFile } from '../support/import-file.js';
-import { memory } from '../support/meter.js';
+import { MemoryWatch } from '../support/meter.js';
 import type { Absolute } from '../support/results.js';
 import type { Context } from './context.js';
 
@@ -24,13 +24,15 @@ export async function compareImportMemory({
   const peak = async (rows: number): Promise<number> => {
     const url = engine.create(`planned_${rows}`);
     const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
+    const watch = new MemoryWatch(service.pid);
     try {
       const file = await makeUserFile(folder, rows);
       await importFile(service, file, { pids: [], expected: { created: rows }, query: '?dry_run=true' });
-      const mebibytes = memory(service.pid).peak;
+      const mebibytes = watch.peak;
       say(`plan of ${rows} rows: ${mebibytes.toFixed(0)} MiB at its peak`);
       return mebibytes;
     } finally {
+      watch.end();
       await service.remove();
     }
   };

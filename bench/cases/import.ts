@@ -5,7 +5,7 @@ import { Service } from '../faults/servers.js';
 import { bulkLoad } from '../support/bulk-load.js';
 import type { BenchEngine } from '../support/engine.js';
 import { type UserFile, importFile, makeUserFile } from '../support/import-file.js';
-import { cpuSeconds, memory } from '../support/meter.js';
+import { MemoryWatch, cpuSeconds, memory } from '../support/meter.js';
 import type { Comparison, Sample } from '../support/results.js';
 import { compare } from '../support/rounds.js';
 import { type Spent, runFloor } from '../support/run-floor.js';
@@ -47,6 +47,7 @@ export async function compareImports(context: Context, rows: number): Promise<Ou
     const [url, copy] = [engine.create('imported'), engine.create('loaded')];
     await createTables(copy);
     const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
+    const watch = new MemoryWatch(service.pid);
     const take = async (each: UserFile, expected: Record<string, number>): Promise<Sample> => {
       const pids = [service.pid, ...engine.pids];
       const spent = await importFile(service, each, { pids, expected });
@@ -67,8 +68,9 @@ export async function compareImports(context: Context, rows: number): Promise<Ou
       add(SAME, same, least);
       const changed = await makeUserFile(folder, rows, 1);
       add(CHANGED, [await take(changed, { updated: Math.floor(rows / 100) })], [await read()]);
-      return { comparisons, peak: memory(service.pid).peak };
+      return { comparisons, peak: watch.peak };
     } finally {
+      watch.end();
       await service.remove();
     }
   } finally {

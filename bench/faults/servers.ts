@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +28,8 @@ export abstract class Program {
   private child: ChildProcess | undefined;
   /** The cores that it may use, as `taskset` lists them; unset: all of them. */
   protected cores: string | undefined;
+  /** The file that its output is appended to; unset: nowhere. */
+  protected log: string | undefined;
 
   protected abstract command(): [string, string[], NodeJS.ProcessEnv];
   abstract ready(): Promise<boolean>;
@@ -35,12 +37,15 @@ export abstract class Program {
   async start(): Promise<void> {
     const [file, args, env] = this.command();
     const pinned = this.cores === undefined ? [file, ...args] : ['taskset', '-c', this.cores, file, ...args];
-    const child = spawn(pinned[0] ?? file, pinned.slice(1), { env, stdio: 'ignore' });
+    const output = this.log === undefined ? ('ignore' as const) : openSync(this.log, 'a');
+    const child = spawn(pinned[0] ?? file, pinned.slice(1), { env, stdio: ['ignore', output, output] });
+    if (typeof output === 'number') closeSync(output);
     this.child = child;
     running.add(child);
     child.once('exit', () => running.delete(child));
     while (!(await this.ready())) {
-      if (child.exitCode !== null) throw new Error(`${file} ended with ${child.exitCode}`);
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`${file} ended with ${child.exitCode ?? child.signalCode}\n${this.lastWords}`);
       await delay(20);
     }
   }
@@ -53,10 +58,26 @@ export abstract class Program {
     return code;
   }
 
+  private get lastWords(): string {
+    return this.log === undefined ? '' : readFileSync(this.log, 'utf8').slice(-4000);
+  }
+
+  /** Stops its process (SIGSTOP) or lets it continue. */
+  freeze(frozen: boolean): void {
+    this.child?.kill(frozen ? 'SIGSTOP' : 'SIGCONT');
+  }
+
   get pid(): number {
     if (this.child?.pid === undefined) throw new Error('not started');
     return this.child.pid;
   }
+}
+
+/** Makes an empty data directory for a `mariadbd` whose user root has no password. */
+export function installDatabase(folder: string): void {
+  const own = [`--user=${userInfo().username}`, `--datadir=${folder}`];
+  const args = ['--no-defaults', ...own, '--auth-root-authentication-method=normal', '--skip-test-db'];
+  execFileSync('mariadb-install-db', args, { stdio: 'ignore' });
 }
 
 /** A throwaway MariaDB on a free port, durable as in production. */
@@ -73,17 +94,7 @@ export class MariaDb extends Program {
   /** @param options, env of the server in addition to its defaults. */
   static async make(cores?: string, options: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<MariaDb> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-db-'));
-    const { username } = userInfo();
-    execFileSync(
-      'mariadb-install-db',
-      [
-        '--no-defaults',
-        `--user=${username}`,
-        `--datadir=${join(folder, 'data')}`,
-        '--auth-root-authentication-method=normal',
-      ],
-      { stdio: 'ignore' },
-    );
+    installDatabase(join(folder, 'data'));
     const server = new MariaDb(folder, await freePort(), options, env);
     server.cores = cores;
     await server.start();
@@ -147,17 +158,20 @@ export class Service extends Program {
   /**
    * @param settings besides the defaults; with DATABASE_URL for MariaDB.
    * @param root the checkout whose `dist` runs.
+   * @param logged whether what it prints goes to a file `log` in its folder.
    */
   static async make(
     settings: Record<string, string> = {},
     folder?: string,
     cores?: string,
     root = '.',
+    logged = false,
   ): Promise<Service> {
     const own = folder ?? mkdtempSync(join(tmpdir(), 'rollcall-faults-'));
     mkdirSync(own, { recursive: true });
     const service = new Service(own, await freePort(), settings, root);
     service.cores = cores;
+    if (logged) service.log = join(own, 'log');
     await service.start();
     return service;
   }

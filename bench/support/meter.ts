@@ -3,15 +3,25 @@ import { readFileSync } from 'node:fs';
 
 const TICKS = Number(execFileSync('getconf', ['CLK_TCK']).toString());
 
-/** Seconds of CPU that the processes have used so far, in user and kernel mode (proc(5), `stat`). */
+/** A process and those that it has started and that still run. */
+function familyOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
+}
+
+/**
+ * Seconds of CPU that the processes, and those that they have started, have used so far, in user and kernel mode
+ * (proc(5), `stat`).
+ */
 export function cpuSeconds(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + ofProcess(pid), 0);
+  return pids.flatMap(familyOf).reduce((sum, pid) => sum + ofProcess(pid), 0);
 }
 
 function ofProcess(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the name may contain blanks
-  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+  const ticks = fields.slice(11, 15).map(Number); // its own, and those of its processes that have ended
+  return ticks.reduce((sum, each) => sum + each, 0) / TICKS;
 }
 
 /** MiB of memory that a process uses: now, and at its peak. */
@@ -20,4 +30,40 @@ export function memory(pid: number): { now: number; peak: number } {
   const mebibytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
   return { now: mebibytes('VmRSS'), peak: mebibytes('VmHWM') };
+}
+
+const WATCH_MILLIS = 250;
+
+/** Watches the memory of a process and of those that it starts; pages that several have count once. */
+export class MemoryWatch {
+  private readonly timer: NodeJS.Timeout;
+  private most = 0;
+
+  constructor(private readonly pid: number) {
+    this.timer = setInterval(() => {
+      this.look();
+    }, WATCH_MILLIS).unref();
+  }
+
+  /** MiB at the most so far. */
+  get peak(): number {
+    this.look();
+    return this.most;
+  }
+
+  end(): void {
+    clearInterval(this.timer);
+  }
+
+  private look(): void {
+    const kibibytes = (pid: number): number => {
+      try {
+        return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
+      } catch {
+        return 0; // it has ended meanwhile
+      }
+    };
+    const now = familyOf(this.pid).reduce((sum, pid) => sum + kibibytes(pid), 0) / 1024;
+    this.most = Math.max(this.most, now);
+  }
 }

@@ -42,7 +42,7 @@ export interface Absolute {
   case: string;
   engine: EngineName;
   value: number;
-  unit: 'MiB' | 's' | 'times';
+  unit: 'MiB' | 's' | 'ms' | 'times';
   atMost: number;
 }
 

@@ -44,7 +44,7 @@ const goalOf = ({ goal, ratio }: Floored): string =>
 const mark = (reached: boolean): string => (reached ? 'reached' : 'missed');
 
 function absoluteRow({ case: title, engine, value, unit, atMost }: Absolute): string[] {
-  const digits = unit === 'MiB' ? 0 : 2;
+  const digits = { MiB: 0, ms: 1, s: 2, times: 2 }[unit];
   return [
     title,
     ENGINE_NAMES[engine],

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { fromJson } from '../common/json.js';
+import { Changes } from '../common/changes.js';
 import { type DbTime, toMillis } from '../common/time.js';
 import { insertRows } from '../database/engine/bulk.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
@@ -34,7 +34,8 @@ export class AuditRepository {
   async page(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
     const rest = remaining(filter);
     const { sql, params } = candidates(filter, after, COLUMNS, rest ? SCAN : limit);
-    const rows = await this.database.query<AuditEventEntity>(
+    // Thousands of rows are looked at for one that matches.
+    const rows = await this.database[rest ? 'aside' : 'query']<AuditEventEntity>(
       rest ? `SELECT * FROM (${sql}) AS candidates WHERE ${rest.sql} LIMIT ?` : sql,
       rest ? [...params, ...rest.params, limit] : params,
     );
@@ -48,7 +49,7 @@ export class AuditRepository {
     const rest = remaining(filter);
     const columns = rest ? 'actor_kind, actor_id, action, changes' : 'id';
     const { sql, params } = candidates(filter, undefined, columns, SCAN);
-    const row = await this.database.first<{ count: number }>(
+    const [row] = await this.database[rest ? 'aside' : 'query']<{ count: number }>(
       `SELECT COUNT(*) AS count FROM (${sql}) AS candidates${rest ? ` WHERE ${rest.sql}` : ''}`,
       [...params, ...(rest?.params ?? [])],
     );
@@ -69,7 +70,7 @@ export class AuditRepository {
   /** undefined where all rows have been looked at. */
   private async lastLookedAt(filter: AuditFilter, after: string | undefined): Promise<string | undefined> {
     const { sql, params } = candidates(filter, after, 'id', SCAN);
-    const row = await this.database.first<{ looked: number; last: string | null }>(
+    const [row] = await this.database.aside<{ looked: number; last: string | null }>(
       `SELECT COUNT(*) AS looked, MIN(id) AS last FROM (${sql}) AS candidates`,
       params,
     );
@@ -118,7 +119,6 @@ function remaining(filter: AuditFilter): { sql: string; params: SqlValue[] } | u
   return { sql: parts.map(({ sql }) => sql).join(' AND '), params: parts.flatMap(({ values }) => values) };
 }
 
-/** `changes` is written by `JSON.stringify`, with the field first. */
 function comparisons({ target, actor, action, actor_kind, field }: AuditFilter) {
   const comparison = (name: string, sql: string, value: string | undefined) =>
     value === undefined ? [] : [{ name, sql, values: [value] }];
@@ -129,9 +129,19 @@ function comparisons({ target, actor, action, actor_kind, field }: AuditFilter) 
       ? [{ name: 'action', sql: `action IN (${placeholders(action.length)})`, values: action }]
       : []),
     ...comparison('actor_kind', 'actor_kind = ?', actor_kind),
-    ...comparison('field', 'changes LIKE ?', field && `%{"field":"${field}"%`),
+    ...(field === undefined
+      ? []
+      : [
+          {
+            name: 'field',
+            sql: '(changes LIKE ? OR changes LIKE ?)',
+            values: likes(Changes.mentions(field)),
+          },
+        ]),
   ];
 }
+
+const likes = (pieces: readonly string[]): string[] => pieces.map((piece) => `%${piece}%`);
 
 /** The smallest id of a moment. */
 const firstId = (millis: number): string =>
@@ -144,7 +154,7 @@ function toRecord(row: AuditEventEntity): AuditRecord {
     actor: { kind: row.actor_kind, id: row.actor_id },
     action: row.action,
     target: { kind: row.target_kind, id: row.target_id },
-    changes: fromJson(row.changes),
+    changes: Changes.read(row.changes).list,
     request_id: row.request_id,
     ip: row.ip,
   };

@@ -3,7 +3,7 @@ import { isObject } from '../common/json.js';
 import type { Env } from '../config/env.js';
 import { dropCollation } from './engine/columns.js';
 import { type DatabaseSettings, mysqlOptions, sqliteFile } from './engine/connection-options.js';
-import { openConnection } from './engine/sqlite.engine.js';
+import { openFile } from './engine/sqlite-connection.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
 const PENDING =
@@ -29,7 +29,7 @@ export function dataSourceOptions(settings: DatabaseSettings, entities: Entities
   }
   // TypeORM calls it with `new`, which returns the object that the function returns.
   const driver = function () {
-    return openConnection(file);
+    return openFile(file);
   };
   return { ...shared, type: 'better-sqlite3', driver, database: file };
 }

@@ -20,6 +20,7 @@ import { UsersExport } from './report/users-export.js';
 import { Applier } from './apply/applier.service.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
+import { ImportLane } from './apply/import-lane.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { LeasesModule } from '../leases/leases.module.js';
 import { RunProcess } from './apply/run-process.service.js';
@@ -33,6 +34,7 @@ import { UsersExportController } from './users-export.controller.js';
   providers: [
     ImportsService,
     ImportStore,
+    ImportLane,
     ImportWorker,
     RunProcess,
     RunQueue,

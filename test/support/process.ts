@@ -62,6 +62,10 @@ export class Process {
     await Promise.all(Process.all.splice(0).map(({ exit }) => exit));
   }
 
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   get out(): string {
     return this.stdout;
   }

@@ -61,9 +61,19 @@ export function toDatabaseError(thrown: unknown): Error {
   return fault ? new DatabaseFault(fault, error) : error;
 }
 
+/** Whether another connection has the lock: nothing was done, and the same statement may succeed in a moment. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof DatabaseFault && SQLITE_RACE.test(codeOf(error.cause));
+}
+
+function codeOf(error: unknown): string {
+  const { code } = isObject(error) ? error : {};
+  return typeof code === 'string' ? code : '';
+}
+
 function faultOf(error: unknown): Fault | undefined {
   const { code, fatal } = isObject(error) ? error : {};
-  const text = typeof code === 'string' ? code : '';
+  const text = codeOf(error);
   if (RACE.has(code) || SQLITE_RACE.test(text)) return 'race';
   // mysql2 marks what ends a connection as fatal.
   if (AWAY.has(code) || SQLITE_AWAY.test(text) || fatal === true) return 'away';

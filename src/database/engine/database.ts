@@ -1,20 +1,31 @@
 import { createPool } from 'mysql2';
 import { type DatabaseSettings, mysqlOptions, sqliteFile } from './connection-options.js';
 import { MysqlEngine } from './mysql.engine.js';
+import { ReaderLane } from './reader-lane.js';
 import type { Engine } from './sql.js';
-import { SqliteEngine, openConnection } from './sqlite.engine.js';
+import { SqliteConnection } from './sqlite-connection.js';
+import { SqliteEngine } from './sqlite.engine.js';
+import { WriteQueue, type WriteTurns } from './write-turns.js';
 
 /** Statements of repositories outside of a transaction; `TransactionRunner` gives those inside. */
 export type Database = Engine;
 export const DATABASE = Symbol('Database');
 
+/** How the processes of a service share an embedded database. */
+export interface Sharing {
+  /** The turns of its writers; by default this process writes alone. */
+  turns?: WriteTurns;
+  /** The program of the process that reads; by default this one reads. */
+  reader?: string | undefined;
+}
+
 /**
  * The database of `DATABASE_URL`. A file is opened at once, a server with the first statement.
  * @throws EnvError for bad settings; the driver's error for a file that cannot be opened.
  */
-export function openDatabase(settings: DatabaseSettings): Database {
+export function openDatabase(settings: DatabaseSettings, { turns, reader }: Sharing = {}): Database {
   const file = sqliteFile(settings);
-  return file === undefined
-    ? new MysqlEngine(createPool(mysqlOptions(settings)))
-    : new SqliteEngine(openConnection(file));
+  if (file === undefined) return new MysqlEngine(createPool(mysqlOptions(settings)));
+  const lane = reader === undefined ? undefined : new ReaderLane(reader, file);
+  return new SqliteEngine(SqliteConnection.open(file), turns ?? new WriteQueue(), lane);
 }

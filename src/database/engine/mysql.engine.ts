@@ -9,6 +9,7 @@ import {
   send,
   sent,
 } from './mysql-statement.js';
+import { loadAll } from './mysql-load.js';
 import type { Engine, InsertStatement, Load, OpenTransaction, SqlValue } from './sql.js';
 
 type Params = readonly SqlValue[];
@@ -32,6 +33,11 @@ export class MysqlEngine implements Engine {
 
   query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
     return this.alone(sql, params, (rows: Rows<T>) => rows);
+  }
+
+  /** The server works beside this thread anyway. */
+  aside<T extends object>(sql: string, params: Params = []): Promise<T[]> {
+    return this.query(sql, params);
   }
 
   first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
@@ -83,7 +89,9 @@ export class MysqlEngine implements Engine {
         (await sent<Rows<T>>(connection, sql, params))[0],
       execute: async (sql, params = []) =>
         (await sent<ResultSetHeader>(connection, sql, params)).affectedRows,
-      insert: (statement, rows) => insertAll(connection, statement, rows),
+      insert: async (statement, rows) => {
+        if (!(await loadAll(connection, statement, rows))) await insertAll(connection, statement, rows);
+      },
       commit: () => {
         ended = true;
         return end('COMMIT');

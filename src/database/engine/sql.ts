@@ -21,6 +21,8 @@ export interface Sql {
 
 /** `<head> VALUES <rows> <tail>` */
 export interface InsertStatement {
+  /** For an engine that has another way for many rows. */
+  into?: { table: string; columns: readonly string[] };
   head: string;
   columns: number;
   tail: string;
@@ -44,6 +46,11 @@ export interface Load {
  * for anything else.
  */
 export interface Engine extends Sql {
+  /**
+   * Rows of a SELECT whose cost no key bounds, read beside the thread that answers requests. It sees all that was
+   * committed before. @param signal stops the statement. @throws also Error `AbortError` when that has happened.
+   */
+  aside<T extends object>(sql: string, params?: readonly SqlValue[], signal?: AbortSignal): Promise<T[]>;
   begin(): Promise<OpenTransaction>;
   readonly load: Load;
   /** Ends the connections; nothing may be asked afterwards. */

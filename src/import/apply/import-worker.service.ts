@@ -5,6 +5,7 @@ import { TransactionRunner } from '../../database/transaction-runner.js';
 import { RunEvents } from '../report/run-events.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { Leases } from '../../leases/leases.service.js';
+import { ImportLane } from './import-lane.js';
 import { RunProcess } from './run-process.service.js';
 import { IMPORT_LEASE, LEASE_SECONDS, NotOurs, Stopping, Checkpoint } from '../runs/checkpoint.js';
 
@@ -13,7 +14,8 @@ const POLL_MILLIS = 1000;
 
 /**
  * Works on runs in the order of their arrival, one at a time across all instances, under a lease in the database. After a
- * crash another instance continues the run as soon as the lease has expired.
+ * crash another instance continues the run as soon as the lease has expired. A service has a process for that work
+ * (`ImportLane`); a command of the command line, and that process, work here.
  */
 @Injectable()
 export class ImportWorker implements BeforeApplicationShutdown {
@@ -27,6 +29,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     private readonly process: RunProcess,
     private readonly transactions: TransactionRunner,
     private readonly events: RunEvents,
+    private readonly lane: ImportLane,
     private readonly log: Log,
   ) {}
 
@@ -34,6 +37,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     clearTimeout(this.timer);
+    await this.lane.stop();
     await this.busy;
   }
 
@@ -41,7 +45,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
   wake(): void {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);
-    this.busy = this.drain()
+    this.busy = this.work()
       .catch((error: unknown) => {
         this.log.fault('imports', toProblemError(error).code, error);
       })
@@ -54,8 +58,15 @@ export class ImportWorker implements BeforeApplicationShutdown {
       });
   }
 
-  private async drain(): Promise<void> {
+  /** Works on waiting runs until there are none, or another worker works on them. */
+  async work(): Promise<void> {
     while (!this.stopping && (await this.runs.next()) !== undefined) {
+      if (this.lane.isUsed) {
+        // Otherwise every instance would start a process that finds the lease taken.
+        if (await this.leases.isHeld(IMPORT_LEASE)) return;
+        await this.lane.work();
+        continue;
+      }
       const held = await this.leases.hold(IMPORT_LEASE, LEASE_SECONDS, () => this.workOnNext());
       if (!held) return;
     }

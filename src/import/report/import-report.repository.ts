@@ -49,11 +49,11 @@ export class ImportReportRepository {
     { offset, limit }: { offset: number; limit: number },
   ): Promise<{ count: number; rows: StagedRow[] }> {
     const { sql, params } = conditions(runId, filter);
-    const rows = await this.database.query<ImportRowEntity>(
+    const rows = await this.database.aside<ImportRowEntity>(
       `SELECT ${ROW_COLUMNS} FROM import_rows WHERE ${sql} ORDER BY line LIMIT ? OFFSET ?`,
       [...params, limit, offset],
     );
-    const [total] = await this.database.query<{ count: number }>(
+    const [total] = await this.database.aside<{ count: number }>(
       `SELECT COUNT(*) AS count FROM import_rows WHERE ${sql}`,
       params,
     );

@@ -14,6 +14,7 @@ export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
   /** Emits the id of a run that has stopped. The number of watchers is not limited. */
   private readonly stops = new EventEmitter().setMaxListeners(0);
+  private forward: (id: string) => void = () => undefined;
 
   constructor(private readonly runs: ImportRunsRepository) {}
 
@@ -25,6 +26,12 @@ export class RunEvents implements BeforeApplicationShutdown {
   /** Makes the watchers in this process read a run at once, because its worker has stopped. */
   notify(id: string): void {
     this.stops.emit(id);
+    this.forward(id);
+  }
+
+  /** Tells also another process, where the watchers are. */
+  forwardTo(listener: (id: string) => void): void {
+    this.forward = listener;
   }
 
   /** Yields the run now and after every change, until it ends, waits for an operator, or the service stops. */

@@ -64,10 +64,10 @@ export class UserDirectoryRepository {
     return { count: Number(row?.count ?? 0), last: row?.last ?? null };
   }
 
-  /** Users behind a uuid; without `all` those that have an external id. */
+  /** Users behind a uuid; without `all` those that have an external id, between which there may be any number of others. */
   async page(after: string, limit: number, all: boolean): Promise<User[]> {
     const linked = all ? '' : ' AND external_id_key IS NOT NULL';
-    const rows = await this.database.query<UserRow>(
+    const rows = await this.database.aside<UserRow>(
       `SELECT ${COLUMNS} FROM users WHERE uuid > ?${linked} ORDER BY uuid LIMIT ?`,
       [after, limit],
     );

@@ -20,7 +20,7 @@ const LAST = '\u{10FFFF}';
 export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): Filter {
   const all = isWebmaster(actor);
   if (!all) assertReadable(query);
-  const { joins, score, nothing } = wordJoins(query.fulltext_search, all ? 'weight' : 'public_weight');
+  const { joins, score, words, nothing } = wordJoins(query.fulltext_search, all ? 'weight' : 'public_weight');
   const statuses = all ? query.status : (query.status ?? STATUSES).filter((status) => status === 'Active');
   const conditions = [
     ...fieldConditions(query, roles),
@@ -33,6 +33,7 @@ export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): 
     joins,
     conditions,
     score,
+    words,
     countedStatuses: unfiltered ? [...new Set(statuses ?? STATUSES)] : undefined,
   };
 }
@@ -83,9 +84,8 @@ function fieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {
   if (query.authname !== undefined) {
     const cut = query.authname.indexOf(':');
     const identifier = authnameIdentifier(query.authname.slice(0, cut), query.authname.slice(cut + 1));
-    conditions.push(
-      always('u.uuid = (SELECT user_uuid FROM user_identifiers WHERE identifier = ?)', identifier),
-    );
+    const sql = 'u.uuid = (SELECT user_uuid FROM user_identifiers WHERE identifier = ?)';
+    conditions.push({ ...always(sql, identifier), key: 'unique' });
   }
   if (query.role) conditions.push(roleCondition(query.role, roles));
   return conditions;
@@ -101,23 +101,24 @@ function roleCondition(names: readonly string[], roles: RoleCatalogue): Conditio
   const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
   // A number and not EXISTS, which MariaDB turns into the other form.
   const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
-  return { ...always(sql, ...known), many };
+  return { ...always(sql, ...known), many, key: 'some' };
 }
 
 /** One join a word, so that every word must match; `nothing` for a term that holds no word at all. */
 function wordJoins(
   term: string | undefined,
   weight: string,
-): { joins: Clause[]; score: string; nothing: boolean } {
-  if (term === undefined) return { joins: [], score: 'u.updated', nothing: false };
-  const words = [...new Set(term.split(/\s+/u))];
-  if (words.some((word) => /^\*+$/.test(word))) {
+): { joins: Clause[]; words: Clause[]; score: string; nothing: boolean } {
+  const none = { joins: [], words: [], score: 'u.updated' };
+  if (term === undefined) return { ...none, nothing: false };
+  const asked = [...new Set(term.split(/\s+/u))];
+  if (asked.some((word) => /^\*+$/.test(word))) {
     throw new ProblemError(
       'invalid_parameter',
       'fulltext_search takes * only behind the beginning of a word.',
     );
   }
-  const joins = words.flatMap((word) => {
+  const joins = asked.flatMap((word) => {
     const parts = wordsIn(word.replace(/\*+$/, ''));
     return parts.map((folded, index) => ({
       folded,
@@ -127,17 +128,24 @@ function wordJoins(
   if (joins.length > MAX_WORDS) {
     throw new ProblemError('invalid_parameter', `fulltext_search takes at most ${MAX_WORDS} words.`);
   }
-  if (joins.length === 0) return { joins: [], score: 'u.updated', nothing: true };
+  if (joins.length === 0) return { ...none, nothing: true };
+  const words = joins.map(({ folded, prefix }) => wordMatches(folded, prefix));
   return {
-    joins: joins.map(({ folded, prefix }, index) => wordJoin(`w${index}`, folded, prefix, weight)),
+    joins: words.map((matches, index) => wordJoin(`w${index}`, matches, weight)),
+    words,
     score: joins.map((_, index) => `w${index}.weight`).join(' + '),
     nothing: false,
   };
 }
 
-function wordJoin(alias: string, word: string, prefix: boolean, weight: string): Clause {
-  const condition = prefix ? 'word >= ? AND word < ?' : 'word = ?';
-  const params = prefix ? [word, `${word}${LAST}`] : [word];
-  const matches = `SELECT user_uuid, MAX(${weight}) AS weight FROM user_words WHERE ${condition} AND ${weight} > 0 GROUP BY user_uuid`;
+/** The rows of `user_words` that match. */
+function wordMatches(word: string, prefix: boolean): Clause {
+  return prefix
+    ? { sql: 'user_words WHERE word >= ? AND word < ?', params: [word, `${word}${LAST}`] }
+    : { sql: 'user_words WHERE word = ?', params: [word] };
+}
+
+function wordJoin(alias: string, { sql, params }: Clause, weight: string): Clause {
+  const matches = `SELECT user_uuid, MAX(${weight}) AS weight FROM ${sql} AND ${weight} > 0 GROUP BY user_uuid`;
   return { sql: `JOIN (${matches}) ${alias} ON ${alias}.user_uuid = u.uuid`, params };
 }

@@ -16,6 +16,8 @@ export interface Condition extends Clause {
   few: string;
   /** Is asked of one user after the other, and keeps its index out of it. */
   many: string;
+  /** Whether an index leads to the users that meet it, and whether there is one of them at most. */
+  key?: 'unique' | 'some';
 }
 
 /** What is searched: joins and conditions over `users u`, all of which must hold. */
@@ -26,6 +28,8 @@ export interface Filter {
   countedStatuses: readonly string[] | undefined;
   /** Sum of the weights of the matched words. */
   score: string;
+  /** The matches of each word: a table and its condition. */
+  words: readonly Clause[];
 }
 
 /** A range of an order: within it users are sorted by key, then by uuid, both in the same direction. */
@@ -72,7 +76,20 @@ export function indexed(column: string, test: string, sort: Sort, ...params: Sql
     few: `u.uuid IN (SELECT uuid FROM users WHERE ${column} ${test})`,
     many: sort !== 'relevance' && COLUMNS[sort] === `u.${column}` ? sql : `+${sql}`,
     params,
+    key: UNIQUE_COLUMNS.has(column) && test === '= ?' ? 'unique' : 'some',
   };
+}
+
+const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key', 'external_id_key']);
+
+/**
+ * What must be known to tell that the cost of a filter is bounded by keys: `nothing` for one exact filter, or none at all;
+ * how many users have its `words`; undefined where only the search itself would tell.
+ */
+export function boundOf({ joins, conditions }: Filter): 'nothing' | 'words' | undefined {
+  const keys = conditions.flatMap(({ key }) => key ?? []);
+  if (joins.length > 0) return keys.length === 0 ? 'words' : undefined;
+  return keys.length === 0 || (keys.length === 1 && keys[0] === 'unique') ? 'nothing' : undefined;
 }
 
 /** The conditions as a page of few or many takes them. */

@@ -9,6 +9,7 @@ import {
   type Form,
   type Position,
   type Range,
+  boundOf,
   inForm,
   partsOf,
   where,
@@ -28,7 +29,12 @@ export interface PagePart {
   part: Clause;
   offset: number;
   limit: number;
+  /** Whether it may take longer than this thread has. */
+  aside: boolean;
 }
+
+/** Matches of words that are joined and sorted in this thread. */
+const FEW_MATCHES = 500;
 
 const SHOWN = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
 
@@ -41,11 +47,19 @@ export class UserSearchRepository {
     return partsOf(range, order, after, this.database.dialect);
   }
 
+  /** Whether no keys bound what a search costs, so that it may not run in this thread. */
+  async isBroad(filter: Filter): Promise<boolean> {
+    if (this.database.dialect === 'mysql') return false; // its server works beside this thread
+    const bound = boundOf(filter);
+    return bound === 'words' ? (await this.matches(filter.words)) > FEW_MATCHES : bound === undefined;
+  }
+
   /** The users of one part. The narrow index gives the order; only the rows of the page are read. */
-  async page(filter: Filter, { form, key, order, part, offset, limit }: PagePart): Promise<Hit[]> {
+  async page(filter: Filter, { form, key, order, part, offset, limit, aside }: PagePart): Promise<Hit[]> {
     const { sql, params } = where([...inForm(filter.conditions, form), part]);
     const direction = order.toUpperCase();
-    const rows = await this.database.query<UserRow & { page_key: Hit['key'] }>(
+    const rows = await this.select<UserRow & { page_key: Hit['key'] }>(
+      aside,
       `SELECT p.page_key, ${SHOWN}
        FROM (SELECT u.uuid, ${key} AS page_key FROM users u ${joins(filter)} WHERE ${sql}
              ORDER BY ${key} ${direction}, u.uuid ${direction} LIMIT ? OFFSET ?) p
@@ -57,13 +71,30 @@ export class UserSearchRepository {
   }
 
   /** Number of users, in one part or in all. */
-  async count(filter: Filter, part?: Clause): Promise<number> {
+  async count(filter: Filter, aside: boolean, part?: Clause): Promise<number> {
     const { sql, params } = where([...filter.conditions, ...(part ? [part] : [])]);
-    const row = await this.database.first<{ n: number }>(
+    const [row] = await this.select<{ n: number }>(
+      aside,
       `SELECT COUNT(*) AS n FROM users u ${joins(filter)} WHERE ${sql}`,
       [...joinParams(filter), ...params],
     );
     return row?.n ?? 0;
+  }
+
+  /** Rows that the words have together, counted up to a bound. */
+  private async matches(words: readonly Clause[]): Promise<number> {
+    const counts = words.map(
+      ({ sql }) => `(SELECT COUNT(*) FROM (SELECT 1 FROM ${sql} LIMIT ${FEW_MATCHES + 1}))`,
+    );
+    const row = await this.database.first<{ n: number }>(
+      `SELECT ${counts.join(' + ')} AS n`,
+      words.flatMap(({ params }) => params),
+    );
+    return row?.n ?? 0;
+  }
+
+  private select<T extends object>(aside: boolean, sql: string, params: readonly SqlValue[]): Promise<T[]> {
+    return aside ? this.database.aside<T>(sql, params) : this.database.query<T>(sql, params);
   }
 }
 

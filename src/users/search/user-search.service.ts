@@ -32,8 +32,18 @@ const HANDFUL = 500;
 /** Below this share of all users, looking the matches up costs less than walking an index that may have them last. */
 const FEW = 1 / 10;
 
-interface PageOrder {
+/** Users that a page may pass over in this thread, because they come before it or have another status. */
+const PASSED_OVER = 10_000;
+
+/** What is known of a search before its page is read. */
+interface Survey {
+  count: number;
   form: Form;
+  /** Whether the page may take longer than this thread has. */
+  aside: boolean;
+}
+
+interface PageOrder extends Omit<Survey, 'count'> {
   sort: Sort;
   order: Order;
   limit: number;
@@ -60,10 +70,10 @@ export class UserSearch {
     if (cursor && query.offset !== undefined) {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     }
-    const { count, form } = await this.survey(filter);
     const offset = query.offset ?? 0;
+    const { count, form, aside } = await this.survey(filter, offset);
     if (!cursor && offset >= count) return { count, users: [], next: undefined };
-    const found = await this.read(filter, { form, sort, order, limit: limit + 1, offset, cursor });
+    const found = await this.read(filter, { form, aside, sort, order, limit: limit + 1, offset, cursor });
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     const next = last && { sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid };
@@ -71,14 +81,16 @@ export class UserSearch {
   }
 
   /** Counts the matches before their page is read. Without a filter, the totals have the number. */
-  private async survey(filter: Filter): Promise<{ count: number; form: Form }> {
+  private async survey(filter: Filter, offset: number): Promise<Survey> {
     const { countedStatuses } = filter;
-    const counted = countedStatuses ? undefined : await this.repository.count(filter);
-    if (counted !== undefined && counted <= HANDFUL) return { count: counted, form: 'few' };
+    const broad = await this.repository.isBroad(filter);
+    const counted = countedStatuses ? undefined : await this.repository.count(filter, broad);
+    if (counted !== undefined && counted <= HANDFUL) return { count: counted, form: 'few', aside: broad };
     const { matching, all } = await this.counts.users(countedStatuses ?? []);
     const count = counted ?? matching;
     const form = count < FEW * all ? 'few' : 'many';
-    return { count, form };
+    const others = countedStatuses ? all - count : 0;
+    return { count, form, aside: broad || offset + others > PASSED_OVER };
   }
 
   /** Reads the ranges of the order until the page is full. */
@@ -95,7 +107,8 @@ export class UserSearch {
         const hits = await this.repository.page(filter, { ...page, key: range.key, part, offset, limit });
         for (const { key, user } of hits) found.push({ key, user, segment: index });
         if (found.length === page.limit) return found;
-        if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, part));
+        if (offset > 0)
+          offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, page.aside, part));
       }
     }
     return found;

@@ -1,0 +1,124 @@
+import { type BirpcReturn, createBirpc } from 'birpc';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+
+/** How long a lane stays without work. */
+const IDLE_MILLIS = 60_000;
+/** How long a lane may take to end by itself. */
+const END_MILLIS = 10_000;
+
+/** A lane ended before it answered. */
+class LaneEnded extends Error {}
+
+/** What a lane runs, and the flags of Node.js for it. */
+export interface LaneProgram {
+  program: string;
+  args?: readonly string[];
+  flags?: readonly string[];
+}
+
+/** What a lane may call in the service, and what is called with its exit code or signal when it has ended. */
+export interface LaneLink<Answers> {
+  answers: Answers;
+  ended?: (how: string) => void;
+}
+
+/** A lane that runs: its calls, and its end. */
+interface Running<Calls extends object, Answers extends object> {
+  child: ChildProcess;
+  calls: BirpcReturn<Calls, Answers>;
+  ended: Promise<string>;
+}
+
+/**
+ * A process of this service beside the one that answers requests: started with its first work, ended when it has had none
+ * for a minute. A process and not a thread: libsql aborts all threads when one of them is stopped inside a statement, while
+ * a process can be killed at any moment, and its end by itself ends no other (ADR 0018).
+ */
+export class LaneProcess<Calls extends object, Answers extends object> {
+  private running: Running<Calls, Answers> | undefined;
+  private uses = 0;
+  private idle: NodeJS.Timeout | undefined;
+
+  /** @param link makes this side of a process that is about to start. */
+  constructor(
+    private readonly program: LaneProgram,
+    private readonly link: () => LaneLink<Answers>,
+  ) {}
+
+  /** Calls the lane, which is started where none runs. @throws LaneEnded; what the lane throws, as a plain Error. */
+  async use<T>(work: (calls: BirpcReturn<Calls, Answers>) => Promise<T>): Promise<T> {
+    clearTimeout(this.idle);
+    this.uses++;
+    this.running ??= this.start();
+    try {
+      return await work(this.running.calls);
+    } finally {
+      if (--this.uses === 0) this.idle = setTimeout(() => void this.end(), IDLE_MILLIS).unref();
+    }
+  }
+
+  /** Whether a process is there. */
+  get isRunning(): boolean {
+    return this.running !== undefined;
+  }
+
+  /** Ends the process, whatever it is doing; the next use starts another one. */
+  kill(): void {
+    this.running?.child.kill('SIGKILL');
+  }
+
+  /** Resolves when the process has ended: as soon as its channel is closed, it ends by itself. */
+  async end(): Promise<void> {
+    clearTimeout(this.idle);
+    if (!this.running) return;
+    const { child, ended } = this.running;
+    if (child.connected) child.disconnect();
+    const timer = setTimeout(() => child.kill('SIGKILL'), END_MILLIS);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  private start(): Running<Calls, Answers> {
+    const own = process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
+    const { program, args = [], flags = [] } = this.program;
+    const child = fork(program, args, { serialization: 'advanced', execArgv: [...own, ...flags] });
+    // A message to a process that has ended fails; `ended` reports the end.
+    child.on('error', () => undefined);
+    const link = this.link();
+    const calls = createBirpc<Calls, Answers>(link.answers, {
+      post: (message: object) => void child.send(message, () => undefined),
+      on: (listener) => void child.on('message', listener),
+      timeout: -1,
+    });
+    const ended = once(child, 'exit').then(([code, signal]: (number | string | null)[]) => {
+      const how = String(signal ?? code);
+      this.running = undefined;
+      calls.$close(new LaneEnded(`A lane ended with ${how}.`));
+      link.ended?.(how);
+      return how;
+    });
+    child.unref(); // it ends with this process, and does not keep it alive
+    child.channel?.unref();
+    return { child, calls, ended };
+  }
+}
+
+/**
+ * The other end, in the process itself: answers the calls, and ends the process with the one that started it.
+ * @param eventNames the calls that nobody waits for. @returns the calls to that one.
+ */
+export function answerAsLane<Calls extends object, Answers extends object>(
+  answers: Answers,
+  eventNames: (keyof Calls)[] = [],
+): BirpcReturn<Calls, Answers> {
+  // The service says when to end; a terminal, or systemd, signals all of its processes.
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => undefined);
+  process.on('disconnect', () => process.exit());
+  return createBirpc<Calls, Answers>(answers, {
+    post: (message: object) => void process.send?.(message, undefined, undefined, () => undefined),
+    on: (listener) => void process.on('message', listener),
+    timeout: -1,
+    eventNames,
+  });
+}

@@ -1,0 +1,94 @@
+import { LaneProcess } from './lane-process.js';
+import { toDatabaseError } from './database-fault.js';
+import type { RawRows } from './sqlite-connection.js';
+import type { SqlValue } from './sql.js';
+
+/** Calls to the process that reads. Errors travel as values, since their code would be lost on the way. */
+export interface ReaderCalls {
+  read(sql: string, params: readonly SqlValue[]): RawRows | ReadError;
+  /** `SqliteConnection.writeBack`. */
+  writeBack(): number;
+}
+
+export interface ReadError {
+  message: string;
+  code: string | undefined;
+}
+
+/** Works on a file beside the thread that answers requests. */
+export interface Reader {
+  /** The rows of a SELECT. */
+  read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
+  /** `SqliteConnection.writeBack`. */
+  writeBack(): Promise<number>;
+  end(): Promise<void>;
+}
+
+/** A read that waits or runs. */
+type Read = () => Promise<void>;
+
+/** Little is kept between two statements. */
+const FLAGS = ['--max-semi-space-size=2'];
+
+/** Reads in a process of their own, one after another in the order of their arrival. Nothing bounds their time but a signal. */
+export class ReaderLane implements Reader {
+  private readonly lane: LaneProcess<ReaderCalls, object>;
+  private readonly queue: Read[] = [];
+  private busy = false;
+
+  constructor(program: string, file: string) {
+    this.lane = new LaneProcess({ program, args: [file], flags: FLAGS }, () => ({ answers: {} }));
+  }
+
+  /** @throws DatabaseFault and the driver's errors, as an engine; Error `AbortError` when the signal has stopped it. */
+  async read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows> {
+    return this.inTurn(signal, async () => {
+      const answer = await this.lane.use((calls) => calls.read(sql, params));
+      if ('rows' in answer) return answer;
+      throw toDatabaseError(Object.assign(new Error(answer.message), { code: answer.code }));
+    });
+  }
+
+  async writeBack(): Promise<number> {
+    return this.inTurn(undefined, () => this.lane.use((calls) => calls.writeBack()));
+  }
+
+  /** Whatever it is doing, nobody waits for it any more. */
+  async end(): Promise<void> {
+    this.lane.kill();
+    await this.lane.end();
+  }
+
+  /** Runs `work` when everything before it is done. */
+  private inTurn<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.queue.push(async () => {
+        // libsql cannot interrupt a statement from outside; a process that only reads can be killed at any moment.
+        const stop = (): void => {
+          this.lane.kill();
+        };
+        try {
+          signal?.throwIfAborted();
+          signal?.addEventListener('abort', stop, { once: true });
+          resolve(await work());
+        } catch (error) {
+          reject(
+            signal?.aborted ? abortError(signal) : error instanceof Error ? error : new Error(String(error)),
+          );
+        } finally {
+          signal?.removeEventListener('abort', stop);
+        }
+      });
+      if (!this.busy) void this.drain();
+    });
+  }
+
+  private async drain(): Promise<void> {
+    this.busy = true;
+    for (let next = this.queue.shift(); next; next = this.queue.shift()) await next();
+    this.busy = false;
+  }
+}
+
+const abortError = ({ reason }: AbortSignal): Error =>
+  reason instanceof Error ? reason : new DOMException('The read was stopped.', 'AbortError');

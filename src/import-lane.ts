@@ -1,0 +1,46 @@
+import 'reflect-metadata';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ConfigModule } from './config/config.module.js';
+import { type Env, loadEnv } from './config/env.js';
+import { runProgram } from './config/settings.js';
+import { DatabaseModule } from './database/database.module.js';
+import { answerAsLane } from './database/engine/lane-process.js';
+import { RequestedTurns, type WriteTurns } from './database/engine/write-turns.js';
+import type { ImportLaneCalls, ServiceCalls } from './import/apply/import-lane.js';
+import { ImportWorker } from './import/apply/import-worker.service.js';
+import { ImportModule } from './import/import.module.js';
+import { RunEvents } from './import/report/run-events.js';
+import { TelemetryModule } from './telemetry/telemetry.module.js';
+
+// The program of the process that imports beside the service: its modules without those that answer requests.
+
+/** Connections to a server: one that writes, one that reads ahead, and one for the lease. */
+const POOL_SIZE = 3;
+
+@Module({})
+class ImportLaneModule {
+  static with(env: Env, turns: WriteTurns): DynamicModule {
+    return {
+      module: ImportLaneModule,
+      imports: [ConfigModule.with(env), TelemetryModule, DatabaseModule.beside(turns), ImportModule],
+    };
+  }
+}
+
+runProgram('Imports cannot start.', async () => {
+  const env = loadEnv(); // the settings that the service has read, even if `.env` has changed since
+  env.DATABASE_POOL_SIZE = Math.min(env.DATABASE_POOL_SIZE, POOL_SIZE);
+  const service = answerAsLane<ServiceCalls, ImportLaneCalls>(
+    {
+      work: async () => (await starting).get(ImportWorker).work(),
+      stop: async () => (await starting).close(),
+    },
+    ['endTurn', 'notify'],
+  );
+  const starting = NestFactory.createApplicationContext(
+    ImportLaneModule.with(env, new RequestedTurns(service)),
+    { logger: false, abortOnError: false },
+  );
+  (await starting).get(RunEvents).forwardTo((id) => void service.notify(id));
+});

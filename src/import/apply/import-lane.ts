@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { LanePrograms } from '../../config/config.module.js';
+import { LaneProcess } from '../../database/engine/lane-process.js';
+import { GrantedTurns, type TurnCalls, WriteTurns } from '../../database/engine/write-turns.js';
+import { Log } from '../../telemetry/log.js';
+import { RunEvents } from '../report/run-events.js';
+
+/** Calls to the process that imports. */
+export interface ImportLaneCalls {
+  /** Works on waiting runs until there are none. */
+  work(): Promise<void>;
+  /** Stops at the next checkpoint, and uses the database no more. */
+  stop(): Promise<void>;
+}
+
+/** Calls from that process to the service. */
+export interface ServiceCalls extends TurnCalls {
+  /** A run has stopped. */
+  notify(runId: string): void;
+}
+
+/** What an import allocates dies young; little room for it keeps the process small. */
+const FLAGS = ['--max-semi-space-size=4'];
+
+/** Runs imports in a process beside the one that answers requests, where the settings name its program. */
+@Injectable()
+export class ImportLane {
+  private readonly lane: LaneProcess<ImportLaneCalls, ServiceCalls> | undefined;
+  private stopping = false;
+
+  constructor(
+    { import: program }: LanePrograms,
+    private readonly turns: WriteTurns,
+    private readonly events: RunEvents,
+    private readonly log: Log,
+  ) {
+    if (program !== undefined) this.lane = new LaneProcess({ program, flags: FLAGS }, () => this.link());
+  }
+
+  /** Whether imports run beside this process, and not in it. */
+  get isUsed(): boolean {
+    return this.lane !== undefined;
+  }
+
+  /** Works on waiting runs until there are none. @throws LaneEnded when the process ends before. */
+  async work(): Promise<void> {
+    await this.lane?.use((calls) => calls.work());
+  }
+
+  /** Resolves when the process has stopped at its next checkpoint, and has ended. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    if (!this.lane?.isRunning) return;
+    await this.lane.use((calls) => calls.stop()).catch(() => undefined); // it has ended, then
+    await this.lane.end();
+  }
+
+  private link() {
+    const turns = new GrantedTurns(this.turns);
+    const answers: ServiceCalls = {
+      takeTurn: () => turns.takeTurn(),
+      endTurn: () => {
+        turns.endTurn();
+      },
+      notify: (id) => {
+        this.events.notify(id);
+      },
+    };
+    const ended = (how: string): void => {
+      turns.leave();
+      if (how !== '0' && !this.stopping) this.log.warning('import process ended', { exit: how });
+    };
+    return { answers, ended };
+  }
+}

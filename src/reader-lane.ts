@@ -1,0 +1,26 @@
+import { errorCode } from './common/errors.js';
+import { DatabaseFault } from './database/engine/database-fault.js';
+import { answerAsLane } from './database/engine/lane-process.js';
+import type { ReadError, ReaderCalls } from './database/engine/reader-lane.js';
+import { SqliteConnection, openFile } from './database/engine/sqlite-connection.js';
+
+// The program of the process that reads the file of an embedded database beside the service. It loads only the driver.
+
+const connection = new SqliteConnection(openFile(process.argv[2] ?? ''));
+connection.exec('PRAGMA query_only = ON');
+
+answerAsLane<object, ReaderCalls>({
+  read: (sql, params) => {
+    try {
+      return connection.raw(sql, params);
+    } catch (error) {
+      return toReadError(error);
+    }
+  },
+  writeBack: () => connection.writeBack(),
+});
+
+function toReadError(thrown: unknown): ReadError {
+  const error = thrown instanceof DatabaseFault ? thrown.cause : thrown;
+  return { message: error instanceof Error ? error.message : String(error), code: errorCode(error) };
+}

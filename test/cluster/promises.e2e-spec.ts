@@ -1,0 +1,38 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Target, type TargetName, startTarget } from '../support/checker/targets.js';
+import { check } from '../support/checker/check.js';
+import { ENGINE } from '../support/database.js';
+import { galeraMissing } from '../support/galera.js';
+
+/** CHECK_SEED repeats the choices of a run; their timing is new every time. */
+const seed = Number(process.env['CHECK_SEED'] ?? Date.now() % 1_000_000);
+
+let target: Target | undefined;
+afterEach(async () => {
+  await target?.remove();
+  target = undefined;
+});
+
+/** Every fault is made at least once. */
+async function keeps(name: TargetName, seconds: number): Promise<void> {
+  target = await startTarget(name);
+  const { broken, effects, faults } = await check(target, { seconds, seed });
+  const examples = broken.slice(0, 20).map(({ promise, text }) => `${promise}: ${text}`);
+  expect({ seed, faults: broken.length, examples }).toEqual({ seed, faults: 0, examples: [] });
+  expect(effects['done']).toBeGreaterThan(100);
+  expect(Object.keys(faults).toSorted()).toEqual(target.faults.map((fault) => fault.name).toSorted());
+}
+
+describe('promises under faults', () => {
+  const missing = galeraMissing();
+  if (ENGINE === 'sqlite') {
+    it('one instance that is killed keeps what it has acknowledged', () => keeps('sqlite', 15), 120_000);
+  } else {
+    it('two instances keep it while they and the database are killed and COMMITs are cut', async () => {
+      await keeps('mariadb', 35);
+    }, 240_000);
+    const name = 'three instances on three Galera nodes keep it while nodes are killed, frozen and isolated';
+    if (missing === undefined) it(name, () => keeps('galera', 45), 400_000);
+    else it.skip(`${name} (${missing})`, () => undefined);
+  }
+});

@@ -1,0 +1,100 @@
+import { expect, test } from '@jest/globals';
+import { readFileSync, readdirSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { API_KEY } from '../support/app.js';
+import { Client } from '../support/client.js';
+import { aUser } from '../support/factories.js';
+import { counted, csv, settled, upload } from '../support/imports.js';
+import { Process, newcomer, processDatabase } from '../support/process.js';
+
+/** Imports in the process beside the service: whatever becomes of it, the service answers, and the run is completed. */
+const database = processDatabase();
+const ROWS = 3000;
+const file = (prefix: string, rows = ROWS) =>
+  csv(
+    'ExternalId,Username,Email',
+    ...Array.from({ length: rows }, (_, i) => `${prefix}${i},${prefix}${i},${prefix}${i}@example.org`),
+  );
+const start = () => Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: 'warn' });
+const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
+
+/** The processes that a process has started and that still run (proc(5), `stat`). */
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const [state, parent] = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+        return parent === String(pid) && state !== 'Z';
+      } catch {
+        return false; // it has ended meanwhile
+      }
+    })
+    .map(Number);
+}
+const isAlive = (pid: number): boolean => {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+};
+
+/** Uploads a file and waits until its run writes. */
+async function writing(client: Client, rows: string): Promise<string> {
+  const { id } = (await upload(client, rows)).body;
+  for (;;) {
+    const { state, progress } = (await client.get(`/imports/${id as string}`)).body;
+    if (state === 'applying' && progress.rows_done > 0) return id;
+    if (!['queued', 'validating', 'applying'].includes(state))
+      throw new Error(`too late: ${state as string}`);
+  }
+}
+
+test('a service without imports has no other process; one with imports has one, whose runs it shows', async () => {
+  const service = await start();
+  expect(childrenOf(service.pid)).toEqual([]);
+  const client = clientOf(service);
+  const { id } = (await upload(client, file('a', 10))).body;
+  expect(counted(await settled(client, id))).toEqual({ created: 10 });
+  expect(childrenOf(service.pid)).toHaveLength(1);
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+});
+
+test('the process is killed while it writes: requests are answered, another one completes the run', async () => {
+  const service = await start();
+  const client = clientOf(service);
+  const id = await writing(client, file('k'));
+  const [lane = 0] = childrenOf(service.pid);
+  process.kill(lane, 'SIGKILL');
+  // Its turn to write ended with it.
+  expect((await client.post('/users', aUser())).status).toBe(201);
+  const run = await settled(client, id);
+  expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
+  expect((await client.get('/users/search?limit=1')).body.Count).toBe(ROWS + 2);
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  expect(service.out).toContain('"exit":"SIGKILL"');
+});
+
+test('SIGTERM, even to both: the run stops at a checkpoint, exit 0, and goes on after the next start', async () => {
+  const service = await start();
+  const id = await writing(clientOf(service), file('t'));
+  const [lane = 0] = childrenOf(service.pid);
+  process.kill(lane, 'SIGTERM');
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  expect(isAlive(lane)).toBe(false);
+  expect(service.err).toBe('');
+  const client = clientOf(await start());
+  // The lease was given back: nobody waits for its end.
+  const run = await settled(client, id);
+  expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
+});
+
+test('the service is killed: the process that imports ends with it', async () => {
+  const service = await start();
+  await writing(clientOf(service), file('s'));
+  const [lane = 0] = childrenOf(service.pid);
+  service.signal('SIGKILL');
+  await service.exit;
+  while (isAlive(lane)) await delay(10);
+});

@@ -1,0 +1,118 @@
+import { type World, API, isDone, text } from '../world.js';
+import type { Step } from './users.js';
+
+const password = (world: World): string => `correct horse ${world.token()}`;
+
+/** Logs in, uses the session on any instance, ends it in one of the ways, and uses it again on every instance. */
+export const sessionUser = (world: World): Step => {
+  let user = '';
+  let known = '';
+  const renew = async (): Promise<void> => {
+    known = password(world);
+    user = await world.create({ password: known, username: world.token() });
+  };
+  return async () => {
+    if (user === '') await renew();
+    if (user === '') return undefined;
+    const read = await world.read(user);
+    if (!read) return undefined;
+    const { username, status } = read.fields;
+    if (status !== 'Active') return world.change(user, { status: 'Active' });
+    const body = { username, password: known };
+    const path = `${API}/sessions/login`;
+    const { answer, call } = await world.tell({ method: 'POST', path, body, keyed: false });
+    const cookie = (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
+    if (!isDone(call) || cookie === '') {
+      if (answer.status === 401) user = ''; // a password whose change had no outcome
+      return undefined;
+    }
+    const credential = world.token();
+    world.history.add({ kind: 'issue', call, credential, owner: user, name: '' });
+    await Promise.all([world.use(credential, { cookie }), world.use(credential, { cookie })]);
+    const changed = await end(world, user, credential, cookie);
+    await world.useEverywhere(credential, { cookie });
+    if (changed !== undefined) known = changed;
+    return undefined;
+  };
+};
+
+/** @returns the new password, where the session ended with a change of it. */
+async function end(
+  world: World,
+  user: string,
+  credential: string,
+  cookie: string,
+): Promise<string | undefined> {
+  const way = world.pick(['logout', 'all', 'block', 'password'] as const);
+  if (way === 'logout') {
+    const path = `${API}/sessions/logout`;
+    const { call } = await world.tell({
+      method: 'POST',
+      path,
+      headers: { cookie },
+      keyed: false,
+    });
+    world.history.add({ kind: 'end', call, credential, owner: undefined });
+  } else if (way === 'all') {
+    const path = `${API}/users/${user}/sessions`;
+    const { call } = await world.tell({ method: 'DELETE', path });
+    world.history.add({ kind: 'end', call, credential: undefined, owner: user });
+  } else {
+    const fresh = password(world);
+    const fields = way === 'block' ? { status: 'Blocked' } : { password: fresh };
+    const { call } = await world.change(user, fields);
+    world.history.add({ kind: 'end', call, credential: undefined, owner: user });
+    return way === 'password' && call.effect !== 'none' ? fresh : undefined;
+  }
+  return undefined;
+}
+
+/** A login beside a block of the same user: whichever comes first, no session is left. */
+export const blockedLogin = (world: World): Step => {
+  let user = '';
+  let known = '';
+  return async () => {
+    if (user === '') {
+      known = password(world);
+      user = await world.create({ password: known });
+    }
+    const read = user === '' ? undefined : await world.read(user);
+    if (!read) return undefined;
+    const { username, status } = read.fields;
+    if (status !== 'Active') return world.change(user, { status: 'Active' });
+    const body = { username, password: known };
+    const path = `${API}/sessions/login`;
+    const [{ answer, call }, { call: blocking }] = await Promise.all([
+      world.tell({ method: 'POST', path, body, keyed: false }),
+      world.change(user, { status: 'Blocked' }),
+    ]);
+    world.history.add({ kind: 'end', call: blocking, credential: undefined, owner: user });
+    const cookie = (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
+    if (!isDone(call) || cookie === '') return undefined;
+    const credential = world.token();
+    world.history.add({ kind: 'issue', call, credential, owner: user, name: '' });
+    return world.useEverywhere(credential, { cookie });
+  };
+};
+
+/** Makes a key, uses it, revokes it, and uses it again on every instance. */
+export const keyUser = (world: World): Step => {
+  return async () => {
+    const body = { name: world.token() };
+    const { answer, call } = await world.tell({
+      method: 'POST',
+      path: `${API}/api_keys`,
+      body,
+    });
+    const { id, key } = answer.body;
+    const credential = text(id) || world.token();
+    world.history.add({ kind: 'issue', call, credential, owner: '', ...body });
+    if (!isDone(call) || typeof key !== 'string') return;
+    const headers = { 'x-api-key': key };
+    await Promise.all([world.use(credential, headers), world.use(credential, headers)]);
+    const path = `${API}/api_keys/${credential}`;
+    const { call: revoking } = await world.tell({ method: 'DELETE', path });
+    world.history.add({ kind: 'end', call: revoking, credential, owner: undefined });
+    await world.useEverywhere(credential, headers);
+  };
+};

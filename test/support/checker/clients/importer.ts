@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Fields, Upload } from '../history.js';
+import { type World, API, isDone } from '../world.js';
+import type { Step } from './users.js';
+
+/** Most files are small; some take long enough to be interrupted. */
+const SIZES = [60, 60, 60, 600];
+/** Few enough that no guard parks the run. */
+const CHANGED = 3;
+const WAIT = 30_000;
+export const ENDED = [
+  'completed',
+  'completed_with_errors',
+  'failed',
+  'cancelled',
+  'rejected',
+  'superseded',
+  'needs_approval',
+];
+
+/** Now and then a file: the rows of the last one, three of them changed, and some new ones. */
+export const importer = (world: World): Step => {
+  let last: Upload | undefined;
+  let rows = new Map<string, Fields>();
+  let dataset = world.token();
+  return async () => {
+    await delay(500 + world.random(2000));
+    if (last && (last.completed === Infinity || !isDone(last.call))) {
+      // What it did, or will do, is not known: the next file is of other users.
+      rows = new Map();
+      dataset = world.token();
+    }
+    const changed = [...rows.keys()].slice(0, CHANGED);
+    const next = new Map(rows);
+    for (const id of changed) next.set(id, { ...next.get(id), phone: world.token() });
+    const fresh: string[] = [];
+    const size = world.pick(SIZES);
+    for (let row = 0; row < size; row++) {
+      const token = world.token();
+      fresh.push(`I-${token}`);
+      next.set(`I-${token}`, { username: token, email: `${token}@example.org`, phone: `p${token}` });
+    }
+    const file = `${world.token()}.csv`;
+    const path = `${API}/imports?dataset=${dataset}`;
+    const headers = { 'content-type': 'text/csv', 'x-file-name': file };
+    const { answer, call } = await world.tell({
+      method: 'POST',
+      path,
+      body: csv(next),
+      headers,
+    });
+    const upload = { kind: 'upload' as const, call, file, rows: next, fresh, changed, completed: Infinity };
+    last = world.history.add(upload);
+    if (!isDone(call)) return;
+    rows = next;
+    await completed(world, String(answer.body['id']), last);
+  };
+};
+
+async function completed(world: World, run: string, upload: Upload): Promise<void> {
+  const until = performance.now() + WAIT;
+  while (performance.now() < until && !world.sender.hurry) {
+    await delay(100);
+    const path = `${API}/imports/${run}`;
+    const [{ status, body }, { end }] = await world.ask({ method: 'GET', path });
+    if (status !== 200 || !ENDED.includes(String(body['state']))) continue;
+    if (body['state'] === 'completed') upload.completed = end;
+    return;
+  }
+}
+
+function csv(rows: ReadonlyMap<string, Fields>): string {
+  const lines = [...rows].map(([id, { username, email, phone }]) => [id, username, email, phone].join(','));
+  return ['ExternalId,Username,Email,Phone', ...lines, ''].join('\n');
+}

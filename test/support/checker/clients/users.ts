@@ -1,0 +1,168 @@
+import type { Fields } from '../history.js';
+import { nextPath } from '../final-state.js';
+import { type World, isDone, numberOf } from '../world.js';
+
+/** One step of a client. */
+export type Step = () => Promise<unknown>;
+
+/** A connector: creates users and reads them back from any instance, by uuid and by name. */
+export const creator = (world: World): Step => {
+  return async () => {
+    const token = world.token();
+    // A few external ids are wanted by several creators at once.
+    const contended = world.chance(20) ? `E-${world.random(40)}` : token;
+    const user = await world.create({ known_as: token, external_id: contended });
+    if (user === '') return;
+    const seen = await world.read(user);
+    if (seen && world.chance(50)) await find(world, user, String(seen.fields['username']));
+  };
+};
+
+/** A user whose name nobody changes must be found by it. */
+async function find(world: World, user: string, username: string): Promise<void> {
+  const instance = world.any();
+  const found = await world.search(`username=${encodeURIComponent(username)}`, instance);
+  if (found && !found.users.some(({ uuid }) => uuid === user)) {
+    const { begin, end } = found;
+    world.history.add({ kind: 'read', user, instance, begin, end, fields: undefined });
+  }
+}
+
+/** Read, change, write with `If-Match`: the number in `about_me` goes up by one with every write. */
+export const counter = (world: World, users: readonly string[]): Step => {
+  return async () => {
+    const user = world.pick(users);
+    const seen = await world.read(user);
+    if (!seen) return;
+    const next = numberOf(seen.fields['about_me']) + 1;
+    await world.change(user, { about_me: `${next} ${world.token()}` }, { seen });
+  };
+};
+
+/** Writes without `If-Match`, to the users of the counters. */
+export const overwriter = (world: World, users: readonly string[]): Step => {
+  return async () => {
+    const user = world.pick(users);
+    const fields: Fields = world.chance(30)
+      ? { known_as: world.token(), phone: world.token() }
+      : { known_as: world.token() };
+    await world.change(user, fields);
+    await world.read(user);
+  };
+};
+
+/** Names that these users take from each other; a name may be a username here and an e-mail address there. */
+export const nameTaker = (world: World, users: readonly string[]): Step => {
+  return async () => {
+    const name = `name-${world.random(users.length * 3)}@pool.example.org`;
+    const spelled = world.chance(30) ? name.toUpperCase() : name;
+    await world.change(world.pick(users), { [world.pick(['username', 'email'])]: spelled });
+  };
+};
+
+/** The name of one is given up and wanted by two others at once. */
+export const swapper = (world: World, users: readonly string[]): Step => {
+  return async () => {
+    const [from, ...others] = shuffled(world, users);
+    const seen = from === undefined ? undefined : await world.read(from);
+    if (from === undefined || !seen) return;
+    const wanted = seen.fields['username'];
+    const give = world.change(from, { username: `${world.token()}@pool.example.org` });
+    if (world.chance(50)) await give;
+    await Promise.all([give, ...others.slice(0, 2).map((to) => world.change(to, { username: wanted }))]);
+  };
+};
+
+/** Two changes that are right alone and close a circle together. */
+export const managerCircle = (world: World, users: readonly string[]): Step => {
+  return async () => {
+    const [a, b, c] = shuffled(world, users);
+    if (a === undefined || b === undefined || c === undefined) return;
+    const ring = world.chance(30) ? [a, b, c] : [a, b];
+    await Promise.all(
+      ring.map((user, index) => world.change(user, { manager_uuid: ring[(index + 1) % ring.length] })),
+    );
+    await Promise.all(ring.map((user) => world.read(user)));
+    if (world.chance(60)) await world.change(world.pick(ring), { manager_uuid: null });
+  };
+};
+
+/** Blocks and reactivates, and gives and takes roles. */
+export const statusChanger = (world: World, users: readonly string[]): Step => {
+  return async () => {
+    const fields = world.chance(60)
+      ? { status: world.pick(['Active', 'Blocked']) }
+      : { roles: [world.pick(['Author', 'Editor', 'Organisational user'])] };
+    await world.change(world.pick(users), fields);
+  };
+};
+
+/**
+ * Both Webmasters lose the role or are blocked at the same time, through two instances: one of the changes must be refused.
+ * The others are no Webmasters while this runs.
+ */
+export const webmasterDuel = (world: World, pair: readonly string[]): Step => {
+  return async () => {
+    const told = [];
+    for (const user of pair) told.push(await world.change(user, { roles: ['Webmaster'], status: 'Active' }));
+    if (!told.every(({ call }) => isDone(call))) return;
+    const first = world.any();
+    await Promise.all(
+      pair.map((user, index) => {
+        const lose = world.chance(50) ? { status: 'Blocked' } : { roles: ['Author'] };
+        return world.change(user, lose, { instance: (first + index) % world.sender.instances });
+      }),
+    );
+    await world.search(`role=Webmaster&status=Active`);
+    await Promise.all(pair.map((user) => world.read(user)));
+  };
+};
+
+/** Reads, searches and counts. */
+export const reader = (world: World, users: readonly string[]): Step => {
+  return async () => {
+    if (world.chance(60)) return world.read(world.pick(users));
+    const status = world.pick(['', '', 'Active', 'Blocked']);
+    const instance = world.any();
+    const found = await world.search(`limit=5${status === '' ? '' : `&status=${status}`}`, instance);
+    if (!found) return undefined;
+    const { answer, begin, end } = found;
+    const count = Number(answer.body['Count']);
+    return world.history.add({ kind: 'count', instance, begin, end, status, count });
+  };
+};
+
+/** Walks all users, by cursor or by offset, in the order in which they were created. */
+export const walker = (world: World): Step => {
+  return async () => {
+    const instance = world.any();
+    const how = world.chance(60) ? 'cursor' : 'offset';
+    const walked = await walk(world, how, instance);
+    if (walked) world.history.add({ kind: 'walk', how, instance, ...walked });
+  };
+};
+
+/** @returns undefined when a page failed. */
+async function walk(
+  world: World,
+  how: 'cursor' | 'offset',
+  instance: number,
+): Promise<{ users: string[]; begin: number; end: number } | undefined> {
+  const users: string[] = [];
+  let begin: number | undefined;
+  const first = 'sort=created&order=asc&limit=100';
+  for (let query: string | undefined = first; ;) {
+    const page = await world.search(query, instance);
+    if (!page) return undefined;
+    begin ??= page.begin;
+    users.push(...page.users.map(({ uuid }) => String(uuid)));
+    if (how === 'cursor') query = nextPath(page.answer.headers.link);
+    else query = page.users.length < 100 ? undefined : `${first}&offset=${users.length}`;
+    if (query === undefined) return { users, begin, end: page.end };
+  }
+}
+
+function shuffled<T>(world: World, list: readonly T[]): T[] {
+  const left = [...list];
+  return list.map(() => left.splice(world.random(left.length), 1)[0] as T);
+}

@@ -1,0 +1,164 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Fields } from './history.js';
+import type { Json, Sender } from './sender.js';
+import { API, followed } from './world.js';
+
+/** An audit row. */
+export interface AuditRow {
+  id: string;
+  action: string;
+  actor: { kind: string; id: string | null };
+  target: { kind: string; id: string };
+  changes: readonly { field: string; old?: unknown; new?: unknown }[];
+  request_id: string;
+}
+
+/** What one instance shows when everything is healed and quiet. */
+export interface Seen {
+  instance: number;
+  /** In the order of a walk by cursor; one that is seen twice is there twice. */
+  users: readonly { uuid: string; fields: Fields }[];
+  /** The same walk by offset. */
+  byOffset: readonly string[];
+  /** `Count` without a filter, and by status. */
+  counts: Readonly<Record<string, number>>;
+}
+
+interface Run {
+  id: string;
+  state: string;
+  file: string;
+}
+
+/** A search that must find certain users, or exactly those. */
+export interface Lookup {
+  query: string;
+  expected: readonly string[];
+  exact: boolean;
+  found: readonly string[];
+}
+
+export interface FinalState {
+  seen: readonly Seen[];
+  lookups: readonly Lookup[];
+  /** The names of all API keys. */
+  keys: readonly string[];
+  /** Oldest first. */
+  audit: readonly AuditRow[];
+  runs: readonly Run[];
+}
+
+const PATIENCE = 30_000;
+/** The first users are those that many clients change. */
+const CHANGED_MOST = 40;
+
+/** Reads all that the judges need. @throws Error when an instance does not answer for half a minute. */
+export async function finalState(sender: Sender): Promise<FinalState> {
+  const seen: Seen[] = [];
+  for (let instance = 0; instance < sender.instances; instance++) {
+    const users = await pages(sender, instance, `${API}/users/search?sort=created&order=asc&limit=100`);
+    const byOffset: string[] = [];
+    for (let more = true; more;) {
+      const query = `sort=created&order=asc&limit=100&offset=${byOffset.length}`;
+      const body = await get(sender, instance, `${API}/users/search?${query}`);
+      const page = (body['Results'] as Json[]).map(({ uuid }) => String(uuid));
+      byOffset.push(...page);
+      more = page.length === 100;
+    }
+    const counts: Record<string, number> = {};
+    for (const status of ['', 'Active', 'Blocked']) {
+      const filter = status === '' ? '' : `&status=${status}`;
+      const body = await get(sender, instance, `${API}/users/search?limit=1${filter}`);
+      counts[status] = Number(body['Count']);
+    }
+    const list = users.map((user) => ({ uuid: String(user['uuid']), fields: followed(user) }));
+    seen.push({ instance, users: list, byOffset, counts });
+  }
+  const last = sender.instances - 1;
+  const audit = await pages(sender, last, `${API}/audit?limit=100`);
+  const runs = await listed(sender, last, `${API}/imports`);
+  const keys = await listed(sender, last, `${API}/api_keys`);
+  return {
+    seen,
+    lookups: await lookups(sender, seen[0]?.users ?? []),
+    keys: keys.map(({ name }) => String(name)),
+    audit: (audit as unknown[] as AuditRow[]).toReversed(),
+    runs: runs.map(({ id, state, file }) => {
+      return { id: String(id), state: String(state), file: String((file as Json)['name']) };
+    }),
+  };
+}
+
+/** A list that has offsets and no cursor. */
+async function listed(sender: Sender, instance: number, path: string): Promise<Json[]> {
+  const found: Json[] = [];
+  for (let more = true; more;) {
+    const body = await get(sender, instance, `${path}?limit=100&offset=${found.length}`);
+    const page = body['Results'] as Json[];
+    found.push(...page);
+    more = page.length === 100;
+  }
+  return found;
+}
+
+/** Names, words and roles are searched in tables of their own, which must say what the users say. */
+async function lookups(sender: Sender, users: Seen['users']): Promise<Lookup[]> {
+  const found: Lookup[] = [];
+  const ask = async (query: string, expected: string[], exact: boolean): Promise<void> => {
+    const results = await pages(sender, 0, `${API}/users/search?limit=100&${query}`);
+    found.push({ query, expected, exact, found: results.map(({ uuid }) => String(uuid)) });
+  };
+  for (const { uuid, fields } of users.slice(0, CHANGED_MOST)) {
+    for (const field of ['username', 'email', 'external_id']) {
+      const value = fields[field];
+      if (typeof value === 'string') await ask(`${field}=${encodeURIComponent(value)}`, [uuid], true);
+    }
+    const { known_as: word } = fields;
+    if (typeof word === 'string') await ask(`fulltext_search=${encodeURIComponent(word)}`, [uuid], false);
+  }
+  const roles = new Set(users.flatMap(({ fields }) => fields['roles'] as string[]));
+  for (const role of [...roles].filter((one) => one !== 'Organisational user')) {
+    const holders = users.filter(({ fields }) => (fields['roles'] as string[]).includes(role));
+    await ask(
+      `role=${encodeURIComponent(role)}`,
+      holders.map(({ uuid }) => uuid),
+      true,
+    );
+  }
+  return found;
+}
+
+async function pages(sender: Sender, instance: number, first: string): Promise<Json[]> {
+  const found: Json[] = [];
+  for (let path: string | undefined = first; path !== undefined;) {
+    const { body, link } = await page(sender, instance, path);
+    found.push(...(body['Results'] as Json[]));
+    path = link;
+  }
+  return found;
+}
+
+const get = async (sender: Sender, instance: number, path: string): Promise<Json> =>
+  (await page(sender, instance, path)).body;
+
+async function page(
+  sender: Sender,
+  instance: number,
+  path: string,
+): Promise<{ body: Json; link: string | undefined }> {
+  const until = performance.now() + PATIENCE;
+  for (;;) {
+    const [{ status, body, headers, code }] = await sender.ask({ method: 'GET', path, instance });
+    if (status === 200) return { body, link: nextPath(headers['link']) };
+    if (performance.now() > until) throw new Error(`instance ${instance}: ${status} ${code} for ${path}`);
+    await delay(250);
+  }
+}
+
+/** The path of the next page, from a `Link` header. */
+export function nextPath(link: string | string[] | undefined): string | undefined {
+  const target = /<([^>]+)>; rel="next"/.exec(String(link ?? ''))?.[1];
+  if (target === undefined) return undefined;
+  const { pathname, search } = new URL(target, 'http://localhost');
+  return pathname.startsWith(API) ? pathname + search : API + pathname + search;
+}

@@ -1,0 +1,42 @@
+import type { Broken, End, History, Issue, Use } from '../history.js';
+import type { Timelines } from '../timeline.js';
+
+/**
+ * An ended session and a revoked key are refused by every request that begins after the acknowledgement, on any instance;
+ * before, they are accepted. A blocked user has no session.
+ */
+export function judgeCredentials(history: History, { users }: Timelines): Broken[] {
+  const broken: Broken[] = [];
+  const issued = new Map(history.of('issue').map((issue) => [issue.credential, issue]));
+  const ends = history.of('end').filter(({ call }) => call.effect !== 'none');
+  const endsOf = (issue: Issue): End[] =>
+    ends.filter(({ credential, owner }) =>
+      credential === undefined
+        ? owner === issue.owner && issue.owner !== ''
+        : credential === issue.credential,
+    );
+  for (const use of history.of('use')) {
+    const issue = issued.get(use.credential);
+    if (issue?.call.effect !== 'done') continue;
+    const own = endsOf(issue);
+    const ended = own.some(
+      ({ call }) => call.effect === 'done' && issue.call.end < call.begin && call.end < use.begin,
+    );
+    if (use.accepted && (ended || isBlocked(use, issue, users)))
+      broken.push(report(use, issue, 'was accepted after its end'));
+    const possible = own.some(({ call }) => call.begin <= use.end && call.end >= issue.call.begin);
+    if (!use.accepted && !possible) broken.push(report(use, issue, 'was refused without a reason'));
+  }
+  return broken;
+}
+
+/** Whether the user of a session was certainly blocked when it was used. */
+function isBlocked({ begin, end }: Use, { owner }: Issue, users: Timelines['users']): boolean {
+  const statuses = users.get(owner)?.get('status')?.during(begin, end) ?? [];
+  return statuses.length > 0 && statuses.every((status) => status === 'Blocked');
+}
+
+const report = ({ credential, instance, begin }: Use, { owner }: Issue, text: string): Broken => ({
+  promise: 'ended credentials are refused',
+  text: `${owner === '' ? 'key' : `session of ${owner}`} ${credential} ${text} (instance ${instance}, ${Math.round(begin)} ms)`,
+});

@@ -1,0 +1,112 @@
+import type { FinalState } from '../final-state.js';
+import type { Broken, Millis } from '../history.js';
+import type { Timeline, Timelines } from '../timeline.js';
+
+/** When two names are equal (interface: NFKC, spaces collapsed, case folded). */
+const loginKey = (name: string): string =>
+  name.normalize('NFKC').trim().replace(/\s+/gu, ' ').toUpperCase().toLowerCase().normalize('NFKC');
+
+/** The keys that a value of a field takes. */
+export const keysOf = (field: string, value: unknown): string[] => {
+  if (typeof value !== 'string') return [];
+  return field === 'external_id' ? [`external_id ${value}`] : [`name ${loginKey(value)}`];
+};
+
+const NAMES = ['username', 'email', 'external_id'];
+
+/** The moments after which a field of any of these users is certainly as it is: rules are looked at then. */
+function moments(users: Iterable<Map<string, Timeline>>, fields: readonly string[]): Millis[] {
+  const times = new Set<Millis>();
+  for (const own of users)
+    for (const field of fields)
+      for (const { end } of own.get(field)?.moments ?? []) if (Number.isFinite(end)) times.add(end + 0.001);
+  return [...times].toSorted((a, b) => a - b);
+}
+
+/** Names and external ids belong to one user each, at the end and at every moment in between. */
+export function judgeUnique(final: FinalState, { users }: Timelines): Broken[] {
+  const broken: Broken[] = [];
+  const add = (text: string): void => void broken.push({ promise: 'uniqueness', text });
+  const held = new Map<string, string>();
+  for (const { uuid, fields } of final.seen[0]?.users ?? []) {
+    for (const key of new Set(NAMES.flatMap((field) => keysOf(field, fields[field])))) {
+      const other = held.get(key);
+      if (other !== undefined && other !== uuid) add(`users ${other} and ${uuid} both have the ${key}`);
+      held.set(key, uuid);
+    }
+  }
+  const moving = new Map(
+    [...users].filter(([, own]) => NAMES.some((field) => (own.get(field)?.moments.length ?? 0) > 2)),
+  );
+  for (const at of moments(moving.values(), NAMES)) {
+    const now = new Map<string, string>();
+    for (const [user, own] of moving) {
+      const keys = NAMES.flatMap((field) => keysOf(field, own.get(field)?.certain(at)?.value));
+      for (const key of new Set(keys)) {
+        const other = now.get(key);
+        if (other !== undefined)
+          add(`at ${Math.round(at)} ms users ${other} and ${user} both had the ${key}`);
+        now.set(key, user);
+      }
+    }
+  }
+  return broken;
+}
+
+/** Nobody is, over others, their own manager. */
+export function judgeManagers(final: FinalState, { users }: Timelines): Broken[] {
+  const broken: Broken[] = [];
+  const add = (when: string, circle: string): void =>
+    void broken.push({ promise: 'no manager circle', text: `${when}: ${circle}` });
+  const end = new Map(final.seen[0]?.users.map(({ uuid, fields }) => [uuid, fields['manager_uuid']]));
+  const last = circleIn(end);
+  if (last) add('at the end', last);
+  const moving = [...users].filter(([, own]) => (own.get('manager_uuid')?.moments.length ?? 0) > 2);
+  for (const at of moments(
+    moving.map(([, own]) => own),
+    ['manager_uuid'],
+  )) {
+    const circle = circleIn(
+      new Map(moving.map(([user, own]) => [user, own.get('manager_uuid')?.certain(at)?.value])),
+    );
+    if (circle) add(`at ${Math.round(at)} ms`, circle);
+  }
+  return broken;
+}
+
+function circleIn(managers: ReadonlyMap<string, unknown>): string | undefined {
+  const good = new Set<unknown>();
+  for (const start of managers.keys()) {
+    const path: unknown[] = [];
+    for (let user: unknown = start; typeof user === 'string' && !good.has(user); user = managers.get(user)) {
+      if (path.includes(user)) return [...path, user].join(' → ');
+      path.push(user);
+    }
+    for (const user of path) good.add(user);
+  }
+  return undefined;
+}
+
+export const isActiveWebmaster = (roles: unknown, status: unknown): boolean =>
+  Array.isArray(roles) && roles.includes('Webmaster') && status === 'Active';
+
+/** At every moment one active Webmaster is left. */
+export function judgeWebmasters(final: FinalState, { users }: Timelines): Broken[] {
+  const broken: Broken[] = [];
+  const add = (text: string): void => void broken.push({ promise: 'a Webmaster stays', text });
+  const left =
+    final.seen[0]?.users.filter(({ fields }) => isActiveWebmaster(fields['roles'], fields['status'])) ?? [];
+  if (left.length === 0) add('no active Webmaster is left at the end');
+  const ever = [...users.values()].filter((own) =>
+    own.get('roles')?.moments.some(({ value }) => Array.isArray(value) && value.includes('Webmaster')),
+  );
+  for (const at of moments(ever, ['roles', 'status'])) {
+    const possible = ever.some((own) => {
+      const roles = own.get('roles')?.during(at, at) ?? [];
+      const statuses = own.get('status')?.during(at, at) ?? [];
+      return roles.some((some) => statuses.some((status) => isActiveWebmaster(some, status)));
+    });
+    if (!possible && ever.length > 0) add(`at ${Math.round(at)} ms there was no active Webmaster`);
+  }
+  return broken;
+}

@@ -1,0 +1,165 @@
+import type { AuditRow, FinalState, Seen } from './final-state.js';
+import {
+  type Attempt,
+  type Call,
+  type Change,
+  type Create,
+  type Effect,
+  type Fields,
+  History,
+} from './history.js';
+import { judge } from './judge.js';
+import { FOLLOWED, plain, same } from './world.js';
+
+interface How {
+  effect?: Effect;
+  /** Of each attempt; one 200 when left out. */
+  answers?: readonly (readonly [status: number, code: string])[];
+  /** Whether the users and the audit change, whatever the answer says. */
+  applied?: boolean;
+  seen?: Fields;
+  /** When that was read; just now, when left out. */
+  seenAt?: number;
+}
+
+/**
+ * A service that keeps its promises, in a few lines: it makes the history and the final state of a run without faults, into
+ * which a test plants one.
+ */
+export class Model {
+  readonly history = new History();
+  readonly audit: AuditRow[] = [];
+  readonly users = new Map<string, Record<string, unknown>>();
+  readonly keys: string[] = [];
+  private time = 0;
+  private numbers = 0;
+
+  constructor(private readonly instances = 2) {}
+
+  now(): number {
+    return ++this.time;
+  }
+
+  id(): string {
+    return `n${++this.numbers}`;
+  }
+
+  call(how: How = {}): Call {
+    const { effect = 'done', answers = [[200, '']] } = how;
+    const begin = this.now();
+    const attempts = answers.map(([status, code]): Attempt => {
+      return { id: this.id(), instance: 0, begin: this.now(), end: this.now(), status, code };
+    });
+    this.history.attempts.push(...attempts);
+    const end = effect === 'unknown' ? Infinity : this.now();
+    return { client: '', method: 'PUT', path: '', attempts, begin, end, effect, keyed: true };
+  }
+
+  create(fields: Fields = {}, how: How = {}): Create {
+    const call = this.call(how);
+    const user = this.id();
+    const all = { username: `name-${user}`, email: `${user}@example.org`, ...fields };
+    if (how.applied ?? call.effect === 'done') {
+      const roles = ['Organisational user'];
+      const created = { ...all, roles: fields['roles'] ?? roles, status: fields['status'] ?? 'Active' };
+      this.users.set(user, created);
+      this.log(call, 'user.created', user, {}, created);
+    }
+    return this.history.add({ kind: 'create', call, user: call.effect === 'done' ? user : '', fields: all });
+  }
+
+  change({ user }: { user: string }, fields: Fields, how: How = {}): Change {
+    const call = this.call(how);
+    if (how.applied ?? call.effect === 'done') {
+      const before = this.users.get(user) ?? {};
+      const changed = Object.fromEntries(
+        Object.entries(fields).filter(([field, value]) => !same(before[field], value)),
+      );
+      this.users.set(user, { ...before, ...fields });
+      if (Object.keys(changed).length > 0) this.log(call, 'user.updated', user, before, changed);
+    }
+    return this.history.add({
+      kind: 'change',
+      call,
+      user,
+      fields,
+      ...(how.seen && { seen: { fields: how.seen, begin: how.seenAt ?? call.begin } }),
+    });
+  }
+
+  read({ user }: { user: string }, fields = this.shown(user)): void {
+    this.history.add({ kind: 'read', user, instance: 1, begin: this.now(), end: this.now(), fields });
+  }
+
+  /** A read that finds no user. */
+  miss({ user }: { user: string }): void {
+    const [begin, end] = [this.now(), this.now()];
+    this.history.add({ kind: 'read', user, instance: 1, begin, end, fields: undefined });
+  }
+
+  count(count = this.users.size, status = ''): void {
+    this.history.add({ kind: 'count', instance: 1, begin: this.now(), end: this.now(), status, count });
+  }
+
+  walk(users = [...this.users.keys()]): void {
+    this.history.add({ kind: 'walk', how: 'cursor', instance: 0, begin: this.now(), end: this.now(), users });
+  }
+
+  /** A session of a user, or a key where there is none. */
+  issue(owner = ''): string {
+    const credential = this.id();
+    const call = this.call();
+    this.row(call, owner === '' ? 'api_key' : 'session', 'created', credential);
+    const name = owner === '' ? `name of ${credential}` : '';
+    if (name !== '') this.keys.push(name);
+    this.history.add({ kind: 'issue', call, credential, owner, name });
+    return credential;
+  }
+
+  end(credential: string, kind: 'session' | 'api_key' = 'session'): void {
+    const call = this.call();
+    this.row(call, kind, kind === 'session' ? 'ended' : 'revoked', credential);
+    this.history.add({ kind: 'end', call, credential, owner: undefined });
+  }
+
+  use(credential: string, accepted: boolean): void {
+    this.history.add({ kind: 'use', credential, instance: 1, begin: this.now(), end: this.now(), accepted });
+  }
+
+  final(): FinalState {
+    const users = [...this.users.keys()].map((uuid) => ({ uuid, fields: this.shown(uuid) ?? {} }));
+    const of = (status: string): number => users.filter(({ fields }) => fields['status'] === status).length;
+    const seen = Array.from({ length: this.instances }, (_, instance): Seen => {
+      const counts = { '': users.length, Active: of('Active'), Blocked: of('Blocked') };
+      return { instance, users: [...users], byOffset: users.map(({ uuid }) => uuid), counts };
+    });
+    return { seen, audit: this.audit, runs: [], lookups: [], keys: [...this.keys] };
+  }
+
+  /** The promises that the judge finds broken, each once. */
+  broken(final = this.final()): string[] {
+    return [...new Set(judge(this.history, final).map(({ promise }) => promise))];
+  }
+
+  shown(user: string): Fields | undefined {
+    const own = this.users.get(user);
+    return own && Object.fromEntries(FOLLOWED.map((field) => [field, plain(own[field])]));
+  }
+
+  private log(call: Call, action: string, user: string, before: Fields, after: Fields): void {
+    const changes = Object.entries(after).map(([field, value]) => ({
+      field,
+      old: before[field] ?? null,
+      new: value,
+    }));
+    this.audit.push({ ...this.head(call), action, target: { kind: 'user', id: user }, changes });
+  }
+
+  private row(call: Call, kind: string, what: string, id: string): void {
+    this.audit.push({ ...this.head(call), action: `${kind}.${what}`, target: { kind, id }, changes: [] });
+  }
+
+  private head(call: Call): Pick<AuditRow, 'id' | 'actor' | 'request_id'> {
+    return { id: this.id(), actor: { kind: 'key', id: null }, request_id: call.attempts.at(-1)?.id ?? '' };
+  }
+}

@@ -1,0 +1,172 @@
+import { groupBy } from './group.js';
+import type { AuditRow, FinalState } from './final-state.js';
+import type { Broken, Call, Change, Create, History, Millis, Upload } from './history.js';
+import { FOLLOWED, plain, same } from './world.js';
+
+/** A value of a field, and when it came: not before `begin`, and not after `end`. */
+export interface Moment {
+  value: unknown;
+  begin: Millis;
+  end: Millis;
+  /** The id of the request that wrote it. */
+  request?: string;
+}
+
+/** Before a user exists. */
+export const ABSENT = Symbol('absent');
+
+/** The values that a field of a user had, in their order. */
+export class Timeline {
+  constructor(readonly moments: readonly Moment[]) {}
+
+  /** The values that a reader may see who asks at `from` and is answered at `to`. */
+  during(from: Millis, to: Millis): unknown[] {
+    const found: unknown[] = [];
+    for (let index = this.moments.length - 1; index >= 0; index--) {
+      const { value, begin, end } = this.moments[index] as Moment;
+      if (begin <= to) found.push(value);
+      if (end < from) break; // what came before was replaced before the question
+    }
+    return found;
+  }
+
+  /** The only value that is possible at a time. @returns undefined when several are. */
+  certain(at: Millis): { value: unknown } | undefined {
+    const values = this.during(at, at);
+    return values.length === 1 ? { value: values[0] } : undefined;
+  }
+}
+
+type Writing = Create | Change | Upload;
+
+/** Who sent a request, by its id. */
+export interface Sent {
+  entry: Writing;
+  begin: Millis;
+  end: Millis;
+}
+
+/** Of all requests that write users: by the id of each attempt. */
+export function sentRequests(history: History): Map<string, Sent> {
+  const sent = new Map<string, Sent>();
+  for (const entry of [...history.of('create'), ...history.of('change'), ...history.of('upload')]) {
+    for (const { id, begin, end, status } of entry.call.attempts) {
+      const upload = entry.kind === 'upload';
+      const answered = status >= 200 && status < 300 ? end : endOf(entry.call);
+      sent.set(id, { entry, begin, end: upload ? entry.completed : answered });
+    }
+  }
+  return sent;
+}
+
+const endOf = (call: Call): Millis => (call.effect === 'done' ? call.end : Infinity);
+
+export interface Timelines {
+  /** By user, then by field. */
+  users: Map<string, Map<string, Timeline>>;
+  broken: Broken[];
+}
+
+/** Orders each user's audit rows by their values: the old value of a row is the new one of the row before. */
+export function timelines(history: History, final: FinalState): Timelines {
+  const sent = sentRequests(history);
+  const rows = groupBy(
+    final.audit.filter(({ target }) => target.kind === 'user'),
+    ({ target }) => target.id,
+  );
+  const users = new Map<string, Map<string, Timeline>>();
+  const broken: Broken[] = [];
+  const seenBy = earliestReads(history);
+  for (const [user, own] of rows) {
+    const [created, ...others] = own.toSorted(
+      (a, b) => Number(b.action === 'user.created') - Number(a.action === 'user.created'),
+    );
+    if (created?.action !== 'user.created') {
+      broken.push({ promise: 'audit', text: `user ${user} has audit rows, but none of its creation` });
+      continue;
+    }
+    const chain = inOrder(created, others);
+    if ('stuck' in chain) {
+      broken.push({ promise: 'audit', text: `the audit of user ${user} has a gap: ${chain.stuck}` });
+      continue;
+    }
+    const fields = new Map<string, Timeline>();
+    for (const field of FOLLOWED) {
+      const moments: Moment[] = [{ value: ABSENT, begin: -Infinity, end: -Infinity }];
+      for (const row of chain.rows) {
+        const change = row.changes.find((one) => one.field === field);
+        if (!change && row !== created) continue;
+        const { begin, end } = sent.get(row.request_id) ?? { begin: -Infinity, end: -Infinity };
+        const value = plain(change?.new);
+        moments.push({
+          value,
+          begin,
+          end: Math.min(end, seenBy(user, field, value)),
+          request: row.request_id,
+        });
+      }
+      fields.set(field, new Timeline(moments));
+      const late = disorder(moments);
+      if (late !== undefined)
+        broken.push({ promise: 'order of changes', text: `user ${user}: ${field} ${late}` });
+    }
+    users.set(user, fields);
+  }
+  return { users, broken };
+}
+
+/** What was acknowledged before another change began comes before it. */
+function disorder(moments: readonly Moment[]): string | undefined {
+  let earliest: Moment | undefined;
+  for (const moment of moments.toReversed()) {
+    if (earliest && earliest.end < moment.begin)
+      return `became ${String(earliest.value)} before ${String(moment.value)}, which was sent only afterwards`;
+    if (!earliest || moment.end < earliest.end) earliest = moment;
+  }
+  return undefined;
+}
+
+/** A value that only one request writes was there when the first reader had it. */
+function earliestReads(history: History): (user: string, field: string, value: unknown) => Millis {
+  const earliest = new Map<string, Millis>();
+  for (const { user, fields, end } of history.of('read')) {
+    for (const field of ['about_me', 'known_as', 'phone']) {
+      const value = fields?.[field];
+      if (typeof value !== 'string') continue;
+      const key = `${user} ${field} ${value}`;
+      earliest.set(key, Math.min(end, earliest.get(key) ?? Infinity));
+    }
+  }
+  return (user, field, value) =>
+    typeof value === 'string' ? (earliest.get(`${user} ${field} ${value}`) ?? Infinity) : Infinity;
+}
+
+/** @param rows in the order of their ids, which within some milliseconds is not the order of the changes. */
+function inOrder(created: AuditRow, rows: readonly AuditRow[]): { rows: AuditRow[] } | { stuck: string } {
+  const state = new Map<string, unknown>();
+  const take = (row: AuditRow): void => {
+    for (const { field, new: value } of row.changes) state.set(field, plain(value));
+  };
+  take(created);
+  const ordered = [created];
+  const left = [...rows];
+  while (left.length > 0) {
+    const next = left.findIndex(({ changes }) =>
+      changes.every((change) => !('old' in change) || same(change.old, state.get(change.field))),
+    );
+    const row = left[next];
+    if (!row) return { stuck: describe(left[0] as AuditRow, state) };
+    left.splice(next, 1);
+    take(row);
+    ordered.push(row);
+  }
+  return { rows: ordered };
+}
+
+function describe({ id, changes }: AuditRow, state: Map<string, unknown>): string {
+  const parts = changes.map(
+    ({ field, old }) =>
+      `${field} was ${JSON.stringify(old)}, but should be ${JSON.stringify(state.get(field))}`,
+  );
+  return `row ${id}: ${parts.join('; ')}`;
+}

@@ -1,0 +1,168 @@
+import type { Attempt, Call, Fields, History, Read } from './history.js';
+import type { Answer, Json, Question, Sender, Told } from './sender.js';
+
+export const API = '/api/0.3';
+
+/** The fields that the checker follows. */
+export const FOLLOWED = [
+  'username',
+  'email',
+  'external_id',
+  'roles',
+  'status',
+  'phone',
+  'known_as',
+  'manager_uuid',
+  'about_me',
+] as const;
+
+/** What is empty is one value: the API shows `""` and `null`, the audit may show either. */
+export function plain(value: unknown): unknown {
+  if (value === undefined || value === null || value === '') return null;
+  return Array.isArray(value) && value.length === 0 ? null : value;
+}
+
+/** A text value; '' for any other. */
+export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The number at the beginning of `about_me`, which counts the writes of a user. */
+export const numberOf = (value: unknown): number => Number(text(value).split(' ')[0]);
+
+export const same = (a: unknown, b: unknown): boolean =>
+  JSON.stringify(plain(a)) === JSON.stringify(plain(b));
+
+/** The followed fields of a user as the API shows it. */
+export const followed = (user: Json): Fields =>
+  Object.fromEntries(FOLLOWED.map((field) => [field, plain(user[field])]));
+
+/** A user as a client saw it who asked at `begin`. */
+export interface Shown {
+  etag: string;
+  fields: Fields;
+  begin: number;
+}
+
+/** What one client does and sees: its requests, the values that it makes up, and its own choices. */
+export class World {
+  private tokens = 0;
+
+  constructor(
+    readonly sender: Sender,
+    readonly history: History,
+    readonly random: (below: number) => number,
+    /** No other client has it, in no other run. */
+    private readonly name: string,
+  ) {}
+
+  /** Any instance. */
+  any(): number {
+    return this.random(this.sender.instances);
+  }
+
+  tell(question: Question): Promise<Told> {
+    return this.sender.tell(this.name, { instance: this.any(), ...question });
+  }
+
+  ask(question: Question): Promise<[Answer, Attempt]> {
+    return this.sender.ask({ instance: this.any(), ...question });
+  }
+
+  /** A value that nothing else in this run has. */
+  token(): string {
+    return `${this.name}-${this.tokens++}`;
+  }
+
+  pick<T>(list: readonly T[]): T {
+    const one = list[this.random(list.length)];
+    if (one === undefined) throw new Error('nothing to pick from');
+    return one;
+  }
+
+  chance(percent: number): boolean {
+    return this.random(100) < percent;
+  }
+
+  /** Creates a user with a name of its own; other fields as given. @returns its uuid; '' when none came back. */
+  async create(fields: Fields = {}): Promise<string> {
+    const name = this.token();
+    const body = { username: name, email: `${name}@example.org`, ...fields };
+    const { answer, call } = await this.tell({ method: 'POST', path: `${API}/users`, body });
+    const user = call.effect === 'done' && typeof answer.body['uuid'] === 'string' ? answer.body['uuid'] : '';
+    this.history.add({ kind: 'create', call, user, fields: body });
+    return user;
+  }
+
+  /** As `create`, until it succeeds: what a run needs before it begins. */
+  async created(fields: Fields = {}): Promise<string> {
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const user = await this.create(fields);
+      if (user !== '') return user;
+    }
+    throw new Error('no user can be created');
+  }
+
+  /** @param instance any, when left out. @param seen what was read with this ETag, for `If-Match`. */
+  async change(
+    user: string,
+    fields: Fields,
+    options: { instance?: number; seen?: Shown } = {},
+  ): Promise<Told> {
+    const { instance, seen } = options;
+    const told = await this.tell({
+      method: 'PUT',
+      path: `${API}/users/${user}`,
+      body: fields,
+      ...(instance !== undefined && { instance }),
+      ...(seen && { headers: { 'if-match': seen.etag } }),
+    });
+    this.history.add({ kind: 'change', call: told.call, user, fields, ...(seen && { seen }) });
+    return told;
+  }
+
+  /** Reads a user and writes down what was seen. @returns undefined when there was no answer, or no user. */
+  async read(user: string, instance = this.any()): Promise<Shown | undefined> {
+    const path = `${API}/users/${user}`;
+    const [{ status, body, headers }, { begin, end }] = await this.ask({
+      method: 'GET',
+      path,
+      instance,
+    });
+    if (status !== 200 && status !== 404) return undefined;
+    const fields = status === 200 ? followed(body) : undefined;
+    this.history.add({ kind: 'read', user, instance, begin, end, fields });
+    return fields && { etag: headers.etag ?? '', fields, begin };
+  }
+
+  /** A page of users, each of which counts as read. @returns undefined when there was no good answer. */
+  async search(
+    query: string,
+    instance = this.any(),
+  ): Promise<{ answer: Answer; users: Json[]; begin: number; end: number } | undefined> {
+    const path = query.startsWith('/') ? query : `${API}/users/search?${query}`;
+    const [answer, { begin, end }] = await this.ask({ method: 'GET', path, instance });
+    if (answer.status !== 200) return undefined;
+    const users = (answer.body['Results'] ?? []) as Json[];
+    for (const user of users) this.history.add(readOf(user, instance, begin, end));
+    return { answer, users, begin, end };
+  }
+
+  /** Whether a request with this credential is accepted; nothing is written down when the answer does not tell. */
+  async use(credential: string, headers: Record<string, string>, instance = this.any()): Promise<void> {
+    const path = `${API}/users/search?limit=1`;
+    const [{ status }, { begin, end }] = await this.ask({ method: 'GET', path, headers, instance });
+    if (status !== 200 && status !== 401) return;
+    this.history.add({ kind: 'use', credential, instance, begin, end, accepted: status === 200 });
+  }
+
+  /** Uses it on every instance. */
+  async useEverywhere(credential: string, headers: Record<string, string>): Promise<void> {
+    const all = Array.from({ length: this.sender.instances }, (_, instance) => instance);
+    await Promise.all(all.map((instance) => this.use(credential, headers, instance)));
+  }
+}
+
+const readOf = (user: Json, instance: number, begin: number, end: number): Read => {
+  return { kind: 'read', user: String(user['uuid']), instance, begin, end, fields: followed(user) };
+};
+
+export const isDone = (call: Call): boolean => call.effect === 'done';

@@ -1,0 +1,248 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Model } from '../support/checker/model.js';
+
+const lost = [0, 'ECONNRESET'] as const;
+
+/** Each judge of the checker sees the fault that it is there for: in a history without faults, one is planted. */
+describe('the checker', () => {
+  let model: Model;
+  let first: { user: string };
+  let second: { user: string };
+
+  beforeEach(() => {
+    model = new Model();
+    model.create({ roles: ['Webmaster'] });
+    first = model.create({ about_me: '0', external_id: 'E-1' });
+    second = model.create();
+    const seen = { about_me: '0' };
+    model.change(first, { about_me: '1 x' }, { seen });
+    model.change(first, { known_as: 'one' });
+    model.change(second, { status: 'Blocked' });
+    model.change(second, { status: 'Active' });
+    model.read(first);
+    model.count();
+    model.walk();
+  });
+
+  it('finds nothing in a run without faults, whatever became of requests without an outcome', () => {
+    model.change(first, { known_as: 'maybe' }, { effect: 'unknown', answers: [lost], applied: true });
+    model.change(first, { phone: 'maybe' }, { effect: 'unknown', answers: [[503, 'outcome_unknown']] });
+    model.create({}, { effect: 'unknown', answers: [lost], applied: true });
+    model.create({}, { effect: 'none', answers: [[503, 'unavailable']] });
+    model.change(first, { known_as: 'two' }, { answers: [lost, [200, '']] });
+    model.change(second, { phone: 'no change' });
+    model.change(second, { phone: 'no change' });
+    model.read(first);
+    model.count();
+    expect(model.broken()).toEqual([]);
+  });
+
+  it('sees an acknowledged user that is gone', () => {
+    model.users.delete(second.user);
+    expect(model.broken()).toContain('nothing lost');
+  });
+
+  it('sees an acknowledged value that is gone, with its audit row too', () => {
+    model.change(first, { known_as: 'two' });
+    Object.assign(model.users.get(first.user) ?? {}, { known_as: 'one' });
+    model.audit.pop();
+    expect(model.broken()).toEqual(['nothing lost', 'audit']);
+  });
+
+  it('sees instances that differ', () => {
+    const final = model.final();
+    const users = final.seen[1]?.users.map((user) =>
+      user.uuid === first.user ? { ...user, fields: { ...user.fields, known_as: 'zero' } } : user,
+    );
+    const seen = [final.seen[0], { ...final.seen[1], users }] as typeof final.seen;
+    expect(model.broken({ ...final, seen })).toContain('nothing lost');
+  });
+
+  it('sees an update that another one with the same If-Match has overwritten', () => {
+    const seen = { about_me: '1 x' };
+    model.change(first, { about_me: '2 a' }, { seen });
+    model.change(first, { about_me: '2 b' }, { seen });
+    expect(model.broken()).toEqual(['no lost update', 'audit']);
+  });
+
+  it('sees a write beside the service', () => {
+    Object.assign(model.users.get(first.user) ?? {}, { about_me: '7 direct' });
+    expect(model.broken()).toEqual(['nothing lost', 'no lost update']);
+  });
+
+  it('sees a stale read', () => {
+    const before = model.shown(first.user);
+    model.change(first, { known_as: 'two' });
+    model.read(first, before);
+    expect(model.broken()).toEqual(['reads see what was acknowledged']);
+  });
+
+  it('sees a read that goes back behind another one, of a change without an outcome', () => {
+    const before = model.shown(first.user);
+    model.change(first, { known_as: 'maybe' }, { effect: 'unknown', answers: [lost], applied: true });
+    model.read(first);
+    model.read(first, before);
+    expect(model.broken()).toEqual(['reads see what was acknowledged']);
+  });
+
+  it('sees a new user that another instance does not have yet', () => {
+    model.miss(model.create());
+    expect(model.broken()).toEqual(['reads see what was acknowledged']);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['missing', () => model.audit.splice(-1)],
+    ['there twice', () => model.audit.push({ ...model.audit.at(-1)!, id: 'again' })],
+    ['with another old value', () => change(model.audit.at(-1)!.changes, 'old', 'other')],
+    ['with another new value', () => change(model.audit.at(-1)!.changes, 'new', 'other')],
+    ['with another field', () => change(model.audit.at(-1)!.changes, 'field', 'phone')],
+    [
+      'of another user',
+      () => Object.assign(model.audit.at(-1)!, { target: { kind: 'user', id: second.user } }),
+    ],
+    ['of a request that nobody sent', () => Object.assign(model.audit.at(-1)!, { request_id: 'other' })],
+    ['of a refused request', () => model.change(first, { phone: '1' }, refused)],
+    [
+      'of a session that nobody made',
+      () => Object.assign(model.history.of('issue')[0]!.call, { effect: 'none' }),
+    ],
+  ])('sees an audit row that is %s', (_name, plant) => {
+    model.issue(first.user);
+    model.change(first, { known_as: 'two' });
+    expect(model.broken()).toEqual([]);
+    plant();
+    expect(model.broken()).toContain('audit');
+  });
+  const refused = { effect: 'none', answers: [[409, 'wrong_state']], applied: true } as const;
+  const change = (changes: readonly object[], key: string, value: string): unknown =>
+    Object.assign(changes[0]!, { [key]: value });
+
+  it('sees changes that are in another order than their acknowledgements', () => {
+    model.change(first, { phone: '1' });
+    model.change(first, { phone: '2' });
+    const [one, two] = model.audit.slice(-2);
+    Object.assign(two!, { changes: [{ field: 'phone', old: null, new: '2' }] });
+    Object.assign(one!, { changes: [{ field: 'phone', old: '2', new: '1' }] });
+    Object.assign(model.users.get(first.user)!, { phone: '1' });
+    expect(model.broken()).toContain('order of changes');
+  });
+
+  it('sees a name that two users have, in another spelling, as a username and an e-mail address', () => {
+    model.change(first, { username: 'ONE@example.org' });
+    model.change(second, { email: 'one@example.org' });
+    expect(model.broken()).toEqual(['uniqueness']);
+  });
+
+  it('sees a name that two users had for a while', () => {
+    model.change(first, { username: 'one' });
+    model.change(second, { username: 'one' });
+    model.change(second, { username: 'two' });
+    expect(model.broken()).toEqual(['uniqueness']);
+  });
+
+  it('sees an external id that two users have', () => {
+    model.create({ external_id: 'E-1' });
+    expect(model.broken()).toEqual(['uniqueness']);
+  });
+
+  it('sees a circle of managers, and one that was there for a while', () => {
+    model.change(first, { manager_uuid: second.user });
+    expect(model.broken()).toEqual([]);
+    model.change(second, { manager_uuid: first.user });
+    expect(model.broken()).toEqual(['no manager circle']);
+    model.change(second, { manager_uuid: null });
+    expect(model.broken()).toEqual(['no manager circle']);
+  });
+
+  it('sees that no Webmaster is left, and that none was left for a while', () => {
+    const [webmaster] = model.history.of('create');
+    model.change(first, { roles: ['Webmaster'] });
+    model.change(webmaster!, { roles: ['Author'] });
+    expect(model.broken()).toEqual([]);
+    model.change(first, { status: 'Blocked' });
+    expect(model.broken()).toEqual(['a Webmaster stays']);
+    model.change(first, { status: 'Active' });
+    expect(model.broken()).toEqual(['a Webmaster stays']);
+  });
+
+  it('sees a wrong count at the end, and one during the run', () => {
+    const final = model.final();
+    const [one, ...others] = final.seen;
+    const seen = [{ ...one!, counts: { ...one!.counts, Active: 7 } }, ...others];
+    expect(model.broken({ ...final, seen })).toEqual(['counts']);
+    model.count(model.users.size - 1);
+    expect(model.broken()).toEqual(['counts']);
+  });
+
+  it('sees a wrong count of a status', () => {
+    model.change(second, { status: 'Blocked' });
+    model.count(1, 'Blocked');
+    expect(model.broken()).toEqual([]);
+    model.count(0, 'Blocked');
+    expect(model.broken()).toEqual(['counts']);
+  });
+
+  it.each([
+    ['misses a user', (users: string[]) => users.slice(1)],
+    ['sees a user twice', (users: string[]) => [...users, users[0]!]],
+  ])('sees a walk that %s', (_name, plant) => {
+    model.walk(plant([...model.users.keys()]));
+    expect(model.broken()).toEqual(['complete walks']);
+  });
+
+  it('sees a list by offset that differs from the cursor', () => {
+    const final = model.final();
+    const seen = final.seen.map((one) => ({ ...one, byOffset: one.byOffset.slice(1) }));
+    expect(model.broken({ ...final, seen })).toEqual(['complete walks']);
+  });
+
+  it('sees a search that finds the wrong users, and an API key that was made twice', () => {
+    const final = model.final();
+    const lookup = { query: 'username=one', expected: ['n1'], exact: true, found: ['n1', 'n2'] };
+    expect(model.broken({ ...final, lookups: [lookup] })).toEqual(['searches']);
+    expect(model.broken({ ...final, lookups: [{ ...lookup, exact: false }] })).toEqual([]);
+    model.issue();
+    expect(model.broken({ ...final, keys: [...model.keys, ...model.keys] })).toEqual(['retried keys']);
+  });
+
+  it('sees credentials that outlive their end, and a blocked user with a session', () => {
+    const session = model.issue(first.user);
+    const key = model.issue();
+    for (const credential of [session, key]) model.use(credential, true);
+    model.end(key, 'api_key');
+    model.use(key, false);
+    expect(model.broken()).toEqual([]);
+    model.change(first, { status: 'Blocked' });
+    model.use(session, true);
+    expect(model.broken()).toEqual(['ended credentials are refused']);
+  });
+
+  it('sees a revoked key that is accepted, and a good one that is refused', () => {
+    const [revoked, good] = [model.issue(), model.issue()];
+    model.end(revoked, 'api_key');
+    model.use(revoked, true);
+    expect(model.broken()).toEqual(['ended credentials are refused']);
+    model.history.entries.pop();
+    expect(model.broken()).toEqual([]);
+    model.use(good, false);
+    expect(model.broken()).toEqual(['ended credentials are refused']);
+  });
+
+  it('sees a retried create that its own first attempt is in the way of, or that makes two users', () => {
+    const username = 'again';
+    const answers = [lost, [409, 'username_taken'] as const];
+    model.create({ username }, { effect: 'unknown', answers, applied: true });
+    expect(model.broken()).toEqual(['retried keys']);
+  });
+
+  it('sees a 500, and a 503 unavailable of a change that was made', () => {
+    model.call({ effect: 'unknown', answers: [[500, 'internal']] });
+    expect(model.broken()).toEqual(['answers']);
+    model.change(
+      first,
+      { known_as: 'x' },
+      { effect: 'none', answers: [[503, 'unavailable']], applied: true },
+    );
+    expect(model.broken()).toContain('unavailable means that nothing happened');
+  });
+});
