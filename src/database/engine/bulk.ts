@@ -82,6 +82,23 @@ export async function upsertRows<E extends Row<E>>(
   await writeRows(sql, entity, rows, tail);
 }
 
+/** Writes the columns in which two states of a row differ. */
+export async function updateRow<E extends Row<E>>(
+  sql: Sql,
+  entity: new () => E,
+  key: keyof E & string,
+  before: E,
+  after: E,
+): Promise<void> {
+  const { name, columns } = tableOf(entity);
+  const differing = columns.filter((column) => valueOf(before, column) !== valueOf(after, column));
+  if (differing.length === 0) return;
+  await sql.execute(
+    `UPDATE ${name} SET ${differing.map((column) => `${column} = ?`).join(', ')} WHERE ${key} = ?`,
+    [...differing.map((column) => valueOf(after, column)), after[key]],
+  );
+}
+
 /** `DELETE … WHERE column IN (…)`. @returns the number of rows. */
 export async function deleteRows(
   sql: Sql,
@@ -130,7 +147,7 @@ async function writeRows<E extends Row<E>>(
 ): Promise<void> {
   if (rows.length === 0) return;
   const { name, columns } = tableOf(entity);
-  const values = rows.map((row) => columns.map((column) => (isField(row, column) ? row[column] : null)));
+  const values = rows.map((row) => columns.map((column) => valueOf(row, column)));
   const into = `INSERT INTO ${name} (${columns.join(', ')}) `;
   if (sql.dialect === 'sqlite' && columns.length <= NARROW && rows.length >= WORTH_JSON && tail === '') {
     values.forEach(assertBindable);
@@ -149,4 +166,6 @@ async function writeRows<E extends Row<E>>(
 const NARROW = 4;
 const WORTH_JSON = 10;
 
+const valueOf = <E extends Row<E>>(row: E, column: string): SqlValue =>
+  isField(row, column) ? row[column] : null;
 const isField = <E extends object>(row: E, name: string): name is keyof E & string => name in row;
