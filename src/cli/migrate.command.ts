@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { readSettings } from '../config/settings.js';
-import { migrate, openDataSource } from '../database/data-source.js';
+import { openDataSource } from '../database/data-source.js';
+import { migrate } from '../database/migrate.js';
 import type { Application } from './application.js';
 
 export const migrateCommand = ({ entities }: Application) =>

@@ -134,6 +134,12 @@ export const CATALOGUE = {
     remedy:
       'Repeat the request after the seconds of the `Retry-After` header; with an `Idempotency-Key` it takes effect once.',
   },
+  outcome_unknown: {
+    status: 503,
+    title: 'Nobody knows whether the change was made',
+    remedy:
+      'The answer of the database to a commit was lost. Repeat the request with the same `Idempotency-Key`, or read the record to see whether the change was made.',
+  },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 
 export type ErrorCode = keyof typeof CATALOGUE;

@@ -42,14 +42,18 @@ export class Env extends OperationSettings {
   @Length(1, 4096)
   DATA_DIR: string = './data';
 
-  /** `sqlite:<file>` or `mysql://user:password@host:port/database`; default `sqlite:<DATA_DIR>/rollcall.sqlite`. */
+  /**
+   * `sqlite:<file>` or `mysql://user:password@host:port/database`; default `sqlite:<DATA_DIR>/rollcall.sqlite`. Of several
+   * hosts (`host1:port,host2:port`) the first serves that takes writes.
+   */
   @IsOptional()
   @ValidateBy({
     name: 'databaseUrl',
     validator: {
       validate: isDatabaseUrl,
       defaultMessage: () =>
-        'DATABASE_URL must be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded',
+        'DATABASE_URL must be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded; ' +
+        'several hosts are separated by commas',
     },
   })
   DATABASE_URL?: string;

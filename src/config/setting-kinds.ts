@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsInt, Max, Min, ValidateBy } from 'class-validator';
 import { Cron } from 'croner';
+import { readDatabaseUrl } from './database-url.js';
 
 /** Kinds of settings: how a variable's text is read, and the rules that come with it. */
 
@@ -27,17 +28,9 @@ export const Count = () => applyDecorators(Integer(), IsInt(), Min(1));
 /** 0 to 100. */
 export const Percent = () => applyDecorators(Integer(), IsInt(), Min(0), Max(100));
 
-/** Whether `data-source-options.ts` can parse the value. */
+/** A file of SQLite, or a URL that `readDatabaseUrl` can read. */
 export function isDatabaseUrl(value: unknown): boolean {
-  if (typeof value !== 'string') return false;
-  if (!/^(mysql|mariadb):/.test(value)) return /^sqlite:.+/.test(value);
-  try {
-    const { hostname, username, password, pathname, hash, search } = new URL(value);
-    [username, password].forEach(decodeURIComponent);
-    return hostname !== '' && hash + search === '' && /^[^/]+$/.test(decodeURIComponent(pathname.slice(1)));
-  } catch {
-    return false;
-  }
+  return typeof value === 'string' && (/^sqlite:.+/.test(value) || readDatabaseUrl(value) !== undefined);
 }
 
 /** SQLite has one connection and one writer. */

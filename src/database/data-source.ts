@@ -1,9 +1,11 @@
-import { DataSource, type DataSourceOptions, type Migration, MigrationExecutor } from 'typeorm';
-import { isObject } from '../common/json.js';
+import { DataSource, type DataSourceOptions, MigrationExecutor } from 'typeorm';
 import type { Env } from '../config/env.js';
 import { dropCollation } from './engine/columns.js';
-import { type DatabaseSettings, mysqlOptions, sqliteFile } from './engine/connection-options.js';
+import { type DatabaseSettings, type Server, serversOf, sqliteFile } from './engine/connection-options.js';
+import { chooseSession } from './engine/host-choice.js';
+import { endSession, openSession } from './engine/session.js';
 import { openFile } from './engine/sqlite-connection.js';
+import { migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
 const PENDING =
@@ -12,8 +14,15 @@ const PENDING =
 /** The tables of the features: entity classes, named by the composition root, which alone knows every feature. */
 export type Entities = readonly (new () => object)[];
 
-/** What TypeORM needs for the schema of the database of `DATABASE_URL`. The statements of the service are the engine's. */
-export function dataSourceOptions(settings: DatabaseSettings, entities: Entities): DataSourceOptions {
+/**
+ * What TypeORM needs for the schema of the database of `DATABASE_URL`. The statements of the service are the engine's.
+ * @param server the one to connect to, of several; the first by default.
+ */
+export function dataSourceOptions(
+  settings: DatabaseSettings,
+  entities: Entities,
+  server?: Server,
+): DataSourceOptions {
   const shared = {
     entities: [...entities],
     migrations: MIGRATIONS,
@@ -22,7 +31,7 @@ export function dataSourceOptions(settings: DatabaseSettings, entities: Entities
   };
   const file = sqliteFile(settings);
   if (file === undefined) {
-    const { user: username, ...options } = mysqlOptions(settings);
+    const { user: username, ...options } = (server ?? serversOf(settings)[0]).options;
     // The two differ only in how TypeORM's schema tools read the server's catalogue.
     const type = settings.databaseUrl.startsWith('mariadb:') ? 'mariadb' : 'mysql';
     return { ...shared, type, username, ...options };
@@ -36,13 +45,23 @@ export function dataSourceOptions(settings: DatabaseSettings, entities: Entities
 
 /** TypeORM's view of the database, for its schema; to be destroyed after use. */
 export async function openDataSource(env: Env, entities: Entities): Promise<DataSource> {
-  const dataSource = new DataSource(dataSourceOptions(env, entities));
+  const dataSource = new DataSource(dataSourceOptions(env, entities, await serverInUse(env)));
   const embedded = isEmbedded(dataSource);
   // SQLite takes any type name; TypeORM's list of them lacks the one that MySQL needs for long text.
   if (embedded) dataSource.driver.supportedDataTypes.push('mediumtext');
   await dataSource.initialize();
   if (embedded) for (const { columns } of dataSource.entityMetadatas) columns.forEach(dropCollation);
   return dataSource;
+}
+
+/** Of several servers the one that takes changes. */
+async function serverInUse(settings: DatabaseSettings): Promise<Server | undefined> {
+  if (sqliteFile(settings) !== undefined) return undefined;
+  const servers = serversOf(settings);
+  if (servers.length === 1) return servers[0];
+  const session = await chooseSession(servers, { open: openSession, end: endSession });
+  await endSession(session);
+  return session.server;
 }
 
 /** True on SQLite, where this process owns the database. */
@@ -80,34 +99,11 @@ async function assertKnown(dataSource: DataSource): Promise<void> {
   );
 }
 
-/** Whether the schema is older than this program. */
+/** Whether the schema is older than this program. Writes nothing. */
 export async function pendingMigrations(dataSource: DataSource): Promise<boolean> {
-  return dataSource.showMigrations();
-}
-
-/**
- * Runs what is pending and returns it. Processes that ask at once take turns: SQLite's migrations are one transaction
- * from the first look on; MariaDB's DDL is not transactional and is guarded by a named lock.
- */
-export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   const runner = dataSource.createQueryRunner();
-  const executor = new MigrationExecutor(dataSource, runner);
-  executor.transaction = 'none';
-  const name = "CONCAT('rollcall ', MD5(DATABASE()))";
-  const unlock = `SELECT RELEASE_LOCK(${name})`;
-  const { take, leave, undo } = isEmbedded(dataSource)
-    ? { take: 'BEGIN IMMEDIATE', leave: 'COMMIT', undo: 'ROLLBACK' }
-    : { take: `SELECT GET_LOCK(${name}, 300) AS got`, leave: unlock, undo: unlock };
-  const taken: unknown = await runner.query(take);
-  if (Array.isArray(taken) && isObject(taken[0]) && taken[0]['got'] === 0)
-    throw new Error('Another process has been migrating for five minutes.');
   try {
-    const done = await executor.executePendingMigrations();
-    await runner.query(leave);
-    return done;
-  } catch (error) {
-    await runner.query(undo).catch(() => undefined); // the first error is the one to report
-    throw error;
+    return (await new MigrationExecutor(dataSource, runner).getPendingMigrations()).length > 0;
   } finally {
     await runner.release();
   }

@@ -1,12 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { setTimeout as delay } from 'node:timers/promises';
-import { unavailable } from '../common/errors.js';
 import { DATABASE, type Database } from './engine/database.js';
-import { DatabaseFault } from './engine/database-fault.js';
+import { repeated } from './engine/retry.js';
 import type { OpenTransaction, Sql } from './engine/sql.js';
-
-/** Enough for some dozens of writers of one key: each attempt ends with one of them done. */
-const MAX_ATTEMPTS = 8;
 
 /** A request that takes effect once, however often it is sent (ADR 16). */
 export interface Repeatable {
@@ -22,30 +17,36 @@ export class TransactionRunner {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Runs `work` in one transaction and returns what it returns. When another writer got in between (unique
-   * violation, deadlock, lock wait) the whole work runs again: it must read before it writes, so that it finds
-   * what the other one wrote and can name it, and it must change nothing outside of `tx`. Nor may it use the
-   * database beside `tx`: on SQLite that statement would wait for this very transaction to end.
+   * Runs `work` in one transaction and returns what it returns. When another writer got in between (unique violation,
+   * deadlock, lock wait, certification), or the server went away before the commit, the whole work runs again
+   * (`pauseAfter`): it must read before it writes, so that it finds what the other one wrote and can name it, and it
+   * must change nothing outside of `tx`. Nor may it use the database beside `tx`: on SQLite that statement would wait
+   * for this very transaction to end.
    * @param caller the caller of the request whose effect this is: the answer is stored with it where it is asked for.
-   * @throws whatever `work` throws, after a rollback; ProblemError `unavailable` when the races do not end.
+   * @throws whatever `work` throws, after a rollback; ProblemError `unavailable` when the races do not end or no server
+   * takes changes, and `outcome_unknown` when the answer to the commit was lost.
    */
   async run<T>(work: (tx: Sql) => Promise<T>, caller?: { repeatable?: Repeatable }): Promise<T> {
     const repeatable = caller?.repeatable;
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const tx = await this.database.begin();
-      try {
-        if (repeatable && attempt > 1) await repeatable.assertFirst(tx); // the other writer may have been the same request
-        const result = await work(tx);
-        if (repeatable) await repeatable.keep(tx, result);
-        await tx.commit();
-        return result;
-      } catch (error) {
-        await rollback(tx);
-        if (!(error instanceof DatabaseFault && error.fault === 'race')) throw error;
-      }
-      await delay(Math.random() * 10 * attempt);
+    return repeated('transaction', (attempt) => this.once(work, repeatable, attempt > 1));
+  }
+
+  private async once<T>(
+    work: (tx: Sql) => Promise<T>,
+    repeatable: Repeatable | undefined,
+    again: boolean,
+  ): Promise<T> {
+    const tx = await this.database.begin();
+    try {
+      if (repeatable && again) await repeatable.assertFirst(tx); // the other writer may have been the same request
+      const result = await work(tx);
+      if (repeatable) await repeatable.keep(tx, result);
+      await tx.commit();
+      return result;
+    } catch (error) {
+      await rollback(tx);
+      throw error;
     }
-    throw unavailable('Too many changes of the same records at once.', 1);
   }
 }
 

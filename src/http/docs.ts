@@ -110,7 +110,7 @@ const BODY: ErrorCode[] = [
   'unsupported_media_type',
   'validation_failed',
 ];
-const ALWAYS: ErrorCode[] = ['rate_limited', 'internal', 'unavailable'];
+const ALWAYS: ErrorCode[] = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'];
 
 /** Error answers of a route by their codes, with those that every route may return. */
 export const Problems = (...codes: ErrorCode[]) => {

@@ -36,7 +36,8 @@ export class HealthController {
   @Get('ready')
   @ApiOperation({
     summary: 'Does it take requests?',
-    description: '503 while the database does not answer, and from SIGTERM on.',
+    description:
+      '503 while the database does not answer or takes no changes (`detail` says which), and from SIGTERM on.',
   })
   @ApiResponse({ status: 200, description: 'It does.', schema: UP })
   @Open()
@@ -56,9 +57,11 @@ export class HealthController {
   }
 }
 
-/** The names of the failed checks. */
+/** What is not ready, and why: `database takes no changes`. */
 function downIn(error: HttpException): string {
   const body = error.getResponse();
   const down = isObject(body) && isObject(body['error']) ? body['error'] : {};
-  return Object.keys(down).join(', ');
+  return Object.entries(down)
+    .map(([name, check]) => `${name} ${isObject(check) ? String(check['message']) : 'fails'}`)
+    .join(', ');
 }

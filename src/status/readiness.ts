@@ -4,12 +4,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { unavailable } from '../common/errors.js';
 import { Env } from '../config/env.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
+import type { Writability } from '../database/engine/sql.js';
 
-/** Whether this instance takes requests: its database answers, and it is not shutting down. */
+const SAID = { read_only: 'takes no changes', out_of_sync: 'is not in step with its cluster' } as const;
+
+/** Whether this instance takes requests: its database takes changes, and it is not shutting down. */
 @Injectable()
 export class Readiness implements BeforeApplicationShutdown {
   /** Whether the process was asked to end. */
   ending = false;
+
+  private asked: Promise<Writability> | undefined;
 
   constructor(
     @Inject(DATABASE) private readonly connection: Database,
@@ -26,22 +31,33 @@ export class Readiness implements BeforeApplicationShutdown {
   /** @throws ProblemError `unavailable` when the database does not answer, for any reason. */
   async assertDatabase(): Promise<void> {
     try {
-      await this.connection.query('SELECT changes FROM user_rules LIMIT 1');
+      await this.connection.query('SELECT uuid FROM users LIMIT 1');
     } catch {
       throw unavailable('The database does not answer.');
     }
   }
 
+  /** Whether the database takes changes: a service that can only read is not ready. */
   async database(): Promise<HealthIndicatorResult> {
     const indicator = this.indicators.check('database');
-    return this.assertDatabase().then(
-      () => indicator.up(),
-      () => indicator.down(),
-    );
+    try {
+      const writability = await this.writability();
+      return writability === 'writable' ? indicator.up() : indicator.down(SAID[writability]);
+    } catch {
+      return indicator.down('does not answer');
+    }
+  }
+
+  /** One question at a time, however many probes ask. */
+  private writability(): Promise<Writability> {
+    this.asked ??= this.connection.writability().finally(() => {
+      this.asked = undefined;
+    });
+    return this.asked;
   }
 
   process(): HealthIndicatorResult {
     const indicator = this.indicators.check('process');
-    return this.ending ? indicator.down({ message: 'shutting down' }) : indicator.up();
+    return this.ending ? indicator.down('is shutting down') : indicator.up();
   }
 }

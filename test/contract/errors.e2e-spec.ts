@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/common/errors.js';
 import { Log } from '../../src/telemetry/log.js';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { ofCommit } from '../../src/database/engine/database-fault.js';
 import { TestApp } from '../support/app.js';
 import type { Answer, Client } from '../support/client.js';
 import { aUser, create } from '../support/factories.js';
@@ -59,6 +60,24 @@ async function brokenDatabase(): Promise<Answer> {
   }
 }
 
+/** The connection breaks while the answer to a commit is on its way. */
+async function lostCommit(): Promise<Answer> {
+  const begin = database().begin.bind(database());
+  const began = jest.spyOn(database(), 'begin').mockImplementationOnce(async () => {
+    const transaction = await begin();
+    const commit = async () => {
+      await transaction.commit();
+      throw ofCommit(new Error('lost'));
+    };
+    return { ...transaction, commit };
+  });
+  try {
+    return await app.key.post('/users', aUser());
+  } finally {
+    began.mockRestore();
+  }
+}
+
 const taken = (overrides: Record<string, unknown>) => app.key.post('/users', aUser(overrides));
 
 /** A request for every code. */
@@ -100,6 +119,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   },
   internal: brokenDatabase,
   unavailable: fullQueue,
+  outcome_unknown: lostCommit,
 };
 
 /** Members besides the seven that every problem has, and the headers that each code must have. */
@@ -121,6 +141,7 @@ const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegE
   },
   login_throttled: { headers: { 'retry-after': /^([1-9]|[1-9]\d|[1-8]\d\d|900)$/ } },
   unavailable: { headers: { 'retry-after': /^[1-9]\d*$/ } },
+  outcome_unknown: { headers: { 'retry-after': /^[1-9]\d*$/ } },
 };
 const MEMBERS = ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'];
 

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE } from '../../src/database/engine/database.js';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import type { Writability } from '../../src/database/engine/sql.js';
 import { TestApp } from '../support/app.js';
 import { csv, imported } from '../support/imports.js';
 
@@ -26,18 +27,36 @@ test('a process that answers is alive, and ready with its database', async () =>
 });
 
 test('without its database it is alive and not ready', async () => {
-  const database = app.app.get<{ query: unknown }>(DATABASE);
-  const query = database.query;
-  database.query = () => Promise.reject(new Error('away'));
+  const database = app.app.get<{ query: unknown; writability: unknown }>(DATABASE);
+  const { query, writability } = database;
+  const away = () => Promise.reject(new Error('away'));
+  Object.assign(database, { query: away, writability: away });
   try {
     const { status, body, headers } = await app.nobody.raw('GET', '/health/ready');
-    expect([status, body.code, body.detail]).toEqual([503, 'unavailable', 'Not ready: database.']);
+    expect([status, body.code, body.detail]).toEqual([
+      503,
+      'unavailable',
+      'Not ready: database does not answer.',
+    ]);
     expect(headers['retry-after']).toMatch(/^\d+$/);
     expect((await app.nobody.raw('GET', '/health/live')).status).toBe(200);
     expect(await value('rollcall_imports_parked')).toBeNaN();
   } finally {
-    database.query = query;
+    Object.assign(database, { query, writability });
   }
+  expect((await app.nobody.raw('GET', '/health/ready')).status).toBe(200);
+});
+
+test.each([
+  ['read_only', 'Not ready: database takes no changes.'],
+  ['out_of_sync', 'Not ready: database is not in step with its cluster.'],
+])('a database that is %s makes it not ready, and the answer says so', async (writability, detail) => {
+  const asked = jest
+    .spyOn(app.app.get<Database>(DATABASE), 'writability')
+    .mockResolvedValueOnce(writability as Writability);
+  const { status, body } = await app.nobody.raw('GET', '/health/ready');
+  expect([status, body.code, body.detail]).toEqual([503, 'unavailable', detail]);
+  asked.mockRestore();
   expect((await app.nobody.raw('GET', '/health/ready')).status).toBe(200);
 });
 

@@ -4,6 +4,7 @@ import { type AddressInfo, type Server, type Socket, connect, createServer } fro
 /** A TCP connection to a server that a test can cut and restore. */
 export class Link {
   private readonly sockets = new Set<Socket>();
+  private trap: { text: string; arrives: boolean } | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -19,12 +20,16 @@ export class Link {
     const link = new Link(server, (server.address() as AddressInfo).port);
     server.on('connection', (near) => {
       const far = connect(Number(port), hostname);
+      near.on('data', (data) => {
+        link.forward(data, near, far);
+      });
+      far.pipe(near);
       for (const [socket, other] of [
         [near, far],
         [far, near],
       ] as const) {
         link.sockets.add(socket);
-        socket.pipe(other);
+        socket.on('end', () => other.end());
         socket.on('error', () => other.destroy());
         socket.on('close', () => link.sockets.delete(socket));
       }
@@ -40,6 +45,14 @@ export class Link {
     return other.href;
   }
 
+  /**
+   * Breaks the next connection on which the client sends this text, at that moment. The server still gets the text and
+   * acts on it (`arrives`), or never does; the client gets no answer either way.
+   */
+  breakAt(text: string, { arrives }: { arrives: boolean }): void {
+    this.trap = { text, arrives };
+  }
+
   /** From now on nothing passes, and no new connection is made. */
   async cut(): Promise<void> {
     const closed = once(this.server, 'close');
@@ -51,5 +64,27 @@ export class Link {
   async mend(): Promise<void> {
     this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
+  }
+
+  private forward(data: Buffer, near: Socket, far: Socket): void {
+    const { trap } = this;
+    if (!trap || !data.includes(trap.text)) {
+      far.write(data);
+      return;
+    }
+    this.trap = undefined;
+    far.unpipe(near);
+    if (!trap.arrives) {
+      near.destroy();
+      far.destroy();
+      return;
+    }
+    // The server's answer says that it is done; the client is to miss it.
+    far.once('data', () => {
+      near.destroy();
+      far.destroy();
+    });
+    far.resume();
+    far.write(data);
   }
 }

@@ -3,7 +3,7 @@ import { Pace } from '../../src/import/apply/pace.js';
 
 /** The batches of each transaction, where a batch takes so long. */
 function batches(transactions: number, millisOf: (transaction: number) => number): number[] {
-  const pace = new Pace();
+  const pace = new Pace('sqlite');
   return Array.from({ length: transactions }, (_, transaction) => {
     const count = pace.batches;
     pace.took(count, count * millisOf(transaction));

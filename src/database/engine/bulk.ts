@@ -1,5 +1,5 @@
 import { getMetadataArgsStorage } from 'typeorm';
-import { type Sql, type SqlValue, placeholders } from './sql.js';
+import { type Sql, type SqlValue, assertBindable, placeholders } from './sql.js';
 
 /** Values named in one statement: SQLite binds 32,766 of them, MySQL 65,535. */
 const MAX_PARAMS = 30_000;
@@ -123,11 +123,23 @@ async function writeRows<E extends Row<E>>(
 ): Promise<void> {
   if (rows.length === 0) return;
   const { name, columns } = tableOf(entity);
-  const head = `INSERT INTO ${name} (${columns.join(', ')}) VALUES `;
-  await sql.insert(
-    { head, columns: columns.length, tail },
-    rows.map((row) => columns.map((column) => (isField(row, column) ? row[column] : null))),
-  );
+  const values = rows.map((row) => columns.map((column) => (isField(row, column) ? row[column] : null)));
+  const into = `INSERT INTO ${name} (${columns.join(', ')}) `;
+  if (sql.dialect === 'sqlite' && columns.length <= NARROW && rows.length >= WORTH_JSON && tail === '') {
+    values.forEach(assertBindable);
+    const members = columns.map((_, index) => `value ->> ${index}`).join(', ');
+    await sql.execute(`${into}SELECT ${members} FROM json_each(?)`, [JSON.stringify(values)]);
+    return;
+  }
+  const head = `${into}VALUES `;
+  await sql.insert({ into: { table: name, columns }, head, columns: columns.length, tail }, values);
 }
+
+/**
+ * Rows of up to so many columns are cheaper on SQLite as one JSON text than one by one, which costs more for the calls of
+ * the driver than for the rows (2.5 against 4.2 µs of CPU for a word); from so many rows on.
+ */
+const NARROW = 4;
+const WORTH_JSON = 10;
 
 const isField = <E extends object>(row: E, name: string): name is keyof E & string => name in row;

@@ -1,10 +1,18 @@
-import type { PoolOptions } from 'mysql2';
+import type { ConnectionOptions } from 'mysql2';
 import { isIP } from 'node:net';
+import { type DatabaseHost, type DatabaseUrl, readDatabaseUrl } from '../../config/database-url.js';
 import { type Env, EnvError } from '../../config/env.js';
 import { readPemFile } from '../../config/settings.js';
 
 /** The settings that say where the database is. */
 export type DatabaseSettings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE' | 'DATABASE_TLS_CA_FILE'>;
+
+/** A server of `DATABASE_URL`. */
+export interface Server {
+  /** `host:port`, for operators. */
+  name: string;
+  options: ReturnType<typeof optionsOf>;
+}
 
 const SQLITE = 'sqlite:';
 
@@ -13,33 +21,48 @@ export function sqliteFile({ databaseUrl }: DatabaseSettings): string | undefine
   return databaseUrl.startsWith(SQLITE) ? databaseUrl.slice(SQLITE.length) : undefined;
 }
 
-/** The options of mysql2 for a server. @throws EnvError where TLS is asked for and cannot be had. */
-export function mysqlOptions(settings: DatabaseSettings) {
-  const { hostname, port, username, password, pathname } = new URL(settings.databaseUrl);
+/**
+ * The servers in the order of preference, each with the options that mysql2 takes.
+ * @throws EnvError where TLS is asked for and cannot be had, and for a URL that is none.
+ */
+export function serversOf(settings: DatabaseSettings): [Server, ...Server[]] {
+  const url = readDatabaseUrl(settings.databaseUrl);
+  const servers = url?.hosts.map((host) => ({ name: nameOf(host), options: optionsOf(url, host, settings) }));
+  const [first, ...others] = servers ?? [];
+  if (!first) throw new EnvError('DATABASE_URL names no server.');
+  return [first, ...others];
+}
+
+function optionsOf(
+  { user, password, database }: DatabaseUrl,
+  { host, port }: DatabaseHost,
+  settings: DatabaseSettings,
+) {
   return {
-    host: hostname,
-    port: port === '' ? 3306 : Number(port),
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-    database: decodeURIComponent(pathname.slice(1)),
+    host,
+    port,
+    user,
+    password,
+    database,
     charset: 'utf8mb4',
     timezone: 'Z',
     dateStrings: true,
     supportBigNumbers: true,
     bigNumberStrings: false,
     connectTimeout: 5000,
-    connectionLimit: settings.DATABASE_POOL_SIZE,
     // A search has many forms; the server's statements are shared by all connections and all its users.
     maxPreparedStatements: 100,
-    ...tls(hostname, settings),
-  } satisfies PoolOptions;
+    ...tls(host, settings),
+  } satisfies ConnectionOptions;
 }
 
+const nameOf = ({ host, port }: DatabaseHost): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 /** Encrypted and to the right server, or not at all. @throws EnvError for an address: certificates are compared by name. */
-function tls(hostname: string, { DATABASE_TLS_CA_FILE: file }: DatabaseSettings) {
+function tls(host: string, { DATABASE_TLS_CA_FILE: file }: DatabaseSettings) {
   if (file === undefined) return {};
-  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
-    throw new EnvError('DATABASE_TLS_CA_FILE needs a DATABASE_URL with the name that the certificate has.');
+  if (isIP(host) !== 0) {
+    throw new EnvError('DATABASE_TLS_CA_FILE needs a DATABASE_URL with the name that each certificate has.');
   }
   const ca = readPemFile('DATABASE_TLS_CA_FILE', file);
   return { ssl: { ca, minVersion: 'TLSv1.2', rejectUnauthorized: true, verifyIdentity: true } };

@@ -1,34 +1,71 @@
-import { ProblemError } from '../../common/errors.js';
+import { type ErrorCode, ProblemError } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
 
 /**
- * - `race`: another writer came in between (unique violation, deadlock, lock wait); the same work may succeed now.
- * - `away`: the database does not answer, has no room left, or accepts no changes, as a server that is being replaced.
+ * - `race`: another writer came in between (deadlock, lock wait, certification on a cluster), and nothing of the
+ *   statement or the transaction is left; the same may succeed now.
+ * - `duplicate`: a unique index has the value already; work that reads before it writes may succeed now.
+ * - `moved`: this connection is of no use any more: it broke, or its server takes no changes. Another one may do.
+ * - `away`: no server answers, or it has no room left.
+ * - `unknown`: the answer to a commit was lost, and nobody here knows whether it was done.
  */
-type Fault = 'race' | 'away';
+export type Fault = 'race' | 'duplicate' | 'moved' | 'away' | 'unknown';
+
+const LOCKED = {
+  code: 'unavailable',
+  detail: 'The database is kept locked by others.',
+  seconds: '1',
+} as const;
+const SHOWN = {
+  race: LOCKED,
+  duplicate: LOCKED,
+  moved: { code: 'unavailable', detail: 'The database takes no requests at the moment.', seconds: '2' },
+  away: { code: 'unavailable', detail: 'The database does not answer.', seconds: '5' },
+  unknown: {
+    code: 'outcome_unknown',
+    detail:
+      'The connection to the database broke while the change was being committed: it may have been made or not. ' +
+      'Ask, or repeat the request with the same Idempotency-Key.',
+    seconds: '1',
+  },
+} as const satisfies Record<Fault, { code: ErrorCode; detail: string; seconds: string }>;
 
 /** An error of the database that may be gone at a later attempt. The driver's error is its `cause`. */
 export class DatabaseFault extends ProblemError {
   constructor(
     readonly fault: Fault,
     override readonly cause: Error,
+    /** Enough attempts were made, by others too. */
+    readonly final = false,
   ) {
-    const detail =
-      fault === 'race' ? 'The database is kept locked by others.' : 'The database does not answer.';
-    super('unavailable', detail, { headers: { 'Retry-After': fault === 'race' ? '1' : '5' } });
+    const { code, detail, seconds } = SHOWN[fault];
+    super(code, detail, { headers: { 'Retry-After': seconds } });
   }
 }
 
-const RACE = new Set<unknown>([
-  'ER_DUP_ENTRY',
-  'ER_LOCK_DEADLOCK',
-  'ER_LOCK_WAIT_TIMEOUT',
+const RACE = [
+  'ER_LOCK_DEADLOCK', // also what Galera says of a certification that failed, at any statement and at COMMIT
+  'ER_LOCK_WAIT_TIMEOUT', // also a causal read that did not come in time
   'ER_CHECKREAD', // MariaDB: record has changed since last read
-  'SQLITE_CONSTRAINT_PRIMARYKEY',
-  'SQLITE_CONSTRAINT_UNIQUE',
-]);
+  'ER_TRANSACTION_ROLLBACK_DURING_COMMIT', // the certification of MySQL's group replication
+];
 
-const AWAY = new Set<unknown>([
+const DUPLICATE = ['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE'];
+
+/**
+ * The server refuses changes, or anything: it was demoted, or left its cluster. It says so before it does anything, and
+ * instead of a COMMIT that it then rolls back (MariaDB's `ha_commit_trans` and MySQL's likewise ask `read_only` first;
+ * a node of Galera that is not ready does not look at the statement).
+ */
+const REFUSED = [
+  'ER_OPTION_PREVENTS_STATEMENT', // 1290: --read-only, --super-read-only
+  'ER_READ_ONLY_MODE', // 1836
+  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', // 1792
+  'ER_UNKNOWN_COM_ERROR', // 1047: Galera's "WSREP has not yet prepared node for application use"
+];
+
+/** The connection broke, or its server could not finish. What was under way may be done or not. */
+const BROKEN = [
   'ECONNREFUSED',
   'ECONNRESET',
   'EHOSTUNREACH',
@@ -38,16 +75,25 @@ const AWAY = new Set<unknown>([
   'EPIPE',
   'ETIMEDOUT',
   'PROTOCOL_CONNECTION_LOST',
-  'POOL_CLOSED',
-  'ER_CON_COUNT_ERROR',
-  'ER_SERVER_SHUTDOWN',
-  'ER_CONNECTION_KILLED',
-  'ER_OPTION_PREVENTS_STATEMENT', // --read-only
-  'ER_READ_ONLY_MODE',
-  'ER_UNKNOWN_COM_ERROR', // Galera: a node that is not in step yet
-  'ER_DISK_FULL',
-  'ER_RECORD_FILE_FULL',
   'PROTOCOL_SEQUENCE_TIMEOUT',
+  'ER_SERVER_SHUTDOWN',
+  'ER_NORMAL_SHUTDOWN',
+  'ER_CLIENT_INTERACTION_TIMEOUT',
+  1927, // MariaDB's ER_CONNECTION_KILLED, for which the driver has no name
+  // 1180 at COMMIT: Galera lost its group while the write set was on its way. The others may have received it and have
+  // committed it, although this node answers with an error: `gcs_repl` fails with ENOTCONN in both cases.
+  'ER_ERROR_DURING_COMMIT',
+  // 3100: a hook of MySQL's group replication failed, which as with Galera may be after the group has the transaction.
+  'ER_RUN_HOOK_ERROR',
+];
+
+const AWAY = ['POOL_CLOSED', 'ER_CON_COUNT_ERROR', 'ER_DISK_FULL', 'ER_RECORD_FILE_FULL'];
+
+const FAULTS = new Map<unknown, Fault>([
+  ...RACE.map((code) => [code, 'race'] as const),
+  ...DUPLICATE.map((code) => [code, 'duplicate'] as const),
+  ...[...REFUSED, ...BROKEN].map((code) => [code, 'moved'] as const),
+  ...AWAY.map((code) => [code, 'away'] as const),
 ]);
 
 /** SQLite's extended codes begin with the basic ones: `SQLITE_IOERR_FSYNC`. */
@@ -56,6 +102,7 @@ const SQLITE_AWAY = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY)/;
 
 /** A driver's error as a DatabaseFault where it is one; any other error unchanged. */
 export function toDatabaseError(thrown: unknown): Error {
+  if (thrown instanceof DatabaseFault) return thrown;
   const error = thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
   const fault = faultOf(thrown);
   return fault ? new DatabaseFault(fault, error) : error;
@@ -72,10 +119,41 @@ function codeOf(error: unknown): string {
 }
 
 function faultOf(error: unknown): Fault | undefined {
-  const { code, fatal } = isObject(error) ? error : {};
+  const { code, errno, fatal } = isObject(error) ? error : {};
+  const known = FAULTS.get(code) ?? FAULTS.get(errno);
+  if (known) return known;
   const text = codeOf(error);
-  if (RACE.has(code) || SQLITE_RACE.test(text)) return 'race';
+  if (SQLITE_RACE.test(text)) return 'race';
+  if (SQLITE_AWAY.test(text)) return 'away';
   // mysql2 marks what ends a connection as fatal.
-  if (AWAY.has(code) || SQLITE_AWAY.test(text) || fatal === true) return 'away';
-  return undefined;
+  return fatal === true ? 'moved' : undefined;
+}
+
+/** What an error of a server says of a change that commits itself: where the answer was lost, the outcome is unknown. */
+export function ofChange(error: Error): Error {
+  return error instanceof DatabaseFault && error.fault === 'moved' && !isRefused(error)
+    ? new DatabaseFault('unknown', error.cause)
+    : error;
+}
+
+/**
+ * What an error of a server says of a COMMIT. Rolled back for sure are a race and a refusal; after anything else, an
+ * error that nobody has heard of included, the outcome is unknown.
+ */
+export function ofCommit(error: Error): Error {
+  if (!(error instanceof DatabaseFault)) return new DatabaseFault('unknown', error);
+  return error.fault === 'race' || isRefused(error) ? error : new DatabaseFault('unknown', error.cause);
+}
+
+function isRefused({ cause }: DatabaseFault): boolean {
+  return 'code' in cause && REFUSED.some((code) => code === cause.code);
+}
+
+/** The server has as many connections as it takes. */
+export const isCrowded = (error: unknown): boolean =>
+  error instanceof DatabaseFault && 'code' in error.cause && error.cause.code === 'ER_CON_COUNT_ERROR';
+
+/** The service is ending. */
+export function poolClosed(): DatabaseFault {
+  return new DatabaseFault('away', Object.assign(new Error('the pool is closed'), { code: 'POOL_CLOSED' }));
 }

@@ -1,6 +1,6 @@
-import { createPool } from 'mysql2';
-import { type DatabaseSettings, mysqlOptions, sqliteFile } from './connection-options.js';
+import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
 import { MysqlEngine } from './mysql.engine.js';
+import { MysqlPool } from './mysql-pool.js';
 import { ReaderLane } from './reader-lane.js';
 import type { Engine } from './sql.js';
 import { SqliteConnection } from './sqlite-connection.js';
@@ -25,7 +25,8 @@ export interface Sharing {
  */
 export function openDatabase(settings: DatabaseSettings, { turns, reader }: Sharing = {}): Database {
   const file = sqliteFile(settings);
-  if (file === undefined) return new MysqlEngine(createPool(mysqlOptions(settings)));
+  if (file === undefined)
+    return new MysqlEngine(new MysqlPool(serversOf(settings), settings.DATABASE_POOL_SIZE));
   const lane = reader === undefined ? undefined : new ReaderLane(reader, file);
   return new SqliteEngine(SqliteConnection.open(file), turns ?? new WriteQueue(), lane);
 }

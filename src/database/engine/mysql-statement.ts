@@ -1,4 +1,5 @@
-import type { FieldPacket, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
+import type { Readable } from 'node:stream';
+import type { Connection, FieldPacket, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { toDatabaseError } from './database-fault.js';
 import { multiRow } from './multi-row.js';
 import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
@@ -19,13 +20,15 @@ export type Resolve<T> = (result: T) => void;
  * Calls `resolve` or `reject`, once: callbacks, since a promise a step costs a fifth of a read. Short statements go
  * prepared (the server parses them once), multi-row and control statements as text. The time-out is our own: the
  * driver takes one in an object of options, which it then copies at the price of a tenth of a read.
+ * @param rows what a LOAD DATA LOCAL statement loads.
  */
 export function send<T extends Result>(
-  connection: PoolConnection,
+  connection: Connection,
   sql: string,
   params: readonly SqlValue[],
   resolve: Resolve<T>,
   reject: Reject,
+  rows?: () => Readable,
 ): void {
   let settled = false;
   const settle = (): boolean => {
@@ -52,7 +55,9 @@ export function send<T extends Result>(
   }, STATEMENT_MILLIS);
   try {
     assertBindable(params);
-    if (params.length === 0 || sql.length > PREPARED_LENGTH) connection.query<T>(sql, [...params], answer);
+    if (rows) connection.query<T>({ sql, infileStreamFactory: rows }, answer);
+    else if (params.length === 0 || sql.length > PREPARED_LENGTH)
+      connection.query<T>(sql, [...params], answer);
     else connection.execute<T>(sql, [...params], answer);
   } catch (refused) {
     fail(refused); // or the timer would end the connection while another request uses it
@@ -61,17 +66,18 @@ export function send<T extends Result>(
 
 /** As `send`, to be awaited. */
 export function sent<T extends Result>(
-  connection: PoolConnection,
+  connection: Connection,
   sql: string,
   params: readonly SqlValue[] = [],
+  rows?: () => Readable,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    send<T>(connection, sql, params, resolve, reject);
+    send<T>(connection, sql, params, resolve, reject, rows);
   });
 }
 
 export async function insertAll(
-  connection: PoolConnection,
+  connection: Connection,
   statement: InsertStatement,
   rows: readonly SqlValue[][],
 ): Promise<void> {

@@ -1,37 +1,32 @@
-import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2';
-import { toDatabaseError } from './database-fault.js';
-import {
-  type Reject,
-  type Resolve,
-  type Result,
-  type Rows,
-  insertAll,
-  send,
-  sent,
-} from './mysql-statement.js';
-import type { Engine, InsertStatement, Load, OpenTransaction, SqlValue } from './sql.js';
+import type { ResultSetHeader } from 'mysql2';
+import { DatabaseFault, ofChange, ofCommit } from './database-fault.js';
+import { NoWriter } from './host-choice.js';
+import type { MysqlPool, Pooled } from './mysql-pool.js';
+import { loadAll } from './mysql-load.js';
+import { type Reject, type Result, type Rows, insertAll, send, sent } from './mysql-statement.js';
+import { pauseAfter, repeated } from './retry.js';
+import { writabilityOf } from './server-state.js';
+import { askState } from './session.js';
+import type { Engine, InsertStatement, Load, OpenTransaction, SqlValue, Writability } from './sql.js';
 
 type Params = readonly SqlValue[];
 type Reading<R extends Result, T> = (result: R) => T;
+/** What an error means for what the statement does. */
+type Meaning = (error: Error) => Error;
 
-/** Sent on every connection before its first use: no silent truncation, UTC, and reads of committed rows. */
-const SESSION = [
-  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
-  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  'SET SESSION innodb_lock_wait_timeout = 5',
-];
+const asIs: Meaning = (error) => error;
 
-/** MariaDB or MySQL on a pool of mysql2 connections, which are opened when they are needed. */
+/**
+ * MariaDB or MySQL on a pool of connections. Statements outside of transactions are run again after a race and on
+ * another connection (`pauseAfter`); a change whose answer was lost is `unknown` and is not.
+ */
 export class MysqlEngine implements Engine {
   readonly dialect = 'mysql';
-  private readonly ready = new WeakSet<PoolConnection>();
-  private inUse = 0;
-  private waiting = 0;
 
-  constructor(private readonly pool: Pool) {}
+  constructor(private readonly pool: MysqlPool) {}
 
   query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
-    return this.alone(sql, params, (rows: Rows<T>) => rows);
+    return this.alone(sql, params, (rows: Rows<T>) => rows, asIs);
   }
 
   /** The server works beside this thread anyway. */
@@ -40,122 +35,141 @@ export class MysqlEngine implements Engine {
   }
 
   first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
-    return this.alone(sql, params, (rows: Rows<T>) => rows[0]);
+    return this.alone(sql, params, (rows: Rows<T>) => rows[0], asIs);
   }
 
   execute(sql: string, params: Params = []): Promise<number> {
-    return this.alone(sql, params, (result: ResultSetHeader) => result.affectedRows);
+    return this.alone(sql, params, (result: ResultSetHeader) => result.affectedRows, ofChange);
   }
 
+  /** Outside of a transaction: all rows or none. */
   async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
-    const connection = await this.acquired();
-    try {
-      await insertAll(connection, statement, rows);
-    } finally {
-      this.release(connection);
-    }
+    await repeated('statement', async () => {
+      const tx = await this.begin();
+      try {
+        await tx.insert(statement, rows);
+        await tx.commit();
+      } finally {
+        await tx.rollback().catch(() => undefined); // the first error is the one to report
+      }
+    });
   }
 
   get load(): Load {
-    return { inUse: this.inUse, waiting: this.waiting };
+    return this.pool.load;
   }
 
   close(): Promise<void> {
-    return this.pool.promise().end();
+    return this.pool.close();
+  }
+
+  async writability(): Promise<Writability> {
+    const session = await this.acquired().catch((error: unknown) => {
+      if (error instanceof DatabaseFault && error.cause instanceof NoWriter) return error.cause.writability;
+      throw error;
+    });
+    if (typeof session === 'string') return session;
+    try {
+      return writabilityOf(await askState(session.connection));
+    } catch (error) {
+      throw this.judged(session, error, asIs);
+    } finally {
+      this.pool.release(session);
+    }
   }
 
   async begin(): Promise<OpenTransaction> {
-    const connection = await this.acquired();
-    const control = async (statement: string): Promise<void> => {
+    const session = await this.acquired();
+    const { connection } = session;
+    const judge = (error: unknown): never => {
+      throw this.judged(session, error, asIs);
+    };
+    try {
+      await sent(connection, 'START TRANSACTION');
+    } catch (error) {
+      this.pool.discard(session);
+      return judge(error);
+    }
+    let ended = false;
+    const end = async (statement: string, meaning: Meaning): Promise<void> => {
+      ended = true;
       try {
         await sent(connection, statement);
       } catch (error) {
-        this.discard(connection);
-        throw error;
+        const judged = this.judged(session, error, meaning);
+        this.pool.discard(session);
+        throw judged;
       }
+      this.pool.release(session);
     };
-    const end = async (statement: string): Promise<void> => {
-      await control(statement);
-      this.release(connection);
-    };
-    let ended = false;
-    await control('START TRANSACTION');
     return {
       dialect: this.dialect,
       query: <T extends object>(sql: string, params: Params = []): Promise<T[]> =>
-        sent<Rows<T>>(connection, sql, params),
+        sent<Rows<T>>(connection, sql, params).catch(judge),
       first: async <T extends object>(sql: string, params: Params = []): Promise<T | undefined> =>
-        (await sent<Rows<T>>(connection, sql, params))[0],
+        (await sent<Rows<T>>(connection, sql, params).catch(judge))[0],
       execute: async (sql, params = []) =>
-        (await sent<ResultSetHeader>(connection, sql, params)).affectedRows,
-      insert: (statement, rows) => insertAll(connection, statement, rows),
-      commit: () => {
+        (await sent<ResultSetHeader>(connection, sql, params).catch(judge)).affectedRows,
+      insert: async (statement, rows) => {
+        const loaded = await loadAll(connection, statement, rows).catch(judge);
+        if (!loaded) await insertAll(connection, statement, rows).catch(judge);
+      },
+      commit: async () => {
+        if (!session.broken) return end('COMMIT', ofCommit);
         ended = true;
-        return end('COMMIT');
+        this.pool.discard(session);
+        throw new DatabaseFault('moved', new Error('the connection broke before the commit'));
       },
       rollback: async () => {
-        if (!ended) await end('ROLLBACK');
+        if (ended) return;
+        if (!session.broken) return end('ROLLBACK', asIs);
+        ended = true;
+        this.pool.discard(session);
       },
     };
   }
 
   /** A statement on any connection, and what `of` makes of its result. */
-  private alone<R extends Result, T>(sql: string, params: Params, of: Reading<R, T>): Promise<T> {
+  private alone<R extends Result, T>(
+    sql: string,
+    params: Params,
+    of: Reading<R, T>,
+    meaning: Meaning,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.acquire((connection) => {
+      const started = Date.now();
+      let attempts = 0;
+      const failed: Reject = (error) => {
+        const pause = pauseAfter(error, 'statement', ++attempts, Date.now() - started);
+        if (pause === undefined) reject(error);
+        else setTimeout(attempt, pause);
+      };
+      const run = (session: Pooled): void => {
         const answer = (result: R): void => {
-          this.release(connection);
+          this.pool.release(session);
           resolve(of(result));
         };
         const fail: Reject = (error) => {
-          this.release(connection);
-          reject(error);
+          const judged = this.judged(session, error, meaning);
+          this.pool.release(session);
+          failed(judged);
         };
-        send(connection, sql, params, answer, fail);
-      }, reject);
+        send(session.connection, sql, params, answer, fail);
+      };
+      const attempt = (): void => {
+        this.pool.acquire(run, failed);
+      };
+      attempt();
     });
   }
 
-  private release(connection: PoolConnection): void {
-    this.inUse--;
-    connection.release();
+  private judged(session: Pooled, error: unknown, meaning: Meaning): Error {
+    return this.pool.judge(session, meaning(error instanceof Error ? error : new Error(String(error))));
   }
 
-  /** For a connection in a state that is not known. */
-  private discard(connection: PoolConnection): void {
-    this.inUse--;
-    connection.destroy();
-  }
-
-  private acquired(): Promise<PoolConnection> {
+  private acquired(): Promise<Pooled> {
     return new Promise((resolve, reject) => {
-      this.acquire(resolve, reject);
+      this.pool.acquire(resolve, reject);
     });
-  }
-
-  /** A connection whose session is set up. */
-  private acquire(resolve: Resolve<PoolConnection>, reject: Reject): void {
-    this.waiting++;
-    this.pool.getConnection((error, connection) => {
-      this.waiting--;
-      if (error) {
-        reject(toDatabaseError(error));
-        return;
-      }
-      this.inUse++;
-      if (this.ready.has(connection)) resolve(connection);
-      else this.prepare(connection).then(resolve, reject);
-    });
-  }
-
-  private async prepare(connection: PoolConnection): Promise<PoolConnection> {
-    try {
-      for (const statement of SESSION) await sent(connection, statement);
-    } catch (error) {
-      this.discard(connection);
-      throw error;
-    }
-    this.ready.add(connection);
-    return connection;
   }
 }

@@ -21,6 +21,8 @@ export interface Sql {
 
 /** `<head> VALUES <rows> <tail>` */
 export interface InsertStatement {
+  /** For an engine that has another way for many rows. */
+  into?: { table: string; columns: readonly string[] };
   head: string;
   columns: number;
   tail: string;
@@ -31,6 +33,9 @@ export interface OpenTransaction extends Sql {
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
+
+/** Whether a server takes changes: yes, no (a replica, a primary in maintenance), or it is not in step with its cluster. */
+export type Writability = 'writable' | 'read_only' | 'out_of_sync';
 
 /** Connections that work, and requests that wait for one. */
 export interface Load {
@@ -51,6 +56,8 @@ export interface Engine extends Sql {
   aside<T extends object>(sql: string, params?: readonly SqlValue[], signal?: AbortSignal): Promise<T[]>;
   begin(): Promise<OpenTransaction>;
   readonly load: Load;
+  /** Whether changes are possible now. @throws DatabaseFault when the database does not answer. */
+  writability(): Promise<Writability>;
   /** Ends the connections; nothing may be asked afterwards. */
   close(): Promise<void>;
 }

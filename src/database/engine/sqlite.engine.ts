@@ -8,6 +8,7 @@ import {
   type Load,
   type OpenTransaction,
   type SqlValue,
+  type Writability,
   assertBindable,
 } from './sql.js';
 import { type SqliteConnection, toRow } from './sqlite-connection.js';
@@ -51,6 +52,11 @@ export class SqliteEngine implements Engine {
   /** One connection, and those that wait to write. */
   get load(): Load {
     return { inUse: Number(this.open !== undefined), waiting: this.turns.waiting };
+  }
+
+  async writability(): Promise<Writability> {
+    await this.first('SELECT 1 AS one');
+    return 'writable';
   }
 
   query<T extends object>(sql: string, params: Params = []): Promise<T[]> {

@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 import { ascii, flag, integer, longText, text, time, uuid } from '../engine/columns.js';
-import { column, createTables, dropTables, key, optional } from './table-columns.js';
+import { column, createTables, dropTables, insertCounter, key, optional } from './table-columns.js';
 
 const index = (name: string, ...columnNames: string[]) => ({ name: `ix_users_${name}`, columnNames });
 
@@ -95,11 +95,9 @@ const TABLES = [
 export class Users1763600000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await createTables(queryRunner, TABLES);
-    await queryRunner.query('DELETE FROM user_counters'); // a killed attempt may have left them; nobody has counted yet
-    await queryRunner.query(
-      `INSERT INTO user_counters (name, value)
-       VALUES ('Active', 0), ('Blocked', 0), ('webmasters', 0), ('manager_changes', 0)`,
-    );
+    // Only those that are missing: a second attempt leaves alone what counts already.
+    for (const name of ['Active', 'Blocked', 'webmasters', 'manager_changes'])
+      await insertCounter(queryRunner, name);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {

@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { insertCounter } from './table-columns.js';
 
 /** Nothing counts the sets of changes any more: a row that every change of a user locked (ADR 7). */
 export class NoChanges1764000000000 implements MigrationInterface {
@@ -7,7 +8,6 @@ export class NoChanges1764000000000 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await this.up(queryRunner); // a killed attempt may have left it
-    await queryRunner.query("INSERT INTO user_counters (name, value) VALUES ('changes', 0)");
+    await insertCounter(queryRunner, 'changes');
   }
 }

@@ -24,6 +24,14 @@ export async function dropTables(queryRunner: QueryRunner, tables: readonly Tabl
   for (const table of tables.toReversed()) await queryRunner.dropTable(table, true);
 }
 
+/** A counter of its own name that begins with 0; one that exists keeps its value, since it may count already. */
+export async function insertCounter(queryRunner: QueryRunner, name: string): Promise<void> {
+  await queryRunner.query(
+    `INSERT INTO user_counters (name, value) SELECT '${name}', 0 FROM (SELECT 1 AS one) AS once
+     WHERE NOT EXISTS (SELECT 1 FROM user_counters AS counting WHERE counting.name = '${name}')`,
+  );
+}
+
 function forSqlite(column: TableColumn): void {
   dropCollation(column);
   if (column.type === 'int') column.type = 'integer';

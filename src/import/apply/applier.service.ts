@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { UserChange } from '../../users/change/change-set.js';
@@ -39,6 +40,7 @@ export class Applier {
     private readonly rows: ImportRowsRepository,
     private readonly writer: UserWriter,
     private readonly directory: UserDirectory,
+    @Inject(DATABASE) private readonly database: Database,
   ) {}
 
   /** Applies the batches after the last applied one. @throws what `Checkpoint.commit` throws. */
@@ -47,7 +49,7 @@ export class Applier {
       ...run.caller,
       actor: { kind: 'import', id: run.id, initiator: run.caller.actor },
     };
-    const pace = new Pace();
+    const pace = new Pace(this.database.dialect);
     let waiting = this.prepare(run, run.appliedBatches, pace);
     try {
       for (let applied = run.appliedBatches; applied < run.batches;) {

@@ -129,7 +129,7 @@ export class RunProcess {
       return this.abandon(checkpoint, 'failed', { code, message, ...(line !== undefined && { line }) });
     }
     const problem = toProblemError(error);
-    if (problem.code === 'unavailable') throw error;
+    if (problem.status === 503) throw error; // of a database that is away, or of a commit whose answer was lost
     this.log.fault(checkpoint.runId, problem.code, error);
     const message =
       'The service failed during this import; its log names the run. Rows that were applied stay applied.';

@@ -8,10 +8,9 @@ import { truncated } from '../../common/text.js';
 import { SELF_BLOCK } from '../../users/change/failure.js';
 import { blocksSelf } from '../../users/change/user-writer.service.js';
 import { differences, fieldsSet } from '../../users/model/user.js';
-import { brokenRules } from '../../users/input/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { User } from '../../users/model/user.js';
-import { type RuleSettings, type UserPatch, newUser, patched, settle } from '../../users/input/user-rules.js';
+import { type RuleSettings, type UserPatch, judged, newUser, settle } from '../../users/input/user-rules.js';
 import type { FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
@@ -55,12 +54,13 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
   const current = before ?? newUser(context.uuid, NEVER);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
-  const all = brokenRules(value, [...broken, ...settle(value, broken, context.settings)], current);
+  // No column of a file holds a password (`header.ts`).
+  const input = before ? value : Object.assign(value, { managed_by: options.dataset });
+  const settled = settle(input, broken, context.settings);
+  const { errors: all, after } = judged(input, [...broken, ...settled], current);
   const errorsOfRow = [...damaged(file, before), ...all.map((error) => toRowError(error, file))];
   if (errorsOfRow.length > 0) return planned(file, context, 'error', { errors: errorsOfRow });
 
-  // No column of a file holds a password (`header.ts`).
-  const after = patched(current, before ? value : Object.assign(value, { managed_by: options.dataset }));
   const refused = forbidden(before, after, context);
   if (refused) return planned(file, context, 'error', { errors: [refused] });
   if (!before) return planned(file, context, 'created', { after, changes: fieldsSet(after) });

@@ -5,7 +5,7 @@ import { insertRows } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, byIndex, placeholders } from '../../database/engine/sql.js';
 import { ImportRowEntity } from './import.entity.js';
-import type { StagedOutcome, StagedRow } from './import-row.js';
+import type { RowError, StagedOutcome, StagedRow } from './import-row.js';
 
 /** Lines named in one statement. */
 const CHUNK = 1000;
@@ -136,6 +136,8 @@ export class ImportRowsRepository {
   }
 }
 
+const NO_ERRORS = toJson<RowError[]>([]);
+
 /** The columns that a staged row is read from. */
 export const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors';
 
@@ -151,7 +153,7 @@ export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
     version: row.version,
     batch: row.batch,
     changes: row.changes.text,
-    errors: toJson(row.errors),
+    errors: row.errors.length === 0 ? NO_ERRORS : toJson(row.errors),
     cells: null,
   };
 }
@@ -166,6 +168,6 @@ export function toStaged(row: ImportRowEntity): StagedRow {
     version: row.version,
     batch: row.batch,
     changes: Changes.read(row.changes),
-    errors: fromJson(row.errors),
+    errors: row.errors === NO_ERRORS ? [] : fromJson(row.errors),
   };
 }

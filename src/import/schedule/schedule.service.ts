@@ -152,7 +152,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
       await this.queue.submit(stored, scheduleOptions(this.env), CALLER);
     } catch (error) {
       this.log.fault(LEASE, toProblemError(error).code, error);
-      if (toProblemError(error).code !== 'unavailable') await folder.archive(file, 'failed');
+      if (toProblemError(error).status !== 503) await folder.archive(file, 'failed');
     }
   }
 }

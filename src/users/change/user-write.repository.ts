@@ -79,12 +79,12 @@ export class UserWriteRepository {
     taken: readonly UserIdentifierEntity[],
   ): Promise<void> {
     await deleteRows(tx, UserIdentifierEntity, 'identifier', given);
-    await insertRows(tx, UserIdentifierEntity, taken);
+    await insertRows(tx, UserIdentifierEntity, inOrder(taken, 'identifier'));
   }
 
   async moveRoles(tx: Sql, { gone, added }: Difference<UserRoleEntity>): Promise<void> {
     await deleteKeys(tx, UserRoleEntity, ['role', 'user_uuid'], gone);
-    await insertRows(tx, UserRoleEntity, added);
+    await insertRows(tx, UserRoleEntity, inOrder(added, 'role'));
   }
 
   /** @param changed rows of users that had words before: those with another weight are overwritten. */
@@ -94,6 +94,11 @@ export class UserWriteRepository {
   ): Promise<void> {
     await deleteKeys(tx, UserWordEntity, WORD_KEY, gone);
     await upsertRows(tx, UserWordEntity, WORD_KEY, changed);
-    await insertRows(tx, UserWordEntity, added);
+    await insertRows(tx, UserWordEntity, inOrder(added, 'word'));
   }
+}
+
+/** Rows in the order of their key: neighbours share a page, and two sets with the same keys do not deadlock. */
+function inOrder<T extends object>(rows: readonly T[], key: keyof T): readonly T[] {
+  return rows.toSorted((a, b) => (a[key] < b[key] ? -1 : Number(a[key] > b[key])));
 }

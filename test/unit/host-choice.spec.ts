@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals';
+import { readDatabaseUrl } from '../../src/config/database-url.js';
+import { serversOf } from '../../src/database/engine/connection-options.js';
+import { DatabaseFault } from '../../src/database/engine/database-fault.js';
+import { chooseSession } from '../../src/database/engine/host-choice.js';
+import { readState, writabilityOf } from '../../src/database/engine/server-state.js';
+import type { Session } from '../../src/database/engine/session.js';
+
+describe('DATABASE_URL', () => {
+  const hosts = (url: string) => readDatabaseUrl(url)?.hosts.map(({ host, port }) => `${host} ${port}`);
+  test.each([
+    ['mysql://u:p@db/x', ['db 3306']],
+    ['mariadb://db:3307/x', ['db 3307']],
+    ['mysql://u:p@h1,h2,h3:3307/x', ['h1 3306', 'h2 3306', 'h3 3307']],
+    ['mysql://u:p@h1:1,[::1]:2,[fe80::1],10.0.0.1:4/x', ['h1 1', '::1 2', 'fe80::1 3306', '10.0.0.1 4']],
+    ['mysql://u:a,b%40c@h1,h2/x', ['h1 3306', 'h2 3306']],
+  ])('%s', (url, expected) => {
+    expect(hosts(url)).toEqual(expected);
+  });
+  test('user, password and database are decoded, once for all hosts', () => {
+    expect(readDatabaseUrl('mysql://us%2Cer:p%40s,s@h1,h2/my%20base')).toMatchObject({
+      user: 'us,er',
+      password: 'p@s,s',
+      database: 'my base',
+    });
+  });
+  test.each([
+    'mysql://u:p@h1,,h2/x',
+    'mysql://u:p@,h1/x',
+    'mysql://u:p@h1,/x',
+    'mysql://u:p@h1:99999,h2/x',
+    'mysql://u:p@h1,h2:port/x',
+    'mysql://u:p@h1,[::1/x',
+    'mysql://u:p@h1,h2',
+    'mysql://u:p@h1,h2/',
+    'mysql://u:p@h1,h2/x?ssl=true',
+    'mysql://u:p@h1,h2/x/y',
+    'mysql://u:p%2@h1,h2/x',
+    'mysql://h1/x,h2/x',
+  ])('%s is none', (url) => {
+    expect(readDatabaseUrl(url)).toBeUndefined();
+  });
+  test('an address that is an IPv6 one has its brackets for operators only', () => {
+    const [server] = serversOf({ databaseUrl: 'mysql://[::1]:3307/x', DATABASE_POOL_SIZE: 1 });
+    expect([server.name, server.options.host, server.options.port]).toEqual(['[::1]:3307', '::1', 3307]);
+  });
+});
+
+const galera = (ready: string, status: string, comment: string) =>
+  `WSREP_CLUSTER_STATUS=${status};WSREP_LOCAL_STATE_COMMENT=${comment};WSREP_PROVIDER_NAME=Galera;WSREP_READY=${ready}`;
+const NONE = 'WSREP_CLUSTER_STATUS=Disconnected;WSREP_PROVIDER_NAME=;WSREP_READY=OFF';
+const SYNCED = galera('ON', 'Primary', 'Synced');
+const DONOR = galera('ON', 'Primary', 'Donor/Desynced');
+
+describe('what a server says of itself', () => {
+  test.each([
+    ['MySQL', 0, undefined, 'writable'],
+    ['MariaDB without Galera', 0, NONE, 'writable'],
+    ['MariaDB built without Galera', 0, null, 'writable'],
+    ['a replica', 1, NONE, 'read_only'],
+    ['a replica of a newer MariaDB', 'ON', NONE, 'read_only'],
+    ['a primary of a newer MariaDB', 'OFF', NONE, 'writable'],
+    ['a node in step', 0, SYNCED, 'writable'],
+    ['a node that is read-only', 1, SYNCED, 'read_only'],
+    ['a donor', 0, DONOR, 'out_of_sync'],
+    ['a node that joins', 0, galera('OFF', 'Primary', 'Joining: receiving State Transfer'), 'out_of_sync'],
+    ['a node without its group', 0, galera('OFF', 'non-Primary', 'Initialized'), 'out_of_sync'],
+  ])('%s', (_, read_only, wsrep, expected) => {
+    const row = { version: '10.11', read_only, ...(wsrep !== undefined && { wsrep }) };
+    expect(writabilityOf(readState(row))).toBe(expected);
+  });
+});
+
+describe('of several hosts', () => {
+  const servers = serversOf({ databaseUrl: 'mysql://a,b,c/x', DATABASE_POOL_SIZE: 1 });
+  type Outcome = [wsrep: string, readOnly?: number, millis?: number] | Error | 'silent';
+
+  /** The choice among servers that answer so. */
+  async function choose(...outcomes: Outcome[]) {
+    const ended: string[] = [];
+    const open = async (server: (typeof servers)[number]): Promise<Session> => {
+      const outcome = outcomes[servers.indexOf(server)];
+      if (outcome === undefined || outcome === 'silent') return new Promise(() => undefined);
+      if (outcome instanceof Error) throw outcome;
+      const [wsrep, read_only = 0, millis = 0] = outcome;
+      await new Promise((resolve) => setTimeout(resolve, millis));
+      const session: Pick<Session, 'server' | 'state'> = {
+        server,
+        state: readState({ version: '10.11', read_only, wsrep }),
+      };
+      return session as Session;
+    };
+    const end = ({ server }: Session) => ended.push(server.options.host);
+    const chosen = await chooseSession(servers, { open, end });
+    await new Promise(setImmediate);
+    return { chosen: chosen.server.options.host, ended };
+  }
+  const away = new DatabaseFault('away', new Error('ECONNREFUSED'));
+
+  test('the first that takes changes serves, and the sessions with the others end', async () => {
+    expect(await choose([SYNCED], [SYNCED], [SYNCED])).toEqual({ chosen: 'a', ended: ['b', 'c'] });
+    expect(await choose([NONE, 1], [NONE], [NONE, 1])).toEqual({ chosen: 'b', ended: ['a', 'c'] });
+    expect(await choose(away, [DONOR], [SYNCED])).toEqual({ chosen: 'c', ended: ['b'] });
+  });
+  test('an earlier one that is slower is waited for, one that is silent not for long', async () => {
+    expect((await choose([NONE, 0, 100], [NONE], [NONE])).chosen).toBe('a');
+    const started = Date.now();
+    expect((await choose('silent', [NONE], [NONE])).chosen).toBe('b');
+    expect(Date.now() - started).toBeLessThan(3000);
+  });
+  test('a donor serves where no node is in step', async () => {
+    expect((await choose(away, [DONOR], away)).chosen).toBe('b');
+  });
+  test('without one that takes changes it is for a later attempt, without an answer it is away', async () => {
+    await expect(choose([NONE, 1], away, [NONE, 1])).rejects.toMatchObject({
+      fault: 'moved',
+      cause: {
+        writability: 'read_only',
+        message: expect.stringMatching(/a:3306 is read_only, c:3306 is read_only/),
+      },
+    });
+    await expect(choose(away, away, away)).rejects.toBe(away);
+  });
+});
