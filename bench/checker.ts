@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { groupBy } from '../test/support/checker/group.js';
 import { check } from '../test/support/checker/check.js';
+import { saveHistory } from '../test/support/checker/report.js';
 import { TARGETS, type TargetName, startTarget } from '../test/support/checker/targets.js';
 import { galeraMissing } from '../test/support/galera.js';
 
@@ -18,7 +19,8 @@ async function run(name: TargetName): Promise<boolean> {
   try {
     process.stdout.write(`\n${name}: ${seconds} s, CHECK_SEED=${seed}\n`);
     const report = (line: string): void => void process.stdout.write(`  ${line}\n`);
-    const { broken, requests, effects, faults } = await check(target, { seconds, seed, report });
+    const checked = await check(target, { seconds, seed, report });
+    const { broken, requests, effects, faults } = checked;
     const list = (counts: Readonly<Record<string, number>>): string =>
       Object.entries(counts)
         .map(([what, count]) => `${what} ${count}`)
@@ -29,6 +31,7 @@ async function run(name: TargetName): Promise<boolean> {
       for (const { text } of all.slice(0, 5)) process.stdout.write(`  ${text}\n`);
     }
     process.stdout.write(`${broken.length} promises broken\n`);
+    if (broken.length > 0) process.stdout.write(`history: ${saveHistory(checked, `${name}-${seed}`)}\n`);
     return broken.length === 0;
   } finally {
     await target.remove();

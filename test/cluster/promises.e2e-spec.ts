@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Target, type TargetName, startTarget } from '../support/checker/targets.js';
 import { check } from '../support/checker/check.js';
+import { saveHistory } from '../support/checker/report.js';
 import { ENGINE } from '../support/database.js';
 import { galeraMissing } from '../support/galera.js';
 
@@ -16,9 +17,11 @@ afterEach(async () => {
 /** Every fault is made at least once. */
 async function keeps(name: TargetName, seconds: number): Promise<void> {
   target = await startTarget(name);
-  const { broken, effects, faults } = await check(target, { seconds, seed });
+  const checked = await check(target, { seconds, seed });
+  const { broken, effects, faults } = checked;
   const examples = broken.slice(0, 20).map(({ promise, text }) => `${promise}: ${text}`);
-  expect({ seed, faults: broken.length, examples }).toEqual({ seed, faults: 0, examples: [] });
+  const history = broken.length > 0 ? saveHistory(checked, `${name}-${seed}`) : 'not kept';
+  expect({ seed, faults: broken.length, examples, history }).toMatchObject({ faults: 0, examples: [] });
   expect(effects['done']).toBeGreaterThan(100);
   expect(Object.keys(faults).toSorted()).toEqual(target.faults.map((fault) => fault.name).toSorted());
 }

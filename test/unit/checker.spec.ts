@@ -29,6 +29,8 @@ describe('the checker', () => {
     model.change(first, { phone: 'maybe' }, { effect: 'unknown', answers: [[503, 'outcome_unknown']] });
     model.create({}, { effect: 'unknown', answers: [lost], applied: true });
     model.create({}, { effect: 'none', answers: [[503, 'unavailable']] });
+    model.change(first, { phone: 'gone' }, { effect: 'unknown', answers: [lost] });
+    model.read(first, { ...model.shown(first.user), phone: 'gone' });
     model.change(first, { known_as: 'two' }, { answers: [lost, [200, '']] });
     model.change(second, { phone: 'no change' });
     model.change(second, { phone: 'no change' });

@@ -16,7 +16,7 @@ export function judge(history: History, final: FinalState): Broken[] {
     ...lines.broken,
     ...judgeLost(history, final),
     ...judgeIfMatch(history, final),
-    ...judgeReads(history, lines),
+    ...judgeReads(history, final, lines),
     ...judgeAudit(history, final, lines),
     ...judgeUnique(final, lines),
     ...judgeManagers(final, lines),

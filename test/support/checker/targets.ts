@@ -57,7 +57,7 @@ async function mariadb(): Promise<Target> {
       cutters.push(cutter);
       const url = new URL(database.url);
       url.port = String(cutter.port);
-      instances.push(await service({ DATABASE_URL: url.href }));
+      instances.push(await service({ DATABASE_URL: url.href, WORKERS: String(1 + index) }));
     }
   } catch (error) {
     await close();

@@ -101,7 +101,7 @@ export function timelines(history: History, final: FinalState): Timelines {
         moments.push({
           value,
           begin,
-          end: Math.min(end, seenBy(user, field, value)),
+          end: Math.min(end, seenBy(user, field, value, begin)),
           request: row.request_id,
         });
       }
@@ -127,18 +127,25 @@ function disorder(moments: readonly Moment[]): string | undefined {
 }
 
 /** A value that only one request writes was there when the first reader had it. */
-function earliestReads(history: History): (user: string, field: string, value: unknown) => Millis {
-  const earliest = new Map<string, Millis>();
-  for (const { user, fields, end } of history.of('read')) {
+function earliestReads(
+  history: History,
+): (user: string, field: string, value: unknown, begin: Millis) => Millis {
+  const reads = new Map<string, { begin: Millis; end: Millis }[]>();
+  for (const { user, fields, begin, end } of history.of('read')) {
     for (const field of ['about_me', 'known_as', 'phone']) {
       const value = fields?.[field];
       if (typeof value !== 'string') continue;
       const key = `${user} ${field} ${value}`;
-      earliest.set(key, Math.min(end, earliest.get(key) ?? Infinity));
+      const all = reads.get(key);
+      if (all) all.push({ begin, end });
+      else reads.set(key, [{ begin, end }]);
     }
   }
-  return (user, field, value) =>
-    typeof value === 'string' ? (earliest.get(`${user} ${field} ${value}`) ?? Infinity) : Infinity;
+  return (user, field, value, since) => {
+    const all = typeof value === 'string' ? (reads.get(`${user} ${field} ${value}`) ?? []) : [];
+    // Of an earlier attempt whose commit was lost, see `judgeReads`.
+    return Math.min(Infinity, ...all.filter(({ begin }) => begin >= since).map(({ end }) => end));
+  };
 }
 
 /** @param rows in the order of their ids, which within some milliseconds is not the order of the changes. */

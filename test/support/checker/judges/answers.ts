@@ -26,8 +26,10 @@ export function judgeAnswers(history: History, final: FinalState): Broken[] {
 export function judgeRetries(history: History, final: FinalState): Broken[] {
   const broken: Broken[] = [];
   const names = groupBy(final.seen[0]?.users ?? [], ({ fields }) => String(fields['username']).toLowerCase());
+  const given = new Set(history.of('change').map(({ fields }) => fields['username']));
   for (const { call, fields, user } of history.of('create')) {
     const last = call.attempts.at(-1);
+    if (given.has(fields['username'])) continue; // others may have the name by now
     const own = names.get(String(fields['username']).toLowerCase()) ?? [];
     const taken = last?.status === 409 && last.code !== 'external_id_taken';
     const text = call.attempts.map(({ id, status, code }) => `${id}: ${status} ${code}`).join(', ');

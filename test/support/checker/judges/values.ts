@@ -90,9 +90,13 @@ export function judgeIfMatch(history: History, final: FinalState): Broken[] {
   return broken;
 }
 
-/** A read sees what was acknowledged before it began, or something later, on whichever instance. */
-export function judgeReads(history: History, { users }: Timelines): Broken[] {
+/**
+ * A read sees what was acknowledged before it began, or something later, on whichever instance. What nobody has acknowledged
+ * may be seen and then be gone with a database that is killed: InnoDB shows a commit to others before it is on disk.
+ */
+export function judgeReads(history: History, final: FinalState, { users }: Timelines): Broken[] {
   const broken: Broken[] = [];
+  const lost = lostAttempts(history, final);
   for (const { user, fields, begin, end, instance } of history.of('read')) {
     const own = users.get(user);
     if (!own) continue; // told by the judge of the audit
@@ -100,6 +104,12 @@ export function judgeReads(history: History, { users }: Timelines): Broken[] {
       const value = fields ? fields[field] : ABSENT;
       const possible = timeline.during(begin, end);
       if (possible.some((one) => one === value || (one !== ABSENT && value !== ABSENT && same(one, value))))
+        continue;
+      if (
+        lost
+          .get(user)
+          ?.some((one) => one.begin <= end && field in one.fields && same(one.fields[field], value))
+      )
         continue;
       const shown = value === ABSENT ? 'no user' : JSON.stringify(value);
       const wanted = possible.map((one) => (one === ABSENT ? 'no user' : JSON.stringify(one))).join(' or ');
@@ -111,4 +121,17 @@ export function judgeReads(history: History, { users }: Timelines): Broken[] {
     }
   }
   return broken;
+}
+
+/** Attempts without an outcome that left no audit row, by user. */
+function lostAttempts(history: History, final: FinalState): Map<string, { begin: Millis; fields: Fields }[]> {
+  const kept = new Set(final.audit.map(({ request_id }) => request_id));
+  const open = history
+    .of('change')
+    .flatMap(({ user, fields, call }) =>
+      call.attempts
+        .filter(({ id, status, code }) => !kept.has(id) && (status === 0 || code === 'outcome_unknown'))
+        .map(({ begin }) => ({ user, begin, fields })),
+    );
+  return groupBy(open, ({ user }) => user);
 }
