@@ -64,7 +64,7 @@ export abstract class Program {
 
   /** Stops its process (SIGSTOP) or lets it continue. */
   freeze(frozen: boolean): void {
-    process.kill(this.pid, frozen ? 'SIGSTOP' : 'SIGCONT');
+    this.child?.kill(frozen ? 'SIGSTOP' : 'SIGCONT');
   }
 
   get pid(): number {

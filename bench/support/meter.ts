@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 const TICKS = Number(execFileSync('getconf', ['CLK_TCK']).toString());
 
 /** A process and those that it has started and that still run. */
-export function familyOf(pid: number): number[] {
+function familyOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
 }

@@ -1,3 +1,4 @@
+import type { FieldChange } from '../common/changes.js';
 import type { DbTime } from '../common/time.js';
 
 /** All audited actions. */
@@ -21,12 +22,7 @@ export type AuditAction = (typeof ACTIONS)[number];
 export const ACTOR_KINDS = ['key', 'user', 'import', 'system'] as const;
 export const TARGET_KINDS = ['user', 'session', 'api_key', 'import'] as const;
 
-/** One changed field; a secret has neither `old` nor `new`. */
-export interface AuditChange {
-  field: string;
-  old?: unknown;
-  new?: unknown;
-}
+export type { FieldChange as AuditChange };
 
 /** An audit row with its changes parsed. */
 export interface AuditRecord {
@@ -35,7 +31,7 @@ export interface AuditRecord {
   actor: { kind: string; id: string | null };
   action: AuditAction;
   target: { kind: string; id: string };
-  changes: readonly AuditChange[];
+  changes: readonly FieldChange[];
   request_id: string;
   ip: string;
 }

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { JsonText } from '../common/json.js';
+import type { ChangesText } from '../common/changes.js';
 import { ascii, longText, text, time, uuid } from '../database/engine/columns.js';
-import type { AuditAction, AuditChange } from './audit-event.js';
+import type { AuditAction } from './audit-event.js';
 
 /** Append-only. The id is a UUID of version 7, so that its order is the order of time. */
 @Entity('audit_events')
@@ -17,7 +17,7 @@ export class AuditEventEntity {
   @Column(ascii(64)) action!: AuditAction;
   @Column(ascii(16)) target_kind!: string;
   @Column(uuid()) target_id!: string;
-  @Column(longText()) changes!: JsonText<readonly AuditChange[]>;
+  @Column(longText()) changes!: ChangesText;
   @Column(ascii(64)) request_id!: string;
   @Column(text(64)) ip!: string;
 }

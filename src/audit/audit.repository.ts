@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { fromJson } from '../common/json.js';
+import { Changes } from '../common/changes.js';
 import { type DbTime, toMillis } from '../common/time.js';
 import { insertRows } from '../database/engine/bulk.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
@@ -119,7 +119,6 @@ function remaining(filter: AuditFilter): { sql: string; params: SqlValue[] } | u
   return { sql: parts.map(({ sql }) => sql).join(' AND '), params: parts.flatMap(({ values }) => values) };
 }
 
-/** `changes` is written by `JSON.stringify`, with the field first. */
 function comparisons({ target, actor, action, actor_kind, field }: AuditFilter) {
   const comparison = (name: string, sql: string, value: string | undefined) =>
     value === undefined ? [] : [{ name, sql, values: [value] }];
@@ -130,9 +129,19 @@ function comparisons({ target, actor, action, actor_kind, field }: AuditFilter) 
       ? [{ name: 'action', sql: `action IN (${placeholders(action.length)})`, values: action }]
       : []),
     ...comparison('actor_kind', 'actor_kind = ?', actor_kind),
-    ...comparison('field', 'changes LIKE ?', field && `%{"field":"${field}"%`),
+    ...(field === undefined
+      ? []
+      : [
+          {
+            name: 'field',
+            sql: '(changes LIKE ? OR changes LIKE ?)',
+            values: likes(Changes.mentions(field)),
+          },
+        ]),
   ];
 }
+
+const likes = (pieces: readonly string[]): string[] => pieces.map((piece) => `%${piece}%`);
 
 /** The smallest id of a moment. */
 const firstId = (millis: number): string =>
@@ -145,7 +154,7 @@ function toRecord(row: AuditEventEntity): AuditRecord {
     actor: { kind: row.actor_kind, id: row.actor_id },
     action: row.action,
     target: { kind: row.target_kind, id: row.target_id },
-    changes: fromJson(row.changes),
+    changes: Changes.read(row.changes).list,
     request_id: row.request_id,
     ip: row.ip,
   };

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import { v7 as uuidv7 } from 'uuid';
 import { type Caller } from '../access/actor.js';
-import { toJson } from '../common/json.js';
+import { Changes } from '../common/changes.js';
 import { now, secondsFrom } from '../common/time.js';
+import { uuidsInOrder } from '../common/uuid.js';
 import { Env } from '../config/env.js';
 import type { Sql } from '../database/engine/sql.js';
 import type { AuditAction, AuditChange, AuditRecord, TARGET_KINDS } from './audit-event.js';
@@ -13,7 +13,7 @@ import { type AuditPage, AuditRepository } from './audit.repository.js';
 export interface AuditEvent {
   action: AuditAction;
   target: { kind: (typeof TARGET_KINDS)[number]; id: string };
-  changes?: readonly AuditChange[];
+  changes?: readonly AuditChange[] | Changes;
 }
 
 const PAGE = 500;
@@ -30,15 +30,16 @@ export class AuditService {
 
   async record(tx: Sql, caller: Caller, events: readonly AuditEvent[]): Promise<void> {
     const time = now();
-    const rows = events.map(({ action, target, changes }) => ({
-      id: uuidv7(),
+    const ids = uuidsInOrder(events.length);
+    const rows = events.map(({ action, target, changes }, index) => ({
+      id: ids[index] ?? '',
       time,
       actor_kind: caller.actor.kind,
       actor_id: caller.actor.id,
       action,
       target_kind: target.kind,
       target_id: target.id,
-      changes: toJson(changes ?? []),
+      changes: (changes instanceof Changes ? changes : Changes.of(changes ?? [])).text,
       request_id: caller.requestId,
       ip: caller.ip,
     }));

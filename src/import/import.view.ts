@@ -12,7 +12,7 @@ export function presentRow(row: StagedRow): ImportRowDto {
     external_id: row.externalId,
     uuid: row.userUuid,
     errors: row.errors,
-    changes: row.changes.map(({ field, old, new: value }) => ({
+    changes: row.changes.list.map(({ field, old, new: value }) => ({
       field,
       old: old ?? null,
       new: value ?? null,

@@ -1,3 +1,4 @@
+import { NO_CHANGES } from '../../src/common/changes.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { insertRows } from '../../src/database/engine/bulk.js';
@@ -38,7 +39,7 @@ async function stage(runId: string, rows: number): Promise<void> {
       userUuid: seededUuid(index),
       version: 0,
       batch: 1 + Math.floor(index / BATCH),
-      changes: [],
+      changes: NO_CHANGES,
       errors: [],
     }),
   );
@@ -50,10 +51,8 @@ test.each([
   [
     'the rows of a batch',
     async (id: string) => {
-      const rows = await app.app
-        .get(TransactionRunner)
-        .run((tx) => app.app.get(ImportRowsRepository).batch(tx, id, 3));
-      expect(rows).toHaveLength(BATCH);
+      const rows = await app.app.get(ImportRowsRepository).batches(id, 3, 4);
+      expect(rows).toHaveLength(2 * BATCH);
     },
   ],
   ['the first problems', (id: string) => report().problems(id, 50)],

@@ -84,7 +84,7 @@ const OWN = new Set(['required', 'privileged_user', 'exclusive_roles', 'self_ref
 const nameOfOutcome = (outcome: Outcome | undefined): Result => {
   if (!outcome) return 'missing';
   if (outcome.outcome === 'error') return `error ${outcome.failures[0]?.code ?? ''}`;
-  const status = outcome.changes.find(({ field }) => field === 'status');
+  const status = outcome.changes.list.find(({ field }) => field === 'status');
   if (outcome.outcome !== 'updated' || !status) return outcome.outcome;
   return status.new === 'Blocked' ? 'blocked' : 'reactivated';
 };

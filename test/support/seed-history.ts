@@ -1,3 +1,4 @@
+import { NO_CHANGES } from '../../src/common/changes.js';
 import { toJson } from '../../src/common/json.js';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditEventEntity } from '../../src/audit/audit.entity.js';
@@ -107,7 +108,7 @@ async function insertRuns(tx: Sql, count: number): Promise<void> {
       userUuid: seededUuid(index),
       version: 0,
       batch: Math.floor(index / 500),
-      changes: [],
+      changes: NO_CHANGES,
       errors: index % 2 ? [] : [{ field: 'email', code: 'invalid_format', message: 'x' }],
     }),
   );

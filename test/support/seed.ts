@@ -2,7 +2,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { insertRows } from '../../src/database/engine/bulk.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
-import { movedIdentifiers } from '../../src/users/change/claim.js';
 import { UserEntity } from '../../src/users/model/user.entity.js';
 import {
   UserCountEntity,
@@ -10,6 +9,7 @@ import {
   UserRoleEntity,
   UserWordEntity,
 } from '../../src/users/model/user-lookups.entity.js';
+import { identifiersOf } from '../../src/users/model/keys.js';
 import type { User } from '../../src/users/model/user.js';
 import { newUser } from '../../src/users/input/user-rules.js';
 import { toRow } from '../../src/users/model/user.js';
@@ -75,7 +75,7 @@ export async function seedUsers({ app }: TestApp, from: number, to: number): Pro
 }
 
 const identifierRows = (user: User): UserIdentifierEntity[] =>
-  movedIdentifiers(undefined, user).taken.map(({ identifier }) => ({ identifier, user_uuid: user.uuid }));
+  identifiersOf(user).map(({ identifier }) => ({ identifier, user_uuid: user.uuid }));
 const roleRows = ({ roles, uuid }: User): UserRoleEntity[] =>
   roles.map((role) => ({ role, user_uuid: uuid }));
 

@@ -196,6 +196,15 @@ describe('the checker', () => {
     expect(model.broken({ ...final, seen })).toEqual(['complete walks']);
   });
 
+  it('sees a search that finds the wrong users, and an API key that was made twice', () => {
+    const final = model.final();
+    const lookup = { query: 'username=one', expected: ['n1'], exact: true, found: ['n1', 'n2'] };
+    expect(model.broken({ ...final, lookups: [lookup] })).toEqual(['searches']);
+    expect(model.broken({ ...final, lookups: [{ ...lookup, exact: false }] })).toEqual([]);
+    model.issue();
+    expect(model.broken({ ...final, keys: [...model.keys, ...model.keys] })).toEqual(['retried keys']);
+  });
+
   it('sees credentials that outlive their end, and a blocked user with a session', () => {
     const session = model.issue(first.user);
     const key = model.issue();

@@ -1,8 +1,11 @@
 import { getMetadataArgsStorage } from 'typeorm';
-import { type Sql, type SqlValue, placeholders } from './sql.js';
+import { type Sql, type SqlValue, assertBindable, placeholders } from './sql.js';
 
 /** Values named in one statement: SQLite binds 32,766 of them, MySQL 65,535. */
 const MAX_PARAMS = 30_000;
+
+/** Rows named by their whole key in one statement: for many more MariaDB might look for no index. */
+const MAX_KEYS = 500;
 
 /** The values in as few parts as statements can name: a set of changes has no largest size. */
 export function* inParts<T>(values: readonly T[]): Generator<readonly T[]> {
@@ -61,13 +64,13 @@ export async function insertRows<E extends Row<E>>(
 export async function upsertRows<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
-  key: keyof E & string,
+  key: readonly (keyof E & string)[],
   rows: readonly E[],
 ): Promise<void> {
-  const others = tableOf(entity).columns.filter((column) => column !== key);
+  const others = tableOf(entity).columns.filter((column) => !key.some((part) => part === column));
   const tail =
     sql.dialect === 'sqlite'
-      ? ` ON CONFLICT (${key}) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`
+      ? ` ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`
       : ` ON DUPLICATE KEY UPDATE ${others.map((name) => `${name} = VALUES(${name})`).join(', ')}`;
   await writeRows(sql, entity, rows, tail);
 }
@@ -89,6 +92,29 @@ export async function deleteRows(
   return deleted;
 }
 
+/** Deletes rows by their primary key, of which `keys` has the columns. */
+export async function deleteKeys<E extends Row<E>>(
+  sql: Sql,
+  entity: new () => E,
+  columns: readonly (keyof E & string)[],
+  keys: readonly E[],
+): Promise<void> {
+  const values = `(${placeholders(columns.length)})`;
+  const test = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
+  for (let from = 0; from < keys.length; from += MAX_KEYS) {
+    const part = keys.slice(from, from + MAX_KEYS);
+    // Each engine uses the key in one of the two forms only.
+    const isNamed =
+      sql.dialect === 'sqlite'
+        ? `(${columns.join(', ')}) IN (VALUES ${part.map(() => values).join(', ')})`
+        : part.map(() => test).join(' OR ');
+    await sql.execute(
+      `DELETE FROM ${tableOf(entity).name} WHERE ${isNamed}`,
+      part.flatMap((key) => columns.map((column) => key[column])),
+    );
+  }
+}
+
 async function writeRows<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
@@ -97,11 +123,23 @@ async function writeRows<E extends Row<E>>(
 ): Promise<void> {
   if (rows.length === 0) return;
   const { name, columns } = tableOf(entity);
-  const head = `INSERT INTO ${name} (${columns.join(', ')}) VALUES `;
-  await sql.insert(
-    { head, columns: columns.length, tail },
-    rows.map((row) => columns.map((column) => (isField(row, column) ? row[column] : null))),
-  );
+  const values = rows.map((row) => columns.map((column) => (isField(row, column) ? row[column] : null)));
+  const into = `INSERT INTO ${name} (${columns.join(', ')}) `;
+  if (sql.dialect === 'sqlite' && columns.length <= NARROW && rows.length >= WORTH_JSON && tail === '') {
+    values.forEach(assertBindable);
+    const members = columns.map((_, index) => `value ->> ${index}`).join(', ');
+    await sql.execute(`${into}SELECT ${members} FROM json_each(?)`, [JSON.stringify(values)]);
+    return;
+  }
+  const head = `${into}VALUES `;
+  await sql.insert({ into: { table: name, columns }, head, columns: columns.length, tail }, values);
 }
+
+/**
+ * Rows of up to so many columns are cheaper on SQLite as one JSON text than one by one, which costs more for the calls of
+ * the driver than for the rows (2.5 against 4.2 µs of CPU for a word); from so many rows on.
+ */
+const NARROW = 4;
+const WORTH_JSON = 10;
 
 const isField = <E extends object>(row: E, name: string): name is keyof E & string => name in row;

@@ -8,7 +8,7 @@ const IDLE_MILLIS = 60_000;
 const END_MILLIS = 10_000;
 
 /** A lane ended before it answered. */
-export class LaneEnded extends Error {}
+class LaneEnded extends Error {}
 
 /** What a lane runs, and the flags of Node.js for it. */
 export interface LaneProgram {

@@ -2,6 +2,7 @@ import type { ResultSetHeader } from 'mysql2';
 import { DatabaseFault, ofChange, ofCommit } from './database-fault.js';
 import { NoWriter } from './host-choice.js';
 import type { MysqlPool, Pooled } from './mysql-pool.js';
+import { loadAll } from './mysql-load.js';
 import { type Reject, type Result, type Rows, insertAll, send, sent } from './mysql-statement.js';
 import { pauseAfter, repeated } from './retry.js';
 import { writabilityOf } from './server-state.js';
@@ -109,7 +110,10 @@ export class MysqlEngine implements Engine {
         (await sent<Rows<T>>(connection, sql, params).catch(judge))[0],
       execute: async (sql, params = []) =>
         (await sent<ResultSetHeader>(connection, sql, params).catch(judge)).affectedRows,
-      insert: (statement, rows) => insertAll(connection, statement, rows).catch(judge),
+      insert: async (statement, rows) => {
+        const loaded = await loadAll(connection, statement, rows).catch(judge);
+        if (!loaded) await insertAll(connection, statement, rows).catch(judge);
+      },
       commit: async () => {
         if (!session.broken) return end('COMMIT', ofCommit);
         ended = true;

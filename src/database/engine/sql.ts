@@ -21,6 +21,8 @@ export interface Sql {
 
 /** `<head> VALUES <rows> <tail>` */
 export interface InsertStatement {
+  /** For an engine that has another way for many rows. */
+  into?: { table: string; columns: readonly string[] };
   head: string;
   columns: number;
   tail: string;

@@ -5,6 +5,7 @@ import { Changes1763600003000 } from './1763600003000-changes.js';
 import { NoChanges1764000000000 } from './1764000000000-no-changes.js';
 import { UserCounts1764100000000 } from './1764100000000-user-counts.js';
 import { IdempotentRequests1764300000000 } from './1764300000000-idempotent-requests.js';
+import { FewerIndexes1764400000000 } from './1764400000000-fewer-indexes.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -15,4 +16,5 @@ export const MIGRATIONS = [
   NoChanges1764000000000,
   UserCounts1764100000000,
   IdempotentRequests1764300000000,
+  FewerIndexes1764400000000,
 ];

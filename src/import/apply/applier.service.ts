@@ -1,18 +1,38 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { UserChange } from '../../users/change/change-set.js';
+import { prepareUser } from '../../users/change/prepared-user.js';
 import { UserWriter } from '../../users/change/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type StagedRow, failedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
+import { Pace } from './pace.js';
+
+/** Rows that are prepared in one turn of the event loop, in which answers of the database wait. */
+const ROWS_AT_ONCE = 50;
+
+/** Batches that one transaction writes, ready for it. Nothing changes it: the transaction may run again. */
+interface Prepared {
+  /** The last batch. */
+  last: number;
+  batches: number;
+  /** Uuids of users that the data set begins to manage, though nothing else of them changes. */
+  claimed: readonly string[];
+  rows: readonly StagedRow[];
+  /** Of each row. */
+  changes: readonly UserChange[];
+}
 
 /**
- * Writes a plan through the user writer, batch by batch. The checkpoint of the run moves in the transaction of each batch,
- * so that after a crash a batch is applied and counted, or neither.
+ * Writes a plan through the user writer, as many batches a transaction as fit its time. The checkpoint of the run moves in
+ * the same transaction, so that after a crash a batch is applied and counted, or neither. While the database writes these
+ * batches, the next ones are prepared.
  */
 @Injectable()
 export class Applier {
@@ -20,6 +40,7 @@ export class Applier {
     private readonly rows: ImportRowsRepository,
     private readonly writer: UserWriter,
     private readonly directory: UserDirectory,
+    @Inject(DATABASE) private readonly database: Database,
   ) {}
 
   /** Applies the batches after the last applied one. @throws what `Checkpoint.commit` throws. */
@@ -28,29 +49,67 @@ export class Applier {
       ...run.caller,
       actor: { kind: 'import', id: run.id, initiator: run.caller.actor },
     };
-    for (let batch = run.appliedBatches + 1; batch <= run.batches; batch++) {
-      const percent = Math.floor((batch / run.batches) * 100);
-      const rowsDone = Math.floor(((run.rowsTotal ?? 0) * batch) / run.batches);
-      await checkpoint.commit((tx) => this.applyBatch(tx, run, batch, caller), {
-        appliedBatches: batch,
-        rowsDone,
-        percent,
-      });
+    const pace = new Pace(this.database.dialect);
+    let waiting = this.prepare(run, run.appliedBatches, pace);
+    try {
+      for (let applied = run.appliedBatches; applied < run.batches;) {
+        const prepared = await waiting;
+        waiting = this.prepare(run, prepared.last, pace);
+        waiting.catch(() => undefined); // it is thrown where it is awaited
+        await this.write(run, prepared, caller, checkpoint, pace);
+        applied = prepared.last;
+      }
+    } finally {
+      await waiting.catch(() => undefined); // nothing reads on when this has ended
     }
   }
 
-  private async applyBatch(tx: Sql, run: ImportRun, batch: number, caller: Caller): Promise<void> {
-    const rows = await this.rows.batch(tx, run.id, batch);
-    const claims = rows.filter(({ outcome }) => outcome === 'unchanged');
-    await this.directory.claim(
-      tx,
-      claims.flatMap(({ userUuid }) => userUuid ?? []),
-      run.dataset,
+  private async write(
+    run: ImportRun,
+    prepared: Prepared,
+    caller: Caller,
+    checkpoint: Checkpoint,
+    pace: Pace,
+  ): Promise<void> {
+    const progress = {
+      appliedBatches: prepared.last,
+      rowsDone: Math.floor(((run.rowsTotal ?? 0) * prepared.last) / run.batches),
+      percent: Math.floor((prepared.last / run.batches) * 100),
+    };
+    let began = 0;
+    await checkpoint.commit(async (tx) => {
+      began = performance.now(); // of the last attempt: waiting for others holds nothing
+      await this.applyRows(tx, run, prepared, caller);
+    }, progress);
+    pace.took(prepared.batches, performance.now() - began);
+  }
+
+  /** Reads the batches behind `applied` and makes the changes of their rows. Only this run's worker changes staged rows. */
+  private async prepare(run: ImportRun, applied: number, pace: Pace): Promise<Prepared> {
+    const last = Math.min(applied + pace.batches, run.batches);
+    const staged = last > applied ? await this.rows.batches(run.id, applied + 1, last) : [];
+    const claimed = staged.flatMap(({ outcome, userUuid }) =>
+      outcome === 'unchanged' ? (userUuid ?? []) : [],
     );
-    const changes = rows.filter((row) => !claims.includes(row));
-    const outcomes = await this.writer.apply(tx, changes.map(toChange), caller);
+    const rows = staged.filter(({ outcome }) => outcome !== 'unchanged');
+    const changes: UserChange[] = [];
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+      changes.push(...rows.slice(at, at + ROWS_AT_ONCE).map(toChange));
+      await setImmediate();
+    }
+    return { last, batches: last - applied, claimed, rows, changes };
+  }
+
+  private async applyRows(
+    tx: Sql,
+    run: ImportRun,
+    { claimed, rows, changes }: Prepared,
+    caller: Caller,
+  ): Promise<void> {
+    await this.directory.claim(tx, claimed, run.dataset);
+    const outcomes = await this.writer.apply(tx, changes, caller);
     // Users have changed since the plan was made, or an identifier was taken since.
-    const failed = changes.flatMap((row, index) => {
+    const failed = rows.flatMap((row, index) => {
       const outcome = outcomes[index];
       return outcome?.outcome === 'error' ? [failedRow(row, [...outcome.failures])] : [];
     });
@@ -60,8 +119,9 @@ export class Applier {
 
 function toChange(row: StagedRow): UserChange {
   const uuid = row.userUuid ?? '';
-  const patch = patchOf(row.changes, 'new');
-  return row.outcome === 'created'
-    ? { kind: 'create', uuid, patch }
-    : { kind: 'update', uuid, patch, ifVersions: [row.version] };
+  const { changes } = row;
+  if (row.outcome !== 'created')
+    return { kind: 'update', uuid, patch: patchOf(changes.list, 'new'), ifVersions: [row.version] };
+  const patch = changes.values;
+  return { kind: 'create', uuid, patch, prepared: prepareUser(uuid, patch, changes) };
 }

@@ -7,7 +7,7 @@ import { type FileRow, readRow } from '../file/file-row.js';
 import { RunFiles } from '../file/run-files.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { IntList, TextNumbers } from './compact-storage.js';
-import { BATCH_ROWS } from './plan-builder.js';
+import { ROWS_AT_ONCE } from './plan-builder.js';
 
 const WORDS = 4;
 
@@ -53,7 +53,7 @@ export class Adoption {
     const { adopt: field, blank_cells: blankCells } = run.options;
     if (field === 'none') return adopted;
     const { reader, header } = await this.files.open(run);
-    for await (const records of reader.records(BATCH_ROWS)) {
+    for await (const records of reader.records(ROWS_AT_ONCE)) {
       const rows = records.map((record) => readRow(record, header, blankCells));
       for (const [row, user] of await this.matches(rows, field)) adopted.add(row.externalId, user.uuid);
       await report(reader.bytesRead);

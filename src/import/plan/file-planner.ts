@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
+import { NO_CHANGES } from '../../common/changes.js';
 import { toMillis } from '../../common/time.js';
 import { exactKey } from '../../users/model/keys.js';
 import { UserSettings } from '../../users/input/user-settings.js';
@@ -9,13 +10,13 @@ import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Adopted, Adoption } from './adoption.js';
-import { newUuid } from './external-ids.js';
-import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
+import { newUuids } from './external-ids.js';
+import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type Facts, RowFacts } from './row-facts.js';
 import { type PlannedRow, isSame, planRow, unchanged } from './row-rules.js';
 
 /** Rows per turn of the event loop: other requests, and answers of the database, get their turn in between. */
-const ROWS_AT_ONCE = 100;
+const ROWS_A_TURN = 100;
 
 /** A file that is being planned. */
 interface Planning {
@@ -23,6 +24,8 @@ interface Planning {
   header: Header;
   adopted: Adopted;
   builder: PlanBuilder;
+  /** The uuid of the new user with a number. */
+  uuidOf: (number: number) => string;
 }
 
 /** Rows of the file while they are looked up. */
@@ -52,7 +55,8 @@ export class FilePlanner {
       builder.stage([], { rowsDone: 0, percent: percent(1, bytes) }),
     );
     const { reader, header } = await this.files.open(run);
-    const planning = { run, header, adopted, builder };
+    const uuidOf = newUuids({ id: run.id, created: toMillis(run.created) });
+    const planning = { run, header, adopted, builder, uuidOf };
     let staging = Promise.resolve();
     const add = async (batch: Batch): Promise<void> => {
       const planned = await this.planRows(batch, planning);
@@ -63,7 +67,7 @@ export class FilePlanner {
     };
     let waiting: Batch | undefined;
     try {
-      for await (const records of reader.records(BATCH_ROWS)) {
+      for await (const records of reader.records(ROWS_AT_ONCE)) {
         // The database looks these rows up and stores the plan of earlier ones while this thread plans the ones between.
         const batch = this.lookUp(records, reader.bytesRead, planning);
         await setImmediate(); // the statement is on its way then
@@ -100,11 +104,11 @@ export class FilePlanner {
     return { rows, facts, bytes };
   }
 
-  private async planRows(batch: Batch, { run, header, builder }: Planning): Promise<PlannedRow[]> {
+  private async planRows(batch: Batch, planning: Planning): Promise<PlannedRow[]> {
+    const { run, header, builder, uuidOf } = planning;
     const { users, managers } = await batch.facts;
     const { blank_cells: blankCells, mode } = run.options;
-    const idOf = (externalId: string): string =>
-      newUuid({ id: run.id, created: toMillis(run.created) }, exactKey(externalId));
+    const idOf = (externalId: string): string => uuidOf(builder.externalIds.numberOf(externalId));
     const planOne = ({ record, keys }: Batch['rows'][number]): PlannedRow => {
       const key = exactKey(keys.externalId);
       const before = users.get(key);
@@ -130,8 +134,8 @@ export class FilePlanner {
       return result;
     };
     const planned: PlannedRow[] = [];
-    for (let at = 0; at < batch.rows.length; at += ROWS_AT_ONCE) {
-      planned.push(...batch.rows.slice(at, at + ROWS_AT_ONCE).map(planOne));
+    for (let at = 0; at < batch.rows.length; at += ROWS_A_TURN) {
+      planned.push(...batch.rows.slice(at, at + ROWS_A_TURN).map(planOne));
       await setImmediate();
     }
     await builder.claim(
@@ -143,10 +147,10 @@ export class FilePlanner {
 }
 
 function changesManager({ row }: PlannedRow): boolean {
-  return row.changes.some(({ field }) => field === 'manager_uuid');
+  return row.changes.list.some(({ field }) => field === 'manager_uuid');
 }
 
 /** A row whose ExternalId an earlier row has: whether both fail is known at the end of the file. */
 function repeat({ row, before }: PlannedRow): PlannedRow {
-  return { row: { ...row, outcome: 'skipped', errors: [], changes: [] }, before, after: undefined };
+  return { row: { ...row, outcome: 'skipped', errors: [], changes: NO_CHANGES }, before, after: undefined };
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Changes, NO_CHANGES } from '../../common/changes.js';
 import { fromJson } from '../../common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { type Managed, UserDirectory } from '../../users/directory/user-directory.service.js';
@@ -47,10 +48,10 @@ function isMissing(user: Managed, { externalIds }: PlanBuilder): boolean {
 
 /** A blocked user is let go, so that another data set may take it up. */
 function toRow(user: Managed, line: number, dataset: string, block: boolean): StagedRow {
-  const changes = [
+  const changes = Changes.of([
     { field: 'status', old: 'Active', new: 'Blocked' },
     { field: 'managed_by', old: dataset, new: null },
-  ];
+  ]);
   const { external_id: externalId, uuid: userUuid, version } = user;
   return stagedRow({
     line,
@@ -58,6 +59,6 @@ function toRow(user: Managed, line: number, dataset: string, block: boolean): St
     externalId,
     userUuid,
     version,
-    changes: block ? changes : [],
+    changes: block ? changes : NO_CHANGES,
   });
 }

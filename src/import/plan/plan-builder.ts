@@ -11,8 +11,10 @@ import { ExternalIds, nameOfLine } from './external-ids.js';
 import { PlanTally } from './plan-tally.js';
 import type { PlannedRow } from './row-rules.js';
 
-/** Rows of a batch: what one transaction of the applier writes. */
-export const BATCH_ROWS = 500;
+/** Rows that are looked up and staged at once. */
+export const ROWS_AT_ONCE = 500;
+/** Rows of a batch: the least that a transaction of the applier writes. */
+const BATCH_ROWS = 100;
 const CHUNK = 500;
 
 /** Takes judged rows, stages those that are not unchanged, and settles in the end what depends on the whole. */
@@ -111,7 +113,7 @@ export class PlanBuilder {
 
   private claimOf({ row, before, after }: PlannedRow, managers: boolean): Claim | undefined {
     const isGood = after && row.outcome !== 'unchanged';
-    const claim = isGood ? claimOf(row.line, before, after, managers) : undefined;
+    const claim = isGood ? claimOf(row.line, before, after, { managers }) : undefined;
     if (claim?.manager?.after) this.above.add(claim.manager.after);
     if (claim?.manager?.before) this.above.add(claim.manager.before);
     return claim;

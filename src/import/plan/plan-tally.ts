@@ -33,12 +33,16 @@ export class PlanTally {
     } else if (row.outcome === 'created') {
       this.newKeys++;
     }
-    for (const { field, old, new: value } of row.changes) {
-      if (before && isEmpty(value) && !isEmpty(old)) this.emptied[field] = (this.emptied[field] ?? 0) + 1;
-      if (before && field === 'username') this.usernamesChanged++;
-      if (before && field === 'email') this.emailsChanged++;
-    }
+    if (before) this.countChanges(row);
     this.print(row);
+  }
+
+  private countChanges({ changes }: StagedRow): void {
+    for (const { field, old, new: value } of changes.list) {
+      if (isEmpty(value) && !isEmpty(old)) this.emptied[field] = (this.emptied[field] ?? 0) + 1;
+      if (field === 'username') this.usernamesChanged++;
+      if (field === 'email') this.emailsChanged++;
+    }
   }
 
   /** The user of the first row with an ExternalId, whatever the outcome of the row. */
@@ -55,7 +59,8 @@ export class PlanTally {
   /** Part of the fingerprint: two plans with the same one do the same. */
   print(row: StagedRow): void {
     const { line, outcome, externalId, userUuid, changes, errors } = row;
-    this.printed += JSON.stringify([line, outcome, externalId, userUuid, changes, errors]);
+    const { length } = externalId; // it may hold any character, the others hold none of these separators
+    this.printed += `${line} ${outcome} ${userUuid} ${length} ${externalId}${changes.text}${JSON.stringify(errors)}`;
     if (this.printed.length > PRINT_CHARACTERS) this.flush();
   }
 

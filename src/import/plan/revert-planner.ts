@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Changes } from '../../common/changes.js';
 import { differences } from '../../users/model/user.js';
 import type { User } from '../../users/model/user.js';
 import { patched } from '../../users/input/user-rules.js';
@@ -6,7 +7,7 @@ import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type RowError, type StagedRow, isChange, stagedRow } from '../runs/import-row.js';
-import { BATCH_ROWS, type PlanBuilder } from './plan-builder.js';
+import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
 /** Less than every line: missing users have negative ones. */
@@ -27,7 +28,7 @@ export class RevertPlanner {
   async plan(original: ImportRun, total: number, builder: PlanBuilder): Promise<void> {
     let after = BEFORE_ALL;
     for (;;) {
-      const page = await this.rows.page(original.id, after, BATCH_ROWS);
+      const page = await this.rows.page(original.id, after, ROWS_AT_ONCE);
       const applied = page.filter(
         (row) =>
           isChange(row) &&
@@ -57,12 +58,11 @@ function undo(row: StagedRow, user: User | undefined): PlannedRow {
     return conflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'is no user any more' }]);
   if (row.outcome === 'created') return blockCreated(row, user);
   const now: Record<string, unknown> = { ...user };
-  const untouched = row.changes.filter((change) => same(now[change.field], change.new));
-  const touched = row.changes.filter((change) => !untouched.includes(change));
+  const untouched = row.changes.list.filter((change) => same(now[change.field], change.new));
+  const touched = row.changes.list.filter((change) => !untouched.includes(change));
   const errors = touched.map(({ field }) => changedSince(field));
   const after = patched(user, patchOf(untouched, 'old'));
-  const changes = differences(user, after);
-  if (changes.length === 0)
+  if (differences(user, after).length === 0)
     return errors.length > 0 ? conflict(row, user, errors) : staged(row, user, user, errors);
   return staged(row, user, after, errors);
 }
@@ -72,8 +72,8 @@ function blockCreated(row: StagedRow, user: User): PlannedRow {
 }
 
 function staged(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
-  const changes = differences(before, after);
-  const outcome = changes.length === 0 ? 'unchanged' : outcomeOf(before, after);
+  const changes = Changes.of(differences(before, after));
+  const outcome = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
   const { line, externalId } = row;
   const { uuid: userUuid, version } = before;
   return { row: stagedRow({ line, outcome, externalId, userUuid, version, changes, errors }), before, after };

@@ -1,16 +1,16 @@
 import type { Actor } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
+import { Changes, type FieldChange } from '../../common/changes.js';
 import type { FieldError } from '../../common/errors.js';
 import { unescapeFormula } from '../../common/csv.js';
 import { readInput } from '../../input/read-input.js';
 import { truncated } from '../../common/text.js';
 import { SELF_BLOCK } from '../../users/change/failure.js';
 import { blocksSelf } from '../../users/change/user-writer.service.js';
-import { differences } from '../../users/model/user.js';
-import { brokenRules } from '../../users/input/user-rules.js';
+import { differences, fieldsSet } from '../../users/model/user.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { User } from '../../users/model/user.js';
-import { type RuleSettings, type UserPatch, newUser, patched, settle } from '../../users/input/user-rules.js';
+import { type RuleSettings, type UserPatch, judged, newUser, settle } from '../../users/input/user-rules.js';
 import type { FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
@@ -54,21 +54,22 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
   const current = before ?? newUser(context.uuid, NEVER);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
-  const all = brokenRules(value, [...broken, ...settle(value, broken, context.settings)], current);
+  // No column of a file holds a password (`header.ts`).
+  const input = before ? value : Object.assign(value, { managed_by: options.dataset });
+  const settled = settle(input, broken, context.settings);
+  const { errors: all, after } = judged(input, [...broken, ...settled], current);
   const errorsOfRow = [...damaged(file, before), ...all.map((error) => toRowError(error, file))];
   if (errorsOfRow.length > 0) return planned(file, context, 'error', { errors: errorsOfRow });
 
-  // No column of a file holds a password (`header.ts`).
-  const after = patched(current, before ? value : Object.assign(value, { managed_by: options.dataset }));
   const refused = forbidden(before, after, context);
   if (refused) return planned(file, context, 'error', { errors: [refused] });
+  if (!before) return planned(file, context, 'created', { after, changes: fieldsSet(after) });
   const changes = differences(before, after);
-  if (!before) return planned(file, context, 'created', { after, changes });
   if (changes.length === 0) return planned(file, context, 'unchanged', { after });
   const owned = before.managed_by === null ? { ...after, managed_by: options.dataset } : after;
   return planned(file, context, outcomeOf(before, after), {
     after: owned,
-    changes: differences(before, owned),
+    changes: Changes.of(differences(before, owned)),
   });
 }
 
@@ -86,7 +87,7 @@ export function outcomeOf(before: User, after: User): RowOutcome {
 }
 
 /** The patch that gives the fields of `changes` their new values again, or their old ones. */
-export function patchOf(changes: StagedRow['changes'], side: 'old' | 'new'): UserPatch {
+export function patchOf(changes: readonly FieldChange[], side: 'old' | 'new'): UserPatch {
   const other = side === 'new' ? 'old' : 'new';
   const fields = changes.map((change) => [change.field, cleared(change.field, change[side], change[other])]);
   return Object.fromEntries(fields) as UserPatch;

@@ -43,7 +43,7 @@ export class Checkpoint {
     if (this.stopping() && !this.ending) throw new Stopping();
     await this.transactions.run(async (tx) => {
       if (!(await this.leases.keep(IMPORT_LEASE, LEASE_SECONDS, tx))) throw new NotOurs();
-      const run = await this.runs.lock(tx, this.runId);
+      const run = await this.runs.lockState(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new NotOurs();
       if (run.cancel && !this.ending) throw new Cancelled();
       await write(tx);

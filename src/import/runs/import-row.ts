@@ -1,4 +1,4 @@
-import type { FieldChange } from '../../users/model/user.js';
+import { type Changes, NO_CHANGES } from '../../common/changes.js';
 import type { RowOutcome } from './import-run.js';
 
 /** A fault of a row. `value` is the cell that broke the rule, cut; a secret is never one. */
@@ -25,7 +25,7 @@ export interface StagedRow {
   version: number;
   /** The batch that applies the row; 0 for none. */
   batch: number;
-  changes: FieldChange[];
+  changes: Changes;
   errors: RowError[];
 }
 
@@ -35,18 +35,18 @@ export const stagedRow = (row: Pick<StagedRow, 'line' | 'outcome'> & Partial<Sta
   userUuid: null,
   version: 0,
   batch: 0,
-  changes: [],
+  changes: NO_CHANGES,
   errors: [],
   ...row,
 });
 
 /** Rows that a batch writes: those that stand, and missing users that are to be blocked. */
 export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
-  outcome === 'missing' ? changes.length > 0 : outcome !== 'error' && outcome !== 'skipped';
+  outcome === 'missing' ? !changes.isEmpty : outcome !== 'error' && outcome !== 'skipped';
 
 /** A row of which nothing stands. It names no user that only it would have made. */
 export function failedRow(row: StagedRow, errors: RowError[]): StagedRow {
   const outcome = row.outcome === 'missing' ? 'missing' : 'error';
   const userUuid = row.version === 0 ? null : row.userUuid;
-  return { ...row, outcome, userUuid, batch: 0, changes: [], errors };
+  return { ...row, outcome, userUuid, batch: 0, changes: NO_CHANGES, errors };
 }

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Changes } from '../../common/changes.js';
 import { fromJson, toJson } from '../../common/json.js';
 import { insertRows } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, byIndex, placeholders } from '../../database/engine/sql.js';
 import { ImportRowEntity } from './import.entity.js';
-import type { StagedOutcome, StagedRow } from './import-row.js';
+import type { RowError, StagedOutcome, StagedRow } from './import-row.js';
 
 /** Lines named in one statement. */
 const CHUNK = 1000;
@@ -87,11 +88,12 @@ export class ImportRowsRepository {
     }
   }
 
-  async batch(tx: Sql, runId: string, batch: number): Promise<StagedRow[]> {
-    const rows = await tx.query<ImportRowEntity>(
-      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(tx, 'ix_import_rows_batch')}
-       WHERE run_id = ? AND batch = ? ORDER BY line`,
-      [runId, batch],
+  /** The rows of these batches, each batch in the order of its lines. */
+  async batches(runId: string, first: number, last: number): Promise<StagedRow[]> {
+    const rows = await this.database.query<ImportRowEntity>(
+      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(this.database, 'ix_import_rows_batch')}
+       WHERE run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line`,
+      [runId, first, last],
     );
     return rows.map(toStaged);
   }
@@ -134,6 +136,8 @@ export class ImportRowsRepository {
   }
 }
 
+const NO_ERRORS = toJson<RowError[]>([]);
+
 /** The columns that a staged row is read from. */
 export const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors';
 
@@ -148,8 +152,8 @@ export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
     user_uuid: row.userUuid,
     version: row.version,
     batch: row.batch,
-    changes: toJson(row.changes),
-    errors: toJson(row.errors),
+    changes: row.changes.text,
+    errors: row.errors.length === 0 ? NO_ERRORS : toJson(row.errors),
     cells: null,
   };
 }
@@ -163,7 +167,7 @@ export function toStaged(row: ImportRowEntity): StagedRow {
     userUuid: row.user_uuid,
     version: row.version,
     batch: row.batch,
-    changes: fromJson(row.changes),
-    errors: fromJson(row.errors),
+    changes: Changes.read(row.changes),
+    errors: row.errors === NO_ERRORS ? [] : fromJson(row.errors),
   };
 }

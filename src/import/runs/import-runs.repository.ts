@@ -35,6 +35,13 @@ export class ImportRunsRepository {
     return row && toRun(row);
   }
 
+  /** As `lock`, with what a worker must know before each write. */
+  async lockState(tx: Sql, id: string): Promise<{ state: RunState; cancel: boolean } | undefined> {
+    const sql = `SELECT state, cancel FROM import_runs WHERE id = ?${forUpdate(tx)}`;
+    const row = await tx.first<Pick<ImportRunEntity, 'state' | 'cancel'>>(sql, [id]);
+    return row && { state: row.state, cancel: row.cancel === 1 };
+  }
+
   /** A page, newest first, with the number of all that match. */
   async list({ states, dataset, offset, limit }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
     const conditions = [

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { JsonText } from '../../common/json.js';
 import { ascii, flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
-import type { FieldChange } from '../../users/model/user.js';
+import type { ChangesText } from '../../common/changes.js';
 import type { ImportOptions } from './import-options.js';
 import type { RowError, StagedOutcome } from './import-row.js';
 import type { Counts, Guard, Reason, RunState } from './import-run.js';
@@ -76,7 +76,7 @@ export class ImportRowEntity {
   @Column(integer()) version!: number;
   /** The batch that applies the row; 0 for none. */
   @Column(integer()) batch!: number;
-  @Column(longText()) changes!: JsonText<FieldChange[]>;
+  @Column(longText()) changes!: ChangesText;
   @Column(longText()) errors!: JsonText<RowError[]>;
   /** The cells of a failed row, as they are in the file. */
   @Column({ ...longText(), nullable: true }) cells!: JsonText<string[]> | null;

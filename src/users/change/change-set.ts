@@ -1,7 +1,9 @@
-import type { FieldChange } from '../model/user.js';
+import type { Changes } from '../../common/changes.js';
 import type { User } from '../model/user.js';
 import type { UserPatch } from '../input/user-rules.js';
+import type { Claim } from './claim.js';
 import type { Failure } from './failure.js';
+import type { PreparedUser } from './prepared-user.js';
 
 export interface UserChange {
   kind: 'create' | 'update';
@@ -10,16 +12,22 @@ export interface UserChange {
   patch: UserPatch;
   /** The versions that the client may have read (`If-Match`); with any other one the change is refused. */
   ifVersions?: readonly number[];
+  /** Of a new user: what its patch makes, where the caller has prepared it. */
+  prepared?: PreparedUser;
 }
 
 /** What became of one change. */
 export type Outcome =
-  | { outcome: 'created' | 'updated' | 'unchanged'; user: User; changes: FieldChange[] }
+  | { outcome: 'created' | 'updated' | 'unchanged'; user: User; changes: Changes }
   | { outcome: 'error'; failures: readonly Failure[] };
 
 /** A change with the state before it (none for a new user) and after it, and why it may not be made. */
 export interface JudgedChange {
   before: User | undefined;
   after: User;
+  /** Of a new user. */
+  prepared?: PreparedUser | undefined;
+  /** None for a change that touches no other user. */
+  claim?: Claim | undefined;
   failures: readonly Failure[];
 }

@@ -24,6 +24,7 @@ export interface Claim {
 }
 
 /**
+ * @param identifiers those of the user after the change, where they are known.
  * @param managers whether the set changes managers at all; a file without that column spares a million notes.
  * @returns undefined for a change that touches no other user, whatever the rest of the set is.
  */
@@ -31,9 +32,12 @@ export function claimOf(
   change: number,
   before: User | undefined,
   after: User,
-  managers = true,
+  {
+    managers = true,
+    identifiers,
+  }: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
 ): Claim | undefined {
-  const { released, taken } = movedIdentifiers(before, after);
+  const { released, taken } = movedIdentifiers(before, after, identifiers);
   const manager = managers ? movedManager(before, after) : undefined;
   const webmaster = movedWebmaster(before, after);
   if (released.length + taken.length === 0 && !manager && !webmaster) return undefined;
@@ -49,15 +53,16 @@ export function claimOf(
 }
 
 /** The identifiers that a user gives up by a change, and those that it takes. */
-export function movedIdentifiers(
+function movedIdentifiers(
   before: User | undefined,
   after: User,
+  identifiers: readonly Identifier[] | undefined,
 ): { released: Identifier[]; taken: Identifier[] } {
   // Most changes are of other fields, and computing identifiers costs more than this comparison.
   if (before && IDENTIFYING.every((field) => before[field] === after[field]))
     return { released: [], taken: [] };
   const old = before ? identifiersOf(before) : [];
-  const own = identifiersOf(after);
+  const own = identifiers ?? identifiersOf(after);
   return { released: without(old, own), taken: without(own, old) };
 }
 

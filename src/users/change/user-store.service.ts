@@ -6,8 +6,10 @@ import type { Sql } from '../../database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster } from '../input/user-rules.js';
 import type { JudgedChange, Outcome } from './change-set.js';
-import { movedIdentifiers } from './claim.js';
+import type { Claim } from './claim.js';
+import { type PreparedUser, createdAt } from './prepared-user.js';
 import type { User } from '../model/user.js';
+import type { UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { endsSessions } from '../input/user-rules.js';
 import { WORDED, wordRows } from '../model/words.js';
 import { type Counted } from '../counts/user-counts.repository.js';
@@ -17,6 +19,8 @@ import { UserWriteRepository } from './user-write.repository.js';
 /** A change that is written: the state that goes into the row, and how it came about. */
 interface Written {
   before: User | undefined;
+  prepared: PreparedUser | undefined;
+  claim: Claim | undefined;
   user: User;
   outcome: Extract<Outcome, { user: User }>;
 }
@@ -40,12 +44,14 @@ export class UserStore {
   ): Promise<void> {
     const written = outcomes.flatMap((outcome, index): Written[] => {
       if (outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
-      return [{ before: changes[index]?.before, user: outcome.user, outcome }];
+      const { before, prepared, claim } = changes[index] ?? {};
+      return [{ before, prepared, claim, user: outcome.user, outcome }];
     });
     if (written.length === 0) return;
     await this.repository.saveUsers(
       tx,
-      written.map(({ user }) => user),
+      written.flatMap(({ prepared, user }) => (prepared ? createdAt(prepared.row, user.created) : [])),
+      written.flatMap(({ prepared, user }) => (prepared ? [] : user)),
     );
     await this.saveLookups(tx, written);
     await this.endSessions(tx, written, caller);
@@ -54,31 +60,22 @@ export class UserStore {
   }
 
   private async saveLookups(tx: Sql, written: readonly Written[]): Promise<void> {
-    const moves = written.map(({ before, user }) => movedIdentifiers(before, user));
-    const taken = written.flatMap(({ user }, index) =>
-      distinct((moves[index]?.taken ?? []).map(({ identifier }) => identifier)).map((identifier) => ({
+    const taken = written.flatMap(({ user, claim }) =>
+      distinct((claim?.taken ?? []).map(({ identifier }) => identifier)).map((identifier) => ({
         identifier,
         user_uuid: user.uuid,
       })),
     );
-    const released = distinct(moves.flatMap((move) => move.released.map(({ identifier }) => identifier)));
+    const released = distinct(
+      written.flatMap(({ claim }) => (claim?.released ?? []).map(({ identifier }) => identifier)),
+    );
     await this.repository.moveIdentifiers(tx, released, taken);
 
-    const roles = written.filter(({ before, user }) => !equal(before?.roles, user.roles));
-    await this.repository.replaceRoles(
-      tx,
-      known(roles),
-      roles.flatMap(({ user }) => user.roles.map((role) => ({ role, user_uuid: user.uuid }))),
-    );
-    const words = written
-      .filter(({ before, user }) => !before || WORDED.some((field) => before[field] !== user[field]))
-      .map((item) => ({ ...item, rows: wordRows(item.user) }))
-      .filter(({ before, rows }) => !before || !equal(wordRows(before), rows));
-    await this.repository.replaceWords(
-      tx,
-      known(words),
-      words.flatMap(({ rows }) => rows),
-    );
+    await this.repository.moveRoles(tx, {
+      gone: written.flatMap(({ before, user }) => (before ? roleRows(before, user.roles) : [])),
+      added: written.flatMap(({ before, user }) => roleRows(user, before?.roles)),
+    });
+    await this.repository.moveWords(tx, wordMoves(written));
   }
 
   private async endSessions(tx: Sql, written: readonly Written[], caller: Caller): Promise<void> {
@@ -94,11 +91,30 @@ export class UserStore {
   }
 }
 
-/** The users that had look-up rows before. */
-const known = (written: readonly Written[]): string[] =>
-  written.filter(({ before }) => before !== undefined).map(({ user }) => user.uuid);
+/** Rows for the roles of a user that are not among `others`. */
+const roleRows = ({ uuid, roles }: User, others: readonly string[] = []): UserRoleEntity[] =>
+  roles.filter((role) => !others.includes(role)).map((role) => ({ role, user_uuid: uuid }));
+
+/** Only rows that differ are written. */
+function wordMoves(written: readonly Written[]) {
+  const gone: UserWordEntity[] = [];
+  const added: UserWordEntity[] = [];
+  const changed: UserWordEntity[] = [];
+  for (const { before, prepared, user } of written) {
+    if (prepared) added.push(...prepared.words);
+    if (!before || WORDED.every((field) => before[field] === user[field])) continue;
+    const old = new Map(wordRows(before).map((row) => [row.word, row]));
+    for (const row of wordRows(user)) {
+      const same = old.get(row.word);
+      old.delete(row.word);
+      if (same?.weight !== row.weight || same.public_weight !== row.public_weight) changed.push(row);
+    }
+    gone.push(...old.values());
+  }
+  return { gone, added, changed };
+}
+
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
-const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 function countDeltas(written: readonly Written[]): Map<Counted, number> {
   const deltas = new Map<Counted, number>();

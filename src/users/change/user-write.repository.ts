@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { deleteRows, insertRows, selectIn, upsertRows } from '../../database/engine/bulk.js';
+import { deleteKeys, deleteRows, insertRows, selectIn, upsertRows } from '../../database/engine/bulk.js';
 import type { Owner } from './name-claims.js';
 import { type Sql, forUpdate } from '../../database/engine/sql.js';
 import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
@@ -8,6 +8,14 @@ import { USER_COLUMNS, type User, type UserRow, toRow, toUser } from '../model/u
 
 /** Rules that look at more than the users that change. */
 export type SharedRule = 'managers' | 'webmasters';
+
+/** Look-up rows that users do not have any more, and those that they have not had. */
+interface Difference<T> {
+  gone: readonly T[];
+  added: readonly T[];
+}
+
+const WORD_KEY = ['word', 'user_uuid'] as const;
 
 /** The statements of the user writer: each serves a whole set, and all run in the writer's transaction. */
 @Injectable()
@@ -59,8 +67,9 @@ export class UserWriteRepository {
     if (rows !== 1) throw new Error(`user_rules has no row ${rule}`);
   }
 
-  async saveUsers(tx: Sql, users: readonly User[]): Promise<void> {
-    await upsertRows(tx, UserEntity, 'uuid', users.map(toRow));
+  async saveUsers(tx: Sql, created: readonly UserEntity[], changed: readonly User[]): Promise<void> {
+    await insertRows(tx, UserEntity, created);
+    await upsertRows(tx, UserEntity, ['uuid'], changed.map(toRow));
   }
 
   /** First everything is given up, then taken: an identifier may move from one user of the set to another. */
@@ -70,17 +79,26 @@ export class UserWriteRepository {
     taken: readonly UserIdentifierEntity[],
   ): Promise<void> {
     await deleteRows(tx, UserIdentifierEntity, 'identifier', given);
-    await insertRows(tx, UserIdentifierEntity, taken);
+    await insertRows(tx, UserIdentifierEntity, inOrder(taken, 'identifier'));
   }
 
-  /** `changed` are the users that had rows before. */
-  async replaceRoles(tx: Sql, changed: readonly string[], roles: readonly UserRoleEntity[]): Promise<void> {
-    await deleteRows(tx, UserRoleEntity, 'user_uuid', changed);
-    await insertRows(tx, UserRoleEntity, roles);
+  async moveRoles(tx: Sql, { gone, added }: Difference<UserRoleEntity>): Promise<void> {
+    await deleteKeys(tx, UserRoleEntity, ['role', 'user_uuid'], gone);
+    await insertRows(tx, UserRoleEntity, inOrder(added, 'role'));
   }
 
-  async replaceWords(tx: Sql, changed: readonly string[], words: readonly UserWordEntity[]): Promise<void> {
-    await deleteRows(tx, UserWordEntity, 'user_uuid', changed);
-    await insertRows(tx, UserWordEntity, words);
+  /** @param changed rows of users that had words before: those with another weight are overwritten. */
+  async moveWords(
+    tx: Sql,
+    { gone, added, changed }: Difference<UserWordEntity> & { changed: readonly UserWordEntity[] },
+  ): Promise<void> {
+    await deleteKeys(tx, UserWordEntity, WORD_KEY, gone);
+    await upsertRows(tx, UserWordEntity, WORD_KEY, changed);
+    await insertRows(tx, UserWordEntity, inOrder(added, 'word'));
   }
+}
+
+/** Rows in the order of their key: neighbours share a page, and two sets with the same keys do not deadlock. */
+function inOrder<T extends object>(rows: readonly T[], key: keyof T): readonly T[] {
+  return rows.toSorted((a, b) => (a[key] < b[key] ? -1 : Number(a[key] > b[key])));
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, initiatorOf, isSelf } from '../../access/actor.js';
+import { Changes } from '../../common/changes.js';
 import { now } from '../../common/time.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { newUser, patched, wholeErrors } from '../input/user-rules.js';
@@ -9,6 +10,7 @@ import type { JudgedChange, Outcome, UserChange } from './change-set.js';
 import { type Claim, claimOf } from './claim.js';
 import { EndState } from './end-state.js';
 import { type Failure, SELF_BLOCK, STALE, notFound } from './failure.js';
+import { createdAt, prepareUser } from './prepared-user.js';
 import { UserCounts } from '../counts/user-counts.service.js';
 import { UserStore } from './user-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
@@ -53,13 +55,17 @@ export class UserWriter {
       change,
       ...stateOf(change, current.get(change.uuid), caller, time),
     }));
-    const claims = states.flatMap(({ before, after, failures }, index) =>
-      failures.length > 0 ? [] : (claimOf(index + 1, before, after) ?? []),
+    const claimed = states.map(({ before, after, prepared, failures }, index) =>
+      failures.length > 0
+        ? undefined
+        : claimOf(index + 1, before, after, { identifiers: prepared?.identifiers }),
     );
+    const claims = claimed.filter((claim) => claim !== undefined);
     const failures = claims.length > 0 ? await this.judgeClaims(tx, claims, states, caller) : undefined;
-    return states.map(({ before, after, failures: own, change }, index): JudgedChange => {
+    return states.map(({ before, after, prepared, failures: own, change }, index): JudgedChange => {
       const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE] : []);
-      return { before, after, failures: own.length > 0 ? own : others };
+      const all = own.length > 0 ? own : others;
+      return { before, after, prepared, claim: claimed[index], failures: all };
     });
   }
 
@@ -111,14 +117,14 @@ export class UserWriter {
 }
 
 /** What a change makes of its user, with the failures that no other change has a part in. */
-function stateOf(
-  { kind, uuid, patch }: UserChange,
-  before: User | undefined,
-  caller: Caller,
-  time: string,
-): { before: User | undefined; after: User; failures: readonly Failure[] } {
+function stateOf(change: UserChange, before: User | undefined, caller: Caller, time: string): JudgedChange {
+  const { kind, uuid, patch } = change;
+  if (kind === 'create') {
+    const prepared = change.prepared ?? prepareUser(uuid, patch);
+    return { before, after: createdAt(prepared.user, time), prepared, failures: wholeErrors(prepared.user) };
+  }
   const after = patched(before ?? newUser(uuid, time), patch);
-  if (kind === 'update' && !before) return { before, after, failures: [notFound(uuid)] };
+  if (!before) return { before, after, failures: [notFound(uuid)] };
   if (blocksSelf(caller, before, after)) return { before, after, failures: [SELF_BLOCK] };
   return { before, after, failures: wholeErrors(after) };
 }
@@ -136,10 +142,10 @@ function isStale({ ifVersions }: UserChange, before: User | undefined): boolean 
   return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
 }
 
-function toOutcome({ before, after, failures }: JudgedChange, time: string): Outcome {
+function toOutcome({ before, after, prepared, failures }: JudgedChange, time: string): Outcome {
   if (failures.length > 0) return { outcome: 'error', failures };
-  const changes = differences(before, after);
-  if (!before) return { outcome: 'created', user: after, changes };
-  if (changes.length === 0) return { outcome: 'unchanged', user: before, changes };
+  if (prepared) return { outcome: 'created', user: after, changes: prepared.changes };
+  const changes = Changes.of(differences(before, after));
+  if (!before || changes.isEmpty) return { outcome: 'unchanged', user: before ?? after, changes };
   return { outcome: 'updated', user: { ...after, updated: time, version: before.version + 1 }, changes };
 }

@@ -55,12 +55,11 @@ const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY };
 
 /** The user after a patch: what was not sent stays, null clears (interface §3). */
 export function patched(current: User, patch: UserPatch): User {
-  const sent: Record<string, unknown> = {};
-  const fields: Readonly<Record<string, unknown>> = { ...patch };
-  for (const [field, value] of Object.entries(fields)) {
-    if (value !== undefined) sent[field] = value ?? EMPTY_VALUES[field];
+  const next: User = { ...current };
+  const sent: [string, unknown][] = Object.entries(patch);
+  for (const [field, value] of sent) {
+    if (value !== undefined) Reflect.set(next, field, value ?? EMPTY_VALUES[field]);
   }
-  const next: User = { ...current, ...sent };
   if (patch.authname) next.authname = merged(current.authname, patch.authname);
   if (patch.social_media) next.social_media = merged(current.social_media, patch.social_media);
   return next;
@@ -121,10 +120,19 @@ export function newUser(uuid: string, time: string): User {
  * The API and the importer both call this, so that a value is refused alike wherever it comes from.
  */
 export function brokenRules(input: UserInput, errors: readonly FieldError[], current: User): FieldError[] {
+  return judged(input, errors, current).errors;
+}
+
+/** As `brokenRules`, with the user as it would be. */
+export function judged(
+  input: UserInput,
+  errors: readonly FieldError[],
+  current: User,
+): { errors: FieldError[]; after: User } {
   const good = errors.length === 0 ? input : without(input, new Set(errors.map(({ field }) => field)));
   const after = patched(current, good);
   const weak = good.password ? passwordErrors(good.password, after) : [];
-  return [...errors, ...wholeErrors(after), ...weak];
+  return { errors: [...errors, ...wholeErrors(after), ...weak], after };
 }
 
 function without(input: UserInput, fields: ReadonlySet<string>): UserInput {

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { ascii, integer, text, uuid } from '../../database/engine/columns.js';
 
 /** What must be unique: `login:<key>`, `external_id:<value>`, `authname:<method>:<value>`. The primary key judges races. */
@@ -8,16 +8,18 @@ export class UserIdentifierEntity {
   @Column(uuid()) user_uuid!: string;
 }
 
+/** No index by user: the writer knows the rows of the user that it changes (ADR 17). */
 @Entity('user_roles', { withoutRowid: true })
-@Index('ix_user_roles_user', ['user_uuid'])
 export class UserRoleEntity {
   @PrimaryColumn(text(64)) role!: string;
   @PrimaryColumn(uuid()) user_uuid!: string;
 }
 
-/** Folded search words of a user, with the weight of the best field that holds them. */
+/**
+ * Folded search words of a user, with the weight of the best field that holds them. No index by user, as above: who changes
+ * what `wordRows` makes of a user must write a migration that makes all rows anew.
+ */
 @Entity('user_words', { withoutRowid: true })
-@Index('ix_user_words_user', ['user_uuid'])
 export class UserWordEntity {
   @PrimaryColumn(text(255)) word!: string;
   @PrimaryColumn(uuid()) user_uuid!: string;

@@ -1,3 +1,4 @@
+import { Changes, type FieldChange, setName } from '../../common/changes.js';
 import { type JsonText, fromJson, toJson } from '../../common/json.js';
 import type { Authname, SocialMedia } from './formats.js';
 import { exactKey, loginKey, sortKey } from './keys.js';
@@ -33,6 +34,8 @@ const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY).filter(
   (field): field is Changeable => !FIXED.some((fixed) => fixed === field),
 );
 
+const SET_NAMES = CHANGEABLE.map((field) => [field, setName(field)] as const);
+
 export const USER_COLUMNS: readonly (keyof UserRow)[] = ['uuid', ...CHANGEABLE, ...FIXED.slice(1)];
 
 export function toUser(row: UserRow): User {
@@ -67,14 +70,17 @@ function document<T extends object>(value: T): JsonText<T> | null {
   return Object.keys(value).length === 0 ? null : toJson(value);
 }
 
-/** One field's difference, as an audit row keeps it. A secret is named without its values. */
-export interface FieldChange {
-  field: string;
-  old?: unknown;
-  new?: unknown;
+/** The fields that a new user has, for its audit row; for one without a password. */
+export function fieldsSet(user: User): Changes {
+  const set: Record<string, unknown> = {};
+  for (const [field, name] of SET_NAMES) {
+    const value = user[field];
+    if (!same(empty(value), value)) set[name] = value;
+  }
+  return Changes.ofNew(set);
 }
 
-/** The fields in which two states of a user differ; from nothing, the fields that are set. */
+/** The fields in which two states of a user differ, as an audit row keeps them; from nothing, the fields that are set. */
 export function differences(before: User | undefined, after: User): FieldChange[] {
   return CHANGEABLE.filter((field) => !same(before?.[field] ?? empty(after[field]), after[field])).map(
     (field) =>

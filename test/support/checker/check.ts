@@ -3,6 +3,7 @@ import { randoms } from '../random.js';
 import { blockedLogin, keyUser, sessionUser } from './clients/credentials.js';
 import { ENDED, importer } from './clients/importer.js';
 import * as users from './clients/users.js';
+import type { Fault } from './faults.js';
 import { finalState } from './final-state.js';
 import { type Broken, History } from './history.js';
 import { judge } from './judge.js';
@@ -15,6 +16,8 @@ export interface CheckOptions {
   seed: number;
   /** Told of each fault, and of what goes on. */
   report?: (line: string) => void;
+  /** Called when all is quiet, before the last look. */
+  beforeJudging?: () => void;
 }
 
 export interface Checked {
@@ -31,7 +34,10 @@ const HEALED = 60_000;
 const IMPORTED = 90_000;
 
 /** Runs clients and faults for some seconds, waits until all is well again, and judges the history. */
-export async function check(target: Target, { seconds, seed, report }: CheckOptions): Promise<Checked> {
+export async function check(
+  target: Target,
+  { seconds, seed, report, beforeJudging }: CheckOptions,
+): Promise<Checked> {
   const say = report ?? (() => undefined);
   const random = randoms(seed);
   const history = new History();
@@ -51,6 +57,7 @@ export async function check(target: Target, { seconds, seed, report }: CheckOpti
   await Promise.all(running);
   clearTimeout(hurry);
   const broken = [...(await healed(sender, target)), ...(await imported(sender))];
+  beforeJudging?.();
   const final = await finalState(sender);
   sender.close();
   broken.push(...judge(history, final));
@@ -118,7 +125,10 @@ async function loop(step: users.Step, random: (below: number) => number, stop: A
   }
 }
 
-/** Makes each fault in turn, in a random order, with pauses. @returns how often each was made. */
+/**
+ * Makes all faults in turn, in a random order, with pauses, and now and then two at once; at least each of them once.
+ * @returns how often each was made.
+ */
 async function strike(
   target: Target,
   random: (below: number) => number,
@@ -127,17 +137,22 @@ async function strike(
 ): Promise<Record<string, number>> {
   const made: Record<string, number> = {};
   const until = performance.now() + millis;
-  let left = [...target.faults];
-  for (;;) {
-    await delay(Math.min(1000 + random(2000), Math.max(0, until - performance.now())));
-    if (performance.now() >= until) return made;
-    if (left.length === 0) left = [...target.faults];
-    const [fault] = left.splice(random(left.length), 1);
-    if (!fault) continue;
+  const make = async (fault: Fault | undefined): Promise<void> => {
+    if (!fault) return;
     const began = performance.now();
     await fault.strike(random);
     made[fault.name] = (made[fault.name] ?? 0) + 1;
     say(`${Math.round(began)} ms: ${fault.name}, over after ${Math.round(performance.now() - began)} ms`);
+  };
+  for (let left: Fault[] = []; ;) {
+    await delay(500 + random(2000));
+    const all = target.faults.every(({ name }) => name in made);
+    if (all && performance.now() >= until) return made;
+    if (left.length === 0) left = [...target.faults];
+    const one = left.splice(random(left.length), 1)[0];
+    const others = target.faults.filter(({ to }) => to !== one?.to);
+    const two = random(4) === 0 ? others[random(others.length)] : undefined;
+    await Promise.all([make(one), make(two)]);
   }
 }
 

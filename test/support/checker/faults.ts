@@ -8,6 +8,8 @@ type Random = (below: number) => number;
 /** Something that goes wrong, and is right again when the promise resolves. */
 export interface Fault {
   name: string;
+  /** What it happens to. Two faults happen at once only to different things. */
+  to: object;
   strike(random: Random): Promise<void>;
 }
 
@@ -35,17 +37,50 @@ const killed = async (program: Program, random: Random): Promise<void> => {
 
 export const killInstance = (instances: readonly Program[]): Fault => ({
   name: 'kill -9 of an instance',
+  to: instances,
   strike: (random) => killed(instances[random(instances.length)] as Program, random),
 });
 
 export const killDatabase = (database: Program): Fault => ({
   name: 'kill -9 of the database',
+  to: database,
   strike: (random) => killed(database, random),
 });
+
+/** As an operator restarts it: requests in flight are answered first. */
+export const restartInstance = (instances: readonly Program[]): Fault => ({
+  name: 'SIGTERM of an instance',
+  to: instances,
+  strike: async (random) => {
+    const instance = instances[random(instances.length)] as Program;
+    await instance.end('SIGTERM');
+    await restart(instance);
+  },
+});
+
+/** What it holds (locks, leases) is held for longer than it knows. */
+export const freezeInstance = (instances: readonly Program[]): Fault => ({
+  name: 'an instance frozen',
+  to: instances,
+  strike: (random) => frozen(instances[random(instances.length)] as Program, 500 + random(8000)),
+});
+
+export const freezeDatabase = (database: Program): Fault => ({
+  name: 'the database frozen',
+  to: database,
+  strike: (random) => frozen(database, 500 + random(3000)),
+});
+
+async function frozen(program: Program, millis: number): Promise<void> {
+  program.freeze(true);
+  await delay(millis);
+  program.freeze(false);
+}
 
 /** One to five COMMITs in a row lose their connection. */
 export const cutCommits = (cutters: readonly CommitCutter[]): Fault => ({
   name: 'connections cut during COMMIT',
+  to: cutters,
   strike: async (random) => {
     const cutter = cutters[random(cutters.length)] as CommitCutter;
     const ways = ['before', 'at once', 'answered'] as const;
@@ -57,6 +92,7 @@ export const cutCommits = (cutters: readonly CommitCutter[]): Fault => ({
 
 export const breakConnections = (cutters: readonly CommitCutter[]): Fault => ({
   name: 'all connections of an instance broken',
+  to: cutters,
   strike: (random) => {
     cutters[random(cutters.length)]?.breakAll();
     return Promise.resolve();
@@ -67,6 +103,8 @@ export const breakConnections = (cutters: readonly CommitCutter[]): Fault => ({
 export function nodeFaults(galera: Galera): Fault[] {
   const fault = (name: string, strike: (node: GaleraNode, random: Random) => Promise<void>): Fault => ({
     name,
+    // One node at a time: two of three are needed.
+    to: galera,
     strike: async (random) => {
       await strike(galera.nodes[random(galera.nodes.length)] as GaleraNode, random);
       await galera.whole();
@@ -74,11 +112,7 @@ export function nodeFaults(galera: Galera): Fault[] {
   });
   return [
     fault('kill -9 of a node', killed),
-    fault('a node frozen', async (node, random) => {
-      node.freeze(true);
-      await delay(1500 + random(5000));
-      node.freeze(false);
-    }),
+    fault('a node frozen', (node, random) => frozen(node, 1500 + random(5000))),
     fault('a node isolated', async (node, random) => {
       await node.isolate(true);
       await delay(3000 + random(4000));

@@ -30,14 +30,27 @@ interface Run {
   file: string;
 }
 
+/** A search that must find certain users, or exactly those. */
+export interface Lookup {
+  query: string;
+  expected: readonly string[];
+  exact: boolean;
+  found: readonly string[];
+}
+
 export interface FinalState {
   seen: readonly Seen[];
+  lookups: readonly Lookup[];
+  /** The names of all API keys. */
+  keys: readonly string[];
   /** Oldest first. */
   audit: readonly AuditRow[];
   runs: readonly Run[];
 }
 
 const PATIENCE = 30_000;
+/** The first users are those that many clients change. */
+const CHANGED_MOST = 40;
 
 /** Reads all that the judges need. @throws Error when an instance does not answer for half a minute. */
 export async function finalState(sender: Sender): Promise<FinalState> {
@@ -63,20 +76,56 @@ export async function finalState(sender: Sender): Promise<FinalState> {
   }
   const last = sender.instances - 1;
   const audit = await pages(sender, last, `${API}/audit?limit=100`);
-  const runs: Json[] = [];
-  for (let more = true; more;) {
-    const body = await get(sender, last, `${API}/imports?limit=100&offset=${runs.length}`);
-    const page = body['Results'] as Json[];
-    runs.push(...page);
-    more = page.length === 100;
-  }
+  const runs = await listed(sender, last, `${API}/imports`);
+  const keys = await listed(sender, last, `${API}/api_keys`);
   return {
     seen,
+    lookups: await lookups(sender, seen[0]?.users ?? []),
+    keys: keys.map(({ name }) => String(name)),
     audit: (audit as unknown[] as AuditRow[]).toReversed(),
     runs: runs.map(({ id, state, file }) => {
       return { id: String(id), state: String(state), file: String((file as Json)['name']) };
     }),
   };
+}
+
+/** A list that has offsets and no cursor. */
+async function listed(sender: Sender, instance: number, path: string): Promise<Json[]> {
+  const found: Json[] = [];
+  for (let more = true; more;) {
+    const body = await get(sender, instance, `${path}?limit=100&offset=${found.length}`);
+    const page = body['Results'] as Json[];
+    found.push(...page);
+    more = page.length === 100;
+  }
+  return found;
+}
+
+/** Names, words and roles are searched in tables of their own, which must say what the users say. */
+async function lookups(sender: Sender, users: Seen['users']): Promise<Lookup[]> {
+  const found: Lookup[] = [];
+  const ask = async (query: string, expected: string[], exact: boolean): Promise<void> => {
+    const results = await pages(sender, 0, `${API}/users/search?limit=100&${query}`);
+    found.push({ query, expected, exact, found: results.map(({ uuid }) => String(uuid)) });
+  };
+  for (const { uuid, fields } of users.slice(0, CHANGED_MOST)) {
+    for (const field of ['username', 'email', 'external_id']) {
+      const value = fields[field];
+      if (typeof value === 'string') await ask(`${field}=${encodeURIComponent(value)}`, [uuid], true);
+    }
+    const { known_as: word } = fields;
+    if (typeof word === 'string') await ask(`fulltext_search=${encodeURIComponent(word)}`, [uuid], false);
+  }
+  const roles = new Set(users.flatMap(({ fields }) => fields['roles'] as string[]));
+  for (const role of [...roles].filter((one) => one !== 'Organisational user')) {
+    const holders = users.filter(({ fields }) => (fields['roles'] as string[]).includes(role));
+    await ask(
+      `role=${encodeURIComponent(role)}`,
+      holders.map(({ uuid }) => uuid),
+      true,
+    );
+  }
+  return found;
 }
 
 async function pages(sender: Sender, instance: number, first: string): Promise<Json[]> {

@@ -47,8 +47,8 @@ export interface Change {
   call: Call;
   user: string;
   fields: Fields;
-  /** What the client had read, where it sent `If-Match`. */
-  seen?: Fields;
+  /** What the client had read, and when it asked, where it sent `If-Match`. */
+  seen?: { fields: Fields; begin: Millis };
 }
 
 export interface Read {
@@ -87,6 +87,8 @@ export interface Issue {
   credential: string;
   /** The user of a session; '' for a key. */
   owner: string;
+  /** Of a key, which no other key has; '' for a session. */
+  name: string;
 }
 
 /** Ends one credential, or all sessions of a user. */

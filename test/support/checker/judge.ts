@@ -3,7 +3,8 @@ import type { Broken, History } from './history.js';
 import { judgeAnswers, judgeRetries } from './judges/answers.js';
 import { judgeAudit } from './judges/audit.js';
 import { judgeCredentials } from './judges/credentials.js';
-import { judgeCounts, judgeWalks } from './judges/lists.js';
+import { judgeCounts, judgeSearches, judgeWalks } from './judges/lists.js';
+import { judgeRefusals } from './judges/refusals.js';
 import { judgeManagers, judgeUnique, judgeWebmasters } from './judges/sets.js';
 import { judgeIfMatch, judgeLost, judgeReads } from './judges/values.js';
 import { timelines } from './timeline.js';
@@ -22,8 +23,10 @@ export function judge(history: History, final: FinalState): Broken[] {
     ...judgeWebmasters(final, lines),
     ...judgeCounts(history, final, lines),
     ...judgeWalks(history, final, lines),
+    ...judgeSearches(final),
     ...judgeCredentials(history, lines),
     ...judgeRetries(history, final),
+    ...judgeRefusals(history, lines),
     ...judgeAnswers(history, final),
   ];
 }

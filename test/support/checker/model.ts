@@ -18,6 +18,8 @@ interface How {
   /** Whether the users and the audit change, whatever the answer says. */
   applied?: boolean;
   seen?: Fields;
+  /** When that was read; just now, when left out. */
+  seenAt?: number;
 }
 
 /**
@@ -28,6 +30,7 @@ export class Model {
   readonly history = new History();
   readonly audit: AuditRow[] = [];
   readonly users = new Map<string, Record<string, unknown>>();
+  readonly keys: string[] = [];
   private time = 0;
   private numbers = 0;
 
@@ -75,7 +78,13 @@ export class Model {
       this.users.set(user, { ...before, ...fields });
       if (Object.keys(changed).length > 0) this.log(call, 'user.updated', user, before, changed);
     }
-    return this.history.add({ kind: 'change', call, user, fields, ...(how.seen && { seen: how.seen }) });
+    return this.history.add({
+      kind: 'change',
+      call,
+      user,
+      fields,
+      ...(how.seen && { seen: { fields: how.seen, begin: how.seenAt ?? call.begin } }),
+    });
   }
 
   read({ user }: { user: string }, fields = this.shown(user)): void {
@@ -101,7 +110,9 @@ export class Model {
     const credential = this.id();
     const call = this.call();
     this.row(call, owner === '' ? 'api_key' : 'session', 'created', credential);
-    this.history.add({ kind: 'issue', call, credential, owner });
+    const name = owner === '' ? `name of ${credential}` : '';
+    if (name !== '') this.keys.push(name);
+    this.history.add({ kind: 'issue', call, credential, owner, name });
     return credential;
   }
 
@@ -122,7 +133,7 @@ export class Model {
       const counts = { '': users.length, Active: of('Active'), Blocked: of('Blocked') };
       return { instance, users: [...users], byOffset: users.map(({ uuid }) => uuid), counts };
     });
-    return { seen, audit: this.audit, runs: [] };
+    return { seen, audit: this.audit, runs: [], lookups: [], keys: [...this.keys] };
   }
 
   /** The promises that the judge finds broken, each once. */

@@ -8,9 +8,12 @@ import {
   type Fault,
   breakConnections,
   cutCommits,
+  freezeDatabase,
+  freezeInstance,
   killDatabase,
   killInstance,
   nodeFaults,
+  restartInstance,
 } from './faults.js';
 
 /** The built service on some database, and what can go wrong there. */
@@ -36,7 +39,7 @@ const service = (settings: Record<string, string> = {}): Promise<Service> => {
 /** One instance on a file. */
 async function sqlite(): Promise<Target> {
   const instances = [await service()];
-  return target('sqlite', instances, [killInstance(instances)], () => Promise.resolve());
+  return target('sqlite', instances, [], () => Promise.resolve());
 }
 
 /** Two instances on one server, each over connections that can be cut. */
@@ -61,8 +64,8 @@ async function mariadb(): Promise<Target> {
     throw error;
   }
   const faults = [
-    killInstance(instances),
     killDatabase(database),
+    freezeDatabase(database),
     cutCommits(cutters),
     breakConnections(cutters),
   ];
@@ -79,9 +82,7 @@ async function galera(): Promise<Target> {
     await cluster.remove();
     throw error;
   }
-  return target('galera', instances, [...nodeFaults(cluster), killInstance(instances)], () =>
-    cluster.remove(),
-  );
+  return target('galera', instances, nodeFaults(cluster), () => cluster.remove());
 }
 
 function target(
@@ -94,7 +95,8 @@ function target(
     for (const instance of instances) await instance.remove();
     await close();
   };
-  return { name, key: KEY, instances, faults, remove };
+  const own = [killInstance(instances), restartInstance(instances), freezeInstance(instances)];
+  return { name, key: KEY, instances, faults: [...own, ...faults], remove };
 }
 
 export const startTarget = (name: TargetName): Promise<Target> => ({ sqlite, mariadb, galera })[name]();

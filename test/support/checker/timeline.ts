@@ -8,6 +8,8 @@ export interface Moment {
   value: unknown;
   begin: Millis;
   end: Millis;
+  /** The id of the request that wrote it. */
+  request?: string;
 }
 
 /** Before a user exists. */
@@ -96,7 +98,12 @@ export function timelines(history: History, final: FinalState): Timelines {
         if (!change && row !== created) continue;
         const { begin, end } = sent.get(row.request_id) ?? { begin: -Infinity, end: -Infinity };
         const value = plain(change?.new);
-        moments.push({ value, begin, end: Math.min(end, seenBy(user, field, value)) });
+        moments.push({
+          value,
+          begin,
+          end: Math.min(end, seenBy(user, field, value)),
+          request: row.request_id,
+        });
       }
       fields.set(field, new Timeline(moments));
       const late = disorder(moments);

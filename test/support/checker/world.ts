@@ -35,6 +35,13 @@ export const same = (a: unknown, b: unknown): boolean =>
 export const followed = (user: Json): Fields =>
   Object.fromEntries(FOLLOWED.map((field) => [field, plain(user[field])]));
 
+/** A user as a client saw it who asked at `begin`. */
+export interface Shown {
+  etag: string;
+  fields: Fields;
+  begin: number;
+}
+
 /** What one client does and sees: its requests, the values that it makes up, and its own choices. */
 export class World {
   private tokens = 0;
@@ -98,7 +105,7 @@ export class World {
   async change(
     user: string,
     fields: Fields,
-    options: { instance?: number; seen?: { etag: string; fields: Fields } } = {},
+    options: { instance?: number; seen?: Shown } = {},
   ): Promise<Told> {
     const { instance, seen } = options;
     const told = await this.tell({
@@ -108,12 +115,12 @@ export class World {
       ...(instance !== undefined && { instance }),
       ...(seen && { headers: { 'if-match': seen.etag } }),
     });
-    this.history.add({ kind: 'change', call: told.call, user, fields, ...(seen && { seen: seen.fields }) });
+    this.history.add({ kind: 'change', call: told.call, user, fields, ...(seen && { seen }) });
     return told;
   }
 
   /** Reads a user and writes down what was seen. @returns undefined when there was no answer, or no user. */
-  async read(user: string, instance = this.any()): Promise<{ etag: string; fields: Fields } | undefined> {
+  async read(user: string, instance = this.any()): Promise<Shown | undefined> {
     const path = `${API}/users/${user}`;
     const [{ status, body, headers }, { begin, end }] = await this.ask({
       method: 'GET',
@@ -123,7 +130,7 @@ export class World {
     if (status !== 200 && status !== 404) return undefined;
     const fields = status === 200 ? followed(body) : undefined;
     this.history.add({ kind: 'read', user, instance, begin, end, fields });
-    return fields && { etag: headers.etag ?? '', fields };
+    return fields && { etag: headers.etag ?? '', fields, begin };
   }
 
   /** A page of users, each of which counts as read. @returns undefined when there was no good answer. */

@@ -27,7 +27,7 @@ export const sessionUser = (world: World): Step => {
       return undefined;
     }
     const credential = world.token();
-    world.history.add({ kind: 'issue', call, credential, owner: user });
+    world.history.add({ kind: 'issue', call, credential, owner: user, name: '' });
     await Promise.all([world.use(credential, { cookie }), world.use(credential, { cookie })]);
     const changed = await end(world, user, credential, cookie);
     await world.useEverywhere(credential, { cookie });
@@ -90,7 +90,7 @@ export const blockedLogin = (world: World): Step => {
     const cookie = (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
     if (!isDone(call) || cookie === '') return undefined;
     const credential = world.token();
-    world.history.add({ kind: 'issue', call, credential, owner: user });
+    world.history.add({ kind: 'issue', call, credential, owner: user, name: '' });
     return world.useEverywhere(credential, { cookie });
   };
 };
@@ -106,7 +106,7 @@ export const keyUser = (world: World): Step => {
     });
     const { id, key } = answer.body;
     const credential = text(id) || world.token();
-    world.history.add({ kind: 'issue', call, credential, owner: '' });
+    world.history.add({ kind: 'issue', call, credential, owner: '', ...body });
     if (!isDone(call) || typeof key !== 'string') return;
     const headers = { 'x-api-key': key };
     await Promise.all([world.use(credential, headers), world.use(credential, headers)]);

@@ -3,7 +3,8 @@ import type { Fields, Upload } from '../history.js';
 import { type World, API, isDone } from '../world.js';
 import type { Step } from './users.js';
 
-const NEW = 60;
+/** Most files are small; some take long enough to be interrupted. */
+const SIZES = [60, 60, 60, 600];
 /** Few enough that no guard parks the run. */
 const CHANGED = 3;
 const WAIT = 30_000;
@@ -33,7 +34,8 @@ export const importer = (world: World): Step => {
     const next = new Map(rows);
     for (const id of changed) next.set(id, { ...next.get(id), phone: world.token() });
     const fresh: string[] = [];
-    for (let row = 0; row < NEW; row++) {
+    const size = world.pick(SIZES);
+    for (let row = 0; row < size; row++) {
       const token = world.token();
       fresh.push(`I-${token}`);
       next.set(`I-${token}`, { username: token, email: `${token}@example.org`, phone: `p${token}` });

@@ -40,5 +40,10 @@ export function judgeRetries(history: History, final: FinalState): Broken[] {
         text: `${text}: answered ${user}, but the user is ${own[0].uuid}`,
       });
   }
+  for (const { call, name } of history.of('issue')) {
+    const made = final.keys.filter((one) => one === name).length;
+    if (name !== '' && (made > 1 || (made === 0 && call.effect === 'done')))
+      broken.push({ promise: 'retried keys', text: `${made} API keys are named ${name}` });
+  }
   return broken;
 }

@@ -64,7 +64,7 @@ function wrong(entry: Create | Change, { action, changes, target }: AuditRow): s
     } else if (!same(change.new, entry.fields[change.field])) {
       texts.push(`its row says that ${change.field} became ${JSON.stringify(change.new)}`);
     }
-    const seen = entry.kind === 'change' ? entry.seen : undefined;
+    const seen = entry.kind === 'change' ? entry.seen?.fields : undefined;
     if (seen && !same(change.old, seen[change.field]))
       texts.push(
         `its If-Match was of ${JSON.stringify(seen[change.field])}, not ${JSON.stringify(change.old)}`,

@@ -77,3 +77,13 @@ export function judgeWalks(history: History, final: FinalState, timelines: Timel
   }
   return broken;
 }
+
+/** Searches find what the users say. */
+export function judgeSearches({ lookups }: FinalState): Broken[] {
+  return lookups.flatMap(({ query, expected, exact, found }) => {
+    const seen = new Set(found);
+    const right = expected.every((user) => seen.has(user)) && (!exact || seen.size === expected.length);
+    const text = `${query} finds ${found.length} users (${found.slice(0, 3).join(', ')}), not ${expected.slice(0, 3).join(', ')}`;
+    return right && seen.size === found.length ? [] : [{ promise: 'searches', text }];
+  });
+}

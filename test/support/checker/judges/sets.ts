@@ -6,7 +6,8 @@ import type { Timeline, Timelines } from '../timeline.js';
 const loginKey = (name: string): string =>
   name.normalize('NFKC').trim().replace(/\s+/gu, ' ').toUpperCase().toLowerCase().normalize('NFKC');
 
-const keysOf = (field: string, value: unknown): string[] => {
+/** The keys that a value of a field takes. */
+export const keysOf = (field: string, value: unknown): string[] => {
   if (typeof value !== 'string') return [];
   return field === 'external_id' ? [`external_id ${value}`] : [`name ${loginKey(value)}`];
 };
@@ -86,13 +87,15 @@ function circleIn(managers: ReadonlyMap<string, unknown>): string | undefined {
   return undefined;
 }
 
+export const isActiveWebmaster = (roles: unknown, status: unknown): boolean =>
+  Array.isArray(roles) && roles.includes('Webmaster') && status === 'Active';
+
 /** At every moment one active Webmaster is left. */
 export function judgeWebmasters(final: FinalState, { users }: Timelines): Broken[] {
   const broken: Broken[] = [];
   const add = (text: string): void => void broken.push({ promise: 'a Webmaster stays', text });
-  const isOne = (roles: unknown, status: unknown): boolean =>
-    Array.isArray(roles) && roles.includes('Webmaster') && status === 'Active';
-  const left = final.seen[0]?.users.filter(({ fields }) => isOne(fields['roles'], fields['status'])) ?? [];
+  const left =
+    final.seen[0]?.users.filter(({ fields }) => isActiveWebmaster(fields['roles'], fields['status'])) ?? [];
   if (left.length === 0) add('no active Webmaster is left at the end');
   const ever = [...users.values()].filter((own) =>
     own.get('roles')?.moments.some(({ value }) => Array.isArray(value) && value.includes('Webmaster')),
@@ -101,7 +104,7 @@ export function judgeWebmasters(final: FinalState, { users }: Timelines): Broken
     const possible = ever.some((own) => {
       const roles = own.get('roles')?.during(at, at) ?? [];
       const statuses = own.get('status')?.during(at, at) ?? [];
-      return roles.some((some) => statuses.some((status) => isOne(some, status)));
+      return roles.some((some) => statuses.some((status) => isActiveWebmaster(some, status)));
     });
     if (!possible && ever.length > 0) add(`at ${Math.round(at)} ms there was no active Webmaster`);
   }

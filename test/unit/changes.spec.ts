@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Changes, type FieldChange, setName } from '../../src/common/changes.js';
+
+const FIELDS = ['username', 'email', 'roles', 'authname', 'password', 'manager_uuid'];
+const value = fc.oneof(
+  fc.constant(null),
+  fc.string(),
+  fc.boolean(),
+  fc.array(fc.string()),
+  fc.dictionary(fc.constantFrom(...FIELDS, 'old', 'new', 'field'), fc.array(fc.string())),
+);
+const change: fc.Arbitrary<FieldChange> = fc.oneof(
+  fc.record({ field: fc.constantFrom(...FIELDS), old: fc.constant(null), new: value }),
+  fc.record({ field: fc.constantFrom(...FIELDS), old: value, new: value }),
+  fc.record({ field: fc.constantFrom(...FIELDS), new: value }),
+  fc.record({ field: fc.constantFrom(...FIELDS) }),
+);
+const list = fc.uniqueArray(change, { selector: ({ field }) => field });
+
+test('a text gives back the list it was made of, in its order', () => {
+  fc.assert(
+    fc.property(list, (changes) => {
+      expect(Changes.read(Changes.of(changes).text).list).toEqual(JSON.parse(JSON.stringify(changes)));
+    }),
+  );
+});
+
+test('the fields of a new record are the same, by list and by value', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...FIELDS), value), (values) => {
+      const set = Object.fromEntries(Object.entries(values).map(([field, each]) => [setName(field), each]));
+      const expected = Object.entries(values).map(([field, each]) => ({ field, old: null, new: each }));
+      const read = Changes.read(Changes.ofNew(set).text);
+      expect(Changes.ofNew(set).list).toEqual(expected);
+      expect(read.list).toEqual(expected);
+      expect(read.values).toEqual({ ...values });
+    }),
+  );
+});
+
+test('a field is mentioned in the text of its own changes only, whatever values hold', () => {
+  fc.assert(
+    fc.property(list, fc.constantFrom(...FIELDS), (changes, field) => {
+      const { text } = Changes.of(changes);
+      const found = Changes.mentions(field).some((piece) => text.includes(piece));
+      expect(found).toBe(changes.some((each) => each.field === field));
+    }),
+  );
+});
