@@ -5,7 +5,7 @@ import type { Env } from '../config/env.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
 /** Settings and status of a server by their names in small letters. */
-export type Facts = ReadonlyMap<string, string>;
+type Facts = ReadonlyMap<string, string>;
 
 /** A server of `DATABASE_URL` that answers. */
 export interface Node {
