@@ -146,7 +146,7 @@ const migrationsCheck = (pending: boolean): Finding[] =>
   pending ? warn('migrations', PENDING) : ok('migrations', 'none pending');
 
 async function accessChecks(sql: Sql): Promise<Finding[]> {
-  const webmasters = await sql.first<{ value: number }>(
+  const webmasters = await sql.first<{ value: number | string | null }>(
     "SELECT SUM(value) AS value FROM user_counts WHERE name = 'webmasters'",
   );
   const keys = await sql.first<{ count: number }>(
