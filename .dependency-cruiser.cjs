@@ -19,7 +19,15 @@ const house = [
 /** The floors of the features that have more than one. */
 const rooms = {
   import: [['.'], ['schedule', 'report', 'apply'], ['plan', 'profiles', 'file'], ['runs']],
-  users: [['.'], ['history', 'passwords'], ['directory', 'search'], ['change'], ['counts'], ['input'], ['model']],
+  users: [
+    ['.'],
+    ['history', 'passwords'],
+    ['directory', 'search'],
+    ['change'],
+    ['counts'],
+    ['input'],
+    ['model'],
+  ],
   database: [['.'], ['migrations', 'engine']],
 };
 

@@ -4,6 +4,7 @@ import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ConfigModule, type LanePrograms } from './config/config.module.js';
 import type { Env } from './config/env.js';
+import { migrateAtStart } from './database/data-source.js';
 import { DatabaseModule } from './database/database.module.js';
 import { ENTITIES } from './entities.js';
 import { HttpModule } from './http/http.module.js';
@@ -25,7 +26,7 @@ export class AppModule {
         ConfigModule.with(env, programs),
         TelemetryModule,
         HttpModule,
-        DatabaseModule.with(ENTITIES),
+        DatabaseModule.with((each) => migrateAtStart(each, ENTITIES)),
         ImportModule, // before the users: `users/export.csv` must not match `users/:user_id`
         AuthModule,
         UsersModule,

@@ -1,9 +1,13 @@
 import type { EngineName } from './engine.js';
 import type { Absolute, Comparison, Floored, Measured, Results } from './results.js';
 
+/** NaN is what a case does not measure. */
+const shown = (value: number | undefined, show: (value: number) => string): string =>
+  value === undefined || Number.isNaN(value) ? '' : show(value);
 const whole = (value: number | undefined): string =>
-  value === undefined ? '' : Math.round(value).toLocaleString('en');
-const tenths = (value: number | undefined): string => (value === undefined ? '' : value.toFixed(1));
+  shown(value, (number) => Math.round(number).toLocaleString('en'));
+const tenths = (value: number | undefined): string => shown(value, (number) => number.toFixed(1));
+const hundredths = (value: number | undefined): string => shown(value, (number) => number.toFixed(2));
 export const ENGINE_NAMES = { sqlite: 'SQLite', mariadb: 'MariaDB' } as const;
 
 const HEAD = [
@@ -31,8 +35,8 @@ function row(comparison: Comparison, measured: Measured | Floored): string[] {
     tenths(measured.p99),
     whole(measured.perSecond),
     whole(measured.perCpuSecond),
-    floor?.ratio.cpu.toFixed(2) ?? '',
-    floor?.ratio.plain.toFixed(2) ?? '',
+    hundredths(floor?.ratio.cpu),
+    hundredths(floor?.ratio.plain),
     floor ? goalOf(floor) : '',
     floor ? '' : whole(measured.memory),
     tenths(measured.statements),

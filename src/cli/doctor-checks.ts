@@ -1,6 +1,5 @@
 import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, originOf } from '../common/errors.js';
 import { now } from '../common/time.js';
 import { type Env, EnvError } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
@@ -8,25 +7,8 @@ import { type Database, openDatabase } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
 import { scheduleOptions } from '../import/schedule/schedule.service.js';
 import type { Application } from './application.js';
-
-/** The result of a check. */
-export interface Finding {
-  level: 'ok' | 'warn' | 'fail';
-  /** What was checked. */
-  subject: string;
-  /** The finding and, unless the level is `ok`, what to do. */
-  message: string;
-}
-
-const finding =
-  (level: Finding['level']) =>
-  (subject: string, message: string): Finding[] => [{ level, subject, message }];
-export const ok = finding('ok');
-export const fail = finding('fail');
-const warn = finding('warn');
-
-/** The code of an error, to be shown instead of its message, which may quote settings. */
-export const codeOf = (error: unknown): string => errorCode(originOf(error)) ?? 'unknown';
+import { type Finding, codeOf, fail, ok, warn } from './finding.js';
+import { topologyChecks } from './topology.js';
 
 /** `engines` of package.json. */
 const NEEDED_NODE = [20, 19] as const;
@@ -139,7 +121,11 @@ async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
   const row = await sql.first<{ version: string; max_connections: number }>(
     'SELECT VERSION() AS version, @@max_connections AS max_connections',
   );
-  return [...ok('database', row?.version ?? ''), ...poolCheck(env, row?.max_connections ?? 0)];
+  return [
+    ...ok('database', row?.version ?? ''),
+    ...poolCheck(env, row?.max_connections ?? 0),
+    ...(await topologyChecks(env)),
+  ];
 }
 
 /** @param max connections that the server accepts from all its clients. */
@@ -167,7 +153,7 @@ async function accessChecks(sql: Sql): Promise<Finding[]> {
     'SELECT COUNT(*) AS count FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)',
     [now()],
   );
-  const active = webmasters?.value ?? 0;
+  const active = Number(webmasters?.value ?? 0); // a sum is text on MariaDB
   const usable = keys?.count ?? 0;
   const noWebmaster =
     'there is no active Webmaster; on an empty database start the service, otherwise grant the role with an API key';

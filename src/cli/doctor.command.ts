@@ -3,17 +3,14 @@ import { type Env, EnvError } from '../config/env.js';
 import { readSettings } from '../config/settings.js';
 import type { Application } from './application.js';
 import {
-  type Finding,
   baseUrlCheck,
-  codeOf,
   dataDirCheck,
   databaseChecks,
   diskCheck,
-  fail,
   importFolderCheck,
   nodeCheck,
-  ok,
 } from './doctor-checks.js';
+import { type Finding, codeOf, fail, ok } from './finding.js';
 
 type Check = (env: Env, application: Application) => Finding[] | Promise<Finding[]>;
 

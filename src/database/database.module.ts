@@ -1,7 +1,6 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { LanePrograms } from '../config/config.module.js';
 import { Env } from '../config/env.js';
-import { type Entities, migrateAtStart } from './data-source.js';
 import { DATABASE, type Database, openDatabase } from './engine/database.js';
 import { WriteQueue, WriteTurns } from './engine/write-turns.js';
 import { TransactionRunner } from './transaction-runner.js';
@@ -11,17 +10,12 @@ import { TransactionRunner } from './transaction-runner.js';
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @param entities the tables of the features. */
-  static with(entities: Entities): DynamicModule {
-    return DatabaseModule.open(new WriteQueue(), (env) => migrateAtStart(env, entities));
-  }
-
-  /** In a process beside the one that has opened the database and gives the turns. */
-  static beside(turns: WriteTurns): DynamicModule {
-    return DatabaseModule.open(turns, () => Promise.resolve());
-  }
-
-  private static open(turns: WriteTurns, prepare: (env: Env) => Promise<void>): DynamicModule {
+  /**
+   * @param prepare what happens before the database is opened: migrations. It is given, because a process beside the
+   * service needs none of their code.
+   * @param turns of the writers of an embedded database, where another process grants them.
+   */
+  static with(prepare: (env: Env) => Promise<void>, turns: WriteTurns = new WriteQueue()): DynamicModule {
     const database = {
       provide: DATABASE,
       inject: [Env, LanePrograms],

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Sql } from '../database/engine/sql.js';
-import { type DbTime, now } from '../common/time.js';
+import type { DbTime } from '../common/time.js';
 import { LeaseRepository } from './lease.repository.js';
 
 const HEARTBEAT_MILLIS = 1000;
@@ -40,7 +40,7 @@ export class Leases {
 
   /** Whether somebody works under the lease now, or has died within its time. */
   async isHeld(name: string): Promise<boolean> {
-    return ((await this.leases.until(name)) ?? '') >= now();
+    return this.leases.isHeld(name);
   }
 
   /** When a moment was last noted (`note`); undefined when it never was. */

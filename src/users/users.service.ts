@@ -74,25 +74,51 @@ export class UsersService {
    */
   async change(
     uuid: string,
-    { value, errors }: Checked<ChangedUserInput>,
+    input: Checked<ChangedUserInput>,
     caller: Caller,
     ifVersions?: readonly number[],
   ): Promise<User> {
-    const current = await this.get(uuid, caller);
-    const own = !isWebmaster(caller.actor);
-    if (own) keepSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
-    if (blocksSelf(caller, current, value)) throw toProblem([SELF_BLOCK]);
+    let proven: User | undefined;
+    if (isWebmaster(caller.actor)) await this.assertGood(uuid, input, caller);
+    else proven = await this.assertOwn(uuid, input, caller);
+    const patch = await this.toPatch(input.value);
+    return this.transactions.run(async (tx) => {
+      if (proven) await this.ownPassword.assertStillProven(tx, proven);
+      return this.apply(tx, { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) }, caller);
+    }, caller);
+  }
+
+  /**
+   * Checks what a Webmaster sends. Most requests are good and need no user for that: the writer reads it, and says whether
+   * there is one. @throws ProblemError `not_found`, `self_block`, `validation_failed`, in this order.
+   */
+  private async assertGood(
+    uuid: string,
+    { value, errors }: Checked<ChangedUserInput>,
+    caller: Caller,
+  ): Promise<void> {
     errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
-    const provesItself = own && value.password !== undefined;
+    if (errors.length === 0 && !value.password) return;
+    const current = await this.get(uuid, caller);
+    if (blocksSelf(caller, current, value)) throw toProblem([SELF_BLOCK]);
+    assertFields(value, errors, current);
+  }
+
+  /** Checks what users send about themselves. @returns the user, if the current password had to be proven. */
+  private async assertOwn(
+    uuid: string,
+    { value, errors }: Checked<ChangedUserInput>,
+    caller: Caller,
+  ): Promise<User | undefined> {
+    const current = await this.get(uuid, caller);
+    keepSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
+    errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
+    const provesItself = value.password !== undefined;
     if (provesItself && errors.length === 0) {
       errors.push(...(await this.ownPassword.errors(current, value.current_password, caller)));
     }
     assertFields(value, errors, current);
-    const patch = await this.toPatch(value);
-    return this.transactions.run(async (tx) => {
-      if (provesItself) await this.ownPassword.assertStillProven(tx, current);
-      return this.apply(tx, { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) }, caller);
-    }, caller);
+    return provesItself ? current : undefined;
   }
 
   async isEmpty(): Promise<boolean> {

@@ -34,7 +34,7 @@ onMariadb('a connection that breaks (needs a server: MariaDB only)', () => {
     async (arrives, made) => {
       const body = aUser();
       const headers = { 'idempotency-key': `commit-${String(arrives)}` };
-      link.breakAt('COMMIT', { arrives });
+      link.breakAt('COMMIT', { arrives, after: String(body['username']) }); // others commit too
       const lost = await app.key.post('/users', body, headers);
       expect(problemOf(lost)).toEqual([503, 'outcome_unknown']);
       expect(lost.headers['retry-after']).toBe('1');

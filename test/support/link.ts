@@ -4,7 +4,9 @@ import { type AddressInfo, type Server, type Socket, connect, createServer } fro
 /** A TCP connection to a server that a test can cut and restore. */
 export class Link {
   private readonly sockets = new Set<Socket>();
-  private trap: { text: string; arrives: boolean } | undefined;
+  private trap: { text: string; arrives: boolean; after: string } | undefined;
+  /** The connections on which what comes before the trap was sent. */
+  private seen = new WeakSet<Socket>();
 
   private constructor(
     private readonly server: Server,
@@ -47,10 +49,11 @@ export class Link {
 
   /**
    * Breaks the next connection on which the client sends this text, at that moment. The server still gets the text and
-   * acts on it (`arrives`), or never does; the client gets no answer either way.
+   * acts on it (`arrives`), or never does; the client gets no answer either way. `after`: only where this was sent before.
    */
-  breakAt(text: string, { arrives }: { arrives: boolean }): void {
-    this.trap = { text, arrives };
+  breakAt(text: string, { arrives, after = '' }: { arrives: boolean; after?: string }): void {
+    this.seen = new WeakSet();
+    this.trap = { text, arrives, after };
   }
 
   /** From now on nothing passes, and no new connection is made. */
@@ -68,7 +71,8 @@ export class Link {
 
   private forward(data: Buffer, near: Socket, far: Socket): void {
     const { trap } = this;
-    if (!trap || !data.includes(trap.text)) {
+    if (trap && data.includes(trap.after)) this.seen.add(near);
+    if (!trap || !this.seen.has(near) || !data.includes(trap.text)) {
       far.write(data);
       return;
     }

@@ -1,6 +1,7 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { poolCheck } from '../../src/cli/doctor-checks.js';
+import { type Node, advice, together } from '../../src/cli/topology.js';
 import { nodeCheck } from '../../src/cli/doctor-checks.js';
 
 const level = ([finding]: { level: string }[]) => finding?.level;
@@ -35,3 +36,53 @@ test.each([
     expect(level(poolCheck({ DATABASE_POOL_SIZE: size, WORKERS: workers }, most))).toBe(is);
   },
 );
+
+describe('servers', () => {
+  const DURABLE = {
+    innodb_flush_log_at_trx_commit: '1',
+    log_bin: 'ON',
+    sync_binlog: '1',
+    binlog_format: 'ROW',
+  };
+  const node = (name: string, facts: Record<string, string> = {}, more: Partial<Node> = {}): Node => ({
+    name,
+    version: '10.11',
+    writability: 'writable',
+    isGalera: false,
+    facts: new Map(Object.entries({ ...DURABLE, ...facts })),
+    ...more,
+  });
+  const CLUSTER = { wsrep_cluster_state_uuid: 'u', wsrep_cluster_size: '3', innodb_autoinc_lock_mode: '2' };
+  const galera = (name: string, facts: Record<string, string> = {}) =>
+    node(name, { ...CLUSTER, ...facts }, { isGalera: true });
+
+  test.each<[string, Node, RegExp]>([
+    ['a log that is not written', node('a', { innodb_flush_log_at_trx_commit: '2' }), /loses changes/],
+    ['a binary log that is not written', node('a', { sync_binlog: '0' }), /set sync_binlog=1/],
+    [
+      'a log that is not written, on a cluster',
+      galera('a', { innodb_flush_log_at_trx_commit: '0' }),
+      /this node/,
+    ],
+    ['statements instead of rows', galera('a', { binlog_format: 'MIXED' }), /set binlog_format=ROW/],
+    ['the numbers of rows', galera('a', { innodb_autoinc_lock_mode: '1' }), /innodb_autoinc_lock_mode=2/],
+    ['a cluster of two', galera('a', { wsrep_cluster_size: '2' }), /garbd/],
+  ])('%s is advised against', (_, server, text) => {
+    expect(advice(server)).toEqual([expect.stringMatching(text)]);
+  });
+  test('a server and a cluster that are set right are not', () => {
+    for (const good of [node('a'), galera('a'), node('a', { log_bin: 'OFF', sync_binlog: '0' })]) {
+      expect(advice(good)).toEqual([]);
+    }
+  });
+  test('two that take changes must be one cluster, and one must', () => {
+    const replica = (name: string) => node(name, {}, { writability: 'read_only' });
+    expect(together([node('a'), replica('b')])).toEqual([]);
+    expect(together([galera('a'), galera('b')])).toEqual([]);
+    expect(together([node('a'), replica('b'), node('c')])).toEqual([
+      expect.stringMatching(/^a and c take changes/),
+    ]);
+    expect(together([galera('a'), galera('b', { wsrep_cluster_state_uuid: 'v' })])).toHaveLength(1);
+    expect(together([replica('a'), replica('b')])).toEqual([expect.stringMatching(/none takes changes/)]);
+  });
+});

@@ -53,6 +53,10 @@ const codes = (outcomes: Outcome[]): Json[] =>
     outcome.outcome === 'error' ? toProblem(outcome.failures).code : outcome.outcome,
   );
 
+/** One user is changed by an UPDATE, several are by an upsert. */
+const ofUsers = (statement: string): string =>
+  statement.replace(/^(UPDATE|INSERT INTO) users\b[^]*/, 'users');
+
 test('the number of statements does not depend on the size of the set', async () => {
   const one = await apply(people('one', 1));
   const many = await apply(people('many', 200));
@@ -67,7 +71,7 @@ test('the number of statements does not depend on the size of the set', async ()
   const changedOne = await change(uuids(one.outcomes));
   const changedMany = await change(uuids(many.outcomes));
   expect(kinds(changedMany.outcomes)).toEqual(Array(200).fill('updated'));
-  expect(changedMany.statements).toEqual(changedOne.statements);
+  expect(changedMany.statements.map(ofUsers)).toEqual(changedOne.statements.map(ofUsers));
 
   const unchanged = await change(uuids(many.outcomes));
   expect(kinds(unchanged.outcomes)).toEqual(Array(200).fill('unchanged'));

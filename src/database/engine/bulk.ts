@@ -39,12 +39,19 @@ function tableOf(entity: Entity): Table {
   return table;
 }
 
-/** Rows of a SELECT that names any number of values. @param text the statement around a list of placeholders. */
+/**
+ * Rows of a SELECT that names any number of values. @param text the statement around what stands between the brackets of
+ * `IN (…)`. SQLite takes many as one JSON text: the statement has one form then, and is prepared once.
+ */
 export async function selectIn<T extends object>(
   sql: Sql,
   values: readonly string[],
   text: (list: string) => string,
 ): Promise<T[]> {
+  if (sql.dialect === 'sqlite' && values.length >= WORTH_JSON) {
+    assertBindable(values);
+    return sql.query<T>(text('SELECT value FROM json_each(?)'), [JSON.stringify(values)]);
+  }
   const rows: T[] = [];
   for (const part of inParts(values))
     rows.push(...(await sql.query<T>(text(placeholders(part.length)), part)));
@@ -73,6 +80,23 @@ export async function upsertRows<E extends Row<E>>(
       ? ` ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`
       : ` ON DUPLICATE KEY UPDATE ${others.map((name) => `${name} = VALUES(${name})`).join(', ')}`;
   await writeRows(sql, entity, rows, tail);
+}
+
+/** Writes the columns in which two states of a row differ. */
+export async function updateRow<E extends Row<E>>(
+  sql: Sql,
+  entity: new () => E,
+  key: keyof E & string,
+  before: E,
+  after: E,
+): Promise<void> {
+  const { name, columns } = tableOf(entity);
+  const differing = columns.filter((column) => valueOf(before, column) !== valueOf(after, column));
+  if (differing.length === 0) return;
+  await sql.execute(
+    `UPDATE ${name} SET ${differing.map((column) => `${column} = ?`).join(', ')} WHERE ${key} = ?`,
+    [...differing.map((column) => valueOf(after, column)), after[key]],
+  );
 }
 
 /** `DELETE … WHERE column IN (…)`. @returns the number of rows. */
@@ -123,7 +147,7 @@ async function writeRows<E extends Row<E>>(
 ): Promise<void> {
   if (rows.length === 0) return;
   const { name, columns } = tableOf(entity);
-  const values = rows.map((row) => columns.map((column) => (isField(row, column) ? row[column] : null)));
+  const values = rows.map((row) => columns.map((column) => valueOf(row, column)));
   const into = `INSERT INTO ${name} (${columns.join(', ')}) `;
   if (sql.dialect === 'sqlite' && columns.length <= NARROW && rows.length >= WORTH_JSON && tail === '') {
     values.forEach(assertBindable);
@@ -142,4 +166,6 @@ async function writeRows<E extends Row<E>>(
 const NARROW = 4;
 const WORTH_JSON = 10;
 
+const valueOf = <E extends Row<E>>(row: E, column: string): SqlValue =>
+  isField(row, column) ? row[column] : null;
 const isField = <E extends object>(row: E, name: string): name is keyof E & string => name in row;

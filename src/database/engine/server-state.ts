@@ -8,7 +8,7 @@ export interface ServerState {
   galera?: GaleraState;
 }
 
-export interface GaleraState {
+interface GaleraState {
   ready: boolean;
   /** The node is in the part of the cluster that has the majority. */
   primary: boolean;

@@ -1,21 +1,36 @@
 import type { Dialect } from '../../database/engine/sql.js';
 
+/** What a transaction of an import aims at. */
+interface Aim {
+  millis: number;
+  /** Batches. */
+  least: number;
+  most: number;
+}
+
 /**
- * What a transaction of an import aims at. SQLite has one writer at a time, and it may hold the database for 50 ms
- * (interface §9); elsewhere it holds its own rows, which nobody else waits for.
+ * SQLite has one writer at a time, and it may hold the database for 50 ms (interface §9). Elsewhere a transaction holds its
+ * own rows, which nobody else waits for, and larger ones cost less a row.
  */
-const TARGET_MILLIS: Readonly<Record<Dialect, number>> = { sqlite: 30, mysql: 150 };
-const MOST_BATCHES = 10;
+const AIMS: Readonly<Record<Dialect, Aim>> = {
+  sqlite: { millis: 30, least: 1, most: 10 },
+  mysql: { millis: 150, least: 5, most: 10 },
+};
 
-/** How many batches a transaction writes, so that it takes about as long as it may. It begins with one. */
+/** How many batches a transaction writes, so that it takes about as long as it may. It begins with the least. */
 export class Pace {
-  batches = 1;
+  batches: number;
+  private readonly aim: Aim;
 
-  constructor(private readonly dialect: Dialect) {}
+  constructor(dialect: Dialect) {
+    this.aim = AIMS[dialect];
+    this.batches = this.aim.least;
+  }
 
   /** Takes note of how long a transaction of so many batches took. It grows step by step, and shrinks at once. */
   took(batches: number, millis: number): void {
-    const fit = Math.floor((batches * TARGET_MILLIS[this.dialect]) / Math.max(1, millis));
-    this.batches = Math.max(1, Math.min(fit, 2 * batches, MOST_BATCHES));
+    const { least, most, millis: aim } = this.aim;
+    const fit = Math.floor((batches * aim) / Math.max(1, millis));
+    this.batches = Math.max(least, Math.min(fit, 2 * batches, most));
   }
 }

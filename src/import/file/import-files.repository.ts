@@ -6,6 +6,7 @@ import { ImportFilePartEntity } from '../runs/import.entity.js';
 
 /** Bytes of one part. */
 export const PART_BYTES = 512 * 1024;
+const PARTS_AT_ONCE = 8;
 
 /**
  * Uploaded files, in parts. A part without a run belongs to an upload that is in progress or was interrupted.
@@ -33,8 +34,18 @@ export class ImportFilesRepository {
     }
   }
 
+  /** Some parts at a time: SQLite takes long to free the pages of a large file, and others wait to write. */
   async delete(runId: string): Promise<void> {
-    await this.database.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
+    const last = await this.database.first<{ part: number | null }>(
+      'SELECT MAX(part) AS part FROM import_file_parts WHERE run_id = ?',
+      [runId],
+    );
+    for (let part = last?.part ?? -1; part >= 0; part -= PARTS_AT_ONCE) {
+      await this.database.execute('DELETE FROM import_file_parts WHERE run_id = ? AND part > ?', [
+        runId,
+        part - PARTS_AT_ONCE,
+      ]);
+    }
   }
 
   /** The number of parts, which cannot be deleted by others until the transaction ends. */

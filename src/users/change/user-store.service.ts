@@ -51,7 +51,7 @@ export class UserStore {
     await this.repository.saveUsers(
       tx,
       written.flatMap(({ prepared, user }) => (prepared ? createdAt(prepared.row, user.created) : [])),
-      written.flatMap(({ prepared, user }) => (prepared ? [] : user)),
+      written.filter(({ prepared }) => !prepared),
     );
     await this.saveLookups(tx, written);
     await this.endSessions(tx, written, caller);

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { deleteKeys, deleteRows, insertRows, selectIn, upsertRows } from '../../database/engine/bulk.js';
+import {
+  deleteKeys,
+  deleteRows,
+  insertRows,
+  selectIn,
+  updateRow,
+  upsertRows,
+} from '../../database/engine/bulk.js';
 import type { Owner } from './name-claims.js';
 import { type Sql, forUpdate } from '../../database/engine/sql.js';
 import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
@@ -67,9 +74,18 @@ export class UserWriteRepository {
     if (rows !== 1) throw new Error(`user_rules has no row ${rule}`);
   }
 
-  async saveUsers(tx: Sql, created: readonly UserEntity[], changed: readonly User[]): Promise<void> {
+  /** One user at a time is changed column by column: SQLite writes the entries of all indexes of an upsert anew. */
+  async saveUsers(
+    tx: Sql,
+    created: readonly UserEntity[],
+    changed: readonly { before: User | undefined; user: User }[],
+  ): Promise<void> {
     await insertRows(tx, UserEntity, created);
-    await upsertRows(tx, UserEntity, ['uuid'], changed.map(toRow));
+    const [{ before, user } = {}] = changed;
+    if (changed.length === 1 && before && user)
+      return updateRow(tx, UserEntity, 'uuid', toRow(before), toRow(user));
+    const rows = changed.map((each) => toRow(each.user));
+    return upsertRows(tx, UserEntity, ['uuid'], rows);
   }
 
   /** First everything is given up, then taken: an identifier may move from one user of the set to another. */
