@@ -31,7 +31,7 @@ interface Run {
 }
 
 /** A search that must find certain users, or exactly those. */
-export interface Lookup {
+interface Lookup {
   query: string;
   expected: readonly string[];
   exact: boolean;
