@@ -147,13 +147,13 @@ const migrationsCheck = (pending: boolean): Finding[] =>
 
 async function accessChecks(sql: Sql): Promise<Finding[]> {
   const webmasters = await sql.first<{ value: number }>(
-    "SELECT SUM(value) AS value FROM user_counts WHERE name = 'webmasters'",
+    "SELECT CAST(COALESCE(SUM(value), 0) AS SIGNED) AS value FROM user_counts WHERE name = 'webmasters'",
   );
   const keys = await sql.first<{ count: number }>(
     'SELECT COUNT(*) AS count FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)',
     [now()],
   );
-  const active = Number(webmasters?.value ?? 0); // a sum is text on MariaDB
+  const active = webmasters?.value ?? 0;
   const usable = keys?.count ?? 0;
   const noWebmaster =
     'there is no active Webmaster; on an empty database start the service, otherwise grant the role with an API key';
