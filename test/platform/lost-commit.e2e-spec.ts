@@ -26,24 +26,34 @@ onMariadb('a connection that breaks (needs a server: MariaDB only)', () => {
   const count = async (username: unknown): Promise<number> =>
     (await app.key.get(`/users/search?username=${String(username)}`)).body.Count as number;
 
+  const breakAtCommitOf = (body: Record<string, unknown>, arrives: boolean) => {
+    link.breakAt('COMMIT', { arrives, after: String(body['username']) }); // others commit too
+  };
+
   test.each([
     [true, 1],
     [false, 0],
-  ])(
-    'at the COMMIT, which arrives (%s): the outcome is unknown, and a repetition makes one user',
-    async (arrives, made) => {
-      const body = aUser();
-      const headers = { 'idempotency-key': `commit-${String(arrives)}` };
-      link.breakAt('COMMIT', { arrives, after: String(body['username']) }); // others commit too
-      const lost = await app.key.post('/users', body, headers);
-      expect(problemOf(lost)).toEqual([503, 'outcome_unknown']);
-      expect(lost.headers['retry-after']).toBe('1');
-      expect(await count(body['username'])).toBe(made);
-      const again = await app.key.post('/users', body, headers);
-      expect(again.status).toBe(201);
-      expect(await count(body['username'])).toBe(1);
-    },
-  );
+  ])('at the COMMIT, which arrives (%s): the outcome is unknown', async (arrives, made) => {
+    const body = aUser();
+    breakAtCommitOf(body, arrives);
+    const lost = await app.key.post('/users', body);
+    expect(problemOf(lost)).toEqual([503, 'outcome_unknown']);
+    expect(lost.headers['retry-after']).toBe('1');
+    expect(await count(body['username'])).toBe(made);
+  });
+
+  test.each([
+    [true, 201],
+    [false, 503],
+  ])('at the COMMIT, which arrives (%s), with an Idempotency-Key: one user', async (arrives, status) => {
+    const body = aUser();
+    const headers = { 'idempotency-key': `commit-${String(arrives)}` };
+    breakAtCommitOf(body, arrives);
+    // Where the commit was made, the service finds its answer by the key.
+    expect((await app.key.post('/users', body, headers)).status).toBe(status);
+    expect((await app.key.post('/users', body, headers)).status).toBe(201);
+    expect(await count(body['username'])).toBe(1);
+  });
 
   test.each(['START TRANSACTION', 'INSERT INTO users'])('at %s: the work is run again', async (statement) => {
     const body = aUser();
