@@ -23,7 +23,12 @@ class ImportLaneModule {
   static with(env: Env, turns: WriteTurns): DynamicModule {
     return {
       module: ImportLaneModule,
-      imports: [ConfigModule.with(env), TelemetryModule, DatabaseModule.with(() => Promise.resolve(), turns), ImportModule],
+      imports: [
+        ConfigModule.with(env),
+        TelemetryModule,
+        DatabaseModule.with(() => Promise.resolve(), turns),
+        ImportModule,
+      ],
     };
   }
 }
@@ -35,6 +40,7 @@ runProgram('Imports cannot start.', async () => {
     {
       work: async () => (await starting).get(ImportWorker).work(),
       stop: async () => (await starting).close(),
+      isThere: () => true,
     },
     ['endTurn', 'notify'],
   );

@@ -18,6 +18,7 @@ answerAsLane<object, ReaderCalls>({
     }
   },
   writeBack: () => connection.writeBack(),
+  isThere: () => true,
 });
 
 function toReadError(thrown: unknown): ReadError {

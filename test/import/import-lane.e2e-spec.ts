@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
 import { aUser } from '../support/factories.js';
 import { counted, csv, settled, upload } from '../support/imports.js';
-import { Process, newcomer, processDatabase } from '../support/process.js';
+import { Process, childrenOf, newcomer, processDatabase } from '../support/process.js';
 
 /** Imports in the process beside the service: whatever becomes of it, the service answers, and the run is completed. */
 const database = processDatabase();
@@ -18,20 +18,6 @@ const file = (prefix: string, rows = ROWS) =>
 const start = () => Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: 'warn' });
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
 
-/** The processes that a process has started and that still run (proc(5), `stat`). */
-function childrenOf(pid: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        const [state, parent] = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-        return parent === String(pid) && state !== 'Z';
-      } catch {
-        return false; // it has ended meanwhile
-      }
-    })
-    .map(Number);
-}
 const isAlive = (pid: number): boolean => {
   try {
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
@@ -98,3 +84,24 @@ test('the service is killed: the process that imports ends with it', async () =>
   await service.exit;
   while (isAlive(lane)) await delay(10);
 });
+
+test('the process is stopped while it writes: it is replaced, and nobody waits for it for ever', async () => {
+  const service = await start();
+  const client = clientOf(service);
+  const id = await writing(client, file('z'));
+  const [lane = 0] = childrenOf(service.pid);
+  process.kill(lane, 'SIGSTOP');
+  expect((await client.post('/users', aUser())).status).toBe(201);
+  const run = await settled(client, id);
+  expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
+  expect(isAlive(lane)).toBe(false);
+}, 120_000);
+
+test('the process is stopped while it writes, and the service is asked to end: it ends, with 0', async () => {
+  const service = await start();
+  await writing(clientOf(service), file('y'));
+  const [lane = 0] = childrenOf(service.pid);
+  process.kill(lane, 'SIGSTOP');
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  expect(isAlive(lane)).toBe(false);
+}, 120_000);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/database/engine/database.js';
 import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
-import { ROOT } from '../support/process.js';
+import { ROOT, childrenOf } from '../support/process.js';
 
 /** Searches, exports and the log of an embedded database, in the process beside the service. */
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
@@ -66,6 +66,22 @@ onSqlite('the process that reads', () => {
       { status: 'rejected', reason: { name: 'AbortError' } },
     ]);
   });
+
+  test('a process that is killed from outside is replaced, and its search repeated', async () => {
+    await database.aside('SELECT 1 AS one');
+    const [reader = 0] = childrenOf(process.pid);
+    const search = database.aside(counting(2_000_000));
+    process.kill(reader, 'SIGKILL');
+    expect(await search).toEqual([{ n: 2_000_000 }]);
+  });
+
+  test('a process that answers nothing any more is given up', async () => {
+    await database.aside('SELECT 1 AS one');
+    const [reader = 0] = childrenOf(process.pid);
+    process.kill(reader, 'SIGSTOP');
+    await expect(database.aside('SELECT 1 AS one')).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await database.aside('SELECT 2 AS two')).toEqual([{ two: 2 }]);
+  }, 60_000);
 
   test('errors are those of the connection of the service, and nothing can be written', async () => {
     const wrong = (error: unknown) => Promise.resolve(error);

@@ -1,3 +1,4 @@
+import { readFileSync, readdirSync } from 'node:fs';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -183,4 +184,19 @@ export async function takenPort(): Promise<{ port: number; release: () => Promis
       await once(server, 'close');
     },
   };
+}
+
+/** The processes that a process has started and that still run (proc(5), `stat`). */
+export function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const [state, parent] = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+        return parent === String(pid) && state !== 'Z';
+      } catch {
+        return false; // it has ended meanwhile
+      }
+    })
+    .map(Number);
 }

@@ -7,8 +7,25 @@ const IDLE_MILLIS = 60_000;
 /** How long a lane may take to end by itself. */
 const END_MILLIS = 10_000;
 
+/** How often a working lane is asked whether it is there, and how many questions in a row it may leave unanswered. */
+const ASK_MILLIS = 4000;
+const MOST_UNANSWERED = 4;
+
 /** A lane ended before it answered. */
-class LaneEnded extends Error {}
+export class LaneEnded extends Error {
+  /** @param wasSilent it was killed because it had answered nothing for a quarter of a minute. */
+  constructor(
+    how: string,
+    readonly wasSilent: boolean,
+  ) {
+    super(`A lane ended with ${how}.`);
+  }
+}
+
+/** What every lane answers, between two statements. */
+export interface LaneCalls {
+  isThere(): boolean;
+}
 
 /** What a lane runs, and the flags of Node.js for it. */
 export interface LaneProgram {
@@ -24,21 +41,24 @@ export interface LaneLink<Answers> {
 }
 
 /** A lane that runs: its calls, and its end. */
-interface Running<Calls extends object, Answers extends object> {
+interface Running<Calls extends LaneCalls, Answers extends object> {
   child: ChildProcess;
   calls: BirpcReturn<Calls, Answers>;
   ended: Promise<string>;
+  /** Questions that it has not answered. */
+  unanswered: number;
 }
 
 /**
  * A process of this service beside the one that answers requests: started with its first work, ended when it has had none
- * for a minute. A process and not a thread: libsql aborts all threads when one of them is stopped inside a statement, while
+ * for a minute. One that works and answers nothing is killed, since others may wait for what it holds. A process and not a thread: libsql aborts all threads when one of them is stopped inside a statement, while
  * a process can be killed at any moment, and its end by itself ends no other (ADR 0018).
  */
-export class LaneProcess<Calls extends object, Answers extends object> {
+export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
   private running: Running<Calls, Answers> | undefined;
   private uses = 0;
   private idle: NodeJS.Timeout | undefined;
+  private watch: NodeJS.Timeout | undefined;
 
   /** @param link makes this side of a process that is about to start. */
   constructor(
@@ -51,10 +71,17 @@ export class LaneProcess<Calls extends object, Answers extends object> {
     clearTimeout(this.idle);
     this.uses++;
     this.running ??= this.start();
+    this.watch ??= setInterval(() => {
+      this.ask();
+    }, ASK_MILLIS).unref();
     try {
       return await work(this.running.calls);
     } finally {
-      if (--this.uses === 0) this.idle = setTimeout(() => void this.end(), IDLE_MILLIS).unref();
+      if (--this.uses === 0) {
+        clearInterval(this.watch);
+        this.watch = undefined;
+        this.idle = setTimeout(() => void this.end(), IDLE_MILLIS).unref();
+      }
     }
   }
 
@@ -79,6 +106,14 @@ export class LaneProcess<Calls extends object, Answers extends object> {
     clearTimeout(timer);
   }
 
+  /** Questions are counted, not seconds: this process may have been stopped itself. */
+  private ask(): void {
+    const { running } = this;
+    if (!running) return;
+    if (++running.unanswered > MOST_UNANSWERED) this.kill();
+    else void Promise.resolve(running.calls.isThere()).catch(() => undefined); // `ended` reports the end
+  }
+
   private start(): Running<Calls, Answers> {
     const own = process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
     const { program, args = [], flags = [] } = this.program;
@@ -91,16 +126,25 @@ export class LaneProcess<Calls extends object, Answers extends object> {
       on: (listener) => void child.on('message', listener),
       timeout: -1,
     });
-    const ended = once(child, 'exit').then(([code, signal]: (number | string | null)[]) => {
-      const how = String(signal ?? code);
-      this.running = undefined;
-      calls.$close(new LaneEnded(`A lane ended with ${how}.`));
-      link.ended?.(how);
-      return how;
-    });
+    const running = { child, calls, ended: this.endOf(child, calls, link), unanswered: 0 };
+    child.on('message', () => (running.unanswered = 0));
     child.unref(); // it ends with this process, and does not keep it alive
     child.channel?.unref();
-    return { child, calls, ended };
+    return running;
+  }
+
+  private async endOf(
+    child: ChildProcess,
+    calls: BirpcReturn<Calls, Answers>,
+    { ended }: LaneLink<Answers>,
+  ): Promise<string> {
+    const [code, signal] = (await once(child, 'exit')) as (number | string | null)[];
+    const how = String(signal ?? code);
+    const wasSilent = (this.running?.unanswered ?? 0) > MOST_UNANSWERED;
+    this.running = undefined;
+    calls.$close(new LaneEnded(how, wasSilent));
+    ended?.(how);
+    return how;
   }
 }
 
@@ -108,7 +152,7 @@ export class LaneProcess<Calls extends object, Answers extends object> {
  * The other end, in the process itself: answers the calls, and ends the process with the one that started it.
  * @param eventNames the calls that nobody waits for. @returns the calls to that one.
  */
-export function answerAsLane<Calls extends object, Answers extends object>(
+export function answerAsLane<Calls extends object, Answers extends LaneCalls>(
   answers: Answers,
   eventNames: (keyof Calls)[] = [],
 ): BirpcReturn<Calls, Answers> {

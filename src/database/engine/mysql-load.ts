@@ -48,11 +48,7 @@ export async function loadAll(
 }
 
 /** @returns undefined where the server takes no streams. */
-async function load(
-  connection: Connection,
-  sql: string,
-  rows: Rows,
-): Promise<ResultSetHeader | undefined> {
+async function load(connection: Connection, sql: string, rows: Rows): Promise<ResultSetHeader | undefined> {
   try {
     return await sent<ResultSetHeader>(connection, sql, [], () => Readable.from(piecesOf(rows)));
   } catch (error) {

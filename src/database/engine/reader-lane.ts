@@ -1,10 +1,10 @@
-import { LaneProcess } from './lane-process.js';
-import { toDatabaseError } from './database-fault.js';
+import { type LaneCalls, LaneEnded, LaneProcess } from './lane-process.js';
+import { DatabaseFault, toDatabaseError } from './database-fault.js';
 import type { RawRows } from './sqlite-connection.js';
 import type { SqlValue } from './sql.js';
 
 /** Calls to the process that reads. Errors travel as values, since their code would be lost on the way. */
-export interface ReaderCalls {
+export interface ReaderCalls extends LaneCalls {
   read(sql: string, params: readonly SqlValue[]): RawRows | ReadError;
   /** `SqliteConnection.writeBack`. */
   writeBack(): number;
@@ -35,6 +35,7 @@ export class ReaderLane implements Reader {
   private readonly lane: LaneProcess<ReaderCalls, object>;
   private readonly queue: Read[] = [];
   private busy = false;
+  private ending = false;
 
   constructor(program: string, file: string) {
     this.lane = new LaneProcess({ program, args: [file], flags: FLAGS }, () => ({ answers: {} }));
@@ -43,10 +44,26 @@ export class ReaderLane implements Reader {
   /** @throws DatabaseFault and the driver's errors, as an engine; Error `AbortError` when the signal has stopped it. */
   async read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows> {
     return this.inTurn(signal, async () => {
-      const answer = await this.lane.use((calls) => calls.read(sql, params));
+      const answer = await this.answered(sql, params, signal);
       if ('rows' in answer) return answer;
       throw toDatabaseError(Object.assign(new Error(answer.message), { code: answer.code }));
     });
+  }
+
+  /** A process that was killed from outside is replaced by another one, once: a read can be repeated. */
+  private async answered(
+    sql: string,
+    params: readonly SqlValue[],
+    signal: AbortSignal | undefined,
+    isLast = false,
+  ): Promise<RawRows | ReadError> {
+    try {
+      return await this.lane.use((calls) => calls.read(sql, params));
+    } catch (error) {
+      if (!(error instanceof LaneEnded) || signal?.aborted) throw error;
+      if (isLast || error.wasSilent || this.ending) throw new DatabaseFault('away', error);
+      return this.answered(sql, params, signal, true);
+    }
   }
 
   async writeBack(): Promise<number> {
@@ -55,6 +72,7 @@ export class ReaderLane implements Reader {
 
   /** Whatever it is doing, nobody waits for it any more. */
   async end(): Promise<void> {
+    this.ending = true;
     this.lane.kill();
     await this.lane.end();
   }

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { LanePrograms } from '../../config/config.module.js';
-import { LaneProcess } from '../../database/engine/lane-process.js';
+import { type LaneCalls, LaneProcess } from '../../database/engine/lane-process.js';
 import { GrantedTurns, type TurnCalls, WriteTurns } from '../../database/engine/write-turns.js';
 import { Log } from '../../telemetry/log.js';
 import { RunEvents } from '../report/run-events.js';
 
 /** Calls to the process that imports. */
-export interface ImportLaneCalls {
+export interface ImportLaneCalls extends LaneCalls {
   /** Works on waiting runs until there are none. */
   work(): Promise<void>;
   /** Stops at the next checkpoint, and uses the database no more. */

@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { LaneEnded } from '../../database/engine/lane-process.js';
 import { toProblemError } from '../../http/problem.js';
 import { Log } from '../../telemetry/log.js';
 import { TransactionRunner } from '../../database/transaction-runner.js';
@@ -11,6 +12,8 @@ import { IMPORT_LEASE, LEASE_SECONDS, NotOurs, Stopping, Checkpoint } from '../r
 
 /** How often an idle instance looks for runs that another instance has left. */
 const POLL_MILLIS = 1000;
+/** A file that ends each process that reads it is tried again after twice as long each time, up to about a minute. */
+const MOST_DOUBLED = 6;
 
 /**
  * Works on runs in the order of their arrival, one at a time across all instances, under a lease in the database. After a
@@ -22,6 +25,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
   private stopping = false;
+  /** Attempts in a row that have ended with their process. */
+  private lost = 0;
 
   constructor(
     private readonly runs: ImportRunsRepository,
@@ -47,14 +52,18 @@ export class ImportWorker implements BeforeApplicationShutdown {
     clearTimeout(this.timer);
     this.busy = this.work()
       .catch((error: unknown) => {
+        if (error instanceof LaneEnded) this.lost++;
         this.log.fault('imports', toProblemError(error).code, error);
       })
       .finally(() => {
         this.busy = undefined;
         if (!this.stopping)
-          this.timer = setTimeout(() => {
-            this.wake();
-          }, POLL_MILLIS).unref();
+          this.timer = setTimeout(
+            () => {
+              this.wake();
+            },
+            POLL_MILLIS * 2 ** Math.min(this.lost, MOST_DOUBLED),
+          ).unref();
       });
   }
 
@@ -65,6 +74,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
         // Otherwise every instance would start a process that finds the lease taken.
         if (await this.leases.isHeld(IMPORT_LEASE)) return;
         await this.lane.work();
+        this.lost = 0;
         continue;
       }
       const held = await this.leases.hold(IMPORT_LEASE, LEASE_SECONDS, () => this.workOnNext());

@@ -64,7 +64,7 @@ export class RunProcess {
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
       const message =
-        'The users have changed since this was planned, and the plan no longer holds; import again.';
+        'The users, or the version of this program, have changed since this was planned, and the plan no longer holds; import again.';
       const reason = { code: 'plan_changed', message };
       return this.finish(checkpoint, 'superseded', async () => ({ ...plan, reason }));
     }
