@@ -7,7 +7,8 @@ import { SqliteConnection, openFile } from './database/engine/sqlite-connection.
 // The program of the process that reads the file of an embedded database beside the service. It loads only the driver.
 
 const connection = new SqliteConnection(openFile(process.argv[2] ?? ''));
-connection.exec('PRAGMA query_only = ON');
+// A broad search passes over each page once: little of them is kept.
+connection.exec('PRAGMA query_only = ON; PRAGMA cache_size = -4096;');
 
 answerAsLane<object, ReaderCalls>({
   read: (sql, params) => {

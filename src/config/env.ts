@@ -68,7 +68,7 @@ export class Env extends OperationSettings {
   @IsInt()
   @Min(1)
   @Max(500)
-  DATABASE_POOL_SIZE: number = 10;
+  DATABASE_POOL_SIZE: number = 32;
 
   /** Run pending migrations at start: `auto` does so on SQLite only. */
   @IsIn(['auto', 'true', 'false'])

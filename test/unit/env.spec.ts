@@ -21,7 +21,7 @@ test('without any variable every setting has its default', () => {
   expect(loadEnv({})).toMatchObject({
     HOST: '127.0.0.1',
     PORT: 3000,
-    DATABASE_POOL_SIZE: 10,
+    DATABASE_POOL_SIZE: 32,
     MIGRATE_ON_START: 'auto',
     SESSION_COOKIE_NAME: 'rollcall_session',
     SESSION_IDLE_MINUTES: 120,
