@@ -153,7 +153,7 @@ async function accessChecks(sql: Sql): Promise<Finding[]> {
     'SELECT COUNT(*) AS count FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)',
     [now()],
   );
-  const active = webmasters?.value ?? 0;
+  const active = Number(webmasters?.value ?? 0); // a sum is text on MariaDB
   const usable = keys?.count ?? 0;
   const noWebmaster =
     'there is no active Webmaster; on an empty database start the service, otherwise grant the role with an API key';

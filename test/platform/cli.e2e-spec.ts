@@ -124,7 +124,9 @@ test('the doctor finds what is wrong, says what to do, and no secret', async () 
   const healthy = await Process.running(settings);
   await healthy.stop();
   const good = await rollcall(['doctor']);
-  expect([good.code, good.out.match(/^(warn|fail)/gm)]).toEqual([0, null]);
+  // The MariaDB of the tests does not write to disk with each commit.
+  const findings = good.out.replace(/^warn +host .* set innodb_flush_log_at_trx_commit=1.*$/m, '');
+  expect([good.code, findings.match(/^(warn|fail)/gm)]).toEqual([0, null]);
   const broken = await rollcall(['doctor'], { PORT: 'x', BOOTSTRAP_API_KEY: 'hunter2' });
   expect([broken.code, broken.out]).toEqual([
     1,
