@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { insertRows } from '../../src/database/engine/bulk.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { UserCounts } from '../../src/users/counts/user-counts.service.js';
 import { UserEntity } from '../../src/users/model/user.entity.js';
 import {
   UserCountEntity,
@@ -71,6 +72,7 @@ export async function seedUsers({ app }: TestApp, from: number, to: number): Pro
       }
     });
   }
+  await app.get(UserCounts).fold(); // as the service does soon after any change
   agent.destroy(); // on SQLite no timer could run: idle connections are about to be closed at both ends
 }
 
