@@ -20,8 +20,8 @@ const HISTORY = 5000;
 const MOST = { sqlite: 10_000, mariadb: 1000 }[ENGINE];
 const PILOTS = 1500;
 
-/** Tables with a handful of rows. */
-const SMALL = new Set(['user_counts', 'user_rules', 'leases', 'api_keys', 'import_runs']);
+/** Tables with a handful of rows, and a list of values that a statement names. */
+const SMALL = new Set(['json_each', 'user_counts', 'user_rules', 'leases', 'api_keys', 'import_runs']);
 
 /** Statements that may read many rows, and why. */
 const WALKS: [RegExp, string][] = [
@@ -121,7 +121,9 @@ test('nothing was left out: every statement of the sources, every operation of t
   // Migrations run before the service starts, commands run outside it, and the state of a server is no table.
   const known = sourceSql(['database/migrat', 'database/engine/server-state.ts', 'cli']);
   expect(known.length).toBeGreaterThan(70);
-  const missing = known.filter(({ pattern }) => !texts.some((text) => pattern.test(text)));
+  const missing = known
+    .filter(({ place }) => ENGINE === 'sqlite' || !place.startsWith('database/engine/bulk.ts')) // json_each
+    .filter(({ pattern }) => !texts.some((text) => pattern.test(text)));
   expect(missing.map(({ place }) => place)).toEqual([]);
   expect(driven.missing).toEqual([]);
   const forms = texts.map(formOf);
