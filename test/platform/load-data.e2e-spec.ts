@@ -79,9 +79,9 @@ test('every text arrives as it was sent, whatever a statement or a stream means 
   );
 });
 
-test('a key that exists is a race, and nothing of the set stays', async () => {
+test('a key that exists is a duplicate, and nothing of the set stays', async () => {
   const rows = filled([plain(7), plain(8), plain(7)]);
-  await expect(inserted(rows)).rejects.toMatchObject({ fault: 'race' });
+  await expect(inserted(rows)).rejects.toMatchObject({ fault: 'duplicate' });
   await expect(inserted(rows)).rejects.toBeInstanceOf(DatabaseFault);
   expect(await databaseOf(app).query('SELECT id FROM many_rows')).toEqual([]);
 });
@@ -111,7 +111,7 @@ strict('a server that takes no streams is sent statements', async () => {
   await database.execute('SET GLOBAL local_infile = 0');
   try {
     expect(await inserted(rows)).toHaveLength(MANY);
-    await expect(inserted(filled([plain(7), plain(7)]))).rejects.toMatchObject({ fault: 'race' });
+    await expect(inserted(filled([plain(7), plain(7)]))).rejects.toMatchObject({ fault: 'duplicate' });
   } finally {
     await database.execute('SET GLOBAL local_infile = 1');
   }

@@ -41,9 +41,9 @@ test('nothing shows which software the service uses', async () => {
 
 test('a failing database is reported as 503 with Retry-After', async () => {
   const database = app.app.get<Database>(DATABASE);
-  await database.execute('ALTER TABLE user_rules RENAME TO user_rules_gone');
+  await database.execute('ALTER TABLE users RENAME TO users_gone');
   const failed = await app.nobody.get('/status');
-  await database.execute('ALTER TABLE user_rules_gone RENAME TO user_rules');
+  await database.execute('ALTER TABLE users_gone RENAME TO users');
   expect([failed.status, failed.body.code]).toEqual([503, 'unavailable']);
   expect(failed.headers['retry-after']).toMatch(/^[1-9]\d*$/);
   expect((await app.nobody.get('/status')).status).toBe(200);

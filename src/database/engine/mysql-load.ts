@@ -26,7 +26,7 @@ type Rows = readonly SqlValue[][];
  * For a transaction only: where statements fail, LOAD DATA leaves out the row or cuts the value and warns. Any warning
  * and any missing row is thrown here, and the transaction undone.
  * @returns false, with nothing done, where rows are few, to be overwritten, or refused by the server in this form.
- * @throws DatabaseFault `race` for a key that exists.
+ * @throws DatabaseFault `duplicate` for a key that exists.
  */
 export async function loadAll(
   connection: Connection,
@@ -44,7 +44,7 @@ export async function loadAll(
   const error = new Error(
     `${affectedRows} of ${rows.length} rows were loaded, with warnings ${codes.join()}`,
   );
-  throw codes.includes(ER_DUP_ENTRY) ? new DatabaseFault('race', error) : error;
+  throw codes.includes(ER_DUP_ENTRY) ? new DatabaseFault('duplicate', error) : error;
 }
 
 /** @returns undefined where the server takes no streams. */
