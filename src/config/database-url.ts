@@ -22,7 +22,7 @@ const FORM = /^(mysql|mariadb):\/\/((?:[^/?#]*@)?)([^@/?#]+)(\/.*)$/;
 
 /**
  * Reads `mysql://user:password@host:port,host:port/database`, percent-encoded. Each host may have a port of its own, and
- * an IPv6 address stands in brackets. WHATWG URLs have one host, so each host is read as the host of a URL.
+ * an IPv6 address is in brackets. WHATWG URLs have one host, so each host is read as the host of a URL.
  * @returns undefined for anything else.
  */
 export function readDatabaseUrl(text: string): DatabaseUrl | undefined {

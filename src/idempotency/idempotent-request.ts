@@ -34,7 +34,7 @@ export class IdempotentRequest implements RepeatableRequest {
     throw new Error('a service passes its caller to a transaction, but its controller does not use `answer`');
   };
 
-  /** @param response as the guards leave it: headers that it has by now are not part of the answer. */
+  /** @param response as the guards leave it: headers that they have set are not part of the answer. */
   constructor(
     private readonly repository: IdempotencyRepository,
     private readonly request: RequestIdentity,

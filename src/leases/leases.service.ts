@@ -38,7 +38,7 @@ export class Leases {
     return this.leases.renew(name, this.owner, seconds, tx);
   }
 
-  /** Whether somebody works under the lease now, or has died within its time. */
+  /** Whether an instance holds the lease: one that works, or one that died before it expired. */
   async isHeld(name: string): Promise<boolean> {
     return this.leases.isHeld(name);
   }

@@ -40,7 +40,7 @@ function tableOf(entity: Entity): Table {
 }
 
 /**
- * Rows of a SELECT that names any number of values. @param text the statement around what stands between the brackets of
+ * Rows of a SELECT that names any number of values. @param text the statement around what is between the brackets of
  * `IN (…)`. SQLite takes many as one JSON text: the statement has one form then, and is prepared once.
  */
 export async function selectIn<T extends object>(

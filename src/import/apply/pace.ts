@@ -10,7 +10,8 @@ interface Aim {
 
 /**
  * SQLite has one writer at a time, and it may hold the database for 50 ms (interface §9). Elsewhere a transaction holds its
- * own rows, which nobody else waits for, and larger ones cost less a row.
+ * own rows and, where they name managers, the turn of that rule, for which only such changes wait; larger ones cost less a
+ * row.
  */
 const AIMS: Readonly<Record<Dialect, Aim>> = {
   sqlite: { millis: 30, least: 1, most: 10 },

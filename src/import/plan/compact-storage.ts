@@ -110,7 +110,7 @@ export class TextNumbers implements TextNumbering {
     return this.last;
   }
 
-  /** Where the text stands, or would stand. */
+  /** The slot of the text, or the free one that it would take. */
   private slot([high, low]: TextHash): number {
     const mask = this.slots.length - 1;
     let slot = low & mask;

@@ -44,7 +44,7 @@ export const stagedRow = (row: Pick<StagedRow, 'line' | 'outcome'> & Partial<Sta
 export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
   outcome === 'missing' ? !changes.isEmpty : outcome !== 'error' && outcome !== 'skipped';
 
-/** A row of which nothing stands. It names no user that only it would have made. */
+/** A row of which nothing is applied. It names no user that only it would have made. */
 export function failedRow(row: StagedRow, errors: RowError[]): StagedRow {
   const outcome = row.outcome === 'missing' ? 'missing' : 'error';
   const userUuid = row.version === 0 ? null : row.userUuid;
