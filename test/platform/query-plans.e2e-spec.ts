@@ -7,7 +7,7 @@ import { planOf } from '../support/plans.js';
 import { Recorder, type Statement, formOf } from '../support/recorder.js';
 import * as scenario from '../support/scenario.js';
 import { importEverything } from '../support/scenario-imports.js';
-import { refreshStatistics, seedUsers, seededUuid } from '../support/seed.js';
+import { refreshStatistics, removeDeleted, seedUsers, seededUuid } from '../support/seed.js';
 import { seedHistory } from '../support/seed-history.js';
 import { sourceSql } from '../support/source-sql.js';
 
@@ -63,6 +63,7 @@ afterAll(() => app.end());
 async function faults(allowed: readonly [RegExp, string][], most = MOST): Promise<string[]> {
   const found: string[] = [];
   recorder.listens = false;
+  await removeDeleted(app);
   for (const statement of recorder.take().filter(isPlanned)) {
     const form = formOf(statement.sql);
     if (allowed.some(([pattern]) => pattern.test(form))) continue;

@@ -90,3 +90,9 @@ export async function refreshStatistics({ app }: TestApp): Promise<void> {
   );
   await database.query(`ANALYZE TABLE ${tables.map(({ name }) => name).join(', ')}`);
 }
+
+/** Waits until MariaDB has removed what was deleted: until then its optimizer counts those rows as well. */
+export async function removeDeleted({ app }: TestApp): Promise<void> {
+  const database = app.get<Database>(DATABASE);
+  if (database.dialect === 'mysql') await database.query('SET GLOBAL innodb_max_purge_lag_wait = 0');
+}
