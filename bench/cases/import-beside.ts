@@ -37,7 +37,7 @@ export async function compareBesideImport(
   rows: number,
 ): Promise<{ comparisons: Comparison[]; absolutes: Absolute[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-beside-'));
-  const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
+  const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.computing);
   const watch = new MemoryWatch(service.pid);
   try {
     const file = await makeUserFile(folder, rows);

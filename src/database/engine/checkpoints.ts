@@ -1,7 +1,10 @@
 import type { WriteTurns } from './write-turns.js';
 
-/** Pages of the log at which they are written back into the file: 32 MiB. */
-const PAGES = 8192;
+/**
+ * Pages of the log at which they are written back into the file: 128 MiB. An import touches the same pages of the indexes in
+ * each of its transactions, and the longer the log, the fewer times one is written back.
+ */
+const PAGES = 32_768;
 /** Commits after which the log is looked at, at first and at most. */
 const COMMITS = { first: 100, most: 2000 };
 

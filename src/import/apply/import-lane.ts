@@ -20,7 +20,10 @@ export interface ServiceCalls extends TurnCalls {
 }
 
 /** What an import allocates dies young; little room for it keeps the process small. */
-const FLAGS = ['--max-semi-space-size=4'];
+const FLAGS = ['--max-semi-space-size=2'];
+
+/** Where an import and a request want one processor, the request has it. */
+const NICENESS = 10;
 
 /** Runs imports in a process beside the one that answers requests, where the settings name its program. */
 @Injectable()
@@ -34,7 +37,8 @@ export class ImportLane {
     private readonly events: RunEvents,
     private readonly log: Log,
   ) {
-    if (program !== undefined) this.lane = new LaneProcess({ program, flags: FLAGS }, () => this.link());
+    if (program !== undefined)
+      this.lane = new LaneProcess({ program, flags: FLAGS, niceness: NICENESS }, () => this.link());
   }
 
   /** Whether imports run beside this process, and not in it. */
