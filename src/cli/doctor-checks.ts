@@ -5,7 +5,7 @@ import { type Env, EnvError } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
 import { type Database, openDatabase } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
-import { scheduleOptions } from '../import/schedule/schedule.service.js';
+import { scheduleOptions } from '../import/schedule/schedule-options.js';
 import type { Application } from './application.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 import { topologyChecks } from './topology.js';

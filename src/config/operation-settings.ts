@@ -101,6 +101,14 @@ export class OperationSettings {
   @Length(1, 4096)
   IMPORT_FOLDER?: string;
 
+  /**
+   * Folder for `processing/`, `done/` and `failed/`, on the same file system; unset: IMPORT_FOLDER. One that the deliverer
+   * cannot write to keeps the files, once taken, out of the deliverer's reach.
+   */
+  @IsOptional()
+  @Length(1, 4096)
+  IMPORT_WORK_FOLDER?: string;
+
   /** Names of the files to take; `*` and `?` are wildcards. */
   @Length(1, 255)
   IMPORT_PATTERN: string = '*.csv';

@@ -115,6 +115,7 @@ const REFUSED: Record<string, string[]> = {
   IMPORT_MAX_ERRORS_PERCENT: PERCENT,
   IMPORT_MIN_SIZE_PERCENT: PERCENT,
   IMPORT_FOLDER: ['f'.repeat(4097)],
+  IMPORT_WORK_FOLDER: ['f'.repeat(4097)],
   IMPORT_PATTERN: ['p'.repeat(256)],
   IMPORT_CRON: ['* * * *', '* * * * * *', '61 * * * *', 'daily'],
   IMPORT_TIME_ZONE: ['Mars/Olympus', 'UTC+25:00'],
