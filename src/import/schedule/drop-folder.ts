@@ -76,6 +76,7 @@ export class DropFolder {
         throw new Error(
           'IMPORT_WORK_FOLDER must be on the same file system as IMPORT_FOLDER (the same volume or mount in a ' +
             'container), because files move between them in one step.',
+          { cause: error },
         );
       }
     });
