@@ -1,4 +1,5 @@
 import type { RepeatableRequest } from './repeatable.js';
+import type { KeyRights } from './scopes.js';
 
 /** Who acts. Created only by the access guard, and by the service for its own work. */
 export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
@@ -15,6 +16,10 @@ export interface UserActor {
 export interface KeyActor {
   kind: 'key';
   id: string;
+  /** Never wider than when the key was made. */
+  rights: KeyRights;
+  /** Whether fields of a user that this service does not have are ignored instead of refused. */
+  ignoresUnknownFields: boolean;
 }
 
 /** A run of an import, with the rights of its initiator. */

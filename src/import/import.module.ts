@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
@@ -29,7 +30,7 @@ import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
 @Module({
-  imports: [AuditModule, LeasesModule, UsersModule],
+  imports: [ApiKeysModule, AuditModule, LeasesModule, UsersModule],
   controllers: [ImportsController, UsersExportController],
   providers: [
     ImportsService,

@@ -90,6 +90,14 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   forbidden: () => member.post('/users', aUser()),
   field_not_permitted: () => member.put(`/users/${ids.member}`, { email: 'new@example.org' }),
   cross_site: () => webmaster.post('/users', aUser(), { origin: 'https://evil.example' }),
+  insufficient_scope: async () => {
+    const { body } = await app.key.post('/api_keys', { name: 'x', scopes: ['audit:read'] });
+    return app.nobody.with({ 'x-api-key': body.key as string }).get('/users/search');
+  },
+  network_not_permitted: async () => {
+    const { body } = await app.key.post('/api_keys', { name: 'x', networks: ['192.0.2.0/24'] });
+    return app.nobody.with({ 'x-api-key': body.key as string }).get('/users/search');
+  },
   self_block: () => webmaster.put(`/users/${ids.admin}`, { status: 'Blocked' }),
   not_found: () => app.key.get(`/users/${UNKNOWN}`),
   method_not_allowed: () => app.key.send('DELETE', '/status'),

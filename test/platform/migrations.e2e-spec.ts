@@ -64,7 +64,7 @@ async function migrateKilled(): Promise<number> {
       // The database itself does this for a dead process.
       if (sql.startsWith('ROLLBACK')) return query(sql, ...rest);
       if (left === 0) throw new Error('killed');
-      if (/^(CREATE|INSERT|DELETE|DROP)/.test(sql)) left--;
+      if (/^(CREATE|ALTER|INSERT|DELETE|DROP)/.test(sql)) left--;
       return query(sql, ...rest);
     });
     jest.spyOn(dataSource, 'createQueryRunner').mockReturnValueOnce(runner);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { Log } from '../../telemetry/log.js';
 import { toProblemError } from '../../http/problem.js';
@@ -24,6 +25,7 @@ export class RunProcess {
     private readonly planner: Planner,
     private readonly applier: Applier,
     private readonly failedRows: FailedRows,
+    private readonly keys: ApiKeysService,
     private readonly audit: AuditService,
     private readonly log: Log,
   ) {}
@@ -44,10 +46,13 @@ export class RunProcess {
     }
   }
 
+  /** The run as it is now, with the rights that the key behind it has: none, if it is not in force any more. */
   private async current(checkpoint: Checkpoint): Promise<ImportRun> {
     const run = await this.runs.find(checkpoint.runId);
     if (!run) throw new Error('an import was deleted while it was running');
-    return run;
+    const { actor } = run.caller;
+    const key = actor.kind === 'key' ? await this.keys.actorOf(actor.id) : undefined;
+    return key ? { ...run, caller: { ...run.caller, actor: key } } : run;
   }
 
   private async plan(run: ImportRun, checkpoint: Checkpoint): Promise<void> {

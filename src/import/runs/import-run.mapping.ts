@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/actor.js';
+import { NO_RIGHTS } from '../../access/scopes.js';
 import { fromJson, toJson } from '../../common/json.js';
 import type { ImportRun, RunChange } from './import-run.js';
 import type { ImportRunEntity } from './import.entity.js';
@@ -34,9 +35,10 @@ export function toRun(row: ImportRunEntity): ImportRun {
   };
 }
 
+/** Without the rights and roles that the actor has, which are looked up when they are needed. */
 function toActor(kind: string, id: string | null): Caller['actor'] {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
-  if (kind === 'key') return { kind, id };
+  if (kind === 'key') return { kind, id, rights: NO_RIGHTS, ignoresUnknownFields: false };
   return { kind: 'user', id, username: '', roles: [], sessionId: '' };
 }
 

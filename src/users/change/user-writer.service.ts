@@ -11,6 +11,7 @@ import { type Claim, claimOf } from './claim.js';
 import { EndState } from './end-state.js';
 import { type Failure, SELF_BLOCK, STALE, notFound } from './failure.js';
 import { createdAt, prepareUser } from './prepared-user.js';
+import { privilegeFailure } from './privilege.js';
 import { UserCounts } from '../counts/user-counts.service.js';
 import { UserStore } from './user-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
@@ -121,12 +122,15 @@ function stateOf(change: UserChange, before: User | undefined, caller: Caller, t
   const { kind, uuid, patch } = change;
   if (kind === 'create') {
     const prepared = change.prepared ?? prepareUser(uuid, patch);
-    return { before, after: createdAt(prepared.user, time), prepared, failures: wholeErrors(prepared.user) };
+    const refused = privilegeFailure(caller.actor, undefined, prepared.user);
+    const failures = refused ? [refused] : wholeErrors(prepared.user);
+    return { before, after: createdAt(prepared.user, time), prepared, failures };
   }
   const after = patched(before ?? newUser(uuid, time), patch);
   if (!before) return { before, after, failures: [notFound(uuid)] };
   if (blocksSelf(caller, before, after)) return { before, after, failures: [SELF_BLOCK] };
-  return { before, after, failures: wholeErrors(after) };
+  const refused = privilegeFailure(caller.actor, before, after);
+  return { before, after, failures: refused ? [refused] : wholeErrors(after) };
 }
 
 /** Whether a change would block the account that makes it, or that sent the import that makes it. */
