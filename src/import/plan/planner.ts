@@ -34,7 +34,7 @@ export class Planner {
     await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory);
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
-    if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder);
+    if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder, run.caller.actor);
     else await this.files.plan(run, builder);
     await builder.resolve();
     const missing = original ? 0 : await this.missing.plan(run, builder);
