@@ -5,7 +5,10 @@ import { MAX_LIMIT, Page } from '../http/page.js';
 import { ApiKeyInput, MAX_LISTED, UNKNOWN_FIELDS } from './api-key.input.js';
 
 class MakerDto {
-  @ApiProperty({ enum: ['key', 'user', 'system'], description: '`system`: the service or its command line.' })
+  @ApiProperty({
+    enum: ['key', 'user', 'system', 'unknown'],
+    description: '`system`: the service or its command line. `unknown`: a key of an earlier version.',
+  })
   kind!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
 }
@@ -30,8 +33,7 @@ export class ApiKeyDto {
   @ApiProperty(list(50, 'From where it may be used; null: from anywhere.')) networks!: string[] | null;
   @ApiProperty({ enum: UNKNOWN_FIELDS, description: 'What becomes of unknown fields of a user.' })
   unknown_fields!: string;
-  @ApiProperty({ type: MakerDto, nullable: true, description: 'null for keys of earlier versions.' })
-  maker!: MakerDto | null;
+  @ApiProperty({ description: 'Who made it.' }) maker!: MakerDto;
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty(NULLABLE_TIME) expires!: string | null;
   @ApiProperty(NULLABLE_TIME) revoked!: string | null;

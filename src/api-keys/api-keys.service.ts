@@ -44,8 +44,8 @@ export interface ApiKey extends KeyRights {
   last_used: DbTime | null;
   last_address: string | null;
   ignoresUnknownFields: boolean;
-  /** Who made it; null for keys of earlier versions. */
-  maker: { kind: string; id: string | null } | null;
+  /** Who made it; `unknown` for keys of earlier versions. */
+  maker: { kind: string; id: string | null };
 }
 
 @Injectable()
@@ -208,7 +208,7 @@ function shown(row: ApiKeyEntity, time: DbTime): ApiKey {
     last_address,
     ...rightsIn(row),
     ignoresUnknownFields: row.ignores_unknown_fields === 1,
-    maker: maker_kind === null ? null : { kind: maker_kind, id: maker_id },
+    maker: { kind: maker_kind ?? 'unknown', id: maker_id },
   };
 }
 

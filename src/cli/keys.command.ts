@@ -39,12 +39,12 @@ const create = (application: Application) =>
     .option(
       '--scope <scope>',
       'what it may do, such as users:read; may be repeated; everything when not given',
-      (text, earlier: Scope[] = []) => parsed({ scopes: [...earlier, text] }).scopes ?? [],
+      (text, earlier?: Scope[]) => parsed({ scopes: [...(earlier ?? []), text] }).scopes ?? [],
     )
     .option(
       '--network <network>',
       'from where it may be used, such as 10.0.0.0/8; may be repeated; anywhere when not given',
-      (text, earlier: string[] = []) => parsed({ networks: [...earlier, text] }).networks ?? [],
+      (text, earlier?: string[]) => parsed({ networks: [...(earlier ?? []), text] }).networks ?? [],
     )
     .addOption(
       new Option('--unknown-fields <rule>', 'fields of a user that this service does not have').choices(
