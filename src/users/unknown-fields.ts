@@ -42,7 +42,7 @@ export class UnknownFields implements NestInterceptor {
 }
 
 /** The body without its unknown fields, and their names. */
-export function sorted(body: JsonObject): { known: JsonObject; ignored: string[] } {
+function sorted(body: JsonObject): { known: JsonObject; ignored: string[] } {
   const ignored: string[] = [];
   const keep = (object: JsonObject, names: ReadonlySet<string>, path: string): [string, unknown][] =>
     Object.entries(object).filter(([name]) => {
