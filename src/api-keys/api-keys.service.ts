@@ -51,6 +51,12 @@ export class ApiKeysService {
     return { kind: 'key', id: found.id };
   }
 
+  /** The actor of a key by its id, with the rights that it has now; undefined when it would be refused. */
+  async actorOf(id: string, sql: Sql): Promise<KeyActor | undefined> {
+    const found = await this.repository.find(id, sql);
+    return found && stateOf(found, now()) === 'active' ? { kind: 'key', id } : undefined;
+  }
+
   /** One of the requests of a moment does it for all. None fails with it: the next one makes up for it. */
   private async noteUse(id: string, time: DbTime): Promise<void> {
     if (this.noting.has(id)) return;

@@ -70,11 +70,16 @@ export class ImportsService {
   }
 
   /**
-   * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs.
+   * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs. From then
+   * on the run needs the rights of both: who started it, and who has approved it.
    * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision. So do `reject` and `cancel`.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
-    return this.decide(id, caller, WAITING, 'import.approved', { state: 'queued', approved: true });
+    return this.decide(id, caller, WAITING, 'import.approved', {
+      state: 'queued',
+      approved: true,
+      approver: caller.actor,
+    });
   }
 
   async reject(id: string, caller: Caller): Promise<ImportRun> {
