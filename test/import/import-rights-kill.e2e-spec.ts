@@ -19,7 +19,13 @@ const FILE = csv(
   ),
 );
 
-const start = () => Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: 'warn' });
+const start = () =>
+  Process.running({
+    ...newcomer(database),
+    DATABASE_URL: database.url, // as the commands have it
+    BOOTSTRAP_API_KEY: API_KEY,
+    LOG_LEVEL: 'warn',
+  });
 const clientOf = ({ url }: Process, key = API_KEY) => new Client(url, { 'x-api-key': key });
 
 /** How many users the database has, and rows of the audit about users. */
