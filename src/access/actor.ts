@@ -22,11 +22,12 @@ export interface KeyActor {
   ignoresUnknownFields: boolean;
 }
 
-/** A run of an import, with the rights of its initiator. */
+/** A run of an import, with the rights of its initiator, and of who has approved it. */
 interface ImportActor {
   kind: 'import';
   id: string;
   initiator: Actor;
+  approver: Actor | null;
 }
 
 /** The person, key or service behind an actor: the initiator of a run is behind its changes. */

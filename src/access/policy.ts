@@ -74,8 +74,11 @@ export function rightsOf(actor: Actor): KeyRights {
   return initiator.kind === 'key' ? initiator.rights : FULL_RIGHTS;
 }
 
-/** Whether the key behind an actor has a scope; an actor without a key does. */
+/** Whether the keys behind an actor have a scope: of a run, both that which started it and that which has approved it. */
 export function hasScope(actor: Actor, scope: Scope): boolean {
+  if (actor.kind === 'import') {
+    return hasScope(actor.initiator, scope) && (actor.approver === null || hasScope(actor.approver, scope));
+  }
   return covers(rightsOf(actor).scopes, scope);
 }
 

@@ -3,6 +3,7 @@ import type { Scope } from '../access/scopes.js';
 import { ApiKeyInput, UNKNOWN_FIELDS } from '../api-keys/api-key.input.js';
 import { presentApiKey } from '../api-keys/api-key.view.js';
 import { type ApiKey, ApiKeysService } from '../api-keys/api-keys.service.js';
+import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import type { JsonObject } from '../common/json.js';
 import { type DbTime, now, secondsFrom, toDbTime, toMillis } from '../common/time.js';
 import { readInput } from '../input/read-input.js';
@@ -25,7 +26,8 @@ export const keysCommand = (application: Application) =>
     .addHelpText('afterAll', EXIT_CODES)
     .addCommand(create(application))
     .addCommand(list(application))
-    .addCommand(revoke(application));
+    .addCommand(revoke(application))
+    .addCommand(fuse(application));
 
 const create = (application: Application) =>
   new Command('create')
@@ -102,6 +104,18 @@ const revoke = (application: Application) =>
         process.stdout.write(
           before === 'revoked' ? `Key ${id} was revoked before.\n` : `Key ${id} is revoked.\n`,
         );
+      });
+    });
+
+const fuse = (application: Application) =>
+  new Command('fuse')
+    .description('reset the fuse of a key: for an hour it may block any number of users')
+    .argument('<id>')
+    .action(async (id: string) => {
+      await withApplication(application, async (context) => {
+        const until = await context.get(KeyFuse).reset(id.toLowerCase(), CLI_CALLER);
+        if (until === undefined) throw new Error(`There is no key ${id}; "rollcall keys list" shows all.`);
+        process.stdout.write(`The fuse of key ${id} is open until ${until.slice(0, 16)} (UTC).\n`);
       });
     });
 

@@ -128,6 +128,12 @@ export const CATALOGUE = {
     title: 'Too many requests',
     remedy: 'Wait for the seconds of the `Retry-After` header; the `RateLimit` header shows what is left.',
   },
+  fuse_blown: {
+    status: 429,
+    title: 'This key has blocked too many users',
+    remedy:
+      'Find out why: `detail` has the numbers. Wait for the seconds of the `Retry-After` header, or have a Webmaster, or another key, call `POST /api_keys/{id}/fuse`.',
+  },
   login_throttled: {
     status: 429,
     title: 'Too many failed logins',

@@ -72,14 +72,15 @@ export class ImportsService {
   }
 
   /**
-   * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs.
+   * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs. From then
+   * on the run needs the rights of both: who started it, and who has approved it.
    * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision; `insufficient_scope`
    * for a key that may not change this data set. So do `reject` and `cancel`.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     return this.decide(id, caller, WAITING, 'import.approved', ({ options }) => {
       if (options.allow_privileged) assertScope(caller.actor, 'webmasters');
-      return { state: 'queued', approved: true };
+      return { state: 'queued', approved: true, approver: caller.actor };
     });
   }
 

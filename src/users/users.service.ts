@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
+import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import { type FieldError, ProblemError, validationFailed } from '../common/errors.js';
 import type { Checked } from '../input/read-input.js';
 import { now } from '../common/time.js';
@@ -33,10 +34,12 @@ export class UsersService {
     private readonly passwords: PasswordService,
     private readonly ownPassword: OwnPassword,
     private readonly settings: UserSettings,
+    private readonly fuse: KeyFuse,
   ) {}
 
-  async find(uuid: string): Promise<User | undefined> {
-    return this.repository.find(uuid);
+  /** @param sql the transaction that this is part of, if any. */
+  async find(uuid: string, sql?: Sql): Promise<User | undefined> {
+    return this.repository.find(uuid, sql);
   }
 
   async findCredentials(name: string): Promise<Credentials | undefined> {
@@ -86,10 +89,12 @@ export class UsersService {
     if (isWebmaster(caller.actor)) await this.assertGood(uuid, input, caller);
     else proven = await this.assertOwn(uuid, input, caller);
     const patch = await this.toPatch(input.value);
-    return this.transactions.run(async (tx) => {
+    const change: UserChange = { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) };
+    const write = async (tx: Sql): Promise<User> => {
       if (proven) await this.ownPassword.assertStillProven(tx, proven);
-      return this.apply(tx, { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) }, caller);
-    }, caller);
+      return this.apply(tx, change, caller);
+    };
+    return this.fuse.watched(caller, () => this.transactions.run(write, caller));
   }
 
   /**

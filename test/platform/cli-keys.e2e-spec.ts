@@ -186,3 +186,14 @@ test.each([[['--help']], [['create', '--help']]])('keys %j lists the exit codes'
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/Exit codes: 0 done, 2 nothing done/);
 });
+
+test('the fuse of a key is reset; of an unknown key it is not', async () => {
+  const { id } = await make('with a fuse');
+  const done = await run(['fuse', id.toUpperCase()]);
+  expect([done.code, done.err]).toEqual([0, '']);
+  expect(done.out).toMatch(/^The fuse of key \S+ is open until \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)\.\n$/);
+  expect(await audit(id)).toEqual([audited('api_key.created'), audited('api_key.fuse_reset')]);
+  const unknown = await run(['fuse', UNKNOWN]);
+  expect([unknown.code, unknown.out]).toEqual([2, '']);
+  expect(unknown.err).toContain(`There is no key ${UNKNOWN}`);
+});

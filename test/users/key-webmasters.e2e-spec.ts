@@ -123,6 +123,14 @@ describe('over a file', () => {
     expect((await app.key.get(user(member))).body.phone).toBe('1');
   });
 
+  test('an approval lends no right that the approver lacks', async () => {
+    const planned = await imported(app.key, csv(`${HEAD},Phone`, row(boss, '1')), 'dry_run=true');
+    expect(counted(planned)).toEqual({ updated: 1 });
+    expect((await narrow.post(`/imports/${planned.id as string}/apply`)).status).toBe(202);
+    expect((await settled(app.key, planned.id)).state).toBe('superseded');
+    expect((await app.key.get(user(boss))).body.phone).toBe('');
+  });
+
   test('a row that changes nothing of a Webmaster is unchanged', async () => {
     expect(counted(await imported(narrow, csv(HEAD, row(boss))))).toEqual({ unchanged: 1 });
   });

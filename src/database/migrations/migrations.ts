@@ -7,6 +7,7 @@ import { UserCounts1764100000000 } from './1764100000000-user-counts.js';
 import { IdempotentRequests1764300000000 } from './1764300000000-idempotent-requests.js';
 import { FewerIndexes1764400000000 } from './1764400000000-fewer-indexes.js';
 import { NarrowKeys1764500000000 } from './1764500000000-narrow-keys.js';
+import { RightsAndFuses1764550000000 } from './1764550000000-rights-and-fuses.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -19,4 +20,5 @@ export const MIGRATIONS = [
   IdempotentRequests1764300000000,
   FewerIndexes1764400000000,
   NarrowKeys1764500000000,
+  RightsAndFuses1764550000000,
 ];

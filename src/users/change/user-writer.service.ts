@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, initiatorOf, isSelf } from '../../access/actor.js';
+import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Changes } from '../../common/changes.js';
 import { now } from '../../common/time.js';
 import type { Sql } from '../../database/engine/sql.js';
@@ -27,16 +28,19 @@ export class UserWriter {
     private readonly repository: UserWriteRepository,
     private readonly store: UserStore,
     private readonly counts: UserCounts,
+    private readonly fuse: KeyFuse,
   ) {}
 
   /**
    * Runs in the caller's transaction, which may run again after a race: nothing outside of `tx` changes here.
    * @param changes checked input (`readInput`, `settle`), passwords hashed.
+   * @throws FuseBlown where the set would block too many users for the key that asks for it.
    */
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<Outcome[]> {
     const time = now();
     const judged = await this.judge(tx, changes, caller, time);
     const outcomes = judged.map((change) => toOutcome(change, time));
+    await this.fuse.count(tx, caller, deactivated(judged, outcomes), () => this.counts.active(tx));
     await this.store.save(tx, judged, outcomes, caller);
     return outcomes;
   }
@@ -115,6 +119,15 @@ export class UserWriter {
     const named = claims.flatMap(({ manager }) => [manager?.after ?? [], manager?.before ?? []].flat());
     return this.repository.managersAbove(tx, [...new Set(named)]);
   }
+}
+
+/** The active users that good changes make inactive: what the fuse of a key counts, whichever way they are made. */
+function deactivated(judged: readonly JudgedChange[], outcomes: readonly Outcome[]): string[] {
+  return judged.flatMap(({ before, after }, index) =>
+    before?.status === 'Active' && after.status !== 'Active' && outcomes[index]?.outcome === 'updated'
+      ? before.uuid
+      : [],
+  );
 }
 
 /** What a change makes of its user, with the failures that no other change has a part in. */
