@@ -15,6 +15,10 @@ export class ApiKeyRepository {
     return this.database.first(`SELECT ${COLUMNS} FROM api_keys WHERE key_hash = ?`, [hash]);
   }
 
+  async find(id: string): Promise<ApiKeyEntity | undefined> {
+    return this.database.first(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`, [id]);
+  }
+
   async insert(tx: Sql, key: ApiKeyEntity): Promise<void> {
     await insertRows(tx, ApiKeyEntity, [key]);
   }

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportStore } from './file/import-store.js';
@@ -16,6 +18,7 @@ import { RowFacts } from './plan/row-facts.js';
 import { FailedRows } from './report/failed-rows.js';
 import { ImportReportRepository } from './report/import-report.repository.js';
 import { RunEvents } from './report/run-events.js';
+import { RunWatchers } from './report/run-watchers.js';
 import { UsersExport } from './report/users-export.js';
 import { Applier } from './apply/applier.service.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
@@ -29,7 +32,7 @@ import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
 @Module({
-  imports: [AuditModule, LeasesModule, UsersModule],
+  imports: [ApiKeysModule, AuditModule, LeasesModule, SessionsModule, UsersModule],
   controllers: [ImportsController, UsersExportController],
   providers: [
     ImportsService,
@@ -50,6 +53,7 @@ import { UsersExportController } from './users-export.controller.js';
     ScheduleService,
     FailedRows,
     RunEvents,
+    RunWatchers,
     UsersExport,
     ImportRunsRepository,
     ImportRowsRepository,
