@@ -48,8 +48,8 @@ export class LeanAdapter extends ExpressAdapter {
    */
   trustProxies(refuse: Refusal): void {
     this.refuse = refuse;
-    const { get } = Object.getOwnPropertyDescriptor(expressRequest, 'ip') ?? {};
-    const claimed = (each: Request): string => String(get?.call(each));
+    const ofExpress = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
+    const claimed = (each: Request): string => String(ofExpress?.get?.call(each));
     const connection = (each: Request): string | undefined => normalAddress(each.socket.remoteAddress ?? '');
     this.addressOf((each) => normalAddress(claimed(each)) ?? connection(each));
     this.forwarded = (each) =>

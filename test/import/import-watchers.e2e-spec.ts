@@ -14,7 +14,9 @@ beforeAll(async () => {
   id = (await imported(app.key, csv('ExternalId,Username,Email', 'e,e,e@example.org'))).id as string;
 });
 afterAll(() => app.end());
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 /** A run that never ends: it is watched until somebody leaves. */
 function endless(): void {

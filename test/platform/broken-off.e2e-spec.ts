@@ -12,6 +12,7 @@ import { csv, imported } from '../support/imports.js';
 /** A request that the client breaks off is `aborted`: never a success, and never a fault of the service or its database. */
 let app: TestApp;
 let faults: jest.SpiedFunction<Log['fault']>;
+let requests: jest.SpiedFunction<Log['request']>;
 /** The next log line of a request. */
 let logged: Promise<Record<string, unknown>>;
 /** When the next error has been answered, with the request that it belongs to. */
@@ -22,7 +23,7 @@ beforeEach(async () => {
   const [log, filter] = [app.app.get(Log), app.app.get(ErrorFilter)];
   faults = jest.spyOn(log, 'fault').mockImplementation(() => undefined);
   logged = new Promise((resolve) => {
-    jest.spyOn(log, 'request').mockImplementation((fields) => {
+    requests = jest.spyOn(log, 'request').mockImplementation((fields) => {
       resolve(fields);
     });
   });
@@ -143,9 +144,8 @@ describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
 
 /** The log line of the request that was broken off; those beside it are whole. */
 async function aborted(): Promise<Record<string, unknown>> {
-  const { mock } = jest.mocked(app.app.get(Log).request);
   for (;;) {
-    const line = mock.calls.map(([fields]) => fields).find((fields) => fields.aborted === true);
+    const line = requests.mock.calls.map(([fields]) => fields).find((fields) => fields.aborted === true);
     if (line) {
       expect(line).not.toHaveProperty('status');
       return line;
