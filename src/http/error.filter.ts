@@ -26,6 +26,7 @@ export class ErrorFilter implements ExceptionFilter {
       replay(thrown.answer, response);
       return;
     }
+    if (response.writableEnded) return; // the server has answered: the request did not arrive in full, or not in time
     const error = withMethods(toProblemError(thrown), request);
     if (error.status >= 500) this.log.fault(request.requestId, error.code, thrown);
     if (response.headersSent) {

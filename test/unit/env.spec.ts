@@ -125,6 +125,7 @@ const REFUSED: Record<string, string[]> = {
   TLS_CERT_FILE: ['f'.repeat(4097)],
   TLS_KEY_FILE: ['f'.repeat(4097)],
   REQUEST_TIMEOUT_SECONDS: [...AT_LEAST_1, '301'],
+  MAX_CONNECTIONS: [...AT_LEAST_1, '9', '100001'],
   RATE_LIMIT_PER_MINUTE: AT_LEAST_1,
   SHUTDOWN_DELAY_SECONDS: ['-1', 'x', '301'],
   METRICS_TOKEN: ['t'.repeat(15), 't'.repeat(129), `${'t'.repeat(20)} t`],
