@@ -77,13 +77,15 @@ export function boundedServer(
       return;
     }
     const last = latest.get(socket);
-    if (!last || last.closed) answer(socket, unknownRequest(classes, socket), refusal);
-    else if (last.writableEnded)
-      return; // its answer is on its way, and the connection closes behind it
-    else if (last.headersSent) socket.destroy();
-    else if (last.req.complete)
+    if (!last || last.closed) {
+      answer(socket, unknownRequest(classes, socket), refusal);
+    } else if (last.headersSent) {
+      if (!last.writableEnded) socket.destroy(); // what follows half of an answer would pass for its rest
+    } else if (last.req.complete) {
       last.setHeader('Connection', 'close'); // what came behind that request is none
-    else refuse(refusal, last.req, last);
+    } else {
+      refuse(refusal, last.req, last);
+    }
   });
   return server;
 }

@@ -20,7 +20,7 @@ type Options = NonNullable<Parameters<ExpressAdapter['initHttpServer']>[0]>;
 export type Preparation = (request: Request, response: Response) => void;
 
 /** Answers a request that was refused before any route could. */
-export type Refuse = (refusal: ProblemError, request: Request, response: Response) => void;
+type Refuse = (refusal: ProblemError, request: Request, response: Response) => void;
 
 /**
  * Nest's adapter for Express without the overhead that is half of a short request (docs/performance.md): Express gives

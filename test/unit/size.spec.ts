@@ -91,13 +91,13 @@ function charactersRead(work: () => void): number {
 const CASES = INPUTS.flatMap(([what, type]) =>
   HOSTILE.map(([kind, value]) => [what, kind, type, value] as const),
 );
-test.each(CASES)('%s with %s in every field costs no more when there are ten times as many', (...row) => {
+test.each(CASES)('%s with %s in every field costs no more when there are three times as many', (...row) => {
   const [, , type, value] = row;
   const cost = (count: number): number => {
     const raw = Object.fromEntries([...fieldsOf(type)].map((field) => [field, value(count)]));
     return charactersRead(() => void readInput(type, raw));
   };
-  expect(cost(1_000_000)).toBe(cost(100_000));
+  expect(cost(300_000)).toBe(cost(100_000));
 });
 
 test('of 85,000 unknown keys no more errors are collected than are reported, and those of fields are among them', () => {
