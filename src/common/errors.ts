@@ -1,4 +1,7 @@
+import type { FieldError } from './field-errors.js';
+
 export { errorCode } from './error-code.js';
+export { FIELD_CODES, type FieldCode, type FieldError } from './field-errors.js';
 
 /**
  * The catalogue of errors (RFC 9457 problem details): a code never changes its meaning or its status.
@@ -50,6 +53,16 @@ export const CATALOGUE = {
     status: 403,
     title: 'A change from another site was refused',
     remedy: 'Send the request from a page of this service, or use an API key instead of the cookie.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'The API key is too narrow for this',
+    remedy: 'Use an API key that has what `detail` names, or the session of a Webmaster.',
+  },
+  network_not_permitted: {
+    status: 403,
+    title: 'The API key may not be used from this network',
+    remedy: 'Use the key from one of its networks, or create one with the networks that are needed.',
   },
   self_block: {
     status: 403,
@@ -136,6 +149,12 @@ export const CATALOGUE = {
     title: 'Too many requests',
     remedy: 'Wait for the seconds of the `Retry-After` header; the `RateLimit` header shows what is left.',
   },
+  fuse_blown: {
+    status: 429,
+    title: 'This key has blocked too many users',
+    remedy:
+      'Find out why: `detail` has the numbers. Wait for the seconds of the `Retry-After` header, or have a Webmaster, or another key, call `POST /api_keys/{id}/fuse`.',
+  },
   login_throttled: {
     status: 429,
     title: 'Too many failed logins',
@@ -164,31 +183,6 @@ export type ErrorCode = keyof typeof CATALOGUE;
 
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
-}
-
-/** Codes of single fields inside `validation_failed`. Of several broken rules, the first in this order is reported. */
-export const FIELD_CODES = [
-  'required',
-  'blank',
-  'unknown_field',
-  'invalid_type',
-  'too_long',
-  'too_short',
-  'invalid_format',
-  'invalid_value',
-  'unknown_role',
-  'exclusive_roles',
-  'unknown_reference',
-  'self_reference',
-  'cycle',
-  'uuid_mismatch',
-] as const;
-export type FieldCode = (typeof FIELD_CODES)[number];
-
-export interface FieldError {
-  field: string;
-  code: FieldCode;
-  message: string;
 }
 
 /** Another record holds the value; its `uuid` lets a connector reconcile without a search. */
