@@ -28,6 +28,16 @@ export class OperationSettings {
   @Max(300)
   REQUEST_TIMEOUT_SECONDS: number = 30;
 
+  /**
+   * Open connections of one worker; one more is closed at once, without an answer. One that sends nothing takes 2 KiB, one that
+   * sends half of its headers up to 20 KiB.
+   */
+  @Integer()
+  @IsInt()
+  @Min(10)
+  @Max(100_000)
+  MAX_CONNECTIONS: number = 10_000;
+
   /** Requests of one API key or user, or of one address without a key, per minute before further ones are refused; unset: no limit. */
   @IsOptional()
   @Count()

@@ -126,6 +126,7 @@ const REFUSED: Record<string, string[]> = {
   TLS_CERT_FILE: ['f'.repeat(4097)],
   TLS_KEY_FILE: ['f'.repeat(4097)],
   REQUEST_TIMEOUT_SECONDS: [...AT_LEAST_1, '301'],
+  MAX_CONNECTIONS: [...AT_LEAST_1, '9', '100001'],
   RATE_LIMIT_PER_MINUTE: AT_LEAST_1,
   FUSE_MIN: ['-1', 'x', '1000001'],
   FUSE_PERCENT: PERCENT,

@@ -14,6 +14,7 @@ import { isObject } from '../../common/json.js';
 import { caseFold, isCleanText, isWithin, normalForm, normalise, truncated } from '../../common/text.js';
 import { isUuid } from '../../common/uuid.js';
 import { Clean, Normalise, Rule, TextRule, line, trimmed } from '../../input/rules.js';
+import { Sized } from '../../input/size.js';
 import { MAX, MOST, NETWORKS, STATUSES, isEmailAddress, isHttpUrl, localPart } from '../model/formats.js';
 
 /** Kinds of fields of a user: one decorator carries the form, the rules and the schema, so that a limit is written once. */
@@ -75,9 +76,13 @@ export const Email = (schema: Schema) =>
     ),
   );
 
+/** More than the values of a short form have. */
+const SHORT = 64;
+
 export const Status = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ enum: STATUSES, ...schema }),
+    Sized({ text: SHORT }),
     Normalise(line),
     IsNotEmpty(),
     IsString(),
@@ -90,6 +95,7 @@ export const Flag = (schema: Schema) =>
 export const Reference = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, ...schema }),
+    Sized({ text: SHORT }),
     Normalise((raw) => (typeof raw === 'string' ? line(raw.toLowerCase()) : raw)),
     IsString(),
     TextRule('invalid_format', 'must be a UUID', isUuid),
@@ -112,6 +118,7 @@ export const Roles = (schema: Schema) =>
       nullable: true,
       ...schema,
     }),
+    Sized({ text: MAX.role }),
     Normalise((raw) => (isStrings(raw) ? orNull(raw.map((role) => line(role) ?? '')) : raw)),
     IsString({ each: true, message: 'must be an array of strings' }),
     ArrayMaxSize(MOST.roles, { message: `may hold at most ${MOST.roles} roles` }),
@@ -138,6 +145,7 @@ export const Authnames = (schema: Schema) =>
       },
       ...schema,
     }),
+    Sized({ text: MAX.authname, items: MOST.namesOfMethod, members: MOST.methods }),
     Normalise((raw) => {
       if (!isObject(raw) || !values(raw).every(isStrings)) return raw;
       return orNull(
@@ -189,6 +197,7 @@ export const SocialMediaLinks = (schema: Schema) =>
       ),
       ...schema,
     }),
+    Sized({ text: MAX.url }),
     Normalise((raw) => {
       if (!isObject(raw)) return raw;
       return orNull(
