@@ -127,6 +127,8 @@ const REFUSED: Record<string, string[]> = {
   TLS_KEY_FILE: ['f'.repeat(4097)],
   REQUEST_TIMEOUT_SECONDS: [...AT_LEAST_1, '301'],
   RATE_LIMIT_PER_MINUTE: AT_LEAST_1,
+  FUSE_MIN: ['-1', 'x', '1000001'],
+  FUSE_PERCENT: PERCENT,
   SHUTDOWN_DELAY_SECONDS: ['-1', 'x', '301'],
   METRICS_TOKEN: ['t'.repeat(15), 't'.repeat(129), `${'t'.repeat(20)} t`],
   AUDIT_RETENTION_DAYS: AT_LEAST_1,
