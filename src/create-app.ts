@@ -69,7 +69,7 @@ export async function createApp(env: Env, programs?: LanePrograms): Promise<Nest
   literalsFirst(adapter.getInstance<Express>());
   serveDocs(app); // after the routes of the API, which get more requests
   app.get(ImportWorker).wake();
-  app.get(ScheduleService).start();
+  await app.get(ScheduleService).start();
   // Nest handles unknown paths only below the prefix.
   app.use((request: Request, response: Response) => {
     errors.answer(new NotFoundException(), request, response);

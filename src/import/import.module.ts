@@ -21,8 +21,10 @@ import { RunEvents } from './report/run-events.js';
 import { RunWatchers } from './report/run-watchers.js';
 import { UsersExport } from './report/users-export.js';
 import { Applier } from './apply/applier.service.js';
+import { FuseGuard } from './apply/fuse-guard.service.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
+import { RunRights } from './runs/run-rights.service.js';
 import { ImportLane } from './apply/import-lane.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { LeasesModule } from '../leases/leases.module.js';
@@ -40,6 +42,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportLane,
     ImportWorker,
     RunProcess,
+    FuseGuard,
     RunQueue,
     Planner,
     RunFiles,
@@ -55,6 +58,7 @@ import { UsersExportController } from './users-export.controller.js';
     RunEvents,
     RunWatchers,
     UsersExport,
+    RunRights,
     ImportRunsRepository,
     ImportRowsRepository,
     ImportFilesRepository,
