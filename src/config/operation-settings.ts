@@ -33,6 +33,17 @@ export class OperationSettings {
   @Count()
   RATE_LIMIT_PER_MINUTE?: number;
 
+  /** Users that one API key may block within an hour before its fuse blows; 0 turns the fuse off … */
+  @Integer()
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000)
+  FUSE_MIN: number = 50;
+
+  /** … or this share of the active users, if that is more. */
+  @Percent()
+  FUSE_PERCENT: number = 10;
+
   /**
    * Requests of one user, over all sessions, per minute before further ones are refused; 0: no limit. People and their pages
    * send some dozens; a connector has a key, which this does not limit. A lower RATE_LIMIT_PER_MINUTE holds for users too.
@@ -46,17 +57,6 @@ export class OperationSettings {
   @Flag()
   @IsBoolean()
   COMPRESSION: boolean = true;
-
-  /** Users that one API key may block within an hour before its fuse blows; 0 turns the fuse off … */
-  @Integer()
-  @IsInt()
-  @Min(0)
-  @Max(1_000_000)
-  FUSE_MIN: number = 50;
-
-  /** … or this share of the active users, if that is more. */
-  @Percent()
-  FUSE_PERCENT: number = 10;
 
   /** Seconds after SIGTERM in which `/health/ready` says 503 and all other requests are served, so that a balancer can stop sending. */
   @Integer()

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
+import { FULL_RIGHTS } from '../../src/access/scopes.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
 import { MAX_WATCHERS, RunWatchers } from '../../src/import/report/run-watchers.js';
 import type { ImportRun } from '../../src/import/runs/import-run.js';
@@ -30,7 +31,7 @@ test('so many clients watch, the next one is told to come back, and a place that
   endless();
   const watchers = app.app.get(RunWatchers);
   const gone = new AbortController();
-  const actor = { kind: 'key', id: 'any' } as const;
+  const actor = { kind: 'key', id: 'any', rights: FULL_RIGHTS, ignoresUnknownFields: false } as const;
   const ends: Promise<IteratorResult<ImportRun>>[] = [];
   for (let each = 0; each < MAX_WATCHERS; each++) ends.push(watchers.watch(id, actor, gone.signal).next());
   const refused = await app.key.get(`/imports/${id}/events`);
