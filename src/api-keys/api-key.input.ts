@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDefined, IsNotEmpty, IsString, MaxLength } from 'class-validator';
 import { parseTime } from '../input/query-rules.js';
-import { Clean, Normalise, TextRule, line } from '../input/rules.js';
+import { Clean, Normalise, TextRule, Visible, line } from '../input/rules.js';
 import { isDbTime, now } from '../common/time.js';
 
 /** A new key, from the API and from the command line. */
@@ -13,6 +13,7 @@ export class ApiKeyInput {
   @IsString()
   @MaxLength(255)
   @Clean()
+  @Visible()
   name!: string;
 
   @ApiPropertyOptional({

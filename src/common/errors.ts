@@ -113,6 +113,12 @@ export const CATALOGUE = {
     title: 'The request did not arrive in time',
     remedy: 'Send the whole body at once; check the connection to the service.',
   },
+  search_too_broad: {
+    status: 422,
+    title: 'The search would cost too much',
+    remedy:
+      'It was stopped after `SEARCH_TIMEOUT`. `detail` names the word or filter with the most matches: make it longer, or add an exact filter.',
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
@@ -162,6 +168,7 @@ export const FIELD_CODES = [
   'invalid_type',
   'too_long',
   'too_short',
+  'invisible_character',
   'invalid_format',
   'invalid_value',
   'unknown_role',
