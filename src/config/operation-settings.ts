@@ -1,5 +1,5 @@
-import { IsInt, IsOptional, Length, Matches, Max, Min } from 'class-validator';
-import { Count, CronExpression, Integer, OneOnSqlite, Percent, TimeZone } from './setting-kinds.js';
+import { IsInt, IsNumber, IsOptional, Length, Matches, Max, Min } from 'class-validator';
+import { Count, CronExpression, Decimal, Integer, OneOnSqlite, Percent, TimeZone } from './setting-kinds.js';
 
 /** The settings of operation: processes, transport, limits, retention, and the guards and schedule of imports. */
 export class OperationSettings {
@@ -27,6 +27,16 @@ export class OperationSettings {
   @Min(1)
   @Max(300)
   REQUEST_TIMEOUT_SECONDS: number = 30;
+
+  /**
+   * Seconds after which a search is stopped in the database whose cost no key bounds. Ten would hold up others; a tenth
+   * would refuse what a large installation needs.
+   */
+  @Decimal()
+  @IsNumber()
+  @Min(0.05)
+  @Max(10)
+  SEARCH_TIMEOUT: number = 2;
 
   /** Requests of one API key, or of one address without a key, per minute before further ones are refused; unset: no limit. */
   @IsOptional()

@@ -107,7 +107,7 @@ export const DocSearch = () =>
       headers: NEXT,
     }),
     Secured(),
-    Problems('unauthenticated', 'forbidden'),
+    Problems('unauthenticated', 'forbidden', 'search_too_broad'),
   );
 
 export const DocChange = () =>

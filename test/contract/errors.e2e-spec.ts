@@ -20,6 +20,7 @@ beforeAll(async () => {
   app = await TestApp.start({
     HASH_QUEUE_LIMIT: '1',
     REQUEST_TIMEOUT_SECONDS: '1',
+    SEARCH_TIMEOUT: '0.1',
     RATE_LIMIT_PER_MINUTE: String(RATE),
   });
   webmaster = await app.login();
@@ -78,6 +79,19 @@ async function lostCommit(): Promise<Answer> {
   }
 }
 
+/** The database works on a search until it is stopped. */
+function endlessSearch(): Promise<Answer> {
+  jest.spyOn(database(), 'aside').mockImplementationOnce(
+    (_sql, _params, signal) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => {
+          reject(signal.reason as Error);
+        });
+      }),
+  );
+  return app.key.get('/users/search?managed_by=default');
+}
+
 const taken = (overrides: Record<string, unknown>) => app.key.post('/users', aUser(overrides));
 
 /** A request for every code. */
@@ -108,6 +122,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   unsupported_media_type: () => app.key.send('POST', '/users', '{}', { 'content-type': 'text/plain' }),
   validation_failed: () => app.key.post('/users', {}),
   request_timeout: () => app.key.send('POST', '/users', '{"username":', { 'content-length': '100' }),
+  search_too_broad: endlessSearch,
   rate_limited: async () => {
     let answer = await member.get('/users/me');
     for (let sent = 1; sent < RATE && answer.status === 200; sent++) answer = await member.get('/users/me');
