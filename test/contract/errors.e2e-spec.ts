@@ -79,17 +79,22 @@ async function lostCommit(): Promise<Answer> {
   }
 }
 
-/** The database works on a search until it is stopped. */
-function endlessSearch(): Promise<Answer> {
-  jest.spyOn(database(), 'aside').mockImplementationOnce(
-    (_sql, _params, signal) =>
-      new Promise((_resolve, reject) => {
-        signal?.addEventListener('abort', () => {
-          reject(signal.reason as Error);
-        });
-      }),
-  );
-  return app.key.get('/users/search?managed_by=default');
+/** The database counts until it is stopped. */
+async function endlessSearch(): Promise<Answer> {
+  const aside = database().aside.bind(database());
+  const counting = jest.spyOn(database(), 'aside').mockImplementation((sql, params, signal) => {
+    if (!sql.startsWith('SELECT COUNT(*) AS n FROM users u')) return aside(sql, params, signal);
+    return new Promise((_resolve, reject) => {
+      signal?.addEventListener('abort', () => {
+        reject(signal.reason as Error);
+      });
+    });
+  });
+  try {
+    return await app.key.get('/users/search?managed_by=default');
+  } finally {
+    counting.mockRestore();
+  }
 }
 
 const taken = (overrides: Record<string, unknown>) => app.key.post('/users', aUser(overrides));

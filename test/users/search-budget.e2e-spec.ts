@@ -7,8 +7,8 @@ import { ENGINE } from '../support/database.js';
 import { seedUsers, seededUuid } from '../support/seed.js';
 
 /** What searches may cost that no key bounds (interface §9). */
-const USERS = 8000;
-const TIMEOUT = 0.3;
+const USERS = 20_000;
+const TIMEOUT = 0.5;
 /** Each of them matches everybody. */
 const PREFIXES = ['u0', 'u00', 'u000', 'u0000', 'hr', 'hr-', 'hr-0', 'hr-00', 'hr-000', 'hr-0000'];
 const ATTACK = `/users/search?fulltext_search=${PREFIXES.map((prefix) => `${prefix}*`).join('+')}`;
@@ -88,7 +88,7 @@ describe('a search that matches everybody ten times', () => {
     const answer = await member.get(ATTACK);
     const seconds = (performance.now() - started) / 1000;
     expect([answer.status, answer.body.code]).toEqual([422, 'search_too_broad']);
-    expect(answer.body.detail).toMatch(/stopped after 0\.3 seconds: "(u0|hr)[-0]*\*" in fulltext_search /);
+    expect(answer.body.detail).toMatch(/stopped after 0\.5 seconds: "(u0|hr)[-0]*\*" in fulltext_search /);
     expect(seconds).toBeGreaterThanOrEqual(TIMEOUT);
     expect(seconds).toBeLessThan(TIMEOUT * 2 + 5);
     await untilWorking(false);
@@ -103,8 +103,8 @@ describe('a search that matches everybody ten times', () => {
       expect((await other.get('/users/search?fulltext_search=u0000777')).body.Count).toBe(1);
       answered++;
     }
-    for (const { body } of await attacks) expect(['search_too_broad', 'rate_limited']).toContain(body.code);
-    expect(answered).toBeGreaterThan(20);
+    for (const { status } of await attacks) expect([422, 429]).toContain(status);
+    expect(answered).toBeGreaterThan(5);
   });
 
   test('one of its words alone is answered', async () => {

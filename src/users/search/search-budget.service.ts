@@ -30,7 +30,10 @@ export class SearchBudget {
   private readonly turns: SearchTurns;
   private readonly millis: number;
 
-  constructor({ SEARCH_TIMEOUT, DATABASE_POOL_SIZE }: Env, @Inject(DATABASE) database: Database) {
+  constructor(
+    { SEARCH_TIMEOUT, DATABASE_POOL_SIZE }: Env,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {
     this.millis = SEARCH_TIMEOUT * 1000;
     this.turns = new SearchTurns({
       width: database.dialect === 'sqlite' ? 1 : Math.max(1, Math.floor(DATABASE_POOL_SIZE / 2)),
@@ -57,11 +60,13 @@ export class SearchBudget {
   }
 
   private async limited<T>(gone: AbortSignal, { run, broadest }: BroadSearch<T>): Promise<T> {
+    await this.ready(gone);
     const timeout = AbortSignal.timeout(this.millis);
     try {
       return await run(AbortSignal.any([gone, timeout]));
     } catch (error) {
       if (gone.aborted || !timeout.aborted) throw error;
+      await this.ready(gone);
       const asking = AbortSignal.any([gone, AbortSignal.timeout(this.millis)]);
       const name = await broadest(asking).catch(() => 'what it asks for');
       throw new ProblemError(
@@ -69,6 +74,11 @@ export class SearchBudget {
         `The search was stopped after ${this.millis / 1000} seconds: ${name} matches too many users. Make it longer, or add an exact filter.`,
       );
     }
+  }
+
+  /** The process that reads on SQLite was stopped with the search before, or has not been needed yet: it starts first. */
+  private async ready(gone: AbortSignal): Promise<void> {
+    if (this.database.dialect === 'sqlite') await this.database.aside('SELECT 1 AS ready', [], gone);
   }
 
   private async turn(actor: Actor, gone: AbortSignal): Promise<EndTurn> {
