@@ -1,3 +1,5 @@
+export { errorCode } from './error-code.js';
+
 /**
  * The catalogue of errors (RFC 9457 problem details): a code never changes its meaning or its status.
  * `remedy` is shown on the page `/problems/<code>`.
@@ -170,12 +172,6 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
 }
 
-/** The code of an error of Node.js or of a driver, such as `ENOENT`; undefined when it has none. */
-export function errorCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
-
 /** Codes of single fields inside `validation_failed`. Of several broken rules, the first in this order is reported. */
 export const FIELD_CODES = [
   'required',
@@ -228,11 +224,6 @@ export class ProblemError extends Error {
   get status(): number {
     return CATALOGUE[this.code].status;
   }
-}
-
-/** What a log shows of an error: its cause where it wraps one, such as a driver's error. */
-export function originOf(error: unknown): unknown {
-  return error instanceof ProblemError ? (error.cause ?? error) : error;
 }
 
 /** Field errors per answer, so that it stays small whatever was sent. */
