@@ -5,6 +5,7 @@ import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { ofCommit } from '../../src/database/engine/database-fault.js';
 import { TestApp } from '../support/app.js';
 import type { Answer, Client } from '../support/client.js';
+import { withEndlessCount } from '../support/endless-count.js';
 import { aUser, create } from '../support/factories.js';
 import { imported } from '../support/imports.js';
 
@@ -81,24 +82,6 @@ async function lostCommit(): Promise<Answer> {
   }
 }
 
-/** The database counts until it is stopped. */
-async function endlessSearch(): Promise<Answer> {
-  const aside = database().aside.bind(database());
-  const counting = jest.spyOn(database(), 'aside').mockImplementation((sql, params, signal) => {
-    if (!sql.startsWith('SELECT COUNT(*) AS n FROM users u')) return aside(sql, params, signal);
-    return new Promise((_resolve, reject) => {
-      signal?.addEventListener('abort', () => {
-        reject(signal.reason as Error);
-      });
-    });
-  });
-  try {
-    return await app.key.get('/users/search?managed_by=default');
-  } finally {
-    counting.mockRestore();
-  }
-}
-
 const taken = (overrides: Record<string, unknown>) => app.key.post('/users', aUser(overrides));
 
 /** A request for every code. */
@@ -137,7 +120,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   unsupported_media_type: () => app.key.send('POST', '/users', '{}', { 'content-type': 'text/plain' }),
   validation_failed: () => app.key.post('/users', {}),
   request_timeout: () => app.key.send('POST', '/users', '{"username":', { 'content-length': '100' }),
-  search_too_broad: endlessSearch,
+  search_too_broad: () => withEndlessCount(database(), () => app.key.get('/users/search?managed_by=default')),
   rate_limited: async () => {
     let answer = await member.get('/users/me');
     for (let sent = 1; sent < RATE && answer.status === 200; sent++) answer = await member.get('/users/me');

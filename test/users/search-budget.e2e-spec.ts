@@ -7,12 +7,14 @@ import { ENGINE } from '../support/database.js';
 import { seedUsers, seededUuid } from '../support/seed.js';
 
 /** What searches may cost that no key bounds (interface §9). */
-const USERS = 20_000;
+const USERS = 8000;
 const TIMEOUT = 0.5;
 /** Each of them matches everybody. */
 const PREFIXES = ['u0', 'u00', 'u000', 'u0000', 'hr', 'hr-', 'hr-0', 'hr-00', 'hr-000', 'hr-0000'];
 const ATTACK = `/users/search?fulltext_search=${PREFIXES.map((prefix) => `${prefix}*`).join('+')}`;
 const ENDLESS = '/users/search?created_since=2001-01-01';
+/** Values of these two searches. */
+const MARKS = new Set<unknown>(['hr-0000', '2001-01-01 00:00:00.000']);
 /** A statement that takes minutes. */
 const COUNTING =
   ENGINE === 'sqlite'
@@ -38,11 +40,11 @@ beforeAll(async () => {
     clients.push(await app.login(username, password));
   }
   [member, other] = clients as [Client, Client];
-  // The count of one search never ends; all else is the real thing.
+  // The counts of two searches never end, on a machine of any speed; all else is the real thing.
   const aside = database.aside.bind(database);
   jest.spyOn(database, 'aside').mockImplementation((sql, params = [], signal) => {
-    if (!params.includes('2001-01-01 00:00:00.000') || !sql.includes('FROM users u'))
-      return aside(sql, params, signal);
+    const isEndless = sql.includes('FROM users u') && params.some((value) => MARKS.has(value));
+    if (!isEndless) return aside(sql, params, signal);
     endless++;
     return aside(COUNTING, [], signal);
   });
