@@ -144,6 +144,12 @@ export const CATALOGUE = {
     title: 'The headers of the request are too large',
     remedy: 'Request line and headers may have 16 KiB together. Send fewer cookies or a shorter query.',
   },
+  search_too_broad: {
+    status: 422,
+    title: 'The search would cost too much',
+    remedy:
+      'It was stopped after `SEARCH_TIMEOUT`. `detail` names the word or filter with the most matches: make it longer, or add an exact filter.',
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
@@ -211,11 +217,6 @@ export class ProblemError extends Error {
   get status(): number {
     return CATALOGUE[this.code].status;
   }
-}
-
-/** What a log shows of an error: its cause where it wraps one, such as a driver's error. */
-export function originOf(error: unknown): unknown {
-  return error instanceof ProblemError ? (error.cause ?? error) : error;
 }
 
 /** Field errors per answer, so that it stays small whatever was sent. */

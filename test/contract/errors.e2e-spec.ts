@@ -5,6 +5,7 @@ import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { ofCommit } from '../../src/database/engine/database-fault.js';
 import { TestApp } from '../support/app.js';
 import type { Answer, Client } from '../support/client.js';
+import { withEndlessCount } from '../support/endless-count.js';
 import { aUser, create } from '../support/factories.js';
 import { imported } from '../support/imports.js';
 import { RawConnection, lastAnswer } from '../support/raw.js';
@@ -21,6 +22,7 @@ beforeAll(async () => {
   app = await TestApp.start({
     HASH_QUEUE_LIMIT: '1',
     REQUEST_TIMEOUT_SECONDS: '1',
+    SEARCH_TIMEOUT: '0.1',
     RATE_LIMIT_PER_MINUTE: String(RATE),
     FUSE_MIN: '1',
     FUSE_PERCENT: '0',
@@ -131,6 +133,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   validation_failed: () => app.key.post('/users', {}),
   request_timeout: () => app.key.send('POST', '/users', '{"username":', { 'content-length': '100' }),
   headers_too_large: () => answerTo(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`),
+  search_too_broad: () => withEndlessCount(database(), () => app.key.get('/users/search?managed_by=default')),
   rate_limited: async () => {
     let answer = await member.get('/users/me');
     for (let sent = 1; sent < RATE && answer.status === 200; sent++) answer = await member.get('/users/me');
