@@ -1,5 +1,7 @@
 import { ApiKeyEntity } from './api-keys/api-key.entity.js';
 import { AuditEventEntity } from './audit/audit.entity.js';
+import { AuditRunEntity } from './audit/audit-run.entity.js';
+import { AuditLateEventEntity, AuditSealEntity } from './audit/audit-seal.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
 import { LeaseEntity } from './leases/lease.entity.js';
 import { LoginFailureEntity } from './sessions/login-failure.entity.js';
@@ -27,6 +29,9 @@ export const ENTITIES = [
   LoginFailureEntity,
   ApiKeyEntity,
   AuditEventEntity,
+  AuditRunEntity,
+  AuditSealEntity,
+  AuditLateEventEntity,
   ImportRunEntity,
   ImportRowEntity,
   ImportFilePartEntity,

@@ -16,6 +16,9 @@ import { ApiKeyRepository } from './api-key.repository.js';
 /** Resolution of `last_used`, so that a busy key does not write with every request. */
 const LAST_USED_MILLIS = 60_000;
 
+/** Addresses that are remembered; for others the audit is asked. */
+const MAX_ADDRESSES = 10_000;
+
 export type KeyState = 'active' | 'expired' | 'revoked';
 
 /** A key as it is shown: its row without the hash. */
@@ -25,6 +28,8 @@ export type ApiKey = Omit<ApiKeyEntity, 'key_hash'> & { state: KeyState };
 export class ApiKeysService {
   /** Keys whose use is being noted. */
   private readonly noting = new Set<string>();
+  /** Keys with addresses that are in the audit. */
+  private readonly addresses = new Set<string>();
 
   constructor(
     private readonly repository: ApiKeyRepository,
@@ -61,6 +66,20 @@ export class ApiKeysService {
       this.log.fault('api keys', toProblemError(error).code, error);
     } finally {
       this.noting.delete(id);
+    }
+  }
+
+  /** Records the first use of a key from an address. No request fails with it: the next one makes up for it. */
+  async noteAddress(id: string, ip: string): Promise<void> {
+    const use = `${id} ${ip}`;
+    if (this.addresses.has(use)) return;
+    if (this.addresses.size >= MAX_ADDRESSES) this.addresses.clear();
+    this.addresses.add(use);
+    try {
+      await this.audit.recordAddress(id, ip);
+    } catch (error) {
+      this.addresses.delete(use);
+      this.log.fault('api keys', toProblemError(error).code, error);
     }
   }
 

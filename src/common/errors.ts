@@ -108,6 +108,11 @@ export const CATALOGUE = {
     title: 'One or more fields are not valid',
     remedy: '`errors` names the bad fields, each with its code (at most 100). Nothing was changed.',
   },
+  search_too_broad: {
+    status: 422,
+    title: 'The search would cost too much',
+    remedy: '`detail` names the word or filter: make it narrower, or add another filter.',
+  },
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',

@@ -1,5 +1,5 @@
 import { IsInt, IsOptional, Length, Matches, Max, Min } from 'class-validator';
-import { Count, CronExpression, Integer, OneOnSqlite, Percent, TimeZone } from './setting-kinds.js';
+import { Count, CronExpression, Integer, List, OneOnSqlite, Percent, TimeZone } from './setting-kinds.js';
 
 /** The settings of operation: processes, transport, limits, retention, and the guards and schedule of imports. */
 export class OperationSettings {
@@ -51,6 +51,14 @@ export class OperationSettings {
   @IsOptional()
   @Count()
   AUDIT_RETENTION_DAYS?: number;
+
+  /** Keys, separated by commas: the first one seals the audit, all of them verify it; empty: seals need no secret. */
+  @List()
+  @Matches(/^[\x21-\x7e]{32,128}$/, {
+    each: true,
+    message: 'AUDIT_SEAL_KEY must be keys of 32 to 128 printable ASCII characters',
+  })
+  AUDIT_SEAL_KEY: string[] = [];
 
   /** Users that one import may block without approval … */
   @Count()
