@@ -14,7 +14,7 @@ const SEAL = 'number, sealed, until_id, row_count, rows_hash, late_count, late_h
 /** Rows that one statement reads: few enough that the thread does other things in between. */
 const ROWS = 200;
 /** Ids that one statement reads or counts. */
-const IDS = 1000;
+const IDS = 500;
 const MEMBERS = 100;
 
 export type KnownSeal = Omit<AuditSealEntity, 'members'>;
@@ -122,13 +122,15 @@ export class AuditSealRepository {
   /** The late rows of a seal, in the order of their ids; without its row where that is not there. */
   async *lateOf(seal: number): AsyncGenerator<{ late_id: string; row: AuditEventEntity | undefined }> {
     for (let behind = ''; ;) {
-      const rows: (AuditEventEntity & { late_id: string; id: string | null })[] = await this.database.query(
-        `SELECT late.id AS late_id, ${ROW_OF_E} FROM audit_late_events AS late
+      const rows: (Omit<AuditEventEntity, 'id'> & { late_id: string; id: string | null })[] =
+        await this.database.query(
+          `SELECT late.id AS late_id, ${ROW_OF_E} FROM audit_late_events AS late
          LEFT JOIN audit_events AS e ON e.id = late.id
          WHERE late.seal = ? AND late.id > ? ORDER BY late.id LIMIT ?`,
-        [seal, behind, ROWS],
-      );
-      for (const { late_id, ...row } of rows) yield { late_id, row: row.id === null ? undefined : row };
+          [seal, behind, ROWS],
+        );
+      for (const { late_id, id, ...row } of rows)
+        yield { late_id, row: id === null ? undefined : { id, ...row } };
       const end = rows.at(-1);
       if (!end) return;
       behind = end.late_id;

@@ -6,7 +6,7 @@ import { BEHIND_ALL, firstId, millisOf } from './event-id.js';
 import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
 
 /** What was found wrong first. */
-export interface SealFault {
+interface SealFault {
   /** The seal; undefined where there is none. */
   seal: number | undefined;
   /** The times of its rows. */

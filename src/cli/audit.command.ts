@@ -86,7 +86,7 @@ function cells({ time, action, actor, target, ip, changes }: AuditRecord): strin
 const nameOf = ({ kind, id }: Party): string => (id === null ? kind : `${kind} ${id}`);
 
 /** What was compared, and the first fault. */
-export function report({ seals, rows, late, purged, unsealed, newest, fault }: Verdict): string {
+function report({ seals, rows, late, purged, unsealed, newest, fault }: Verdict): string {
   if (fault) {
     const { seal, from, until, message } = fault;
     const range =

@@ -1,17 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditService } from '../../src/audit/audit.service.js';
-import { type Verdict, SealVerifier } from '../../src/audit/seal-verifier.service.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { PurgeService } from '../../src/setup/purge.service.js';
 import { TestApp } from '../support/app.js';
 import { ENGINE } from '../support/database.js';
 import { create } from '../support/factories.js';
 import { databaseOf } from '../support/people.js';
+import { DAY, HOUR, INSERT_EVENTS, SealedAudit, faultOf, rowOf } from '../support/sealed-audit.js';
 
 /** Seals over the audit: what is changed afterwards is found, and what is not is not reported. */
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const KEY = 'a-key-for-seals-of-32-characters-1';
 const NEW_KEY = 'a-key-for-seals-of-32-characters-2';
 
@@ -19,39 +17,7 @@ let app: TestApp;
 beforeEach(async () => void (app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' })));
 afterEach(() => app.end());
 
-const seal = (millis: number) => app.app.get(Sealer).run(millis);
-const verify = (...expected: Parameters<SealVerifier['verify']>) =>
-  app.app.get(SealVerifier).verify(...expected);
-const execute = (sql: string, params: (string | number | null)[] = []) =>
-  databaseOf(app).execute(sql, params);
-const seals = () =>
-  databaseOf(app).query<{ number: number; row_count: number; late_count: number; hash: string }>(
-    'SELECT number, row_count, late_count, hash FROM audit_seals ORDER BY number',
-  );
-const faultOf = ({ fault }: Verdict) => [fault?.seal, fault?.message];
-const time = (millis: number) => new Date(millis).toISOString().replace('T', ' ').slice(0, 23);
-const HEAD =
-  'INSERT INTO audit_events (id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip) VALUES';
-const rowOf = (millis: number, id = uuidv7({ msecs: millis })) =>
-  [id, time(millis), 'system', null, 'user.updated', 'user', uuidv7(), '[]', 'r', ''] as const;
-
-/** Rows of a moment. @returns their ids. */
-async function insert(millis: number, count = 1): Promise<string[]> {
-  const rows = Array.from({ length: count }, (_, i) => [
-    ...rowOf(millis, uuidv7({ msecs: millis, seq: i * 8 })),
-  ]);
-  await databaseOf(app).insert({ head: HEAD, columns: 10, tail: '' }, rows);
-  return rows.map(([id]) => id!);
-}
-
-/** Three hours of four rows each, sealed. @returns the ids, hour by hour. */
-async function sealedHours(): Promise<string[][]> {
-  const noon = Math.floor(Date.now() / HOUR) * HOUR - 4 * HOUR;
-  const ids = [];
-  for (const hour of [0, 1, 2]) ids.push(await insert(noon + hour * HOUR + 1000, 4));
-  await seal(Date.now());
-  return ids;
-}
+const { seal, verify, execute, seals, insert, sealedHours } = new SealedAudit(() => app);
 
 test('every hour gets a seal, and an untouched audit fits them', async () => {
   await create(app.key); // with the first use of the key
@@ -75,91 +41,6 @@ test('the hours go on from one seal to the next, also those without an event', a
   await seal(Date.now() + 3 * HOUR);
   expect((await seals()).at(-1)?.row_count).toBe(0);
   expect((await verify()).fault).toBeNull();
-});
-
-describe('tampering', () => {
-  const COLUMNS = [
-    ['time', '2020-01-01 00:00:00.000'],
-    ['actor_kind', 'key'],
-    ['actor_id', '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10'],
-    ['action', 'user.blocked'],
-    ['target_kind', 'session'],
-    ['target_id', '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10'],
-    ['changes', '[{"field":"phone","old":"","new":"1"}]'],
-    ['request_id', 'other'],
-    ['ip', '192.0.2.1'],
-  ] as const;
-  test.each(COLUMNS)('a changed %s is found, in its hour', async (column, value) => {
-    const [, second] = await sealedHours();
-    await execute(`UPDATE audit_events SET ${column} = ? WHERE id = ?`, [value, second![1]!]);
-    expect(faultOf(await verify())).toEqual([2, 'events were changed: their hash does not fit']);
-    const { fault } = await verify();
-    expect([fault?.from?.slice(14, 19), fault?.until?.slice(14, 19)]).toEqual(['00:00', '00:00']);
-  });
-  test('a changed id too', async () => {
-    const [, second] = await sealedHours();
-    await execute('UPDATE audit_events SET id = ? WHERE id = ?', [
-      second![1]!.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
-      second![1]!,
-    ]);
-    expect((await verify()).fault?.seal).toBe(2);
-  });
-  test('a row that was taken out', async () => {
-    const [, , third] = await sealedHours();
-    await execute('DELETE FROM audit_events WHERE id = ?', [third![3]!]);
-    expect((await verify()).fault).toMatchObject({ seal: 3, message: expect.stringContaining('taken out') });
-  });
-  test('a row that was inserted among sealed ones of more than a day ago', async () => {
-    const old = Date.now() - 3 * DAY;
-    await insert(old, 3);
-    await sealedHours();
-    await insert(old + 1);
-    await seal(Date.now() + HOUR); // which does not make it good
-    expect((await verify()).fault).toMatchObject({ seal: 1, message: expect.stringContaining('inserted') });
-  });
-  test.each(['row_count', 'rows_hash', 'purged', 'until_id', 'hash', 'sealed', 'key_id'])(
-    'a seal with another %s',
-    async (column) => {
-      await sealedHours();
-      const value = {
-        row_count: 3,
-        purged: 1,
-        sealed: '2020-01-01 00:00:00.000',
-        until_id: uuidv7({ msecs: Date.now() - 3.5 * HOUR }),
-        key_id: '00000000',
-      };
-      const set = value[column as keyof typeof value] ?? 'f'.repeat(64);
-      await execute(`UPDATE audit_seals SET ${column} = ? WHERE number = 2`, [set]);
-      expect((await verify()).fault?.seal).toBe(2);
-    },
-  );
-  test('a seal that was taken out, with its rows', async () => {
-    const [, second] = await sealedHours();
-    await execute('DELETE FROM audit_seals WHERE number = 2');
-    await execute(`DELETE FROM audit_events WHERE id IN (${second!.map(() => '?').join(', ')})`, second);
-    expect(faultOf(await verify())).toEqual([3, 'the seals before it, from 2 on, are missing']);
-  });
-  test('all seals that were taken out', async () => {
-    await sealedHours();
-    await execute('DELETE FROM audit_seals');
-    expect((await verify()).fault?.message).toContain('no seal');
-  });
-  test('the newest seals, or a whole new chain, by the seal that was kept elsewhere', async () => {
-    await sealedHours();
-    const kept = (await seals()).at(-1)!;
-    expect((await verify(kept)).fault).toBeNull();
-    await execute('DELETE FROM audit_seals WHERE number >= ?', [kept.number]);
-    expect((await verify()).fault).toBeNull();
-    expect((await verify(kept)).fault?.message).toContain('is missing');
-    await execute('DELETE FROM audit_seals');
-    await execute("UPDATE audit_events SET ip = '192.0.2.9'");
-    await seal(Date.now());
-    expect((await verify()).fault).toBeNull();
-    expect(faultOf(await verify(kept))).toEqual([
-      kept.number,
-      'its hash is not the expected one: the chain was made anew',
-    ]);
-  });
 });
 
 describe('rows that become visible after the seal of their hour', () => {
@@ -217,7 +98,7 @@ describe('rows that become visible after the seal of their hour', () => {
   test('a row that is rolled back leaves nothing behind', async () => {
     await sealedHours();
     const open = await databaseOf(app).begin();
-    await open.insert({ head: HEAD, columns: 10, tail: '' }, [[...rowOf(Date.now() - 2 * HOUR)]]);
+    await open.insert({ head: INSERT_EVENTS, columns: 10, tail: '' }, [rowOf(Date.now() - 2 * HOUR)]);
     await open.rollback();
     await seal(Date.now() + HOUR);
     expect((await verify()).fault).toBeNull();

@@ -31,6 +31,7 @@ const WALKS: [RegExp, string][] = [
     'the users of a data set are counted, 2,000 at a time',
   ],
   [/FROM users WHERE uuid > \? .*LIMIT \?$/, 'the export goes through all users by their key, 500 at a time'],
+  [/FROM \(SELECT DISTINCT run_id FROM audit_runs/, 'a look-up for each import of a person'],
   [/COUNT\(\*\) AS count FROM sessions/, 'an exact number costs its matches: sessions that live'],
   [/COUNT\(\*\) AS count FROM import_rows/, 'an exact number costs its matches: rows of one import'],
 ];
