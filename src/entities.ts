@@ -1,4 +1,5 @@
 import { ApiKeyEntity } from './api-keys/api-key.entity.js';
+import { KeyDeactivationEntity, KeyFuseEntity } from './api-keys/fuse/key-fuse.entity.js';
 import { AuditEventEntity } from './audit/audit.entity.js';
 import { AuditRunEntity } from './audit/audit-run.entity.js';
 import { AuditLateEventEntity, AuditSealEntity } from './audit/audit-seal.entity.js';
@@ -28,6 +29,8 @@ export const ENTITIES = [
   SessionEntity,
   LoginFailureEntity,
   ApiKeyEntity,
+  KeyDeactivationEntity,
+  KeyFuseEntity,
   AuditEventEntity,
   AuditRunEntity,
   AuditSealEntity,

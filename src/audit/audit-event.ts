@@ -14,6 +14,8 @@ export const ACTIONS = [
   'api_key.created',
   'api_key.new_address',
   'api_key.revoked',
+  'api_key.fuse_blown',
+  'api_key.fuse_reset',
   'import.created',
   'import.approved',
   'import.rejected',

@@ -65,7 +65,7 @@ export class AuditService {
   }
 
   /** Records what changes nothing, and so has no transaction. */
-  async recordAlone(caller: Caller, event: AuditEvent): Promise<void> {
+  async recordAlone(caller: RecordedCaller, event: AuditEvent): Promise<void> {
     await this.repository.append(toRows(caller, [event]));
   }
 
@@ -99,7 +99,7 @@ export class AuditService {
   /** Records that a key was used from an address for the first time, as far as the audit goes back. */
   async recordAddress(key: string, ip: string): Promise<void> {
     if (await this.repository.has(key, 'api_key.new_address', ip)) return;
-    const caller: Caller = { actor: { kind: 'key', id: key }, requestId: 'api-key', ip };
+    const caller: RecordedCaller = { actor: { kind: 'key', id: key }, requestId: 'api-key', ip };
     await this.recordAlone(caller, { action: 'api_key.new_address', target: { kind: 'api_key', id: key } });
   }
 

@@ -13,7 +13,7 @@ import { ROOT } from '../support/process.js';
 let app: TestApp;
 let key: Client;
 beforeAll(async () => {
-  app = await TestApp.start();
+  app = await TestApp.start({ FUSE_MIN: '1', FUSE_PERCENT: '1' });
   ({ key } = app);
 });
 /** Further instances on the same database. */
@@ -86,6 +86,15 @@ const WAYS: Record<string, () => Promise<Found>> = {
     await key.delete(`/api_keys/${id}`);
     return { actor: 'key', target: id };
   },
+  'api_key.fuse_blown': async () => {
+    const { id } = await blownFuse();
+    return { actor: id, target: id };
+  },
+  'api_key.fuse_reset': async () => {
+    const { id } = await blownFuse();
+    await key.post(`/api_keys/${id}/fuse`);
+    return { actor: 'key', target: id };
+  },
   'import.created': async () => ({ actor: 'key', target: (await imported(key, file())).id }),
   'import.approved': async () => {
     const { id } = await imported(key, file(), 'dry_run=true');
@@ -124,6 +133,16 @@ async function blocked(): Promise<string> {
   const { uuid } = await create(key);
   await key.put(`/users/${uuid}`, { status: 'Blocked' });
   return uuid;
+}
+/** A key that has blocked more users than it may. */
+async function blownFuse(): Promise<Json> {
+  const made = await newKey();
+  const client = app.nobody.with({ 'x-api-key': made.key });
+  const { uuid } = await create(key);
+  await client.put(`/users/${uuid}`, { status: 'Blocked' });
+  const other = await create(key);
+  expect((await client.put(`/users/${other.uuid}`, { status: 'Blocked' })).status).toBe(429);
+  return made;
 }
 const newKey = async (): Promise<Json> => (await key.post('/api_keys', { name: 'k' })).body;
 async function decided(decision: string): Promise<Found> {

@@ -1,4 +1,4 @@
-import type { Caller } from '../../access/actor.js';
+import type { Actor, Caller } from '../../access/actor.js';
 import type { AuditAction } from '../../audit/audit-event.js';
 import type { AuditEvent } from '../../audit/audit.service.js';
 import { now } from '../../common/time.js';
@@ -79,6 +79,8 @@ export interface ImportRun {
   file: { name: string; size: number; sha256: string };
   /** Who sent it; changes of users are recorded as the run's own. */
   caller: Caller;
+  /** Who approved it, or applied its plan; null while nobody has. */
+  approver: Actor | null;
   created: string;
   started: string | null;
   finished: string | null;
@@ -129,11 +131,6 @@ export function endOf({ id, state, counts, missing, reason }: ImportRun): AuditE
   return { action: ENDS[state] ?? 'import.completed', target: { kind: 'import', id }, changes };
 }
 
-/** The run itself, as who changes users. */
-export function callerOf({ id, caller }: ImportRun): Caller {
-  return { ...caller, actor: { kind: 'import', id, initiator: caller.actor } };
-}
-
 /** A run before its turn. */
 export function newRun(
   file: ImportRun['file'] & { runId: string },
@@ -149,6 +146,7 @@ export function newRun(
     reverts: null,
     file: { name: file.name, size: file.size, sha256: file.sha256 },
     caller,
+    approver: null,
     created: now(),
     started: null,
     finished: null,
@@ -167,4 +165,9 @@ export function newRun(
     approved: false,
     cancel: false,
   };
+}
+
+/** A run as the caller of its changes. */
+export function callerOf({ id, caller, approver }: ImportRun): Caller {
+  return { ...caller, actor: { kind: 'import', id, initiator: caller.actor, approver } };
 }
