@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
+import { AuditService } from '../audit/audit.service.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import { LoginThrottle } from '../sessions/login-throttle.service.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
@@ -17,6 +18,7 @@ export class LoginService {
     private readonly throttle: LoginThrottle,
     private readonly sessions: SessionsService,
     private readonly transactions: TransactionRunner,
+    private readonly audit: AuditService,
   ) {}
 
   /**
@@ -35,7 +37,13 @@ export class LoginService {
     // A blocked user fails like one without a password, so that the failure is counted in the same place.
     const stored = user?.status === 'Active' ? user.password_hash : null;
     const matches = await this.passwords.verify(stored, password, this.throttle.around(key, request.ip));
-    if (!user || stored === null || !matches) return undefined;
+    if (!user || stored === null || !matches) {
+      await this.audit.recordFailedLogin(
+        { name: name === password ? '' : name, key, user: user?.uuid },
+        request,
+      );
+      return undefined;
+    }
     const token = await this.startSession(user, key, request);
     // The hash changed during the check: a new password, or a concurrent login that rehashed it. Check against the new one.
     if (token === undefined) return this.login(name, password, request);

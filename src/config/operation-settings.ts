@@ -5,6 +5,7 @@ import {
   Decimal,
   Flag,
   Integer,
+  List,
   OneOnSqlite,
   Percent,
   TimeZone,
@@ -105,6 +106,14 @@ export class OperationSettings {
   @IsOptional()
   @Count()
   AUDIT_RETENTION_DAYS?: number;
+
+  /** Keys, separated by commas: the first one seals the audit, all of them verify it; empty: seals need no secret. */
+  @List()
+  @Matches(/^[\x21-\x7e]{32,128}$/, {
+    each: true,
+    message: 'AUDIT_SEAL_KEY must be keys of 32 to 128 printable ASCII characters',
+  })
+  AUDIT_SEAL_KEY: string[] = [];
 
   /** Users that one import may block without approval … */
   @Count()

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/common/errors.js';
 import { Log } from '../../src/telemetry/log.js';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { ofCommit } from '../../src/database/engine/database-fault.js';
 import { TestApp } from '../support/app.js';
 import type { Answer, Client } from '../support/client.js';
 import { withEndlessCount } from '../support/endless-count.js';
 import { aUser, create } from '../support/factories.js';
 import { imported } from '../support/imports.js';
 import { RawConnection, lastAnswer } from '../support/raw.js';
+import { lostCommit } from '../support/lost-commit.js';
 
 const RATE = 300;
 const PASSWORD = 'a good password';
@@ -62,24 +62,6 @@ async function brokenDatabase(): Promise<Answer> {
     return await app.key.get('/users/search?fulltext_search=hunter2');
   } finally {
     await database().execute('ALTER TABLE user_words_gone RENAME TO user_words');
-  }
-}
-
-/** The connection breaks while the answer to a commit is on its way. */
-async function lostCommit(): Promise<Answer> {
-  const begin = database().begin.bind(database());
-  const began = jest.spyOn(database(), 'begin').mockImplementationOnce(async () => {
-    const transaction = await begin();
-    const commit = async () => {
-      await transaction.commit();
-      throw ofCommit(new Error('lost'));
-    };
-    return { ...transaction, commit };
-  });
-  try {
-    return await app.key.post('/users', aUser());
-  } finally {
-    began.mockRestore();
   }
 }
 
@@ -153,7 +135,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   },
   internal: brokenDatabase,
   unavailable: fullQueue,
-  outcome_unknown: lostCommit,
+  outcome_unknown: () => lostCommit(app),
 };
 
 /** Members besides the seven that every problem has, and the headers that each code must have. */
