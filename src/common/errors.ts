@@ -164,6 +164,7 @@ export const FIELD_CODES = [
   'too_short',
   'invalid_format',
   'invalid_value',
+  'too_common',
   'unknown_role',
   'exclusive_roles',
   'unknown_reference',

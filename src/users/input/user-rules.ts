@@ -2,7 +2,6 @@ import { WEBMASTER, EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue } fro
 import type { FieldError } from '../../common/errors.js';
 import { MOST, hasTopLevelDomain } from '../model/formats.js';
 import type { UserInput } from './user.input.js';
-import { loginKey } from '../model/keys.js';
 import { EMPTY, type User } from '../model/user.js';
 
 /** The settings that decide about values. */
@@ -90,15 +89,6 @@ export function wholeErrors(user: User): FieldError[] {
   return errors;
 }
 
-/** Refuses the passwords that an attacker tries first; `UserInput` has the other rules of passwords. */
-export function passwordErrors(password: string, user: { username: string; email: string }): FieldError[] {
-  const key = loginKey(password);
-  if (key !== loginKey(user.username) && key !== loginKey(user.email)) return [];
-  return [
-    { field: 'password', code: 'invalid_value', message: 'may not be the username or the e-mail address' },
-  ];
-}
-
 /** An active Webmaster; the last one may not be blocked or demoted. */
 export function isActiveWebmaster(user: Pick<User, 'status' | 'roles'>): boolean {
   return user.status === 'Active' && user.roles.includes(WEBMASTER);
@@ -131,8 +121,7 @@ export function judged(
 ): { errors: FieldError[]; after: User } {
   const good = errors.length === 0 ? input : without(input, new Set(errors.map(({ field }) => field)));
   const after = patched(current, good);
-  const weak = good.password ? passwordErrors(good.password, after) : [];
-  return { errors: [...errors, ...wholeErrors(after), ...weak], after };
+  return { errors: [...errors, ...wholeErrors(after)], after };
 }
 
 function without(input: UserInput, fields: ReadonlySet<string>): UserInput {
