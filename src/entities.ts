@@ -2,6 +2,7 @@ import { ApiKeyEntity } from './api-keys/api-key.entity.js';
 import { AuditEventEntity } from './audit/audit.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
 import { LeaseEntity } from './leases/lease.entity.js';
+import { LoginAddressEntity } from './sessions/login-address.entity.js';
 import { LoginFailureEntity } from './sessions/login-failure.entity.js';
 import { SessionEntity } from './sessions/session.entity.js';
 import { IdempotencyEntity } from './idempotency/idempotency.entity.js';
@@ -25,6 +26,7 @@ export const ENTITIES = [
   IdempotencyEntity,
   SessionEntity,
   LoginFailureEntity,
+  LoginAddressEntity,
   ApiKeyEntity,
   AuditEventEntity,
   ImportRunEntity,
