@@ -59,7 +59,7 @@ export async function createApp(env: Env, programs?: LanePrograms): Promise<Nest
   await app.init();
   serveDocs(app); // after the routes of the API, which get more requests
   app.get(ImportWorker).wake();
-  app.get(ScheduleService).start();
+  await app.get(ScheduleService).start();
   // Nest handles unknown paths only below the prefix.
   const errors = app.get(ErrorFilter);
   app.use((request: Request, response: Response) => {

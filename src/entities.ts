@@ -1,4 +1,5 @@
 import { ApiKeyEntity } from './api-keys/api-key.entity.js';
+import { KeyDeactivationEntity, KeyFuseEntity } from './api-keys/fuse/key-fuse.entity.js';
 import { AuditEventEntity } from './audit/audit.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
 import { LeaseEntity } from './leases/lease.entity.js';
@@ -28,6 +29,8 @@ export const ENTITIES = [
   LoginFailureEntity,
   LoginAddressEntity,
   ApiKeyEntity,
+  KeyDeactivationEntity,
+  KeyFuseEntity,
   AuditEventEntity,
   ImportRunEntity,
   ImportRowEntity,

@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { REQUIRED_SCOPE } from './access/decorators.js';
 import { IDEMPOTENCY_KEY, REQUEST_BODY } from './http/docs.js';
 import { REPLAYED } from './http/first-answer.js';
 import { CHOICES } from './input/query-rules.js';
@@ -48,6 +49,7 @@ function openApi(app: INestApplication): OpenAPIObject {
         operation.requestBody = operation[REQUEST_BODY];
         Reflect.deleteProperty(operation, REQUEST_BODY);
       }
+      describeScope(operation);
       for (const [status, response] of Object.entries(operation.responses)) {
         if (Number(status) >= 400) asProblem(response);
         else if (operation.parameters?.some(({ name }) => name === IDEMPOTENCY_KEY))
@@ -68,6 +70,8 @@ const REPLAY = {
 };
 
 interface Operation {
+  description?: string;
+  [REQUIRED_SCOPE]?: string;
   requestBody?: unknown;
   parameters?: { name: string }[];
   [REQUEST_BODY]?: unknown;
@@ -76,6 +80,21 @@ interface Operation {
 
 function isOperation(value: unknown): value is Operation {
   return isObject(value) && 'responses' in value;
+}
+
+/** What the extension says, where a reader of Swagger UI sees it. */
+const SCOPE_NOTES: Readonly<Record<string, string>> = {
+  none: 'Not for API keys.',
+  'users:write': 'An API key needs the scope `users:write`, and `webmasters` where the user is a Webmaster.',
+  'imports:write':
+    'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',
+};
+
+function describeScope(operation: Operation): void {
+  const scope = operation[REQUIRED_SCOPE];
+  if (scope === undefined) return;
+  const note = SCOPE_NOTES[scope] ?? `An API key needs the scope \`${scope}\`.`;
+  operation.description = [operation.description, note].filter(Boolean).join('\n\n');
 }
 
 function asProblem(response: { content?: Record<string, unknown> }): void {

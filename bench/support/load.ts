@@ -36,7 +36,8 @@ export async function load(
     const setupRequest = (request: autocannon.Request): autocannon.Request => {
       const { method, path, body } = requestOf(next(), serial++);
       if (!body) return { ...request, method, path, headers: HEADERS };
-      return { ...request, method, path, headers: JSON_HEADERS, body: JSON.stringify(body) };
+      // a copy: autocannon adds the length of the body
+      return { ...request, method, path, headers: { ...JSON_HEADERS }, body: JSON.stringify(body) };
     };
     const options = {
       url,

@@ -48,6 +48,12 @@ export async function seed(url: string, count: number, progress: (done: number) 
       expires: null,
       revoked: null,
       last_used: null,
+      scopes: null,
+      networks: null,
+      ignores_unknown_fields: 0,
+      maker_kind: null,
+      maker_id: null,
+      last_address: null,
     };
     await insertRows(engine, ApiKeyEntity, [key]);
     for (let from = 0; from < count; from += CHUNK) {

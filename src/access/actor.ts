@@ -1,4 +1,5 @@
 import type { RepeatableRequest } from './repeatable.js';
+import type { KeyRights } from './scopes.js';
 
 /** Who acts. Created only by the access guard, and by the service for its own work. */
 export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
@@ -15,13 +16,18 @@ export interface UserActor {
 export interface KeyActor {
   kind: 'key';
   id: string;
+  /** Never wider than when the key was made. */
+  rights: KeyRights;
+  /** Whether fields of a user that this service does not have are ignored instead of refused. */
+  ignoresUnknownFields: boolean;
 }
 
-/** A run of an import, with the rights of its initiator. */
+/** A run of an import, with the rights of its initiator, and of who has approved it. */
 interface ImportActor {
   kind: 'import';
   id: string;
   initiator: Actor;
+  approver: Actor | null;
 }
 
 /** The person, key or service behind an actor: the initiator of a run is behind its changes. */

@@ -1,8 +1,9 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Reflector } from '@nestjs/core';
 import type { Actor, Caller } from './actor.js';
-import type { Permission } from './policy.js';
+import { type Permission, scopeOf } from './policy.js';
 import type { RepeatableRequest } from './repeatable.js';
 
 declare module 'express-serve-static-core' {
@@ -27,9 +28,15 @@ export const RequiredPermission = Reflector.createDecorator<Requirement | undefi
 /** The route needs no credentials. A route with neither this nor `Requires` is closed. */
 export const Public = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
-/** The route needs credentials with this permission. */
+/** Extension of an operation: the scope that an API key needs for it; `none` where keys are refused. */
+export const REQUIRED_SCOPE = 'x-required-scope';
+
+/** The route needs credentials with this permission, whose scope the OpenAPI file shows. */
 export const Requires = (permission: Permission, self?: Permission) =>
-  RequiredPermission({ permission, ...(self && { self }) });
+  applyDecorators(
+    RequiredPermission({ permission, ...(self && { self }) }),
+    ApiExtension(REQUIRED_SCOPE, scopeOf(permission) ?? 'none'),
+  );
 
 /** The actor of the request, with the request's id and address. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {

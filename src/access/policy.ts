@@ -1,5 +1,17 @@
-import type { Actor } from './actor.js';
+import { ProblemError } from '../common/errors.js';
+import { toIso } from '../common/time.js';
+import { type Actor, initiatorOf } from './actor.js';
+import { areWithin } from './networks.js';
 import { EXTERNAL_USER, WEBMASTER } from './roles.js';
+import {
+  FULL_RIGHTS,
+  type KeyRights,
+  type NamedScope,
+  SCOPES,
+  type Scope,
+  covers,
+  coversSome,
+} from './scopes.js';
 
 /** The columns of the permission table. */
 type Level = 'external' | 'member' | 'webmaster';
@@ -8,22 +20,31 @@ const ALL: readonly Level[] = ['external', 'member', 'webmaster'];
 const MEMBERS: readonly Level[] = ['member', 'webmaster'];
 const WEBMASTERS: readonly Level[] = ['webmaster'];
 
+/** Who has a permission: people of these levels, and API keys with this scope. */
+interface Rule {
+  levels: readonly Level[];
+  /** null: any key comes through, and the route itself refuses keys. */
+  scope: NamedScope | null;
+}
+
 /** The permission table, one line a permission. What is not listed is not permitted. */
 const POLICY = {
-  'profile.read': ALL,
-  'profile.update': ALL,
-  'session.logout': ALL,
-  'sessions.own': ALL,
-  'sessions.manage': WEBMASTERS,
-  'api_keys.manage': WEBMASTERS,
-  'audit.read': WEBMASTERS,
-  'users.read': MEMBERS,
-  'users.search': MEMBERS,
-  'users.create': WEBMASTERS,
-  'users.update': WEBMASTERS,
-  'users.export': WEBMASTERS,
-  'imports.manage': WEBMASTERS,
-} satisfies Record<string, readonly Level[]>;
+  'profile.read': { levels: ALL, scope: 'users:read' },
+  'profile.update': { levels: ALL, scope: 'users:write' },
+  'session.logout': { levels: ALL, scope: null },
+  'sessions.own': { levels: ALL, scope: 'users:read' },
+  'sessions.end': { levels: ALL, scope: 'users:write' },
+  'sessions.manage': { levels: WEBMASTERS, scope: 'users:write' },
+  'api_keys.manage': { levels: WEBMASTERS, scope: 'keys:write' },
+  'audit.read': { levels: WEBMASTERS, scope: 'audit:read' },
+  'users.read': { levels: MEMBERS, scope: 'users:read' },
+  'users.search': { levels: MEMBERS, scope: 'users:read' },
+  'users.create': { levels: WEBMASTERS, scope: 'users:write' },
+  'users.update': { levels: WEBMASTERS, scope: 'users:write' },
+  'users.export': { levels: WEBMASTERS, scope: 'users:read' },
+  'imports.read': { levels: WEBMASTERS, scope: 'imports:read' },
+  'imports.write': { levels: WEBMASTERS, scope: 'imports:write' },
+} satisfies Record<string, Rule>;
 
 export type Permission = keyof typeof POLICY;
 
@@ -33,10 +54,71 @@ function levelOf(actor: Actor): Level {
 }
 
 export function may(actor: Actor, permission: Permission): boolean {
-  return POLICY[permission].includes(levelOf(actor));
+  return POLICY[permission].levels.includes(levelOf(actor)) && missingScope(actor, permission) === undefined;
 }
 
-/** Webmaster session, API key or the service itself: reads and changes everything. */
+/** The scope that a permission needs; null for one that is not for keys. */
+export function scopeOf(permission: Permission): NamedScope | null {
+  return POLICY[permission].scope;
+}
+
+/** The scope for want of which an API key has not this permission. */
+export function missingScope(actor: Actor, permission: Permission): NamedScope | undefined {
+  const scope = scopeOf(permission);
+  return scope === null || coversSome(rightsOf(actor).scopes, scope) ? undefined : scope;
+}
+
+/** What the key behind an actor is limited to: people and the service itself are limited by their level alone. */
+export function rightsOf(actor: Actor): KeyRights {
+  const initiator = initiatorOf(actor);
+  return initiator.kind === 'key' ? initiator.rights : FULL_RIGHTS;
+}
+
+/** Whether the keys behind an actor have a scope: of a run, both that which started it and that which has approved it. */
+export function hasScope(actor: Actor, scope: Scope): boolean {
+  if (actor.kind === 'import') {
+    return hasScope(actor.initiator, scope) && (actor.approver === null || hasScope(actor.approver, scope));
+  }
+  return covers(rightsOf(actor).scopes, scope);
+}
+
+/** @throws ProblemError `insufficient_scope` naming the scope. */
+export function assertScope(actor: Actor, scope: Scope): void {
+  if (!hasScope(actor, scope)) throw insufficientScope(scope);
+}
+
+/** @param scope what is missing. */
+export function insufficientScope(scope: Scope): ProblemError {
+  return new ProblemError('insufficient_scope', `This API key lacks the scope ${scope}.`);
+}
+
+/**
+ * Nobody hands out more than they have: the scopes, networks and life of a new key lie within those of its maker.
+ * @throws ProblemError `insufficient_scope` naming the scopes or the end that exceed, `network_not_permitted`.
+ */
+export function assertWithin(wanted: KeyRights, own: KeyRights): void {
+  assertScopesWithin(wanted.scopes, own.scopes);
+  if (own.networks !== null && !(wanted.networks && areWithin(wanted.networks, own.networks))) {
+    const detail = `A key of this API key must name networks within ${own.networks.join(', ')}.`;
+    throw new ProblemError('network_not_permitted', detail);
+  }
+  if (own.expires !== null && (wanted.expires === null || wanted.expires > own.expires)) {
+    const detail = `A key of this API key must expire with it or before: at ${toIso(own.expires)}.`;
+    throw new ProblemError('insufficient_scope', detail);
+  }
+}
+
+/** @throws ProblemError `insufficient_scope` naming the scopes of `wanted` that `own` does not cover. */
+export function assertScopesWithin(wanted: KeyRights['scopes'], own: KeyRights['scopes']): void {
+  if (own === null) return;
+  const missing = (wanted ?? SCOPES).filter((scope) => !covers(own, scope));
+  if (missing.length === 0 && wanted !== null) return;
+  const lacks = missing.length > 0 ? `, and this API key lacks ${missing.join(', ')}` : '';
+  const has = wanted === null ? 'is not limited by scopes' : 'has more scopes';
+  throw new ProblemError('insufficient_scope', `The other key ${has}${lacks}.`);
+}
+
+/** Webmaster session, API key or the service itself: reads and changes everything that its scopes admit. */
 export function isWebmaster(actor: Actor): boolean {
   return levelOf(actor) === 'webmaster';
 }

@@ -1,5 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, text, time, uuid } from '../database/engine/columns.js';
+import type { Scope } from '../access/scopes.js';
+import type { JsonText } from '../common/json.js';
+import { ascii, flag, longText, text, time, uuid } from '../database/engine/columns.js';
 
 @Entity('api_keys')
 @Index('uq_api_keys_hash', ['key_hash'], { unique: true })
@@ -13,4 +15,15 @@ export class ApiKeyEntity {
   @Column({ ...time(), nullable: true }) revoked!: string | null;
   /** To the minute. */
   @Column({ ...time(), nullable: true }) last_used!: string | null;
+  /** null: the full Webmaster level. Written once, like `networks`: a key never becomes wider. */
+  @Column({ ...longText(), nullable: true }) scopes!: JsonText<Scope[]> | null;
+  /** null: any network. */
+  @Column({ ...longText(), nullable: true }) networks!: JsonText<string[]> | null;
+  @Column(flag()) ignores_unknown_fields!: number;
+  /** Kind of the actor that made it; null for keys of earlier versions. */
+  @Column({ ...ascii(10), nullable: true }) maker_kind!: string | null;
+  /** uuid of the user, or id of the key, that made it; null for the service and its command line. */
+  @Column({ ...uuid(), nullable: true }) maker_id!: string | null;
+  /** Of the use that `last_used` notes. */
+  @Column({ ...text(64), nullable: true }) last_address!: string | null;
 }

@@ -1,8 +1,27 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsDefined, IsNotEmpty, IsString, MaxLength } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsDefined,
+  IsIn,
+  IsNotEmpty,
+  IsString,
+  MaxLength,
+} from 'class-validator';
+import { canonicalNetwork } from '../access/networks.js';
+import { SCOPES, type Scope, isScope } from '../access/scopes.js';
 import { parseTime } from '../input/query-rules.js';
-import { Clean, Normalise, TextRule, line } from '../input/rules.js';
+import { Clean, Normalise, Rule, TextRule, line } from '../input/rules.js';
 import { isDbTime, now } from '../common/time.js';
+
+/** Scopes or networks of a key. */
+export const MAX_LISTED = 32;
+export const UNKNOWN_FIELDS = ['refuse', 'ignore'] as const;
+
+const STRINGS = { each: true, message: 'must be an array of strings' };
+const isEach = (value: unknown, test: (text: string) => boolean): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string' && test(item));
 
 /** A new key, from the API and from the command line. */
 export class ApiKeyInput {
@@ -31,4 +50,60 @@ export class ApiKeyInput {
   )
   @TextRule('invalid_value', 'must be in the future', (time) => !isDbTime(time) || time > now())
   expires?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', maxLength: 80, pattern: '^[A-Za-z0-9:._-]+$' },
+    minItems: 1,
+    maxItems: MAX_LISTED,
+    nullable: true,
+    example: ['users:read', 'users:write'],
+    description:
+      `What it may do: ${SCOPES.join(', ')}, or \`imports:write:<dataset>\` for the runs of one data set. ` +
+      'No scope implies another. The full Webmaster level, where it is missing or null.',
+  })
+  @IsString(STRINGS)
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_LISTED)
+  @ArrayUnique()
+  @Rule('invalid_value', `must hold some of ${SCOPES.join(', ')}, imports:write:<dataset>`, (value) =>
+    isEach(value, isScope),
+  )
+  scopes?: Scope[] | null;
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', maxLength: 50, pattern: '^[0-9A-Fa-f:./]+$' },
+    minItems: 1,
+    maxItems: MAX_LISTED,
+    nullable: true,
+    example: ['127.0.0.0/8', '::1/128'],
+    description: 'Networks in CIDR notation from which it may be used; any, where it is missing or null.',
+  })
+  @Normalise((raw) => (Array.isArray(raw) ? raw.map(canonicalOrSame) : raw))
+  @IsString(STRINGS)
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_LISTED)
+  @ArrayUnique()
+  @Rule(
+    'invalid_format',
+    'must hold networks such as 10.0.0.0/8 or 2001:db8::/32, without bits behind the prefix',
+    (value) => isEach(value, (network) => canonicalNetwork(network) === network),
+  )
+  networks?: string[] | null;
+
+  @ApiPropertyOptional({
+    enum: UNKNOWN_FIELDS,
+    nullable: true,
+    example: 'refuse',
+    description:
+      'What becomes of fields of a user that this service does not have: an error, or ignored and named in ' +
+      '`X-Ignored-Fields`, for connectors of larger products.',
+  })
+  @IsString()
+  @IsIn(UNKNOWN_FIELDS)
+  unknown_fields?: (typeof UNKNOWN_FIELDS)[number] | null;
 }
+
+const canonicalOrSame = (item: unknown): unknown =>
+  typeof item === 'string' ? (canonicalNetwork(item) ?? item) : item;

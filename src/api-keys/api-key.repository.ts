@@ -4,7 +4,9 @@ import { DATABASE, type Database } from '../database/engine/database.js';
 import { type Sql, forUpdate } from '../database/engine/sql.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
-const COLUMNS = 'id, key_hash, name, created, expires, revoked, last_used';
+const COLUMNS =
+  'id, key_hash, name, created, expires, revoked, last_used, scopes, networks, ignores_unknown_fields, ' +
+  'maker_kind, maker_id, last_address';
 
 /** Hand-written SQL: `findByHash` is part of most requests (ADR 0013). */
 @Injectable()
@@ -13,6 +15,10 @@ export class ApiKeyRepository {
 
   async findByHash(hash: string): Promise<ApiKeyEntity | undefined> {
     return this.database.first(`SELECT ${COLUMNS} FROM api_keys WHERE key_hash = ?`, [hash]);
+  }
+
+  async find(id: string, sql: Sql = this.database): Promise<ApiKeyEntity | undefined> {
+    return sql.first(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`, [id]);
   }
 
   async insert(tx: Sql, key: ApiKeyEntity): Promise<void> {
@@ -33,7 +39,11 @@ export class ApiKeyRepository {
     await tx.execute('UPDATE api_keys SET revoked = ? WHERE id = ?', [time, id]);
   }
 
-  async touch(id: string, time: string): Promise<void> {
-    await this.database.execute('UPDATE api_keys SET last_used = ? WHERE id = ?', [time, id]);
+  async touch(id: string, time: string, ip: string): Promise<void> {
+    await this.database.execute('UPDATE api_keys SET last_used = ?, last_address = ? WHERE id = ?', [
+      time,
+      ip,
+      id,
+    ]);
   }
 }

@@ -45,10 +45,12 @@ export class ApiKeysController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<NewApiKeyDto> {
     if (errors.length > 0) throw validationFailed(errors);
-    const effect = () => this.keys.create(value.name, value.expires ?? null, caller);
-    return answer(caller, effect, ({ key, ...made }) => {
+    const { unknown_fields, ...wanted } = value;
+    const key = { ...wanted, ignoresUnknownFields: unknown_fields === 'ignore' };
+    const effect = () => this.keys.create(key, caller);
+    return answer(caller, effect, ({ key: secret, ...made }) => {
       response.location(`${request.path.replace(/\/$/, '')}/${made.id}`);
-      return Object.assign(presentApiKey(made), { key });
+      return Object.assign(presentApiKey(made), { key: secret });
     });
   }
 

@@ -2,7 +2,25 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import { ChangeBodyProblems, ChangeProblems, LOCATION, Problems, Secured } from '../http/docs.js';
 import { MAX_LIMIT, Page } from '../http/page.js';
-import { ApiKeyInput } from './api-key.input.js';
+import { ApiKeyInput, MAX_LISTED, UNKNOWN_FIELDS } from './api-key.input.js';
+
+class MakerDto {
+  @ApiProperty({
+    enum: ['key', 'user', 'system', 'unknown'],
+    description: '`system`: the service or its command line. `unknown`: a key of an earlier version.',
+  })
+  kind!: string;
+  @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
+}
+
+const list = (maxLength: number, description: string) =>
+  ({
+    type: 'array',
+    items: { type: 'string', maxLength },
+    maxItems: MAX_LISTED,
+    nullable: true,
+    description,
+  }) as const;
 
 const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
@@ -11,10 +29,17 @@ export class ApiKeyDto {
   id!: string;
   @ApiProperty({ example: 'HR connector', maxLength: 255 }) name!: string;
   @ApiProperty({ enum: ['active', 'expired', 'revoked'] }) state!: string;
+  @ApiProperty(list(80, 'What it may do; null: the full Webmaster level.')) scopes!: string[] | null;
+  @ApiProperty(list(50, 'From where it may be used; null: from anywhere.')) networks!: string[] | null;
+  @ApiProperty({ enum: UNKNOWN_FIELDS, description: 'What becomes of unknown fields of a user.' })
+  unknown_fields!: string;
+  @ApiProperty({ description: 'Who made it.' }) maker!: MakerDto;
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty(NULLABLE_TIME) expires!: string | null;
   @ApiProperty(NULLABLE_TIME) revoked!: string | null;
   @ApiProperty({ ...NULLABLE_TIME, description: 'To the minute.' }) last_used!: string | null;
+  @ApiProperty({ type: String, maxLength: 64, nullable: true, description: 'Where it was last used from.' })
+  last_address!: string | null;
 }
 
 export class NewApiKeyDto extends ApiKeyDto {
@@ -42,9 +67,32 @@ export const DocCreateKey = () =>
       summary: 'Create an API key',
       description:
         'Only this answer holds the key: the service stores its SHA-256. Several keys may be active, so that one can be ' +
-        'rotated: create a new one, give it to the connector, revoke the old one.',
+        'rotated: create a new one, give it to the connector, revoke the old one. Without `scopes`, `networks` and `expires` ' +
+        'it may do everything, from anywhere, for ever. None of them can be changed later. A key creates only keys that are ' +
+        'no wider than itself: 403 `insufficient_scope` or `network_not_permitted`.',
     }),
-    ApiBody({ type: ApiKeyInput }),
+    ApiBody({
+      type: ApiKeyInput,
+      examples: {
+        'one job': {
+          value: {
+            name: 'HR connector',
+            scopes: ['users:read', 'users:write'],
+            networks: ['10.0.0.0/8', '2001:db8::/32'],
+            expires: '2036-01-31T00:00:00.000Z',
+            unknown_fields: 'ignore',
+          },
+        },
+        'one data set': {
+          value: {
+            name: 'nightly file',
+            scopes: ['imports:read', 'imports:write:hr'],
+            expires: '2036-01-31T00:00:00.000Z',
+          },
+        },
+        everything: { value: { name: 'operator' } },
+      },
+    }),
     ApiResponse({ status: 201, description: 'The key.', type: NewApiKeyDto, headers: LOCATION }),
     Secured(),
     ChangeBodyProblems(),
@@ -55,7 +103,8 @@ export const DocRevokeKey = () =>
     ApiOperation({
       summary: 'Revoke an API key',
       description:
-        'Final, and effective on the next request. Repeating it is not an error. A key may revoke itself.',
+        'Final, and effective on the next request. Repeating it is not an error. A key may revoke itself, and keys that ' +
+        'have no more scopes.',
     }),
     ApiParam({ name: 'key_id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }),
     ApiResponse({ status: 204, description: 'It is revoked.' }),

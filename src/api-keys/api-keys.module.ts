@@ -3,11 +3,14 @@ import { AuditModule } from '../audit/audit.module.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysService } from './api-keys.service.js';
+import { KeyFuseController } from './fuse/key-fuse.controller.js';
+import { KeyFuseRepository } from './fuse/key-fuse.repository.js';
+import { KeyFuse } from './fuse/key-fuse.service.js';
 
 @Module({
   imports: [AuditModule],
-  controllers: [ApiKeysController],
-  providers: [ApiKeysService, ApiKeyRepository],
-  exports: [ApiKeysService],
+  controllers: [ApiKeysController, KeyFuseController],
+  providers: [ApiKeysService, ApiKeyRepository, KeyFuse, KeyFuseRepository],
+  exports: [ApiKeysService, KeyFuse],
 })
 export class ApiKeysModule {}

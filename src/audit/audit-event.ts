@@ -11,6 +11,8 @@ export const ACTIONS = [
   'session.ended',
   'api_key.created',
   'api_key.revoked',
+  'api_key.fuse_blown',
+  'api_key.fuse_reset',
   'import.approved',
   'import.rejected',
   'import.cancelled',

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { isSelf } from '../access/actor.js';
 import { Public, RequiredPermission, type Requirement } from '../access/decorators.js';
-import { may } from '../access/policy.js';
+import { insufficientScope, may, missingScope } from '../access/policy.js';
 import { ProblemError } from '../common/errors.js';
 import { SameSite } from './same-site.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
@@ -24,6 +24,8 @@ export class PermissionGuard implements CanActivate {
     if (this.reflector.get(Public, context.getHandler())) return true;
     const requirement = this.reflector.get(RequiredPermission, context.getHandler());
     if (requirement && permitted(request, requirement)) return true;
+    const missing = requirement && missingScope(request.actor, requirement.permission);
+    if (missing) throw insufficientScope(missing);
     throw new ProblemError('forbidden', 'Your role does not permit this.');
   }
 }

@@ -1,13 +1,13 @@
 import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { now } from '../common/time.js';
 import { type Env, EnvError } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
 import { type Database, openDatabase } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
-import { scheduleOptions } from '../import/schedule/schedule.service.js';
+import { scheduleOptions } from '../import/schedule/schedule-options.js';
 import type { Application } from './application.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
+import { keyChecks } from './key-checks.js';
 import { topologyChecks } from './topology.js';
 
 /** `engines` of package.json. */
@@ -149,18 +149,11 @@ async function accessChecks(sql: Sql): Promise<Finding[]> {
   const webmasters = await sql.first<{ value: number | string | null }>(
     "SELECT SUM(value) AS value FROM user_counts WHERE name = 'webmasters'",
   );
-  const keys = await sql.first<{ count: number }>(
-    'SELECT COUNT(*) AS count FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)',
-    [now()],
-  );
   const active = Number(webmasters?.value ?? 0); // a sum is text on MariaDB
-  const usable = keys?.count ?? 0;
   const noWebmaster =
     'there is no active Webmaster; on an empty database start the service, otherwise grant the role with an API key';
   return [
     ...(active === 0 ? warn('webmasters', noWebmaster) : ok('webmasters', `${active} active`)),
-    ...(usable === 0
-      ? warn('api keys', 'none is usable; create one with "rollcall keys create NAME"')
-      : ok('api keys', `${usable} usable`)),
+    ...(await keyChecks(sql)),
   ];
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { now } from '../common/time.js';
 import { type Env, EnvError } from '../config/env.js';
 import { readSettings } from '../config/settings.js';
 import type { Application } from './application.js';
@@ -11,6 +12,18 @@ import {
   nodeCheck,
 } from './doctor-checks.js';
 import { type Finding, codeOf, fail, ok } from './finding.js';
+import {
+  auditCheck,
+  cookieCheck,
+  databaseTlsCheck,
+  httpsCheck,
+  metricsCheck,
+  nodeLifeCheck,
+  proxyCheck,
+  secretChecks,
+} from './security-checks.js';
+import { dropFolderCheck, fileChecks } from './security-files.js';
+import { keyChecks } from './security-keys.js';
 
 type Check = (env: Env, application: Application) => Finding[] | Promise<Finding[]>;
 
@@ -22,29 +35,57 @@ const CHECKS: readonly [subject: string, check: Check][] = [
   ['imports', importFolderCheck],
 ];
 
+const SECURITY_CHECKS: readonly [subject: string, check: Check][] = [
+  ['https', httpsCheck],
+  ['cookie', cookieCheck],
+  ['secrets', secretChecks],
+  ['database tls', databaseTlsCheck],
+  ['proxy', proxyCheck],
+  ['metrics', metricsCheck],
+  ['audit', auditCheck],
+  ['files', fileChecks],
+  ['drop folder', dropFolderCheck],
+  ['api keys', keyChecks],
+];
+
+interface DoctorFlags {
+  security?: true;
+  json?: true;
+}
+
 export const doctorCommand = (application: Application) =>
   new Command('doctor')
     .description('check settings, database, migrations and folders, and say what to do')
+    .option(
+      '--security',
+      'check what protects the service instead: transport, secrets, keys, rights of files',
+    )
+    .option('--json', 'print the findings as JSON')
     .addHelpText('after', '\nExit codes: 0 no check failed, 1 a check failed, 2 wrong usage.')
-    .action(async () => {
-      process.exitCode = 0;
-      for await (const { level, subject, message } of examine(application)) {
-        process.stdout.write(`${level.padEnd(4)}  ${subject.padEnd(14)}  ${message}\n`);
-        if (level === 'fail') process.exitCode = 1;
+    .action(async ({ security, json }: DoctorFlags) => {
+      const findings: Finding[] = [];
+      for await (const finding of examine(application, security === true)) {
+        findings.push(finding);
+        const { level, subject, message } = finding;
+        if (!json) process.stdout.write(`${level.padEnd(4)}  ${subject.padEnd(14)}  ${message}\n`);
       }
+      if (json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
+      process.exitCode = findings.some(({ level }) => level === 'fail') ? 1 : 0;
     });
 
 /** Yields each finding as soon as it is known, because a database that does not answer takes long. */
-async function* examine(application: Application): AsyncGenerator<Finding> {
-  yield* nodeCheck(process.versions.node);
+async function* examine(application: Application, security: boolean): AsyncGenerator<Finding> {
+  const { node } = process.versions;
+  yield* security ? nodeLifeCheck(node, now().slice(0, 10)) : nodeCheck(node);
   let env: Env;
   try {
     env = readSettings();
   } catch (error) {
     return yield* settingsFault(error);
   }
-  yield* ok('settings', 'all valid');
-  for (const [subject, check] of CHECKS) yield* await guarded(subject, () => check(env, application));
+  if (!security) yield* ok('settings', 'all valid');
+  for (const [subject, check] of security ? SECURITY_CHECKS : CHECKS)
+    yield* await guarded(subject, () => check(env, application));
 }
 
 /** The messages of broken rules name variables and rules, never values. */

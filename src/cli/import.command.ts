@@ -86,7 +86,7 @@ async function importFile(
 ): Promise<ImportRun> {
   const imports = context.get(ImportsService);
   const queue = context.get(RunQueue);
-  queue.assertOptions(options);
+  queue.assertOptions(options, CLI_CALLER);
   const bytes = file === '-' ? process.stdin : createReadStream(file);
   const stored = await context.get(ImportStore).store(file === '-' ? 'stdin.csv' : basename(file), bytes);
   const { id } = await queue.submit(stored, options, CLI_CALLER);

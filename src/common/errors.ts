@@ -43,6 +43,16 @@ export const CATALOGUE = {
     title: 'A change from another site was refused',
     remedy: 'Send the request from a page of this service, or use an API key instead of the cookie.',
   },
+  insufficient_scope: {
+    status: 403,
+    title: 'The API key is too narrow for this',
+    remedy: 'Use an API key that has what `detail` names, or the session of a Webmaster.',
+  },
+  network_not_permitted: {
+    status: 403,
+    title: 'The API key may not be used from this network',
+    remedy: 'Use the key from one of its networks, or create one with the networks that are needed.',
+  },
   self_block: {
     status: 403,
     title: 'Nobody may block themselves',
@@ -117,6 +127,12 @@ export const CATALOGUE = {
     status: 429,
     title: 'Too many requests',
     remedy: 'Wait for the seconds of the `Retry-After` header; the `RateLimit` header shows what is left.',
+  },
+  fuse_blown: {
+    status: 429,
+    title: 'This key has blocked too many users',
+    remedy:
+      'Find out why: `detail` has the numbers. Wait for the seconds of the `Retry-After` header, or have a Webmaster, or another key, call `POST /api_keys/{id}/fuse`.',
   },
   login_throttled: {
     status: 429,

@@ -33,6 +33,17 @@ export class OperationSettings {
   @Count()
   RATE_LIMIT_PER_MINUTE?: number;
 
+  /** Users that one API key may block within an hour before its fuse blows; 0 turns the fuse off … */
+  @Integer()
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000)
+  FUSE_MIN: number = 50;
+
+  /** … or this share of the active users, if that is more. */
+  @Percent()
+  FUSE_PERCENT: number = 10;
+
   /** Seconds after SIGTERM in which `/health/ready` says 503 and all other requests are served, so that a balancer can stop sending. */
   @Integer()
   @IsInt()
@@ -100,6 +111,14 @@ export class OperationSettings {
   @IsOptional()
   @Length(1, 4096)
   IMPORT_FOLDER?: string;
+
+  /**
+   * Folder for `processing/`, `done/` and `failed/`, on the same file system; unset: IMPORT_FOLDER. One that the deliverer
+   * cannot write to keeps the files, once taken, out of the deliverer's reach.
+   */
+  @IsOptional()
+  @Length(1, 4096)
+  IMPORT_WORK_FOLDER?: string;
 
   /** Names of the files to take; `*` and `?` are wildcards. */
   @Length(1, 255)

@@ -4,7 +4,7 @@ import { dropCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFile } from './engine/connection-options.js';
 import { chooseSession } from './engine/host-choice.js';
 import { endSession, openSession } from './engine/session.js';
-import { openFile } from './engine/sqlite-connection.js';
+import { makeFolderOf, openFile } from './engine/sqlite-connection.js';
 import { migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
@@ -45,6 +45,8 @@ export function dataSourceOptions(
 
 /** TypeORM's view of the database, for its schema; to be destroyed after use. */
 export async function openDataSource(env: Env, entities: Entities): Promise<DataSource> {
+  const file = sqliteFile(env);
+  if (file !== undefined) makeFolderOf(file); // TypeORM would make it with the rights of the umask
   const dataSource = new DataSource(dataSourceOptions(env, entities, await serverInUse(env)));
   const embedded = isEmbedded(dataSource);
   // SQLite takes any type name; TypeORM's list of them lacks the one that MySQL needs for long text.

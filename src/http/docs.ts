@@ -110,11 +110,15 @@ const BODY: ErrorCode[] = [
   'unsupported_media_type',
   'validation_failed',
 ];
+/** Of every route with credentials: what an API key may be limited to. */
+const OF_KEYS: ErrorCode[] = ['insufficient_scope', 'network_not_permitted'];
 const ALWAYS: ErrorCode[] = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'];
 
 /** Error answers of a route by their codes, with those that every route may return. */
 export const Problems = (...codes: ErrorCode[]) => {
-  const all = [...new Set([...SYNTAX, ...codes, ...ALWAYS])];
+  const all = [
+    ...new Set([...SYNTAX, ...codes, ...(codes.includes('unauthenticated') ? OF_KEYS : []), ...ALWAYS]),
+  ];
   const statuses = [...new Set(all.map((code) => CATALOGUE[code].status))].toSorted((a, b) => a - b);
   return applyDecorators(
     ...statuses.map((status) => {

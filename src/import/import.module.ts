@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
@@ -18,8 +19,10 @@ import { ImportReportRepository } from './report/import-report.repository.js';
 import { RunEvents } from './report/run-events.js';
 import { UsersExport } from './report/users-export.js';
 import { Applier } from './apply/applier.service.js';
+import { FuseGuard } from './apply/fuse-guard.service.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
+import { RunRights } from './runs/run-rights.service.js';
 import { ImportLane } from './apply/import-lane.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { LeasesModule } from '../leases/leases.module.js';
@@ -29,7 +32,7 @@ import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
 @Module({
-  imports: [AuditModule, LeasesModule, UsersModule],
+  imports: [ApiKeysModule, AuditModule, LeasesModule, UsersModule],
   controllers: [ImportsController, UsersExportController],
   providers: [
     ImportsService,
@@ -37,6 +40,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportLane,
     ImportWorker,
     RunProcess,
+    FuseGuard,
     RunQueue,
     Planner,
     RunFiles,
@@ -51,6 +55,7 @@ import { UsersExportController } from './users-export.controller.js';
     FailedRows,
     RunEvents,
     UsersExport,
+    RunRights,
     ImportRunsRepository,
     ImportRowsRepository,
     ImportFilesRepository,

@@ -30,6 +30,7 @@ export function presentRun(run: ImportRun, failed: readonly StagedRow[]): Import
     reverts: run.reverts,
     file: run.file,
     actor: { kind: run.caller.actor.kind, id: run.caller.actor.id },
+    approved_by: run.approver && { kind: run.approver.kind, id: run.approver.id },
     created: toIso(run.created),
     started: iso(run.started),
     finished: iso(run.finished),

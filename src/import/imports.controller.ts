@@ -38,7 +38,7 @@ const Decision = (action: string, summary: string, description: string) =>
     Post(`:import_id/${action}`),
     DocDecide(summary, description),
     HttpCode(202),
-    Requires('imports.manage'),
+    Requires('imports.write'),
   );
 
 @ApiTags('imports')
@@ -56,7 +56,7 @@ export class ImportsController {
   @Post()
   @DocUpload()
   @HttpCode(202)
-  @Requires('imports.manage')
+  @Requires('imports.write')
   @Accepts({ query: ImportOptions, file: { type: 'text/csv', maxBytes: MAX_FILE_BYTES } })
   async upload(
     @CheckedQuery() query: ImportOptions,
@@ -70,7 +70,7 @@ export class ImportsController {
 
   @Get()
   @DocList()
-  @Requires('imports.manage')
+  @Requires('imports.read')
   @Accepts({ query: RunsQuery })
   async list(@CheckedQuery() query: RunsQuery): Promise<ImportRunPageDto> {
     const { count, runs } = await this.imports.list({
@@ -85,21 +85,21 @@ export class ImportsController {
   @DocTemplate()
   @Header('Content-Type', CSV)
   @Header('Content-Disposition', 'attachment; filename="users.csv"')
-  @Requires('imports.manage')
+  @Requires('imports.read')
   template(): string {
     return this.users.template();
   }
 
   @Get(':import_id')
   @DocGet()
-  @Requires('imports.manage')
+  @Requires('imports.read')
   async get(@Param('import_id') id: string): Promise<ImportRunDto> {
     return this.present(await this.imports.get(id));
   }
 
   @Get(':import_id/rows')
   @DocRows()
-  @Requires('imports.manage')
+  @Requires('imports.read')
   @Accepts({ query: RowsQuery })
   async rows(@Param('import_id') id: string, @CheckedQuery() query: RowsQuery): Promise<ImportRowPageDto> {
     const filter = { outcomes: query.outcome, code: query.code };
@@ -109,7 +109,7 @@ export class ImportsController {
 
   @Get(':import_id/failed.csv')
   @DocFailedCsv()
-  @Requires('imports.manage')
+  @Requires('imports.read')
   async failed(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
     const run = await this.imports.get(id);
     response.setHeader('Content-Type', CSV);
@@ -119,7 +119,7 @@ export class ImportsController {
 
   @Get(':import_id/events')
   @DocEvents()
-  @Requires('imports.manage')
+  @Requires('imports.read')
   async events(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
     await this.imports.get(id);
     response.setHeader('Content-Type', 'text/event-stream');

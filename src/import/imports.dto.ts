@@ -23,6 +23,12 @@ class ImportFileDto {
   sha256!: string;
 }
 
+/** Written out once more for a value that may be null: OpenAPI 3.0 has no reference that may be. */
+const ACTOR = {
+  kind: { type: 'string' as const, enum: ['key', 'user', 'system'] },
+  id: { type: 'string' as const, format: 'uuid', nullable: true },
+};
+
 class ImportActorDto {
   @ApiProperty({ enum: ['key', 'user', 'system'] }) kind!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
@@ -92,6 +98,14 @@ export class ImportRunDto {
   reverts!: string | null;
   @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;
   @ApiProperty({ type: ImportActorDto }) actor!: ImportActorDto;
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    properties: ACTOR,
+    required: ['kind', 'id'],
+    description: 'Who approved it, or applied its plan; null while nobody has.',
+  })
+  approved_by!: ImportActorDto | null;
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty(NULLABLE_TIME) started!: string | null;
   @ApiProperty(NULLABLE_TIME) finished!: string | null;

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
+import { assertScope } from '../access/policy.js';
+import { datasetScope } from '../access/scopes.js';
 import type { AuditAction } from '../audit/audit-event.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../common/errors.js';
@@ -70,11 +72,16 @@ export class ImportsService {
   }
 
   /**
-   * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs.
-   * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision. So do `reject` and `cancel`.
+   * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs. From then
+   * on the run needs the rights of both: who started it, and who has approved it.
+   * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision; `insufficient_scope`
+   * for a key that may not change this data set. So do `reject` and `cancel`.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
-    return this.decide(id, caller, WAITING, 'import.approved', { state: 'queued', approved: true });
+    return this.decide(id, caller, WAITING, 'import.approved', ({ options }) => {
+      if (options.allow_privileged) assertScope(caller.actor, 'webmasters');
+      return { state: 'queued', approved: true, approver: caller.actor };
+    });
   }
 
   async reject(id: string, caller: Caller): Promise<ImportRun> {
@@ -99,6 +106,7 @@ export class ImportsService {
     const run = await this.transactions.run(async (tx) => {
       const original = await this.runs.lock(tx, id);
       if (!original) throw notFound(id);
+      assertScope(caller.actor, datasetScope(original.dataset));
       const earlier = (await this.runs.revertsOf(tx, id)).find(
         ({ state }) => state !== 'failed' && state !== 'cancelled',
       );
@@ -192,6 +200,7 @@ export class ImportsService {
     const decided = await this.transactions.run(async (tx: Sql) => {
       const run = await this.runs.lock(tx, id);
       if (!run) throw notFound(id);
+      assertScope(caller.actor, datasetScope(run.dataset));
       if (!states.includes(run.state)) {
         throw wrongState(`Import ${id} is ${run.state}; it must be ${states.join(' or ')}.`);
       }

@@ -31,7 +31,7 @@ export async function submitUpload(
   queue: RunQueue,
   store: ImportStore,
 ): Promise<ImportRun> {
-  const { file, options } = await receiveUpload(request, query, queue, store);
+  const { file, options } = await receiveUpload(request, query, caller, queue, store);
   try {
     await caller.repeatable?.received([file.name, file.sha256, options]);
     return await queue.submit(file, options, caller);
@@ -44,11 +44,12 @@ export async function submitUpload(
 async function receiveUpload(
   request: Request,
   query: ImportOptions,
+  caller: Caller,
   queue: RunQueue,
   store: ImportStore,
 ): Promise<Upload> {
   if (!isMultipart(request)) {
-    queue.assertOptions(query);
+    queue.assertOptions(query, caller);
     const name =
       typeof request.headers['x-file-name'] === 'string' ? request.headers['x-file-name'] : 'upload.csv';
     return { file: await store.store(name, request), options: query };
@@ -56,7 +57,7 @@ async function receiveUpload(
   const { fields, file } = await receiveForm(request, store);
   try {
     const options = mergeOptions(request.query, fields);
-    queue.assertOptions(options);
+    queue.assertOptions(options, caller);
     return { file, options };
   } catch (error) {
     await store.discard(file.runId);

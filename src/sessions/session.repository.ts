@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { WEBMASTER } from '../access/roles.js';
 import { inParts, insertRows } from '../database/engine/bulk.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
 import { type Sql, forUpdate, placeholders } from '../database/engine/sql.js';
@@ -55,6 +56,12 @@ export class SessionRepository {
 
   async lockOfUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ?${forUpdate(tx)}`, [userUuid]);
+  }
+
+  /** Read where the writer keeps it: the users are a floor above. */
+  async isOfWebmaster(tx: Sql, userUuid: string): Promise<boolean> {
+    const sql = 'SELECT 1 AS found FROM user_roles WHERE role = ? AND user_uuid = ?';
+    return (await tx.first(sql, [WEBMASTER, userUuid])) !== undefined;
   }
 
   async delete(tx: Sql, id: string): Promise<void> {

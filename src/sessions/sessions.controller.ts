@@ -81,7 +81,7 @@ export class SessionsController {
   @Delete(':session_id')
   @DocEndSession()
   @HttpCode(204)
-  @Requires('sessions.own')
+  @Requires('sessions.end')
   async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
     // Another user's session is reported as missing.
     const effect = () => this.sessions.end(id, caller, ownOnly(caller.actor));

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
+import { assertScope, hasScope } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
 import { randomToken, sha256 } from '../common/secret.js';
 import { now, secondsFrom } from '../common/time.js';
@@ -85,19 +86,24 @@ export class SessionsService {
     return this.repository.list(now(), userUuid, page);
   }
 
-  /** Ends a session. @param userUuid the user it must belong to, if given. @returns false when there is no such session. */
+  /**
+   * Ends a session. @param userUuid the user it must belong to, if given. @returns false when there is no such session.
+   * @throws ProblemError `insufficient_scope` for a key that may not touch Webmasters.
+   */
   async end(id: string, caller: Caller, userUuid?: string): Promise<boolean> {
     return this.transactions.run(async (tx) => {
       const session = await this.repository.lock(tx, id);
       if (!session || (userUuid !== undefined && session.user_uuid !== userUuid)) return false;
+      await this.assertMayEnd(tx, session.user_uuid, caller);
       await this.remove(tx, [session], caller);
       return true;
     }, caller);
   }
 
-  /** Ends all sessions of a user, each with an audit row. */
+  /** Ends all sessions of a user, each with an audit row. @throws ProblemError as `end`. */
   async endAll(userUuid: string, caller: Caller): Promise<void> {
     await this.transactions.run(async (tx) => {
+      await this.assertMayEnd(tx, userUuid, caller);
       await this.remove(tx, await this.repository.lockOfUser(tx, userUuid), caller);
     }, caller);
   }
@@ -115,6 +121,11 @@ export class SessionsService {
     const sessions = await this.repository.ofUser(tx, userUuid);
     const live = sessions.filter(({ expires }) => expires > time);
     if (live.length >= MOST_SESSIONS) await this.remove(tx, live.slice(0, 1 - MOST_SESSIONS), caller);
+  }
+
+  private async assertMayEnd(tx: Sql, userUuid: string, { actor }: Caller): Promise<void> {
+    if (hasScope(actor, 'webmasters') || !(await this.repository.isOfWebmaster(tx, userUuid))) return;
+    assertScope(actor, 'webmasters');
   }
 
   private async remove(tx: Sql, sessions: readonly Session[], caller: Caller): Promise<void> {

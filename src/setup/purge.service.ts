@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nest
 import { AuditService } from '../audit/audit.service.js';
 import { Log } from '../telemetry/log.js';
 import { ImportsService } from '../import/imports.service.js';
+import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import { LoginThrottle } from '../sessions/login-throttle.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
@@ -16,6 +17,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly sessions: SessionsService,
     private readonly throttle: LoginThrottle,
+    private readonly fuse: KeyFuse,
     private readonly idempotency: IdempotencyService,
     private readonly imports: ImportsService,
     private readonly audit: AuditService,
@@ -37,6 +39,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
   async run(): Promise<void> {
     await this.sessions.purge();
     await this.throttle.purge();
+    await this.fuse.purge();
     await this.idempotency.purge();
     await this.imports.purge();
     await this.audit.purge();

@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Metrics } from '../telemetry/metrics.js';
 import { toMillis } from '../common/time.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
+import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import { ImportsService } from '../import/imports.service.js';
 import { PasswordService } from '../users/passwords/password.service.js';
 
@@ -12,11 +13,12 @@ export class Gauges implements OnModuleInit {
     private readonly metrics: Metrics,
     private readonly passwords: PasswordService,
     private readonly imports: ImportsService,
+    private readonly fuse: KeyFuse,
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
-    const { metrics, passwords, imports, database } = this;
+    const { metrics, passwords, imports, fuse, database } = this;
     metrics.gauge(
       'rollcall_database_connections_in_use',
       'Connections of the pool in use.',
@@ -34,6 +36,12 @@ export class Gauges implements OnModuleInit {
       'Passwords that wait for a free core.',
       'sum',
       () => passwords.waiting,
+    );
+    metrics.gauge(
+      'rollcall_api_key_fuses_blown',
+      'API keys whose fuse has blown within the hour and was not reset.',
+      'max',
+      () => fuse.countBlown(),
     );
     metrics.gauge('rollcall_imports_parked', 'Imports that wait for an operator.', 'max', () =>
       imports.countParked(),

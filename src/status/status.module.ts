@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { ImportModule } from '../import/import.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { HealthController } from './health.controller.js';
@@ -10,7 +11,7 @@ import { ProblemsController } from './problems.controller.js';
 import { StatusController } from './status.controller.js';
 
 @Module({
-  imports: [ImportModule, UsersModule, TerminusModule.forRoot({ logger: false })],
+  imports: [ApiKeysModule, ImportModule, UsersModule, TerminusModule.forRoot({ logger: false })],
   controllers: [StatusController, HealthController, MetricsController, ProblemsController],
   providers: [Readiness, Gauges],
 })

@@ -23,6 +23,11 @@ export class Metrics implements Observer {
     labelNames: ['result'],
     registers: [this.registry],
   });
+  private readonly ignored = new Counter({
+    name: 'rollcall_ignored_fields_total',
+    help: 'Fields of users that were ignored, because the API key is made so.',
+    registers: [this.registry],
+  });
   private readonly known = new Map<string, Series>();
   private report = () => this.registry.metrics();
 
@@ -50,6 +55,10 @@ export class Metrics implements Observer {
 
   login(result: 'success' | 'failed' | 'throttled'): void {
     this.logins.inc({ result });
+  }
+
+  ignoredFields(count: number): void {
+    this.ignored.inc(count);
   }
 
   /**

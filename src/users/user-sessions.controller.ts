@@ -18,7 +18,7 @@ export class UserSessionsController {
   @Delete()
   @DocEndSessionsOfUser()
   @HttpCode(204)
-  @Requires('sessions.manage', 'sessions.own')
+  @Requires('sessions.manage', 'sessions.end')
   async endAll(@Param('user_id') uuid: string, @CurrentCaller() caller: Caller): Promise<void> {
     const effect = async (): Promise<void> => {
       await this.users.get(uuid, caller);

@@ -1,4 +1,16 @@
-import { Body, Controller, Get, Headers, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  Headers,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Req,
+  Res,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
@@ -23,6 +35,7 @@ import {
   versionsIn,
   viewFor,
 } from './user.view.js';
+import { UnknownFields } from './unknown-fields.js';
 import { DocChange, DocCreate, DocGet, DocMe, DocSearch } from './users.docs.js';
 import { UsersService } from './users.service.js';
 
@@ -39,6 +52,7 @@ export class UsersController {
   @DocCreate()
   @Requires('users.create')
   @Accepts({ body: true })
+  @UseInterceptors(UnknownFields)
   async create(
     @Body(new InputPipe(NewUserInput)) input: Checked<NewUserInput>,
     @CurrentCaller() caller: Caller,
@@ -96,6 +110,7 @@ export class UsersController {
   @HttpCode(200)
   @Requires('users.update', 'profile.update')
   @Accepts({ body: true })
+  @UseInterceptors(UnknownFields)
   async change(
     @Param('user_id') uuid: string,
     @Body(new InputPipe(ChangedUserInput)) input: Checked<ChangedUserInput>,

@@ -3,6 +3,7 @@ import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } fro
 import { ChangeBodyProblems, LOCATION, NEXT, Problems, Secured } from '../http/docs.js';
 import { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import { UserQuery } from './search/user.query.js';
+import { IGNORED_FIELDS, MAX_IGNORED_TEXT } from './unknown-fields.js';
 import { UserDto, UserPageDto, UserUuidDto } from './user.view.js';
 
 /** OpenAPI descriptions of the routes of `users.controller.ts`. */
@@ -10,6 +11,14 @@ import { UserDto, UserPageDto, UserUuidDto } from './user.view.js';
 const TAKEN = ['username_taken', 'email_taken', 'external_id_taken', 'authname_taken'] as const;
 const ETAG = {
   ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string', maxLength: 64 } },
+} as const;
+const IGNORED = {
+  [IGNORED_FIELDS]: {
+    description:
+      'Fields of the body that this service does not have, for an API key with `unknown_fields: "ignore"`; `+3` at the end ' +
+      'means three more.',
+    schema: { type: 'string', maxLength: MAX_IGNORED_TEXT },
+  },
 } as const;
 /** One tag or several; limited by the headers of a request. */
 const TAGS = { type: 'string', maxLength: 16_384 } as const;
@@ -56,7 +65,7 @@ export const DocCreate = () =>
       status: 201,
       description: 'Created.',
       type: UserUuidDto,
-      headers: LOCATION,
+      headers: { ...LOCATION, ...IGNORED },
     }),
     Secured(),
     ChangeBodyProblems(...TAKEN),
@@ -133,7 +142,12 @@ export const DocChange = () =>
         clear: { value: { about_me: '', social_media: {} } },
       },
     }),
-    ApiResponse({ status: 200, description: 'The user after the change.', type: UserDto, headers: ETAG }),
+    ApiResponse({
+      status: 200,
+      description: 'The user after the change.',
+      type: UserDto,
+      headers: { ...ETAG, ...IGNORED },
+    }),
     Secured(),
     ChangeBodyProblems(
       'malformed_uuid',

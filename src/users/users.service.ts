@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
+import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import { type FieldError, ProblemError, validationFailed } from '../common/errors.js';
 import type { Checked } from '../input/read-input.js';
 import { now } from '../common/time.js';
@@ -15,8 +16,9 @@ import { PasswordService } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import type { User } from './model/user.js';
 import { keepSelfFields } from './self-fields.js';
-import { type UserPatch, brokenRules, newUser, settle } from './input/user-rules.js';
+import { type UserPatch, brokenRules, judged, newUser, settle } from './input/user-rules.js';
 import { SELF_BLOCK, toProblem } from './change/failure.js';
+import { privilegeFailure } from './change/privilege.js';
 import type { UserChange } from './change/change-set.js';
 import { UserSettings } from './input/user-settings.js';
 import { presentUser } from './user.view.js';
@@ -36,10 +38,12 @@ export class UsersService {
     private readonly ownPassword: OwnPassword,
     private readonly newPasswords: NewPasswords,
     private readonly settings: UserSettings,
+    private readonly fuse: KeyFuse,
   ) {}
 
-  async find(uuid: string): Promise<User | undefined> {
-    return this.repository.find(uuid);
+  /** @param sql the transaction that this is part of, if any. */
+  async find(uuid: string, sql?: Sql): Promise<User | undefined> {
+    return this.repository.find(uuid, sql);
   }
 
   async findCredentials(name: string): Promise<Credentials | undefined> {
@@ -62,10 +66,11 @@ export class UsersService {
 
   /** @returns the uuid of the new user. */
   async create({ value, errors }: Checked<NewUserInput>, caller: Caller): Promise<string> {
-    errors.push(...settle(value, errors, this.settings));
+    const broken = [...errors, ...settle(value, errors, this.settings)];
     const nobody = newUser('', now());
-    errors.push(...(await this.passwordErrors(value, errors, nobody)));
-    assertFields(value, errors, nobody);
+    assertPrivilege(caller, undefined, judged(value, broken, nobody).after);
+    broken.push(...(await this.passwordErrors(value, broken, nobody)));
+    assertFields(value, broken, nobody);
     const patch = await this.toPatch(value, caller);
     const uuid = uuidv7();
     return this.transactions.run(async (tx) => {
@@ -89,15 +94,17 @@ export class UsersService {
     if (isWebmaster(caller.actor)) await this.assertGood(uuid, input, caller);
     else proven = await this.assertOwn(uuid, input, caller);
     const patch = await this.toPatch(input.value, caller);
-    return this.transactions.run(async (tx) => {
+    const change: UserChange = { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) };
+    const write = async (tx: Sql): Promise<User> => {
       if (proven) await this.ownPassword.assertStillProven(tx, proven);
-      return this.apply(tx, { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) }, caller);
-    }, caller);
+      return this.apply(tx, change, caller);
+    };
+    return this.fuse.watched(caller, () => this.transactions.run(write, caller));
   }
 
   /**
    * Checks what a Webmaster sends. Most requests are good and need no user for that: the writer reads it, and says whether
-   * there is one. @throws ProblemError `not_found`, `self_block`, `validation_failed`, in this order.
+   * there is one. @throws ProblemError `not_found`, `self_block`, `insufficient_scope`, `validation_failed`, in this order.
    */
   private async assertGood(
     uuid: string,
@@ -108,6 +115,7 @@ export class UsersService {
     if (errors.length === 0 && !value.password) return;
     const current = await this.get(uuid, caller);
     if (blocksSelf(caller, current, value)) throw toProblem([SELF_BLOCK]);
+    assertPrivilege(caller, current, judged(value, errors, current).after);
     errors.push(...(await this.passwordErrors(value, errors, current)));
     assertFields(value, errors, current);
   }
@@ -184,6 +192,12 @@ export class UsersService {
  */
 function assertFields(input: ChangedUserInput, errors: readonly FieldError[], current: User): void {
   if (errors.length > 0) throw validationFailed(brokenRules(input, errors, current));
+}
+
+/** The writer judges it too, on the locked row; here it comes before the errors of fields. @throws `insufficient_scope`. */
+function assertPrivilege({ actor }: Caller, before: User | undefined, after: User): void {
+  const refused = privilegeFailure(actor, before, after);
+  if (refused) throw toProblem([refused]);
 }
 
 function mismatch(sent: unknown, uuid: string): FieldError[] {

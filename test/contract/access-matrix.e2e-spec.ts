@@ -5,6 +5,7 @@ import { makeApiKey } from '../../src/api-keys/api-key-format.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
 import type { Client, Json } from '../support/client.js';
 import { aUser, create } from '../support/factories.js';
+import { NARROW, scopeOf, statusFor } from '../support/route-scopes.js';
 import { PASSWORD, databaseOf, inSeconds, sha256 } from '../support/people.js';
 
 /** All kinds of callers, in the order of the columns below. */
@@ -76,7 +77,8 @@ TABLE.push(
   ['GET /audit.csv', '', (c) => c.get('/audit.csv'), MANAGERS(200)],
   ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), MANAGERS(200)],
   ['GET /api_keys', '', (c) => c.get('/api_keys'), MANAGERS(200)],
-  ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x' }), MANAGERS(201)],
+  ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x', scopes: ['keys:write'] }), MANAGERS(201)],
+  ['POST /api_keys/{key_id}/fuse', '', (c) => c.post(`/api_keys/${NOBODY}/fuse`), MANAGERS(404)],
   ['DELETE /api_keys/{key_id}', '', (c) => c.delete(`/api_keys/${NOBODY}`), MANAGERS(404)],
   ['GET /sessions', '', (c) => c.get('/sessions'), [401, 401, 401, 200, 200, 200, 200]],
   [
@@ -118,12 +120,17 @@ let app: TestApp;
 let other: Json;
 let revokedKey: string;
 const people = new Map<Who, Json>();
+/** A key of each scope. */
+const narrow = new Map<string, string>();
 
 beforeAll(async () => {
   app = await TestApp.start();
   other = await create(app.key);
   for (const role of SESSIONS) {
     people.set(role, await create(app.key, { password: PASSWORD, roles: role === 'member' ? [] : [role] }));
+  }
+  for (const scope of NARROW) {
+    narrow.set(scope, (await app.key.post('/api_keys', { name: scope, scopes: [scope] })).body.key);
   }
   revokedKey = makeApiKey();
   await databaseOf(app).execute(
@@ -155,21 +162,43 @@ test.each(cells)('$route ($whose) by $who: $status', async ({ who, status, send 
   expect(answer.headers['www-authenticate'] !== undefined).toBe(status === 401);
 });
 
+const narrowCells = TABLE.flatMap(([route, whose, send, statuses]) => {
+  const full = statuses[WHO.indexOf('key')];
+  if (full === undefined) return [];
+  return NARROW.map((scope) => ({ route, whose, scope, status: statusFor(route, scope, full), send }));
+});
+
+test.each(narrowCells)('$route ($whose) by a key of $scope: $status', async ({ scope, status, send }) => {
+  const client = app.nobody.with({ 'x-api-key': narrow.get(scope) ?? '' });
+  const answer = await send(client, { own: '', other: other.uuid });
+  expect(answer.status).toBe(status);
+  expect(answer.body?.code).toBe(status === 403 ? 'insufficient_scope' : CODES.get(status));
+});
+
 describe('the table', () => {
-  const documented = (): string[] => {
+  const operations = (): [route: string, operation: Record<string, unknown>][] => {
     const { paths } = JSON.parse(
       readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
     ) as {
-      paths: Record<string, object>;
+      paths: Record<string, Record<string, Record<string, unknown>>>;
     };
     const below = Object.entries(paths).filter(([path]) => path.startsWith('/api/'));
-    return below.flatMap(([path, operations]) =>
-      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace('/api/0.3', '')}`),
+    return below.flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]): [string, Record<string, unknown>] => [
+        `${method.toUpperCase()} ${path.replace('/api/0.3', '')}`,
+        operation,
+      ]),
     );
   };
+  const documented = (): string[] => operations().map(([route]) => route);
 
   test('has a line for every route of the OpenAPI file, and for no other', () => {
     expect(new Set(TABLE.map(([route]) => route))).toEqual(new Set(documented()));
+  });
+
+  test('has the scope of every route, as the OpenAPI file names it', () => {
+    const named = operations().map(([route, operation]) => [route, operation['x-required-scope']]);
+    expect(named).toEqual(named.map(([route]) => [route, scopeOf(String(route))]));
   });
 
   test('leaves no route of the service out', () => {

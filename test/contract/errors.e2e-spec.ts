@@ -21,6 +21,8 @@ beforeAll(async () => {
     HASH_QUEUE_LIMIT: '1',
     REQUEST_TIMEOUT_SECONDS: '1',
     RATE_LIMIT_PER_MINUTE: String(RATE),
+    FUSE_MIN: '1',
+    FUSE_PERCENT: '0',
   });
   webmaster = await app.login();
   const { uuid, username } = await create(app.key, { password: PASSWORD });
@@ -90,6 +92,14 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   forbidden: () => member.post('/users', aUser()),
   field_not_permitted: () => member.put(`/users/${ids.member}`, { email: 'new@example.org' }),
   cross_site: () => webmaster.post('/users', aUser(), { origin: 'https://evil.example' }),
+  insufficient_scope: async () => {
+    const { body } = await app.key.post('/api_keys', { name: 'x', scopes: ['audit:read'] });
+    return app.nobody.with({ 'x-api-key': body.key as string }).get('/users/search');
+  },
+  network_not_permitted: async () => {
+    const { body } = await app.key.post('/api_keys', { name: 'x', networks: ['192.0.2.0/24'] });
+    return app.nobody.with({ 'x-api-key': body.key as string }).get('/users/search');
+  },
   self_block: () => webmaster.put(`/users/${ids.admin}`, { status: 'Blocked' }),
   not_found: () => app.key.get(`/users/${UNKNOWN}`),
   method_not_allowed: () => app.key.send('DELETE', '/status'),
@@ -112,6 +122,14 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
     let answer = await member.get('/users/me');
     for (let sent = 1; sent < RATE && answer.status === 200; sent++) answer = await member.get('/users/me');
     return answer.status === 200 ? member.get('/users/me') : answer;
+  },
+  fuse_blown: async () => {
+    const { key } = (await app.key.post('/api_keys', { name: 'one that blocks' })).body;
+    const uuids = [(await create(app.key)).uuid, (await create(app.key)).uuid];
+    const block = (uuid: string) =>
+      app.nobody.with({ 'x-api-key': key }).put(`/users/${uuid}`, { status: 'Blocked' });
+    await block(uuids[0]);
+    return block(uuids[1]);
   },
   login_throttled: async () => {
     for (let i = 0; i < 5; i++) await login('guessed');
@@ -139,6 +157,7 @@ const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegE
       'ratelimit-policy': /;q=300;w=60$/,
     },
   },
+  fuse_blown: { headers: { 'retry-after': /^3[56]\d\d$/ } },
   login_throttled: { headers: { 'retry-after': /^([1-9]|[1-9]\d|[1-8]\d\d|900)$/ } },
   unavailable: { headers: { 'retry-after': /^[1-9]\d*$/ } },
   outcome_unknown: { headers: { 'retry-after': /^[1-9]\d*$/ } },

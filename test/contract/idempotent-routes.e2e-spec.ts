@@ -46,6 +46,10 @@ const ROUTES: Record<string, () => Promise<Case>> = {
   },
   'POST /api_keys': async () =>
     Promise.resolve({ path: '/api_keys', body: { name: 'one' }, other: { name: 'two' }, table: 'api_keys' }),
+  'POST /api_keys/{key_id}/fuse': async () => {
+    const { id } = (await app.key.post('/api_keys', { name: 'with a fuse' })).body;
+    return { path: `/api_keys/${id}/fuse` };
+  },
   'DELETE /api_keys/{key_id}': async () => {
     const { id } = (await app.key.post('/api_keys', { name: 'to be revoked' })).body;
     return { path: `/api_keys/${id}` };

@@ -3,6 +3,7 @@ import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import { Planner } from '../../src/import/plan/planner.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
+import { RunRights } from '../../src/import/runs/run-rights.service.js';
 import { LeaseRepository } from '../../src/leases/lease.repository.js';
 import { Leases } from '../../src/leases/leases.service.js';
 import { NotOurs, Checkpoint } from '../../src/import/runs/checkpoint.js';
@@ -75,6 +76,7 @@ test('a worker that has lost its lease without noticing deletes nothing of the p
     app.app.get(TransactionRunner),
     new Leases(app.app.get(LeaseRepository)), // of an instance without a lease
     app.app.get(ImportRunsRepository),
+    app.app.get(RunRights),
   );
   const run = await app.app.get(ImportRunsRepository).find(id);
   if (!run) throw new Error('the run is gone');

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { mkdirSync, readdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
 import { API_KEY, TestApp } from '../support/app.js';
 import { Client, type Json } from '../support/client.js';
 import { type TestDatabase, freshDatabase } from '../support/database.js';
+import { Dropped, firstStart as firstStartOf } from '../support/drop-folder.js';
 import { csv, linked } from '../support/imports.js';
 import { databaseOf, inSeconds } from '../support/people.js';
 import { Process, newcomer } from '../support/process.js';
@@ -12,12 +13,13 @@ import { Process, newcomer } from '../support/process.js';
 /** Files in a drop folder, at the times of a schedule. */
 let database: TestDatabase;
 let folder: string;
+let dropped: Dropped;
 let apps: TestApp[] = [];
 jest.setTimeout(60_000);
 beforeEach(async () => {
   database = await freshDatabase();
   folder = join(database.folder, 'drop');
-  for (const part of ['', 'processing', 'done', 'failed']) mkdirSync(join(folder, part));
+  dropped = new Dropped(folder);
   apps = [];
 });
 afterEach(async () => {
@@ -31,42 +33,16 @@ const start = async (settings: Record<string, string> = {}) => {
   apps.push(app);
   return app;
 };
+const person = (id: string) => `${id},${id},${id}@example.org`;
 const drop = (name: string, ...lines: string[]) => {
-  writeFileSync(join(folder, name), csv('ExternalId,Username,Email', ...lines));
+  dropped.file(name, ...lines);
 };
 const mark = (name: string) => {
-  writeFileSync(join(folder, `${name}.done`), '');
+  dropped.mark(name);
 };
-const person = (id: string) => `${id},${id},${id}@example.org`;
-const names = (part: string) => readdirSync(join(folder, part)).sort();
-
-/** As if the last tick had been long ago, so that one was missed. */
-async function missTick(app: TestApp): Promise<void> {
-  await databaseOf(app).execute("UPDATE leases SET until = ? WHERE name = 'schedule.tick'", [
-    inSeconds(-400 * 24 * 3600),
-  ]);
-}
-/** Waits until the folder is as expected: checks at the beginning, and after each of its events. */
-async function until(done: () => boolean): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const look = () => {
-      if (!done()) return;
-      for (const watcher of watchers) watcher.close();
-      resolve();
-    };
-    const watchers = ['done', 'failed'].map((part) => watch(join(folder, part), look));
-    look();
-  });
-}
-/** The first start of a schedule catches up on nothing; afterwards a tick is missed. */
-async function firstStart(): Promise<void> {
-  const app = await start();
-  await app.stop(); // waits for the turn that every start begins with
-  apps = [];
-  const later = await TestApp.on(database);
-  await missTick(later);
-  await later.stop();
-}
+const names = (part: string) => dropped.names(part);
+const until = (done: () => boolean) => dropped.until(done);
+const firstStart = () => firstStartOf(database, { IMPORT_FOLDER: folder, IMPORT_CRON: '0 0 1 1 *' });
 
 test('a missed tick is caught up once: good files end in done, bad ones in failed, with the id of their run', async () => {
   await firstStart();
@@ -131,7 +107,9 @@ test('a tick whose sweep fails is still due', async () => {
   await firstStart();
   drop('a.csv', person('a'));
   mark('a.csv');
-  jest.spyOn(DropFolder.prototype, 'waiting').mockRejectedValueOnce(new Error('the folder is away'));
+  jest.spyOn(DropFolder.prototype, 'waiting').mockImplementationOnce(() => {
+    throw new Error('the folder is away');
+  });
   await start();
   await until(() => names('done').length === 1);
 });

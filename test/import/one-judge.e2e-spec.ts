@@ -20,7 +20,10 @@ import { databaseOf } from '../support/people.js';
 const CASES = Number(process.env['JUDGE_CASES'] ?? 150);
 const TABLES = ['user_identifiers', 'user_roles', 'user_words', 'audit_events', 'import_rows', 'import_runs'];
 const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' };
-const IMPORT: Caller = { ...SYSTEM, actor: { kind: 'import', id: uuidv7(), initiator: SYSTEM.actor } };
+const IMPORT: Caller = {
+  ...SYSTEM,
+  actor: { kind: 'import', id: uuidv7(), initiator: SYSTEM.actor, approver: null },
+};
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));

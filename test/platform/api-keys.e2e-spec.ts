@@ -35,11 +35,12 @@ test('a key is shown once, works at once, and is listed without its secret', asy
   });
   expect([isMistyped(key), key.split('_')[1]]).toEqual([false, rest.id.slice(-12)]);
   expect(await status(key)).toBe(200);
-  const { last_used, ...known } = rest;
-  expect(last_used).toBeNull();
+  const { last_used, last_address, ...known } = rest;
+  expect([last_used, last_address]).toEqual([null, null]);
   const found = await listed(rest.id);
   expect(found).toMatchObject(known);
   expect(found.last_used).not.toBeNull();
+  expect(found.last_address).toBe('127.0.0.1');
   expect(JSON.stringify((await app.key.get('/api_keys')).body)).not.toContain(key.split('_')[2]);
 });
 

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestApp } from '../support/app.js';
 import { ENGINE } from '../support/database.js';
-import { databaseOf, inSeconds } from '../support/people.js';
+import type { Client } from '../support/client.js';
+import { aPerson, databaseOf, inSeconds } from '../support/people.js';
 import { type CommandResult, processDatabase, runCommand } from '../support/process.js';
 
 /** The findings of `rollcall doctor`. */
@@ -55,7 +56,9 @@ test('all is well after the first start: only ok, exit code 0, and no probe is l
       /host +127\.0\.0\.1:\d+ +1\d\.\S+ +no cluster, takes changes +innodb_flush_log_at_trx_commit=\d /,
     );
   expect(well.out).toMatch(/webmasters +1 active\n/);
-  expect(well.out).toMatch(/api keys +1 usable\n/);
+  expect(well.out).toMatch(
+    /api keys +1 usable; 1 without expiry: first key \(\S+\); 1 with full rights: first key \(\S+\)\n/,
+  );
   expect(readdirSync(database.folder)).toEqual(before);
 });
 
@@ -80,6 +83,33 @@ test.each(['revoked', 'expires'])(
     expect(findings(await doctor())).toContain('warn api keys');
   },
 );
+
+test('keys of makers who are no Webmasters any more are listed, with the keys that were made with those', async () => {
+  const ids = new Map<string, string>();
+  await started(async (app) => {
+    const make = async (client: Client, name: string): Promise<Client> => {
+      const { body } = await client.post('/api_keys', { name, expires: '2999-01-31' });
+      ids.set(name, body.id as string);
+      return app.nobody.with({ 'x-api-key': body.key as string });
+    };
+    const webmaster = () => aPerson(app, { roles: ['Webmaster'] });
+    const [kept, demoted, blocked] = [await webmaster(), await webmaster(), await webmaster()];
+    await make(kept.client, 'of a Webmaster');
+    const first = await make(demoted.client, 'of a demoted one');
+    await make(first, 'made with that');
+    await make(blocked.client, 'of a blocked one');
+    await make(await make(app.key, 'of the first key'), 'made with the first key');
+    await app.key.put(`/users/${demoted.user.uuid as string}`, { roles: ['Editor'] });
+    await app.key.put(`/users/${blocked.user.uuid as string}`, { status: 'Blocked' });
+  });
+  const result = await doctor();
+  expect(findings(result)).toContain('warn key makers');
+  const line = result.out.split('\n').find((text) => text.includes('key makers')) ?? '';
+  const listed = [...ids].filter(([, id]) => line.includes(id)).map(([name]) => name);
+  expect(listed).toEqual(['of a demoted one', 'made with that', 'of a blocked one']);
+  expect(line).toMatch(/ 3 made by users who are no active Webmasters any more: .*; revoke them/);
+  expect(result.code).toBe(0);
+});
 
 test('an unreachable server is one failure; the other checks still run', async () => {
   const away = await doctor({ DATABASE_URL: `mysql://root:${SECRET}@127.0.0.1:1/rollcall` });

@@ -114,15 +114,20 @@ test('the list shows every key and its state, newest first, as a table and as JS
     expires: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/),
     revoked: null,
     last_used: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/),
+    last_address: '127.0.0.1',
+    scopes: null,
+    networks: null,
+    unknown_fields: 'refuse',
+    maker: { kind: 'system', id: null },
   });
   expect(await listed(late.id)).toMatchObject({ state: 'expired', last_used: null });
 
   const { code, out, err } = await run(['list']);
   expect([code, err]).toEqual([0, '']);
   const [head, ...lines] = out.trimEnd().split('\n');
-  expect(head).toMatch(/^ID +STATE +CREATED \(UTC\) +EXPIRES +LAST USED +NAME$/);
-  expect(lines[0]).toMatch(new RegExp(`^${late.id} +expired .* never +late$`));
-  expect(lines[1]).toMatch(new RegExp(`^${used.id} +active .*:\\d\\d +used$`));
+  expect(head).toMatch(/^ID +STATE +CREATED \(UTC\) +EXPIRES +LAST USED +FROM +SCOPES +NETWORKS +NAME$/);
+  expect(lines[0]).toMatch(new RegExp(`^${late.id} +expired .* never +- +all +any +late$`));
+  expect(lines[1]).toMatch(new RegExp(`^${used.id} +active .*:\\d\\d +127\\.0\\.0\\.1 +all +any +used$`));
   expect(lines).toHaveLength(Number(await stored()));
 });
 
@@ -131,7 +136,28 @@ test('a key has the requested name and expiry', async () => {
   expect(await listed(id)).toMatchObject({ name: 'HR system', expires: '2096-02-29T00:00:00.000Z' });
 });
 
+test('a key may be narrow', async () => {
+  const scopes = ['--scope', 'users:read', '--scope', 'imports:write:hr'];
+  const networks = ['--network', '127.0.0.0/8', '--network', '::1'];
+  const { key, id } = await make('narrow', ...scopes, ...networks, '--unknown-fields', 'ignore');
+  expect(await listed(id)).toMatchObject({
+    scopes: ['users:read', 'imports:write:hr'],
+    networks: ['127.0.0.0/8', '::1/128'],
+    unknown_fields: 'ignore',
+  });
+  expect((await search(key)).status).toBe(200);
+  expect(problemOf(await app.nobody.get('/audit', { 'x-api-key': key }))).toEqual([
+    403,
+    'insufficient_scope',
+  ]);
+  const [, line] = (await run(['list'])).out.split('\n');
+  expect(line).toMatch(/ users:read,imports:write:hr +127\.0\.0\.0\/8,::1\/128 +narrow$/);
+});
+
 test.each([
+  [['x', '--scope=users:reed'], 'scopes must hold some of users:read'],
+  [['x', '--network=10.1.2.3/8'], 'networks must hold networks such as'],
+  [['x', '--unknown-fields=drop'], 'Allowed choices are refuse, ignore'],
   [['a\nb'], 'control characters'],
   [['x', '--expires=0d'], 'must be a future date'],
 ])('create %j is refused and creates no key', async (args, message) => {
@@ -159,4 +185,15 @@ test.each([[['--help']], [['create', '--help']]])('keys %j lists the exit codes'
   const { code, out, err } = await run(args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/Exit codes: 0 done, 2 nothing done/);
+});
+
+test('the fuse of a key is reset; of an unknown key it is not', async () => {
+  const { id } = await make('with a fuse');
+  const done = await run(['fuse', id.toUpperCase()]);
+  expect([done.code, done.err]).toEqual([0, '']);
+  expect(done.out).toMatch(/^The fuse of key \S+ is open until \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)\.\n$/);
+  expect(await audit(id)).toEqual([audited('api_key.created'), audited('api_key.fuse_reset')]);
+  const unknown = await run(['fuse', UNKNOWN]);
+  expect([unknown.code, unknown.out]).toEqual([2, '']);
+  expect(unknown.err).toContain(`There is no key ${UNKNOWN}`);
 });

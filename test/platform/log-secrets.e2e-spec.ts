@@ -56,7 +56,7 @@ describe('the log of a service that is used in every way', () => {
     const body = {
       username: `${SECRET}-name`,
       email: `${SECRET}@example.org`,
-      password: `${SECRET} password`,
+      password: `${SECRET} of the garden fence`,
       phone: SECRET,
       firstname: SECRET,
     };

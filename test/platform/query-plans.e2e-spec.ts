@@ -21,7 +21,15 @@ const MOST = { sqlite: 10_000, mariadb: 1000 }[ENGINE];
 const PILOTS = 1500;
 
 /** Tables with a handful of rows, and a list of values that a statement names. */
-const SMALL = new Set(['json_each', 'user_counts', 'user_rules', 'leases', 'api_keys', 'import_runs']);
+const SMALL = new Set([
+  'json_each',
+  'user_counts',
+  'user_rules',
+  'leases',
+  'api_keys',
+  'key_fuses',
+  'import_runs',
+]);
 
 /** Statements that may read many rows, and why. */
 const WALKS: [RegExp, string][] = [

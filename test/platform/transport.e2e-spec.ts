@@ -87,6 +87,13 @@ describe('HTTPS of its own', () => {
     expect(answer.headers['strict-transport-security']).toMatch(/^max-age=\d{8}/);
     const weak = get(`${url}/status`, { ca, maxVersion: 'TLSv1.2', ciphers: 'AES256-SHA' });
     await expect(once(weak, 'response')).rejects.toThrow(/handshake failure/);
+    const old = get(`${url}/status`, {
+      ca,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    });
+    await expect(once(old, 'response')).rejects.toThrow(/protocol version/);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
   });
 

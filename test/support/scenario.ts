@@ -1,4 +1,5 @@
 import { hash } from '@node-rs/argon2';
+import { Env } from '../../src/config/env.js';
 import { PurgeService } from '../../src/setup/purge.service.js';
 import type { TestApp } from './app.js';
 import type { Answer, Client } from './client.js';
@@ -121,10 +122,12 @@ export async function comeAndGo(app: TestApp): Promise<void> {
 }
 
 /** Keys, the audit with every filter, and what monitoring reads. */
-export async function lookAround({ key, nobody }: TestApp): Promise<void> {
+export async function lookAround(app: TestApp): Promise<void> {
+  const { key, nobody } = app;
   const { id } = (await ok(key.post('/api_keys', { name: 'x' }), 201)).body;
   await ok(key.get('/api_keys?limit=1&offset=1'));
   await ok(key.delete(`/api_keys/${id}`), 204);
+  await blowAFuse(app);
   const filters = [
     '',
     `actor=${BUSY_ACTOR}`,
@@ -147,6 +150,29 @@ export async function lookAround({ key, nobody }: TestApp): Promise<void> {
   }
   for (const path of ['/health/live', '/health/ready', '/metrics']) await ok(nobody.raw('GET', path));
   await ok(nobody.get('/status'));
+}
+
+/** A key blocks more users than it may, and its fuse is reset. */
+async function blowAFuse(app: TestApp): Promise<void> {
+  const { key, nobody } = app;
+  const env = app.app.get(Env);
+  const { FUSE_MIN, FUSE_PERCENT } = env;
+  Object.assign(env, { FUSE_MIN: 1, FUSE_PERCENT: 0 });
+  const made = (await ok(key.post('/api_keys', { name: 'fuse' }), 201)).body;
+  const client = nobody.with({ 'x-api-key': made.key });
+  const block = async (status: number): Promise<void> => {
+    await ok(client.put(`/users/${(await create(key)).uuid as string}`, { status: 'Blocked' }), status);
+  };
+  await block(200);
+  await block(429);
+  await ok(key.post(`/api_keys/${made.id as string}/fuse`));
+  await block(200);
+  const old = [made.id as string, inSeconds(-7200), seededUuid(1)];
+  await databaseOf(app).execute(
+    'INSERT INTO key_deactivations (key_id, time, user_uuid) VALUES (?, ?, ?)',
+    old,
+  );
+  Object.assign(env, { FUSE_MIN, FUSE_PERCENT });
 }
 
 /** Purges what has expired. */

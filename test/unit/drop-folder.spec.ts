@@ -1,36 +1,61 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs/promises';
+import type { PathLike } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The calls of the file system at which the process ends: nothing more is done from there on. */
-let killedAt: 'rename' | 'rm' | undefined;
-const kill = () => Promise.reject(new Error('killed'));
+/** What happens at a call of the file system: before it, or in its place when it throws. */
+let before: Partial<Record<'open' | 'rename' | 'unlink', (path: string) => unknown>> = {};
 const real = { ...fs };
+const hooked = <A extends [PathLike, ...unknown[]], R>(
+  call: keyof typeof before,
+  work: (...args: A) => Promise<R>,
+) => ({
+  [call]: async (...args: A): Promise<R> => {
+    await before[call]?.(String(args[0]));
+    return work(...args);
+  },
+});
 jest.unstable_mockModule('node:fs/promises', () => ({
   ...real,
-  rename: (from: string, to: string) => (killedAt === 'rename' ? kill() : real.rename(from, to)),
-  rm: (path: string, options: object) => (killedAt === 'rm' ? kill() : real.rm(path, options)),
+  ...hooked('open', real.open),
+  ...hooked('rename', real.rename),
+  ...hooked('unlink', real.unlink),
 }));
-const { DropFolder } = await import('../../src/import/schedule/drop-folder.js');
+const { DropFolder, ChangedFile } = await import('../../src/import/schedule/drop-folder.js');
 
+const ID = '01a1fc00-0000-7000-8000-00000000dead';
+const signal = new AbortController().signal;
 let folder: string;
 beforeEach(async () => void (folder = await fs.mkdtemp(join(tmpdir(), 'rollcall-drop-'))));
-afterEach(async () => fs.rm(folder, { recursive: true }));
+afterEach(async () => {
+  before = {};
+  await fs.rm(folder, { recursive: true });
+});
 
-test.each(['rm', 'rename'] as const)(
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+const kill = () => {
+  throw new Error('killed');
+};
+
+test.each(['unlink', 'rename'] as const)(
   'a process that is killed at the %s of a claim leaves no marker for the next file of the name',
   async (call) => {
     const drop = new DropFolder(folder, '*.csv');
     await fs.writeFile(join(folder, 'users.csv'), 'of today');
     await fs.writeFile(join(folder, 'users.csv.done'), '');
-    killedAt = call;
-    await expect(drop.claim('users.csv', 'run-1')).rejects.toThrow('killed');
-    killedAt = undefined;
-    const [left] = await drop.claimed();
-    if (!left) expect(await drop.claim('users.csv', 'run-2')).toMatchObject({ name: 'users.csv' });
+    before = { [call]: kill };
+    await expect(drop.claim('users.csv', ID)).rejects.toThrow('killed');
+    before = {};
+    const [left] = await collect(drop.claimed());
+    if (!left) expect(await drop.claim('users.csv', ID)).toMatchObject({ name: 'users.csv' });
     await fs.writeFile(join(folder, 'users.csv'), 'the first half of tomor');
-    expect(await drop.waiting()).toEqual([{ name: 'users.csv', ready: false }]);
+    expect(await collect(drop.waiting())).toEqual([{ name: 'users.csv', ready: false }]);
   },
 );
 
@@ -39,14 +64,116 @@ test.each([
   ['characters of four bytes', '😀', 62],
 ])('a file whose name of %s is as long as names can be comes to its end', async (_, letter, count) => {
   const name = `${letter.repeat(count)}.csv`;
-  const id = '01a1fc00-0000-7000-8000-00000000dead';
+  const id = ID;
   const drop = new DropFolder(folder, '*.csv');
   await fs.writeFile(join(folder, name), '');
   const claimed = await drop.claim(name, id);
   if (!claimed) throw new Error('another process was faster');
-  expect(await drop.claimed()).toEqual([claimed]);
+  expect(await collect(drop.claimed())).toEqual([{ ...claimed, ready: false }]);
   await drop.archive(claimed, 'done');
   expect(await fs.readdir(join(folder, 'done'))).toEqual([
     expect.stringMatching(`^(${letter})+\\.${id}\\.csv$`),
   ]);
+});
+
+const SWAPS: [string, (path: string, secret: string) => Promise<unknown>][] = [
+  ['a link', (path, secret) => fs.symlink(secret, path)],
+  ['a pipe', async (path) => execFileSync('mkfifo', [path])],
+  ['a folder', (path) => fs.mkdir(path)],
+  ['a file with a second name (a hard link)', (path, secret) => fs.link(secret, path)],
+];
+const swap = async (kind: (typeof SWAPS)[number][1], path: string) => {
+  const secret = join(folder, 'secret.txt');
+  await fs.writeFile(secret, 'of others');
+  await fs.rm(path);
+  await kind(path, secret);
+};
+
+test.each(SWAPS)(
+  '%s that takes the place of a file between the look and the open is not read',
+  async (reason, kind) => {
+    const drop = new DropFolder(folder, '*.csv');
+    await fs.writeFile(join(folder, 'a.csv'), 'of the deliverer');
+    const file = await drop.claim('a.csv', ID);
+    if (!file) throw new Error('another process was faster');
+    before = {
+      open: async (path) => {
+        if (!path.endsWith(file.entry)) return;
+        before = {};
+        await swap(kind, join(folder, 'processing', file.entry));
+      },
+    };
+    await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
+    expect(before).toEqual({});
+  },
+);
+
+test.each(SWAPS)('%s that takes the place of a file before its claim is not read', async (reason, kind) => {
+  const drop = new DropFolder(folder, '*.csv');
+  await fs.writeFile(join(folder, 'a.csv'), 'of the deliverer');
+  before = {
+    rename: async () => {
+      before = {};
+      await swap(kind, join(folder, 'a.csv'));
+    },
+  };
+  const file = await drop.claim('a.csv', ID);
+  if (!file) throw new Error('another process was faster');
+  expect(await collect(drop.claimed())).toMatchObject([{ refused: { reason } }]);
+  await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
+});
+
+test('a folder whose path leads elsewhere meanwhile stays the folder that was opened', async () => {
+  const drop = new DropFolder(folder, '*.csv');
+  await fs.writeFile(join(folder, 'a.csv'), 'of the deliverer');
+  await fs.mkdir(join(folder, 'elsewhere'));
+  before = {
+    rename: async () => {
+      before = {};
+      await fs.rename(join(folder, 'processing'), join(folder, 'moved'));
+      await fs.symlink(join(folder, 'elsewhere'), join(folder, 'processing'));
+    },
+  };
+  await drop.claim('a.csv', ID);
+  expect(await fs.readdir(join(folder, 'elsewhere'))).toEqual([]);
+  expect(await fs.readdir(join(folder, 'moved'))).toEqual([`${ID}~a.csv`]);
+});
+
+test('what is written while it is read is no file yet; what is aborted is read no further', async () => {
+  const drop = new DropFolder(folder, '*.csv');
+  await fs.writeFile(join(folder, 'a.csv'), 'one');
+  const file = await drop.claim('a.csv', ID);
+  if (!file) throw new Error('another process was faster');
+  const bytes = drop.read(file, signal);
+  expect(String((await bytes.next()).value)).toBe('one');
+  await fs.appendFile(join(folder, 'processing', file.entry), ', two');
+  await expect(collect(bytes)).rejects.toThrow(ChangedFile);
+  await expect(collect(drop.read(file, AbortSignal.abort(new Error('the end'))))).rejects.toThrow('the end');
+});
+
+test('thousands of files come in the order of their names, each once', async () => {
+  const drop = new DropFolder(folder, '*.csv');
+  const names = Array.from({ length: 3500 }, (_, i) => `${10_000 + i}.csv`);
+  await Promise.all(names.map((name) => fs.writeFile(join(folder, name), '')));
+  await fs.writeFile(
+    Buffer.concat([Buffer.from(folder + '/'), Buffer.from([0xff]), Buffer.from('.csv')]),
+    '',
+  );
+  const found = await collect(drop.waiting());
+  expect(found.map(({ name }) => name)).toEqual([...names, '\ufffd.csv']);
+  expect(found.at(-1)?.refused?.reason).toBe('a file whose name is not UTF-8');
+});
+
+test('a work folder on another file system is refused, with the reason', async () => {
+  const work = join(folder, 'work');
+  const drop = new DropFolder(folder, '*.csv', work);
+  await drop.prepare();
+  before = {
+    rename: () => {
+      throw Object.assign(new Error('EXDEV'), { code: 'EXDEV' });
+    },
+  };
+  await expect(drop.prepare()).rejects.toThrow(/^IMPORT_WORK_FOLDER must be on the same file system/);
+  expect(await fs.readdir(folder)).toEqual(['work']);
+  expect(await fs.readdir(join(work, 'processing'))).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Actor, isSelf } from '../../src/access/actor.js';
 import { type Permission, isWebmaster, may } from '../../src/access/policy.js';
 import { RoleCatalogue } from '../../src/access/roles.js';
+import { FULL_RIGHTS } from '../../src/access/scopes.js';
 
 const withRoles = (...roles: string[]): Actor => ({
   kind: 'user',
@@ -10,7 +11,12 @@ const withRoles = (...roles: string[]): Actor => ({
   roles,
   sessionId: 'session',
 });
-const KEY: Actor = { kind: 'key', id: '00000000-0000-4000-8000-000000000002' };
+const KEY: Actor = {
+  kind: 'key',
+  id: '00000000-0000-4000-8000-000000000002',
+  rights: FULL_RIGHTS,
+  ignoresUnknownFields: false,
+};
 const SYSTEM: Actor = { kind: 'system', id: null };
 
 type Level = 'external' | 'member' | 'webmaster';

@@ -171,7 +171,10 @@ test('nobody blocks themselves, by an import of their own neither', async () => 
   const [a] = uuids((await apply(people('self', 1))).outcomes) as [string];
   const person = { kind: 'user' as const, id: a, username: 'self 0', roles: ['Webmaster'], sessionId: 's' };
   const own: Caller = { ...SYSTEM, actor: person };
-  const byImport: Caller = { ...SYSTEM, actor: { kind: 'import', id: uuidv7(), initiator: person } };
+  const byImport: Caller = {
+    ...SYSTEM,
+    actor: { kind: 'import', id: uuidv7(), initiator: person, approver: null },
+  };
   for (const caller of [own, byImport]) {
     const { outcomes } = await apply([{ kind: 'update', uuid: a, patch: { status: 'Blocked' } }], caller);
     expect(codes(outcomes)).toEqual(['self_block']);

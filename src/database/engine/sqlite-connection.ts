@@ -21,9 +21,14 @@ const MAX_PREPARED = 300;
 /** Milliseconds that a statement waits for the lock of another process, where the thread has nothing else to do. */
 const BUSY_MILLIS = 5000;
 
+/** Makes the folder of a file where it is missing, open to the user of the service only. */
+export function makeFolderOf(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+}
+
 /** Opens the file, which is created where there is none. @throws the driver's error. */
 export function openFile(file: string): libsql.Database {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolderOf(file);
   const connection = new libsql(file, { timeout: BUSY_MILLIS });
   chmodSync(file, 0o600); // it holds password hashes
   // FULL: what was acknowledged survives a loss of power.

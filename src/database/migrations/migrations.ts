@@ -6,6 +6,8 @@ import { NoChanges1764000000000 } from './1764000000000-no-changes.js';
 import { UserCounts1764100000000 } from './1764100000000-user-counts.js';
 import { IdempotentRequests1764300000000 } from './1764300000000-idempotent-requests.js';
 import { FewerIndexes1764400000000 } from './1764400000000-fewer-indexes.js';
+import { NarrowKeys1764500000000 } from './1764500000000-narrow-keys.js';
+import { RightsAndFuses1764550000000 } from './1764550000000-rights-and-fuses.js';
 import { LoginAddresses1764700000000 } from './1764700000000-login-addresses.js';
 
 /** In the order in which they run. One set for every engine. */
@@ -18,5 +20,7 @@ export const MIGRATIONS = [
   UserCounts1764100000000,
   IdempotentRequests1764300000000,
   FewerIndexes1764400000000,
+  NarrowKeys1764500000000,
+  RightsAndFuses1764550000000,
   LoginAddresses1764700000000,
 ];

@@ -9,7 +9,7 @@ import { prepareUser } from '../../users/change/prepared-user.js';
 import { UserWriter } from '../../users/change/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import type { ImportRun } from '../runs/import-run.js';
+import { type ImportRun, callerOf } from '../runs/import-run.js';
 import { type StagedRow, failedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { Pace } from './pace.js';
@@ -45,10 +45,7 @@ export class Applier {
 
   /** Applies the batches after the last applied one. @throws what `Checkpoint.commit` throws. */
   async apply(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
-    const caller: Caller = {
-      ...run.caller,
-      actor: { kind: 'import', id: run.id, initiator: run.caller.actor },
-    };
+    const caller = callerOf(run);
     const pace = new Pace(this.database.dialect);
     let waiting = this.prepare(run, run.appliedBatches, pace);
     try {

@@ -5,6 +5,7 @@ import { Log } from '../../telemetry/log.js';
 import { TransactionRunner } from '../../database/transaction-runner.js';
 import { RunEvents } from '../report/run-events.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
+import { RunRights } from '../runs/run-rights.service.js';
 import { Leases } from '../../leases/leases.service.js';
 import { ImportLane } from './import-lane.js';
 import { RunProcess } from './run-process.service.js';
@@ -31,6 +32,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly leases: Leases,
+    private readonly rights: RunRights,
     private readonly process: RunProcess,
     private readonly transactions: TransactionRunner,
     private readonly events: RunEvents,
@@ -86,7 +88,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   private async workOnNext(): Promise<void> {
     const id = await this.runs.next();
     if (id === undefined) return;
-    const checkpoint = new Checkpoint(id, () => this.stopping, this.transactions, this.leases, this.runs);
+    const { transactions, leases, runs, rights } = this;
+    const checkpoint = new Checkpoint(id, () => this.stopping, transactions, leases, runs, rights);
     try {
       await this.process.run(checkpoint);
     } catch (error) {

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { FuseBlown } from '../../api-keys/fuse/fuse-blown.js';
+import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { Log } from '../../telemetry/log.js';
 import { toProblemError } from '../../http/problem.js';
@@ -9,10 +11,19 @@ import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { Planner } from '../plan/planner.js';
 import { FailedRows } from '../report/failed-rows.js';
 import { Applier } from './applier.service.js';
+import { FuseGuard } from './fuse-guard.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ImportRun, type Reason, type RunChange, type RunState, noCounts } from '../runs/import-run.js';
-import { Cancelled, NotOurs, Stopping, type Checkpoint } from '../runs/checkpoint.js';
+import { RunRights } from '../runs/run-rights.service.js';
+import {
+  type ImportRun,
+  type Reason,
+  type RunChange,
+  type RunState,
+  callerOf,
+  noCounts,
+} from '../runs/import-run.js';
+import { Cancelled, NotOurs, RightsLost, Stopping, type Checkpoint } from '../runs/checkpoint.js';
 
 /** Takes a run from its current state as far as it can go without an operator. */
 @Injectable()
@@ -23,7 +34,10 @@ export class RunProcess {
     private readonly files: ImportFilesRepository,
     private readonly planner: Planner,
     private readonly applier: Applier,
+    private readonly fuse: KeyFuse,
+    private readonly fuseGuard: FuseGuard,
     private readonly failedRows: FailedRows,
+    private readonly rights: RunRights,
     private readonly audit: AuditService,
     private readonly log: Log,
   ) {}
@@ -37,17 +51,21 @@ export class RunProcess {
         run = await this.current(checkpoint);
       }
       if (run.state !== 'applying') return;
-      await this.applier.apply(run, checkpoint);
+      const applying = run;
+      await this.fuse.watched(callerOf(run), () => this.applier.apply(applying, checkpoint));
       await this.end(await this.current(checkpoint), checkpoint);
     } catch (error) {
       await this.stop(error, checkpoint);
     }
   }
 
+  /** The run as it is now, with the rights that the keys behind it have: none, for one that is not in force any more. */
   private async current(checkpoint: Checkpoint): Promise<ImportRun> {
     const run = await this.runs.find(checkpoint.runId);
     if (!run) throw new Error('an import was deleted while it was running');
-    return run;
+    const actor = (await this.rights.current(run.caller.actor)) ?? run.caller.actor;
+    const approver = run.approver && ((await this.rights.current(run.approver)) ?? run.approver);
+    return { ...run, caller: { ...run.caller, actor }, approver };
   }
 
   private async plan(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
@@ -59,7 +77,9 @@ export class RunProcess {
       rowsDone: 0,
       percent: 0,
     });
-    const plan = await this.planner.plan(run, checkpoint);
+    const planned = await this.planner.plan(run, checkpoint);
+    const fuse = await this.fuseGuard.guard(run, planned);
+    const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
     await this.failedRows.keepCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
@@ -72,8 +92,10 @@ export class RunProcess {
       return checkpoint.commit(async () => undefined, { ...plan, state: 'planned', percent: 100 });
     }
     const supersede = (tx: Sql): Promise<void> => this.supersede(tx, run);
-    if (hit && !run.approved) {
-      return checkpoint.commit(supersede, { ...plan, state: 'needs_approval', percent: 100 });
+    if (fuse?.hit === true || (hit && !run.approved)) {
+      const unapproved = { approved: false, approver: null }; // of the key itself, whose fuse it would blow
+      const parked = { ...plan, ...unapproved, state: 'needs_approval', percent: 100 } as const;
+      return checkpoint.commit(supersede, parked);
     }
     const next: RunChange = {
       state: 'applying',
@@ -124,6 +146,10 @@ export class RunProcess {
   private async stop(error: unknown, checkpoint: Checkpoint): Promise<void> {
     if (error instanceof NotOurs || error instanceof Stopping) throw error;
     if (error instanceof Cancelled) return this.abandon(checkpoint, 'cancelled', null);
+    if (error instanceof RightsLost) return this.abandon(checkpoint, 'cancelled', error.reason);
+    if (error instanceof FuseBlown) {
+      return this.abandon(checkpoint, 'cancelled', { code: error.code, message: error.detail });
+    }
     if (error instanceof FileError) {
       const { code, message, line } = error;
       return this.abandon(checkpoint, 'failed', { code, message, ...(line !== undefined && { line }) });
@@ -193,11 +219,9 @@ export class RunProcess {
       { field: 'counts', new: counts },
       { field: 'missing', new: missing },
     ];
-    await this.audit.record(
-      tx,
-      { ...run.caller, actor: { kind: 'import', id: run.id, initiator: run.caller.actor } },
-      [{ action: 'import.completed', target: { kind: 'import', id: run.id }, changes }],
-    );
+    await this.audit.record(tx, callerOf(run), [
+      { action: 'import.completed', target: { kind: 'import', id: run.id }, changes },
+    ]);
   }
 }
 

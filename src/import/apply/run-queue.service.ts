@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
+import { assertScope } from '../../access/policy.js';
+import { datasetScope } from '../../access/scopes.js';
 import { ProblemError, unavailable } from '../../common/errors.js';
 import { truncated } from '../../common/text.js';
 import { TransactionRunner } from '../../database/transaction-runner.js';
@@ -24,9 +26,12 @@ export class RunQueue {
 
   /**
    * Checks what the options' own rules cannot know. Callers check before they store a file.
-   * @throws ProblemError `invalid_parameter` when `default_roles` names an unknown role.
+   * @throws ProblemError `insufficient_scope` for a key that may not import this data set, or not with `allow_privileged`;
+   * `invalid_parameter` when `default_roles` names an unknown role.
    */
-  assertOptions({ default_roles }: ImportOptions): void {
+  assertOptions({ default_roles, dataset, allow_privileged }: ImportOptions, { actor }: Caller): void {
+    assertScope(actor, datasetScope(dataset));
+    if (allow_privileged) assertScope(actor, 'webmasters');
     const unknown = default_roles?.find((role) => this.settings.roles.find(role) === undefined);
     if (unknown === undefined) return;
     const detail = `default_roles names "${truncated(unknown, 64)}", which is not a role of this service.`;
@@ -39,7 +44,7 @@ export class RunQueue {
    * a purge took it for an interrupted upload.
    */
   async submit(file: StoredFile, options: ImportOptions, caller: Caller): Promise<ImportRun> {
-    this.assertOptions(options);
+    this.assertOptions(options, caller);
     const run = await this.transactions.run(async (tx) => {
       const parts = await this.files.lock(tx, file.runId);
       if (parts !== file.parts) throw unavailable('The stored file is incomplete; send it again.', 1);

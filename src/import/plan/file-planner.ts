@@ -8,7 +8,7 @@ import type { CsvRecord } from '../file/csv-reader.js';
 import { FileError } from '../file/file-error.js';
 import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
-import type { ImportRun } from '../runs/import-run.js';
+import { type ImportRun, callerOf } from '../runs/import-run.js';
 import { type Adopted, Adoption } from './adoption.js';
 import { newUuids } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
@@ -121,7 +121,7 @@ export class FilePlanner {
       const context = {
         options: run.options,
         settings: this.settings,
-        initiator: run.caller.actor,
+        initiator: callerOf(run).actor,
         before,
         uuid: before?.uuid ?? idOf(key),
         manager,

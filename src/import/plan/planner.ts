@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import type { ImportRun, RunChange } from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { FilePlanner } from './file-planner.js';
 import { GuardSettings, guardsOf } from './guards.js';
@@ -34,7 +34,7 @@ export class Planner {
     await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory);
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
-    if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder);
+    if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder, callerOf(run).actor);
     else await this.files.plan(run, builder);
     await builder.resolve();
     const missing = original ? 0 : await this.missing.plan(run, builder);

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../access/actor.js';
 import { Changes } from '../../common/changes.js';
 import { differences } from '../../users/model/user.js';
 import type { User } from '../../users/model/user.js';
 import { patched } from '../../users/input/user-rules.js';
+import { privilegeFailure } from '../../users/change/privilege.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
@@ -24,8 +26,8 @@ export class RevertPlanner {
     private readonly directory: UserDirectory,
   ) {}
 
-  /** @param original the run to undo. @param total its rows that changed something. */
-  async plan(original: ImportRun, total: number, builder: PlanBuilder): Promise<void> {
+  /** @param original the run to undo. @param total its rows that changed something. @param initiator of the revert. */
+  async plan(original: ImportRun, total: number, builder: PlanBuilder, initiator: Actor): Promise<void> {
     let after = BEFORE_ALL;
     for (;;) {
       const page = await this.rows.page(original.id, after, ROWS_AT_ONCE);
@@ -38,7 +40,7 @@ export class RevertPlanner {
       );
       const users = await this.directory.byUuids(applied.flatMap(({ userUuid }) => userUuid ?? []));
       const judged = applied.map((row, index) =>
-        undo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.userUuid ?? '')),
+        undo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.userUuid ?? ''), initiator),
       );
       await builder.claim(judged, true);
       const percent = Math.min(
@@ -53,7 +55,14 @@ export class RevertPlanner {
   }
 }
 
-function undo(row: StagedRow, user: User | undefined): PlannedRow {
+/** Undone is what the writer would let the initiator do. */
+function undo(row: StagedRow, user: User | undefined, initiator: Actor): PlannedRow {
+  const planned = undone(row, user);
+  const refused = planned.after && privilegeFailure(initiator, planned.before, planned.after);
+  return refused ? conflict(row, user, [refused]) : planned;
+}
+
+function undone(row: StagedRow, user: User | undefined): PlannedRow {
   if (!user)
     return conflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'is no user any more' }]);
   if (row.outcome === 'created') return blockCreated(row, user);

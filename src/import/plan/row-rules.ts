@@ -6,6 +6,7 @@ import { unescapeFormula } from '../../common/csv.js';
 import { readInput } from '../../input/read-input.js';
 import { truncated } from '../../common/text.js';
 import { SELF_BLOCK } from '../../users/change/failure.js';
+import { privilegeFailure } from '../../users/change/privilege.js';
 import { blocksSelf } from '../../users/change/user-writer.service.js';
 import { differences, fieldsSet } from '../../users/model/user.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
@@ -61,7 +62,7 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const errorsOfRow = [...damaged(file, before), ...all.map((error) => toRowError(error, file))];
   if (errorsOfRow.length > 0) return planned(file, context, 'error', { errors: errorsOfRow });
 
-  const refused = forbidden(before, after, context);
+  const refused = forbidden(before, after, context) ?? privilegeFailure(context.initiator, before, after);
   if (refused) return planned(file, context, 'error', { errors: [refused] });
   if (!before) return planned(file, context, 'created', { after, changes: fieldsSet(after) });
   const changes = differences(before, after);

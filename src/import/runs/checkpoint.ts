@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Sql } from '../../database/engine/sql.js';
 import type { TransactionRunner } from '../../database/transaction-runner.js';
 import type { ImportRunsRepository } from './import-runs.repository.js';
-import { RUNNABLE, type RunChange } from './import-run.js';
+import { RUNNABLE, type Reason, type RunChange } from './import-run.js';
+import type { RunRights } from './run-rights.service.js';
 import type { Leases } from '../../leases/leases.service.js';
 
 export const IMPORT_LEASE = 'imports';
@@ -15,12 +16,21 @@ const REPORT_MILLIS = 500;
 export class NotOurs extends Error {}
 /** Somebody has asked the run to stop. */
 export class Cancelled extends Error {}
+/** A credential that the run acts for would be refused now. */
+export class RightsLost extends Error {
+  constructor(readonly reason: Reason) {
+    super(reason.message);
+  }
+}
 /** This process is about to end. */
 export class Stopping extends Error {}
 
 type Progress = Pick<RunChange, 'rowsDone' | 'percent'>;
 
-/** One worker's work on one run: every write goes with a look at the lease and at what operators have asked for. */
+/**
+ * One worker's work on one run: every write goes with a look at the lease, at what operators have asked for, and at the
+ * credentials that the run acts for.
+ */
 export class Checkpoint {
   private reported = 0;
   private ending = false;
@@ -31,6 +41,7 @@ export class Checkpoint {
     private readonly transactions: TransactionRunner,
     private readonly leases: Leases,
     private readonly runs: ImportRunsRepository,
+    private readonly rights: RunRights,
   ) {}
 
   /** What is written from now on ends the run, and is not stopped any more. */
@@ -38,7 +49,7 @@ export class Checkpoint {
     this.ending = true;
   }
 
-  /** @throws NotOurs, Cancelled, Stopping: nothing of `write` is done then. */
+  /** @throws NotOurs, Cancelled, RightsLost, Stopping: nothing of `write` is done then. */
   async commit(write: (tx: Sql) => Promise<void>, progress: RunChange = {}): Promise<void> {
     if (this.stopping() && !this.ending) throw new Stopping();
     await this.transactions.run(async (tx) => {
@@ -46,6 +57,8 @@ export class Checkpoint {
       const run = await this.runs.lockState(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new NotOurs();
       if (run.cancel && !this.ending) throw new Cancelled();
+      const lost = this.ending || run.isWritten ? undefined : await this.rights.lost(tx, run);
+      if (lost) throw new RightsLost(lost);
       await write(tx);
       await this.runs.update(tx, this.runId, progress);
     });

@@ -1,4 +1,5 @@
-import type { Caller } from '../../access/actor.js';
+import type { Actor } from '../../access/actor.js';
+import { NO_RIGHTS } from '../../access/scopes.js';
 import { fromJson, toJson } from '../../common/json.js';
 import type { ImportRun, RunChange } from './import-run.js';
 import type { ImportRunEntity } from './import.entity.js';
@@ -14,6 +15,7 @@ export function toRun(row: ImportRunEntity): ImportRun {
     reverts: row.reverts,
     file: { name: row.file_name, size: row.file_size, sha256: row.file_sha256 },
     caller: { actor: toActor(row.actor_kind, row.actor_id), requestId: row.request_id, ip: row.ip },
+    approver: row.approver_kind === null ? null : toActor(row.approver_kind, row.approver_id),
     created: row.created,
     started: row.started,
     finished: row.finished,
@@ -34,9 +36,10 @@ export function toRun(row: ImportRunEntity): ImportRun {
   };
 }
 
-function toActor(kind: string, id: string | null): Caller['actor'] {
+/** Without the rights and roles that the actor has, which are looked up when they are needed. */
+export function toActor(kind: string, id: string | null): Actor {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
-  if (kind === 'key') return { kind, id };
+  if (kind === 'key') return { kind, id, rights: NO_RIGHTS, ignoresUnknownFields: false };
   return { kind: 'user', id, username: '', roles: [], sessionId: '' };
 }
 
@@ -77,7 +80,7 @@ type Changed<T> = { [K in keyof T]: T[K] | undefined };
 export function toColumns(run: Required<RunChange>): Columns;
 export function toColumns(change: RunChange): Changed<Columns>;
 export function toColumns(change: RunChange): Changed<Columns> {
-  const { missing, counts, guards, reason, header } = change;
+  const { missing, counts, guards, reason, header, approver } = change;
   return {
     state: change.state,
     dry_run: toFlag(change.dryRun),
@@ -97,6 +100,8 @@ export function toColumns(change: RunChange): Changed<Columns> {
     batches: change.batches,
     applied_batches: change.appliedBatches,
     approved: toFlag(change.approved),
+    approver_kind: approver === null ? null : approver?.kind,
+    approver_id: approver === null ? null : approver?.id,
     cancel: toFlag(change.cancel),
   };
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../../access/actor.js';
+import type { Actor, Caller } from '../../access/actor.js';
 import { now } from '../../common/time.js';
 import type { ImportOptions } from './import-options.js';
 
@@ -77,6 +77,8 @@ export interface ImportRun {
   file: { name: string; size: number; sha256: string };
   /** Who sent it; changes of users are recorded as the run's own. */
   caller: Caller;
+  /** Who approved it, or applied its plan; null while nobody has. */
+  approver: Actor | null;
   created: string;
   started: string | null;
   finished: string | null;
@@ -117,6 +119,7 @@ export function newRun(
     reverts: null,
     file: { name: file.name, size: file.size, sha256: file.sha256 },
     caller,
+    approver: null,
     created: now(),
     started: null,
     finished: null,
@@ -135,4 +138,9 @@ export function newRun(
     approved: false,
     cancel: false,
   };
+}
+
+/** A run as the caller of its changes. */
+export function callerOf({ id, caller, approver }: ImportRun): Caller {
+  return { ...caller, actor: { kind: 'import', id, initiator: caller.actor, approver } };
 }

@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { insertRows } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, type SqlValue, forUpdate, placeholders } from '../../database/engine/sql.js';
-import { toColumns, toRow, toRun } from './import-run.mapping.js';
+import type { Actor } from '../../access/actor.js';
+import { toActor, toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
 import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING } from './import-run.js';
 
@@ -13,6 +14,23 @@ export interface RunFilter {
   offset: number;
   limit: number;
 }
+
+/** What a worker must know of its run before each write. */
+export interface LockedRun {
+  state: RunState;
+  cancel: boolean;
+  /** All batches are: nothing is left but to say so. */
+  isWritten: boolean;
+  starter: Actor;
+  approver: Actor | null;
+}
+
+const STATE =
+  'state, cancel, batches, applied_batches, actor_kind, actor_id, approver_kind, approver_id' as const;
+type StateRow = Pick<
+  ImportRunEntity,
+  'state' | 'cancel' | 'batches' | 'applied_batches' | `${'actor' | 'approver'}_${'kind' | 'id'}`
+>;
 
 /** Hand-written SQL: locks, and updates of the changed columns inside the transactions of a batch (ADR 0013). */
 @Injectable()
@@ -36,10 +54,18 @@ export class ImportRunsRepository {
   }
 
   /** As `lock`, with what a worker must know before each write. */
-  async lockState(tx: Sql, id: string): Promise<{ state: RunState; cancel: boolean } | undefined> {
-    const sql = `SELECT state, cancel FROM import_runs WHERE id = ?${forUpdate(tx)}`;
-    const row = await tx.first<Pick<ImportRunEntity, 'state' | 'cancel'>>(sql, [id]);
-    return row && { state: row.state, cancel: row.cancel === 1 };
+  async lockState(tx: Sql, id: string): Promise<LockedRun | undefined> {
+    const sql = `SELECT ${STATE} FROM import_runs WHERE id = ?${forUpdate(tx)}`;
+    const row = await tx.first<StateRow>(sql, [id]);
+    return (
+      row && {
+        state: row.state,
+        cancel: row.cancel === 1,
+        isWritten: row.state === 'applying' && row.applied_batches === row.batches,
+        starter: toActor(row.actor_kind, row.actor_id),
+        approver: row.approver_kind === null ? null : toActor(row.approver_kind, row.approver_id),
+      }
+    );
   }
 
   /** A page, newest first, with the number of all that match. */

@@ -56,6 +56,9 @@ export class ImportRunEntity {
   @Column(integer()) applied_batches!: number;
   /** 1: an operator has approved the plan. */
   @Column(flag()) approved!: number;
+  /** Who did: the run has their rights too. */
+  @Column({ ...ascii(16), nullable: true }) approver_kind!: string | null;
+  @Column({ ...uuid(), nullable: true }) approver_id!: string | null;
   /** 1: an operator has asked for the run to stop. */
   @Column(flag()) cancel!: number;
 }

@@ -1,23 +1,21 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Cron } from 'croner';
-import { createReadStream } from 'node:fs';
-import { parse } from 'node:querystring';
-import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
-import { RoleCatalogue } from '../../access/roles.js';
 import { Log } from '../../telemetry/log.js';
+import { errorCode } from '../../common/errors.js';
 import { toProblemError } from '../../http/problem.js';
 import { type DbTime, now, toMillis } from '../../common/time.js';
 import { Env } from '../../config/env.js';
 import { ImportStore } from '../file/import-store.js';
 import { RunQueue } from '../apply/run-queue.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { readInput } from '../../input/read-input.js';
-import { ImportOptions } from '../runs/import-options.js';
-import { isFinal } from '../runs/import-run.js';
+import { RUNNABLE, isFinal } from '../runs/import-run.js';
 import { Leases } from '../../leases/leases.service.js';
-import { type ClaimedFile, DropFolder } from './drop-folder.js';
+import { ChangedFile, type ClaimedFile, DropFolder, type WaitingFile } from './drop-folder.js';
+import { Refusal } from './held-folder.js';
+import { Notices } from './notices.js';
+import { scheduleOptions } from './schedule-options.js';
 
 const LEASE = 'schedule';
 const LEASE_SECONDS = 30;
@@ -25,42 +23,29 @@ const LEASE_SECONDS = 30;
 const TICK = 'schedule.tick';
 /** How long a tick waits for files that are still being written. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
-const RECHECK_MILLIS = 1000;
-const HOUSEKEEPING_MILLIS = 5000;
+const TURN_MILLIS = 5000;
+/** Files that are claimed and not yet imported at a time; each is a run, and each turn asks for all of them. */
+const MAX_CLAIMED = 100;
 const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
-
-/** Options that a schedule may not set, because nobody watches its runs. */
-const NEVER = ['allow_privileged', 'dry_run', 'expected_rows'];
-
-/**
- * The options in `IMPORT_OPTIONS`, written as in the query of `POST /imports`.
- * @throws Error naming each option that is unknown or has a bad value.
- */
-export function scheduleOptions({ IMPORT_OPTIONS, EXTRA_ROLES }: Env): ImportOptions {
-  const query = { ...parse(IMPORT_OPTIONS) };
-  const { value, errors } = readInput(ImportOptions, query);
-  const roles = new RoleCatalogue(EXTRA_ROLES);
-  const unknown = value.default_roles?.filter((role) => roles.find(role) === undefined) ?? [];
-  const faults = [
-    ...errors.map(({ field, message }) => `${field} ${message}`),
-    ...unknown.map((role) => `default_roles names "${role}", which is not a role of this service`),
-    ...NEVER.filter((name) => name in query).map((name) => `${name} is not for schedules`),
-  ];
-  if (faults.length > 0) throw new Error(`IMPORT_OPTIONS: ${faults.join('; ')}`);
-  return value;
-}
 
 /**
  * Imports the files of `IMPORT_FOLDER` at the times of `IMPORT_CRON`. One instance of several does so, and makes up for
- * any number of missed ticks once.
+ * any number of missed ticks once. A file that cannot be imported or moved is logged and never holds up another.
  */
 @Injectable()
 export class ScheduleService implements BeforeApplicationShutdown {
   private readonly folder: DropFolder | undefined;
   private readonly stopping = new AbortController();
+  private readonly dropped: Notices;
+  private readonly processing: Notices;
+  /** Claimed files that were written to while they were read; they are read again when they have settled. */
+  private readonly unsettled = new Set<string>();
   private cron: Cron | undefined;
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
+  /** When a sweep first found incomplete files, by the monotonic clock. */
+  private waitingSince: number | undefined;
+  private lastFault: string | undefined;
 
   constructor(
     private readonly env: Env,
@@ -71,18 +56,27 @@ export class ScheduleService implements BeforeApplicationShutdown {
     private readonly log: Log,
   ) {
     scheduleOptions(env); // a mistake shows at start, not at night
-    if (env.IMPORT_FOLDER !== undefined) this.folder = new DropFolder(env.IMPORT_FOLDER, env.IMPORT_PATTERN);
+    const { IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER } = env;
+    if (IMPORT_FOLDER !== undefined)
+      this.folder = new DropFolder(IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER);
+    this.dropped = new Notices(log, 'IMPORT_FOLDER');
+    this.processing = new Notices(log, 'processing');
   }
 
-  start(): void {
+  /** @throws Error when files cannot move to IMPORT_WORK_FOLDER. A folder that is away may come back. */
+  async start(): Promise<void> {
     const { folder } = this;
     if (!folder) return;
+    await folder.prepare().catch((error: unknown) => {
+      if (errorCode(error) === undefined) throw error;
+      this.report(error);
+    });
     this.cron = new Cron(this.env.IMPORT_CRON, { timezone: this.env.IMPORT_TIME_ZONE, unref: true }, () => {
       this.work(folder);
     });
     this.timer = setInterval(() => {
       this.work(folder);
-    }, HOUSEKEEPING_MILLIS).unref();
+    }, TURN_MILLIS).unref();
     this.work(folder);
   }
 
@@ -96,22 +90,34 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private work(folder: DropFolder): void {
     if (this.busy || this.stopping.signal.aborted) return;
     this.busy = this.turn(folder)
-      .catch((error: unknown) => {
-        this.log.fault(LEASE, toProblemError(error).code, error);
-      })
-      .finally(() => {
+      .then(
+        () => (this.lastFault = undefined),
+        (error: unknown) => {
+          this.report(error);
+        },
+      )
+      .then(() => {
         this.busy = undefined;
       });
+  }
+
+  /** Logs what stops a whole turn, once for as long as it lasts. */
+  private report(error: unknown): void {
+    const fault = error instanceof Refusal ? error.message : (errorCode(error) ?? toProblemError(error).code);
+    if (fault === this.lastFault) return;
+    this.lastFault = fault;
+    if (error instanceof Refusal) this.log.warning('schedule waits', { reason: fault });
+    else this.log.fault(LEASE, toProblemError(error).code, error);
   }
 
   /** Under the lease: moves the files of finished runs, resumes claimed files without a run, and sweeps if a tick is due. */
   private async turn(folder: DropFolder): Promise<void> {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
-      for (const file of await folder.claimed()) await this.follow(folder, file);
+      const room = MAX_CLAIMED - (await this.followAll(folder));
       const time = now();
       const last = await this.leases.lastNoted(TICK);
       // Noted once all files are claimed: a sweep that is killed, or finds no folder, is still due.
-      if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder))))
+      if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder, room))))
         await this.leases.note(TICK, time);
     });
   }
@@ -122,37 +128,99 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return next !== null && next !== undefined && next.getTime() <= toMillis(time);
   }
 
-  /** Imports all files in the folder, waiting for incomplete ones. @returns false when a shutdown interrupts it. */
-  private async sweep(folder: DropFolder): Promise<boolean> {
-    const until = Date.now() + MAX_WAIT_MILLIS;
-    for (let files = await folder.waiting(); files.length > 0; files = await folder.waiting()) {
-      for (const { name } of files.filter(({ ready }) => ready)) {
-        const file = await folder.claim(name, uuidv7());
-        if (file) await this.submit(folder, file);
-      }
-      if (files.every(({ ready }) => ready) || Date.now() > until) return true;
+  /**
+   * Imports the complete files in the folder, at most `room` of them.
+   * @returns false while the tick is not over: more files are there, or incomplete ones (for MAX_WAIT_MILLIS), or the
+   * service shuts down.
+   */
+  private async sweep(folder: DropFolder, room: number): Promise<boolean> {
+    let left = false;
+    this.dropped.begin();
+    for await (const file of folder.waiting()) {
       if (this.stopping.signal.aborted) return false;
-      await delay(RECHECK_MILLIS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+      if (file.refused) this.dropped.add(file.name, file.refused.reason);
+      else if (file.ready && room-- <= 0) {
+        this.waitingSince = undefined;
+        return false;
+      } else if (!file.ready || !(await this.take(folder, file))) left = true;
     }
+    this.dropped.end();
+    if (left) {
+      this.waitingSince ??= performance.now();
+      if (performance.now() - this.waitingSince < MAX_WAIT_MILLIS) return false;
+    }
+    this.waitingSince = undefined;
     return true;
   }
 
-  /** Moves a claimed file whose run has ended; imports one that was claimed before a crash and has no run. */
-  private async follow(folder: DropFolder, file: ClaimedFile): Promise<void> {
-    const run = await this.runs.find(file.runId);
-    if (!run) return this.submit(folder, file);
-    if (!isFinal(run.state)) return;
-    await folder.archive(file, run.state.startsWith('completed') ? 'done' : 'failed');
+  /** @returns false when the file cannot be moved. */
+  private async take(folder: DropFolder, { name }: WaitingFile): Promise<boolean> {
+    let file;
+    try {
+      file = await folder.claim(name, uuidv7());
+    } catch (error) {
+      this.dropped.add(name, `not movable to processing (${reasonOf(error)})`);
+      return false;
+    }
+    if (file) await this.submit(folder, file);
+    return true;
   }
 
-  /** Imports a claimed file. One that cannot be read moves to `failed/`, so that it does not block the next one. */
+  /** @returns the number of claimed files that wait for the importer; not those that wait for an operator. */
+  private async followAll(folder: DropFolder): Promise<number> {
+    let waiting = 0;
+    this.processing.begin();
+    for await (const file of folder.claimed()) {
+      if (this.stopping.signal.aborted) return waiting;
+      if (file.refused) this.processing.add(file.entry, file.refused.reason);
+      else if (await this.follow(folder, file)) waiting++;
+    }
+    this.processing.end();
+    return waiting;
+  }
+
+  /**
+   * Moves a claimed file whose run has ended; imports one that was claimed before a crash and has no run.
+   * @returns whether its run waits for the importer.
+   */
+  private async follow(folder: DropFolder, file: ClaimedFile & WaitingFile): Promise<boolean> {
+    const run = await this.runs.find(file.runId);
+    if (run && isFinal(run.state))
+      await this.archive(folder, file, run.state.startsWith('completed') ? 'done' : 'failed');
+    else if (!run && (file.ready || !this.unsettled.has(file.runId))) await this.submit(folder, file);
+    return !run || RUNNABLE.includes(run.state);
+  }
+
+  /** Imports a claimed file. One that cannot be read moves to `failed/`. */
   private async submit(folder: DropFolder, file: ClaimedFile): Promise<void> {
+    const { signal } = this.stopping;
+    this.unsettled.delete(file.runId);
     try {
-      const stored = await this.store.store(file.name, createReadStream(file.path), file.runId);
+      const stored = await this.store.store(file.name, folder.read(file, signal), file.runId);
       await this.queue.submit(stored, scheduleOptions(this.env), CALLER);
     } catch (error) {
-      this.log.fault(LEASE, toProblemError(error).code, error);
-      if (toProblemError(error).status !== 503) await folder.archive(file, 'failed');
+      if (signal.aborted && error === signal.reason) return;
+      if (error instanceof Refusal) this.processing.add(file.entry, error.reason);
+      else if (error instanceof ChangedFile) {
+        this.unsettled.add(file.runId);
+        this.processing.add(file.entry, 'still written to');
+      } else {
+        this.log.fault(LEASE, toProblemError(error).code, error);
+        if (toProblemError(error).status === 503) return; // it is tried again
+        this.log.warning('file failed', { file: file.entry, reason: reasonOf(error) });
+        await this.archive(folder, file, 'failed');
+      }
+    }
+  }
+
+  private async archive(folder: DropFolder, file: ClaimedFile, into: 'done' | 'failed'): Promise<void> {
+    try {
+      await folder.archive(file, into);
+    } catch (error) {
+      this.processing.add(file.entry, `not movable to ${into} (${reasonOf(error)})`);
     }
   }
 }
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Refusal ? error.message : (errorCode(error) ?? 'error');

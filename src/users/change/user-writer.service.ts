@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, initiatorOf, isSelf } from '../../access/actor.js';
+import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Changes } from '../../common/changes.js';
 import { now } from '../../common/time.js';
 import type { Sql } from '../../database/engine/sql.js';
@@ -11,6 +12,7 @@ import { type Claim, claimOf } from './claim.js';
 import { EndState } from './end-state.js';
 import { type Failure, SELF_BLOCK, STALE, notFound } from './failure.js';
 import { createdAt, prepareUser } from './prepared-user.js';
+import { privilegeFailure } from './privilege.js';
 import { UserCounts } from '../counts/user-counts.service.js';
 import { UserStore } from './user-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
@@ -26,16 +28,19 @@ export class UserWriter {
     private readonly repository: UserWriteRepository,
     private readonly store: UserStore,
     private readonly counts: UserCounts,
+    private readonly fuse: KeyFuse,
   ) {}
 
   /**
    * Runs in the caller's transaction, which may run again after a race: nothing outside of `tx` changes here.
    * @param changes checked input (`readInput`, `settle`), passwords hashed.
+   * @throws FuseBlown where the set would block too many users for the key that asks for it.
    */
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<Outcome[]> {
     const time = now();
     const judged = await this.judge(tx, changes, caller, time);
     const outcomes = judged.map((change) => toOutcome(change, time));
+    await this.fuse.count(tx, caller, deactivated(judged, outcomes), () => this.counts.active(tx));
     await this.store.save(tx, judged, outcomes, caller);
     return outcomes;
   }
@@ -116,17 +121,29 @@ export class UserWriter {
   }
 }
 
+/** The active users that good changes make inactive: what the fuse of a key counts, whichever way they are made. */
+function deactivated(judged: readonly JudgedChange[], outcomes: readonly Outcome[]): string[] {
+  return judged.flatMap(({ before, after }, index) =>
+    before?.status === 'Active' && after.status !== 'Active' && outcomes[index]?.outcome === 'updated'
+      ? before.uuid
+      : [],
+  );
+}
+
 /** What a change makes of its user, with the failures that no other change has a part in. */
 function stateOf(change: UserChange, before: User | undefined, caller: Caller, time: string): JudgedChange {
   const { kind, uuid, patch } = change;
   if (kind === 'create') {
     const prepared = change.prepared ?? prepareUser(uuid, patch);
-    return { before, after: createdAt(prepared.user, time), prepared, failures: wholeErrors(prepared.user) };
+    const refused = privilegeFailure(caller.actor, undefined, prepared.user);
+    const failures = refused ? [refused] : wholeErrors(prepared.user);
+    return { before, after: createdAt(prepared.user, time), prepared, failures };
   }
   const after = patched(before ?? newUser(uuid, time), patch);
   if (!before) return { before, after, failures: [notFound(uuid)] };
   if (blocksSelf(caller, before, after)) return { before, after, failures: [SELF_BLOCK] };
-  return { before, after, failures: wholeErrors(after) };
+  const refused = privilegeFailure(caller.actor, before, after);
+  return { before, after, failures: refused ? [refused] : wholeErrors(after) };
 }
 
 /** Whether a change would block the account that makes it, or that sent the import that makes it. */

@@ -51,6 +51,11 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     return { matching, all: Object.values(totals).reduce((sum, count) => sum + count, 0) };
   }
 
+  /** How many active users there are. @param sql as for `webmasters`. */
+  async active(sql?: Sql): Promise<number> {
+    return (await this.repository.totals(sql))['Active'] ?? 0;
+  }
+
   /** How many active Webmasters there are. @param sql a transaction, if it is to see its own changes. */
   async webmasters(sql?: Sql): Promise<number> {
     return (await this.repository.totals(sql))['webmasters'] ?? 0;

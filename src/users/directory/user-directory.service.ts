@@ -55,6 +55,11 @@ export class UserDirectory {
     return this.writes.managersAbove(this.database, uuids);
   }
 
+  /** How many active users there are. */
+  async countActive(): Promise<number> {
+    return this.counts.active();
+  }
+
   /** How many active Webmasters there are. */
   async countWebmasters(): Promise<number> {
     return this.counts.webmasters();

@@ -1,0 +1,30 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiProperty, ApiResponse } from '@nestjs/swagger';
+import { ChangeProblems, Secured } from '../../http/docs.js';
+
+const KEY = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' } as const;
+
+export class KeyFuseDto {
+  @ApiProperty(KEY) key_id!: string;
+  @ApiProperty({
+    format: 'date-time',
+    example: '2036-01-31T13:00:00.000Z',
+    description: 'Until then the key may block any number of users.',
+  })
+  open_until!: string;
+}
+
+export const DocResetFuse = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Reset the fuse of an API key',
+      description:
+        'A key that blocks more than `FUSE_MIN` users (50), or `FUSE_PERCENT` of the active ones (10) if that is more, ' +
+        'within an hour gets 429 `fuse_blown`. This opens its fuse for an hour, and what it has blocked before counts no ' +
+        'more. A key may not reset its own fuse.',
+    }),
+    ApiParam({ name: 'key_id', ...KEY }),
+    ApiResponse({ status: 200, description: 'It is open.', type: KeyFuseDto }),
+    Secured(),
+    ChangeProblems('malformed_uuid', 'not_found'),
+  );

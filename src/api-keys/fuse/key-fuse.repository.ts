@@ -1,0 +1,85 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { insertRows, upsertRows } from '../../database/engine/bulk.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import { type Sql, forUpdate } from '../../database/engine/sql.js';
+import { KeyDeactivationEntity, KeyFuseEntity } from './key-fuse.entity.js';
+
+const PURGED_AT_ONCE = 500;
+
+/** Hand-written SQL: counts of an index range, in the transactions of changes (ADR 13). */
+@Injectable()
+export class KeyFuseRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  async add(tx: Sql, key: string, time: string, uuids: readonly string[]): Promise<void> {
+    const rows = uuids.map((user_uuid) => ({ key_id: key, time, user_uuid }));
+    await insertRows(tx, KeyDeactivationEntity, rows);
+  }
+
+  /** How many users a key has blocked after a time. */
+  async count(sql: Sql, key: string, after: string): Promise<number> {
+    const row = await sql.first<{ count: number }>(
+      'SELECT COUNT(*) AS count FROM key_deactivations WHERE key_id = ? AND time > ?',
+      [key, after],
+    );
+    return row?.count ?? 0;
+  }
+
+  /** As `count`, which stops at `most`: a key whose fuse was open may have blocked any number. */
+  async countUpTo(sql: Sql, key: string, after: string, most: number): Promise<number> {
+    const row = await sql.first<{ count: number }>(
+      `SELECT COUNT(*) AS count FROM
+         (SELECT user_uuid FROM key_deactivations WHERE key_id = ? AND time > ? LIMIT ?) AS first`,
+      [key, after, most],
+    );
+    return row?.count ?? 0;
+  }
+
+  /** When the key blocked the user with this number, from 1, after a time. */
+  async timeOf(tx: Sql, key: string, after: string, number: number): Promise<string | undefined> {
+    const [row] = await tx.query<{ time: string }>(
+      'SELECT time FROM key_deactivations WHERE key_id = ? AND time > ? ORDER BY time, user_uuid LIMIT 1 OFFSET ?',
+      [key, after, number - 1],
+    );
+    return row?.time;
+  }
+
+  async find(sql: Sql, key: string): Promise<KeyFuseEntity | undefined> {
+    return sql.first('SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?', [key]);
+  }
+
+  /** As `find`; no other changes it until the transaction ends. */
+  async lock(tx: Sql, key: string): Promise<KeyFuseEntity | undefined> {
+    const sql = `SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?${forUpdate(tx)}`;
+    return tx.first(sql, [key]);
+  }
+
+  async insert(tx: Sql, fuse: KeyFuseEntity): Promise<void> {
+    await insertRows(tx, KeyFuseEntity, [fuse]);
+  }
+
+  async save(tx: Sql, fuse: KeyFuseEntity): Promise<void> {
+    await upsertRows(tx, KeyFuseEntity, ['key_id'], [fuse]);
+  }
+
+  /** How many fuses have blown after a time and were not reset. */
+  async countBlown(after: string): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(
+      'SELECT COUNT(*) AS count FROM key_fuses WHERE blown > ?',
+      [after],
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Deletes some of the rows up to a time. @returns whether there may be more. */
+  async purge(time: string): Promise<boolean> {
+    // Up to a known time, as in the audit: for a subquery of the same table MariaDB scans it.
+    const [part] = await this.database.query<{ last: string | null }>(
+      'SELECT MAX(time) AS last FROM (SELECT time FROM key_deactivations WHERE time <= ? ORDER BY time LIMIT ?) AS part',
+      [time, PURGED_AT_ONCE],
+    );
+    if (!part?.last) return false;
+    await this.database.execute('DELETE FROM key_deactivations WHERE time <= ?', [part.last]);
+    return true;
+  }
+}

@@ -1,0 +1,179 @@
+import { Injectable } from '@nestjs/common';
+import { type Actor, type Caller, initiatorOf } from '../../access/actor.js';
+import { AuditService } from '../../audit/audit.service.js';
+import { ProblemError } from '../../common/errors.js';
+import { type DbTime, now, secondsFrom, toMillis } from '../../common/time.js';
+import { Env } from '../../config/env.js';
+import type { Sql } from '../../database/engine/sql.js';
+import { TransactionRunner } from '../../database/transaction-runner.js';
+import { toProblemError } from '../../http/problem.js';
+import { Log } from '../../telemetry/log.js';
+import { ApiKeyRepository } from '../api-key.repository.js';
+import { FuseBlown } from './fuse-blown.js';
+import { KeyFuseRepository } from './key-fuse.repository.js';
+
+/** The time in which users are counted, and for which a reset opens a fuse. */
+const HOUR_SECONDS = 60 * 60;
+
+/** What a key has blocked since a time within the hour, and how many it may. */
+export interface FuseLoad {
+  key: string;
+  since: DbTime;
+  count: number;
+  limit: number;
+}
+
+/**
+ * The fuse of API keys (ADR 20): a key that blocks more than max(FUSE_MIN, FUSE_PERCENT of the active users) within an hour
+ * is refused further ones. Counted by rows that the changes insert, so that all instances agree; changes that race do not
+ * see each other's rows, and pass the limit by at most as many users as race.
+ */
+@Injectable()
+export class KeyFuse {
+  constructor(
+    private readonly repository: KeyFuseRepository,
+    private readonly keys: ApiKeyRepository,
+    private readonly audit: AuditService,
+    private readonly transactions: TransactionRunner,
+    private readonly env: Env,
+    private readonly log: Log,
+  ) {}
+
+  /**
+   * Counts users that are about to be blocked, in the transaction that does it. Without any, or where no key is
+   * responsible, it costs nothing. @param active counts the active users, these included.
+   * @throws FuseBlown
+   */
+  async count(
+    tx: Sql,
+    { actor }: Caller,
+    uuids: readonly string[],
+    active: () => Promise<number>,
+  ): Promise<void> {
+    const key = this.responsible(actor);
+    if (key === undefined || uuids.length === 0) return;
+    const time = now();
+    await this.repository.add(tx, key, time, uuids);
+    const load = await this.load(tx, key, time, (others) => active().then((n) => n + others - uuids.length));
+    if (load && load.count > load.limit) throw await this.blown(tx, load, time);
+  }
+
+  /**
+   * What the key behind a caller has blocked within the hour; undefined where no key is responsible or its fuse is off or
+   * open. @param active counts the active users.
+   */
+  async loadOf({ actor }: Caller, sql: Sql, active: () => Promise<number>): Promise<FuseLoad | undefined> {
+    const key = this.responsible(actor);
+    if (key === undefined) return undefined;
+    return this.load(sql, key, now(), (count) => active().then((n) => n + count), true);
+  }
+
+  /** Runs a change of users. Where it blows a fuse, that is recorded before the error is passed on. */
+  async watched<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
+    try {
+      return await change();
+    } catch (error) {
+      if (error instanceof FuseBlown) await this.record(error, caller);
+      throw error;
+    }
+  }
+
+  /**
+   * Opens the fuse of a key for an hour. What it has blocked until then counts no more.
+   * @returns when the hour ends; undefined when there is no such key.
+   * @throws ProblemError `forbidden` where a key would reset its own fuse.
+   */
+  async reset(id: string, caller: Caller): Promise<DbTime | undefined> {
+    if (caller.actor.kind === 'key' && caller.actor.id === id) {
+      throw new ProblemError('forbidden', 'A key may not reset its own fuse; use another credential.');
+    }
+    return this.transactions.run(async (tx) => {
+      if (!(await this.keys.lock(tx, id))) return undefined;
+      const until = secondsFrom(now(), HOUR_SECONDS);
+      await this.repository.save(tx, { key_id: id, blown: null, open_until: until });
+      const changes = [{ field: 'open_until', new: until }];
+      await this.audit.record(tx, caller, [
+        { action: 'api_key.fuse_reset', target: { kind: 'api_key', id }, changes },
+      ]);
+      return until;
+    }, caller);
+  }
+
+  /** How many fuses have blown within the hour and were not reset. */
+  async countBlown(): Promise<number> {
+    return this.repository.countBlown(hourBefore(now()));
+  }
+
+  /** Deletes what no fuse counts any more, in parts that block no other writer for long. */
+  async purge(): Promise<void> {
+    while (await this.repository.purge(hourBefore(now())));
+  }
+
+  /**
+   * The key that a change is counted for: the caller's own, or that of a key that started an import. An import that another
+   * credential has approved is that one's decision.
+   */
+  private responsible(actor: Actor): string | undefined {
+    if (this.env.FUSE_MIN === 0) return undefined;
+    const initiator = initiatorOf(actor);
+    if (initiator.kind !== 'key') return undefined;
+    const approver = actor.kind === 'import' ? actor.approver : null;
+    const isOwn = !approver || (approver.kind === 'key' && approver.id === initiator.id);
+    return isOwn ? initiator.id : undefined;
+  }
+
+  /**
+   * @param activeBefore the users that were active before the key blocked `count` of them. Asked only where the number alone
+   * does not decide, unless `always`.
+   */
+  private async load(
+    sql: Sql,
+    key: string,
+    time: DbTime,
+    activeBefore: (count: number) => Promise<number>,
+    always = false,
+  ): Promise<FuseLoad | undefined> {
+    const { FUSE_MIN: least, FUSE_PERCENT: percent } = this.env;
+    const hour = hourBefore(time);
+    const few = always ? undefined : await this.repository.countUpTo(sql, key, hour, least + 1);
+    if (few !== undefined && few <= least) return { key, since: hour, count: few, limit: least };
+    const opened = (await this.repository.find(sql, key))?.open_until ?? hour;
+    if (opened > time) return undefined;
+    const since = opened > hour ? opened : hour;
+    const count = await this.repository.count(sql, key, since);
+    const share = Math.floor(((await activeBefore(count)) * percent) / 100);
+    return { key, since, count, limit: Math.max(least, share) };
+  }
+
+  private async blown(tx: Sql, { key, since, count, limit }: FuseLoad, time: DbTime): Promise<FuseBlown> {
+    const leaves = await this.repository.timeOf(tx, key, since, count - limit);
+    const millis = leaves === undefined ? 0 : toMillis(leaves) - toMillis(hourBefore(time));
+    const seconds = Math.min(HOUR_SECONDS, Math.max(1, Math.ceil(millis / 1000)));
+    return new FuseBlown(key, count, limit, seconds);
+  }
+
+  /** Once an hour, however often the key tries: the transaction of the change itself is rolled back. */
+  private async record({ keyId: id, count, limit }: FuseBlown, caller: Caller): Promise<void> {
+    const write = async (tx: Sql): Promise<void> => {
+      const time = now();
+      const fuse = await this.repository.lock(tx, id);
+      if (fuse && ((fuse.blown ?? '') > hourBefore(time) || (fuse.open_until ?? '') > time)) return;
+      const blown = { key_id: id, blown: time, open_until: fuse?.open_until ?? null };
+      // Of two instances that insert the row, the second runs again and finds it.
+      await (fuse ? this.repository.save(tx, blown) : this.repository.insert(tx, blown));
+      const changes = [
+        { field: 'deactivations', new: count },
+        { field: 'limit', new: limit },
+      ];
+      await this.audit.record(tx, caller, [
+        { action: 'api_key.fuse_blown', target: { kind: 'api_key', id }, changes },
+      ]);
+    };
+    // The change is refused whether or not this can be written.
+    await this.transactions.run(write).catch((error: unknown) => {
+      this.log.fault('fuse', toProblemError(error).code, error);
+    });
+  }
+}
+
+const hourBefore = (time: DbTime): DbTime => secondsFrom(time, -HOUR_SECONDS);

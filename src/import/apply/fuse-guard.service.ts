@@ -1,0 +1,29 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import type { Plan } from '../plan/planner.js';
+import { type Guard, type ImportRun, callerOf } from '../runs/import-run.js';
+
+/**
+ * The guard `key_fuse`: a run of a key parks where it would blow the fuse of its key, so that it does not stop half way.
+ * It is for reverts too, which have no other guard. Only another credential's approval lets the run go on.
+ */
+@Injectable()
+export class FuseGuard {
+  constructor(
+    private readonly fuse: KeyFuse,
+    private readonly directory: UserDirectory,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  /** undefined where the plan blocks nobody, or the fuse of no key counts that. */
+  async guard(run: ImportRun, { counts, missing }: Plan): Promise<Guard | undefined> {
+    const blocked = (counts?.blocked ?? 0) + missing.blocked;
+    if (blocked === 0) return undefined;
+    const load = await this.fuse.loadOf(callerOf(run), this.database, () => this.directory.countActive());
+    if (!load) return undefined;
+    const value = load.count + blocked;
+    return { name: 'key_fuse', value, limit: load.limit, hit: value > load.limit };
+  }
+}

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../access/actor.js';
+import { may } from '../../access/policy.js';
+import { ApiKeysService } from '../../api-keys/api-keys.service.js';
+import type { Sql } from '../../database/engine/sql.js';
+import { UsersService } from '../../users/users.service.js';
+import type { Reason } from './import-run.js';
+
+/** Who a run acts for. */
+interface Behind {
+  starter: Actor;
+  approver: Actor | null;
+}
+
+/**
+ * The rights of a run are those that its starter and its approver have now, not those that they had when they asked: no
+ * change is written for a credential that would be refused (interface §6). Runs of the schedule and of the command line
+ * act for the service itself.
+ */
+@Injectable()
+export class RunRights {
+  constructor(
+    private readonly keys: ApiKeysService,
+    private readonly users: UsersService,
+  ) {}
+
+  /** Why the run may not write any more; undefined while it may. Costs a look-up by primary key for each credential. */
+  async lost(sql: Sql, { starter, approver }: Behind): Promise<Reason | undefined> {
+    if (!(await this.holds(sql, starter))) return reason(starter, 'started');
+    if (!approver || isSame(starter, approver)) return undefined;
+    return (await this.holds(sql, approver)) ? undefined : reason(approver, 'approved');
+  }
+
+  private async holds(sql: Sql, actor: Actor): Promise<boolean> {
+    const current = await this.current(actor, sql);
+    return current !== undefined && may(current, 'imports.write');
+  }
+
+  /**
+   * The actor as a request of this moment would have it; undefined when it would be refused. A session that has ended does
+   * not matter: its user does. @param sql the transaction that this is part of, if any.
+   */
+  async current(actor: Actor, sql?: Sql): Promise<Actor | undefined> {
+    if (actor.kind === 'key') return this.keys.actorOf(actor.id, sql);
+    if (actor.kind !== 'user') return actor;
+    const user = await this.users.find(actor.id, sql);
+    return user?.status === 'Active' ? { ...actor, username: user.username, roles: user.roles } : undefined;
+  }
+}
+
+const isSame = (a: Actor, b: Actor): boolean => a.kind === b.kind && a.id === b.id;
+
+function reason({ kind, id }: Actor, did: 'started' | 'approved'): Reason {
+  const who =
+    kind === 'key'
+      ? `API key ${id}, which ${did} this import, is revoked or has expired`
+      : `User ${id ?? ''}, who ${did} this import, is blocked or no Webmaster any more`;
+  const message = `${who}. Rows that were applied stay applied.`;
+  return { code: 'credential_revoked', message };
+}

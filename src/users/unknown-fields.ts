@@ -1,0 +1,75 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { fieldsOf } from '../common/fields.js';
+import { type JsonObject, isObject } from '../common/json.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { ChangedUserInput, NewUserInput } from './input/user.input.js';
+import { NETWORKS } from './model/formats.js';
+
+/** Header of an answer that names the fields of the request which were ignored. */
+export const IGNORED_FIELDS = 'X-Ignored-Fields';
+/** Characters of that header: the rest of the names is counted. */
+export const MAX_IGNORED_TEXT = 1000;
+const MAX_NAME = 64;
+
+/** A field that one of the two routes knows is not unknown to the service: `uuid` in a POST stays an error. */
+const KNOWN: ReadonlySet<string> = new Set([...fieldsOf(NewUserInput), ...fieldsOf(ChangedUserInput)]);
+const KNOWN_NETWORKS: ReadonlySet<string> = new Set(NETWORKS);
+
+/**
+ * Takes fields that this service does not have out of the user that a request sends, where its API key is made so
+ * (`unknown_fields: "ignore"`): connectors of larger products send all they have. Runs before the body is read as an input;
+ * wrong values of known fields stay errors.
+ */
+@Injectable()
+export class UnknownFields implements NestInterceptor {
+  constructor(private readonly metrics: Metrics) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): ReturnType<CallHandler['handle']> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request<object, unknown, JsonObject>>();
+    const { actor } = request;
+    if (actor.kind === 'key' && actor.ignoresUnknownFields) {
+      const { known, ignored } = sorted(request.body);
+      if (ignored.length > 0) {
+        request.body = known;
+        http.getResponse<Response>().setHeader(IGNORED_FIELDS, headerOf(ignored));
+        this.metrics.ignoredFields(ignored.length);
+      }
+    }
+    return next.handle();
+  }
+}
+
+/** The body without its unknown fields, and their names. */
+function sorted(body: JsonObject): { known: JsonObject; ignored: string[] } {
+  const ignored: string[] = [];
+  const keep = (object: JsonObject, names: ReadonlySet<string>, path: string): [string, unknown][] =>
+    Object.entries(object).filter(([name]) => {
+      if (!names.has(name)) ignored.push(path + name);
+      return names.has(name);
+    });
+  const known = Object.fromEntries(keep(body, KNOWN, ''));
+  const { social_media: links } = known;
+  if (!isObject(links)) return { known, ignored };
+  const kept = keep(links, KNOWN_NETWORKS, 'social_media.');
+  // An object that is empty now was not sent empty, which would clear the field.
+  if (kept.length > 0 || Object.keys(links).length === 0) known['social_media'] = Object.fromEntries(kept);
+  else delete known['social_media'];
+  return { known, ignored };
+}
+
+/** The names as a header may hold them: what else a name has is shown as `?`. */
+export function headerOf(names: readonly string[]): string {
+  const parts: string[] = [];
+  let length = 0;
+  for (const name of names) {
+    const part =
+      Array.from(name.slice(0, MAX_NAME), (char) => (/[\w.-]/.test(char) ? char : '?')).join('') || '?';
+    if (length + part.length + 2 > MAX_IGNORED_TEXT - 12) break; // room for the number of the rest
+    parts.push(part);
+    length += part.length + 2;
+  }
+  if (parts.length < names.length) parts.push(`+${names.length - parts.length}`);
+  return parts.join(', ');
+}

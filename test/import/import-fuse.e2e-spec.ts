@@ -1,0 +1,112 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { Applier } from '../../src/import/apply/applier.service.js';
+import { TestApp } from '../support/app.js';
+import { auditRows } from '../support/audit-rows.js';
+import type { Client, Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { counted, csv, imported, linked, settled } from '../support/imports.js';
+
+/** Imports are no way around the fuse of a key, and what another credential has approved is not the key's. */
+let app: TestApp;
+beforeAll(async () => {
+  app = await TestApp.start({ FUSE_MIN: '3', FUSE_PERCENT: '0', IMPORT_MAX_DEACTIVATIONS: '1000' });
+});
+afterEach(() => void jest.restoreAllMocks());
+afterAll(() => app.end());
+
+const aKey = async (): Promise<{ id: string; client: Client }> => {
+  const { id, key } = (await app.key.post('/api_keys', { name: 'connector' })).body;
+  return { id, client: app.nobody.with({ 'x-api-key': key }) };
+};
+
+/** A file of as many users, of whom the first ones are to be blocked. */
+const fileOf = (name: string, users: number, blocked = 0): string =>
+  csv(
+    'ExternalId,Username,Email,Status',
+    ...Array.from({ length: users }, (_, i) => {
+      const id = `${name}-${i}`;
+      return `${id},${id},${id}@example.org,${i < blocked ? 'Blocked' : 'Active'}`;
+    }),
+  );
+/** Their data set, imported by a Webmaster. */
+async function aDataset(users: number): Promise<{ name: string; id: string }> {
+  const name = randomUUID();
+  const run = await imported(await app.login(), fileOf(name, users), `dataset=${name}`);
+  expect(run.state).toBe('completed');
+  return { name, id: run.id };
+}
+const fuseOf = (run: Json): Json => (run.guards as Json[]).find(({ name }) => name === 'key_fuse');
+const apply = async (client: Client, id: string): Promise<Json> => {
+  expect((await client.post(`/imports/${id}/apply`)).status).toBe(202);
+  return settled(app.key, id);
+};
+const blockOne = async (client: Client): Promise<number> =>
+  (await client.put(`/users/${(await create(app.key)).uuid as string}`, { status: 'Blocked' })).status;
+
+test('a run that would blow the fuse parks; only the approval of another credential lets it go on', async () => {
+  const [{ client }, { name }] = [await aKey(), await aDataset(6)];
+  const run = await imported(client, fileOf(name, 6, 4), `dataset=${name}`);
+  expect([run.state, fuseOf(run)]).toEqual([
+    'needs_approval',
+    { name: 'key_fuse', value: 4, limit: 3, hit: true },
+  ]);
+  const own = await apply(client, run.id);
+  expect([own.state, own.approved_by, fuseOf(own).hit]).toEqual(['needs_approval', null, true]);
+  const done = await apply(await app.login(), run.id);
+  expect([done.state, counted(done)]).toEqual(['completed', { blocked: 4, unchanged: 2 }]);
+  expect(await blockOne(client)).toBe(200); // the four were not its own
+});
+
+test('small runs add up, whatever their data sets, with what the key blocks by itself', async () => {
+  const [{ client }, one, two] = [await aKey(), await aDataset(3), await aDataset(3)];
+  const first = await imported(client, fileOf(one.name, 3, 2), `dataset=${one.name}`);
+  expect([first.state, fuseOf(first)]).toEqual([
+    'completed',
+    { name: 'key_fuse', value: 2, limit: 3, hit: false },
+  ]);
+  expect(await blockOne(client)).toBe(200);
+  const second = await imported(client, fileOf(two.name, 3, 1), `dataset=${two.name}`);
+  expect([second.state, fuseOf(second).value]).toEqual(['needs_approval', 4]);
+  expect(await blockOne(client)).toBe(429);
+});
+
+test('a revert, which has no other guard, is no way around it', async () => {
+  const [{ client }, { name, id }] = [await aKey(), await aDataset(5)];
+  const { body } = await client.post(`/imports/${id}/revert`);
+  const run = await settled(app.key, body.id);
+  expect([run.state, fuseOf(run).value]).toEqual(['needs_approval', 5]);
+  expect((await linked(app.key, `${name}-0`)).status).toBe('Active');
+  expect((await apply(app.key, run.id)).state).toBe('completed');
+  expect((await linked(app.key, `${name}-0`)).status).toBe('Blocked');
+});
+
+test('missing users count', async () => {
+  const [{ client }, { name }] = [await aKey(), await aDataset(6)];
+  const run = await imported(client, fileOf(name, 2), `dataset=${name}&missing=block`);
+  expect([run.state, fuseOf(run).value]).toEqual(['needs_approval', 4]);
+});
+
+test('a run that blows the fuse while it writes ends with the reason, and the audit knows', async () => {
+  const [{ id, client }, { name }] = [await aKey(), await aDataset(3)];
+  const applier = app.app.get(Applier);
+  const write = applier.apply.bind(applier);
+  jest.spyOn(applier, 'apply').mockImplementationOnce(async (...args) => {
+    expect([await blockOne(client), await blockOne(client)]).toEqual([200, 200]);
+    await write(...args);
+  });
+  const run = await imported(client, fileOf(name, 3, 2), `dataset=${name}`);
+  expect([run.state, run.problems[0].code, counted(run)]).toEqual([
+    'cancelled',
+    'fuse_blown',
+    { skipped: 2, unchanged: 1 },
+  ]);
+  expect((await linked(app.key, `${name}-0`)).status).toBe('Active');
+  expect((await auditRows(app, id)).at(-1)?.action).toBe('api_key.fuse_blown');
+});
+
+test('the run of a Webmaster counts for no key', async () => {
+  const { name } = await aDataset(6);
+  const run = await imported(await app.login(), fileOf(name, 6, 5), `dataset=${name}`);
+  expect([run.state, fuseOf(run)]).toEqual(['completed', undefined]);
+});

@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals';
+import { existsSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { loadEnv } from '../../src/config/env.js';
+import { openDatabase } from '../../src/database/engine/database.js';
+import { API_KEY } from '../support/app.js';
+import { Client, type Json } from '../support/client.js';
+import { counted, csv, settled, upload } from '../support/imports.js';
+import { Process, childrenOf, newcomer, processDatabase, runCommand } from '../support/process.js';
+
+/** A service is killed during an import, and the key that started it is revoked before the next start. */
+const database = processDatabase();
+const ROWS = 3000;
+const FILE = csv(
+  'ExternalId,Username,Email,Roles',
+  ...Array.from(
+    { length: ROWS },
+    (_, i) => `r${i},r${i},r${i}@example.org,${i % 10 === 0 ? 'Webmaster' : ''}`,
+  ),
+);
+
+const start = () =>
+  Process.running({
+    ...newcomer(database),
+    DATABASE_URL: database.url, // as the commands have it
+    BOOTSTRAP_API_KEY: API_KEY,
+    LOG_LEVEL: 'warn',
+  });
+const clientOf = ({ url }: Process, key = API_KEY) => new Client(url, { 'x-api-key': key });
+
+/** How many users the database has, and rows of the audit about users. */
+async function written(): Promise<Json> {
+  const opened = openDatabase(loadEnv({ DATA_DIR: database.folder, DATABASE_URL: database.url }));
+  try {
+    return await opened.first(
+      `SELECT (SELECT COUNT(*) FROM users) AS users,
+              (SELECT COUNT(*) FROM audit_events WHERE target_kind = 'user') AS events`,
+    );
+  } finally {
+    await opened.close();
+  }
+}
+
+const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}`);
+
+/** The run when it has come into a state, and as far in it. */
+async function reached(client: Client, id: string, state: string, rows: number): Promise<void> {
+  for (;;) {
+    const run = (await client.get(`/imports/${id}`)).body;
+    if (run.state === state && run.progress.rows_done >= rows) return;
+    if (run.finished !== null) throw new Error(`too late: ${run.state as string}`);
+  }
+}
+
+test.each([
+  ['validating', 0],
+  ['applying', 1],
+])('killed while it is %s: after the start nothing more is written', async (state, rows) => {
+  const first = await start();
+  const { id: keyId, key } = (await clientOf(first).post('/api_keys', { name: 'connector' })).body;
+  const { id } = (await upload(clientOf(first, key), FILE, 'allow_privileged=true')).body;
+  await reached(clientOf(first), id, state, rows);
+  const others = childrenOf(first.pid);
+  first.signal('SIGKILL');
+  await first.exit;
+  while (others.some(isRunning)) await setImmediate(); // the process that imports ends with the service
+  expect((await runCommand(database, ['keys', 'revoke', keyId])).code).toBe(0);
+  const before = await written();
+
+  const client = clientOf(await start());
+  const run = await settled(client, id);
+  expect([run.state, run.problems[0].code]).toEqual(['cancelled', 'credential_revoked']);
+  const { created = 0, skipped = 0 } = counted(run);
+  expect(created > 0).toBe(state === 'applying');
+  expect(created + skipped).toBe(state === 'applying' ? ROWS : 0);
+  expect(await written()).toEqual(before);
+  expect((await client.get('/users/search?limit=1')).body.Count).toBe(created + 1);
+});

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Answer, Client } from '../support/client.js';
+import { csv, imported, upload } from '../support/imports.js';
+import { problemOf } from '../support/people.js';
+
+/** A key of one data set starts, decides and undoes the runs of that one and of no other. */
+let app: TestApp;
+let hr: Client;
+let reader: Client;
+let n = 0;
+beforeAll(async () => {
+  app = await TestApp.start();
+  hr = await keyWith('imports:write:hr');
+  reader = await keyWith('imports:read');
+});
+afterAll(() => app.end());
+
+async function keyWith(...scopes: string[]): Promise<Client> {
+  const { body } = await app.key.post('/api_keys', { name: 'narrow', scopes });
+  return app.nobody.with({ 'x-api-key': body.key as string });
+}
+const file = () => csv('ExternalId,Username,Email', `D-${++n},d-${n},d-${n}@example.org`);
+const REFUSED = [403, 'insufficient_scope'];
+const decide = (client: Client, id: string, word: string): Promise<Answer> =>
+  client.post(`/imports/${id}/${word}`);
+
+test.each(['dataset=it', 'dataset=HR', 'dataset=hr.2', ''])('an upload with %j is refused', async (query) => {
+  const { Count } = (await app.key.get('/imports')).body;
+  const refused = await upload(hr, file(), query);
+  expect(problemOf(refused)).toEqual(REFUSED);
+  expect(refused.body.detail).toMatch(/lacks the scope imports:write:(it|HR|hr\.2|default)\.$/);
+  expect((await app.key.get('/imports')).body.Count).toBe(Count);
+});
+
+test('the data set of a form counts, and nothing of its file is kept', async () => {
+  const form = (dataset: string): Promise<Answer> => {
+    const part = (head: string, text: string) =>
+      `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
+    const body = `${part('name="file"; filename="a.csv"', file())}${part('name="dataset"', dataset)}--b--\r\n`;
+    return hr.send('POST', '/imports', body, { 'content-type': 'multipart/form-data; boundary=b' });
+  };
+  expect(problemOf(await form('it'))).toEqual(REFUSED);
+  expect((await form('hr')).status).toBe(202);
+});
+
+test.each(['apply', 'cancel', 'reject', 'revert'])('%s is for runs of its own data set', async (word) => {
+  const dryRun = `dry_run=${String(word !== 'revert')}`;
+  const [own, other] = [
+    await imported(app.key, file(), `${dryRun}&dataset=hr`),
+    await imported(app.key, file(), `${dryRun}&dataset=it`),
+  ];
+  expect(problemOf(await decide(hr, other.id, word))).toEqual(REFUSED);
+  expect((await reader.get(`/imports/${other.id as string}`)).body.state).toBe(other.state);
+  expect((await decide(hr, own.id, word)).status).toBe(202);
+});
+
+test('a state is not told of a run of another data set', async () => {
+  const ended = await imported(app.key, file(), 'dataset=it');
+  expect(problemOf(await decide(hr, ended.id, 'apply'))).toEqual(REFUSED);
+});
+
+test('writing is not reading', async () => {
+  const { id } = (await upload(hr, file(), 'dataset=hr')).body;
+  expect(problemOf(await hr.get(`/imports/${id as string}`))).toEqual(REFUSED);
+  expect((await reader.get(`/imports/${id as string}`)).status).toBe(200);
+  expect(problemOf(await upload(reader, file()))).toEqual(REFUSED);
+});
+
+test('a key of all data sets is one of each', async () => {
+  const all = await keyWith('imports:write');
+  for (const dataset of ['hr', 'it', 'default']) {
+    expect((await upload(all, file(), `dataset=${dataset}`)).status).toBe(202);
+  }
+});

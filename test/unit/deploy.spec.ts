@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/** What is delivered beside the program: container file, compose files, unit, and the steps of CI that judge packages. */
+const ROOT = new URL('../../', import.meta.url).pathname;
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+let folder: string;
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'rollcall-deploy-'))));
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+describe('container', () => {
+  const context = (dockerfile: string) =>
+    spawnSync(process.execPath, ['.ci/container-context.mjs', join(folder, 'context'), dockerfile], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+
+  test('its file copies what the build needs, by the rules of its ignore file', () => {
+    expect(context('deploy/Dockerfile').stderr).toBe('');
+    const files = readdirSync(join(folder, 'context'));
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: { build: string } };
+    expect(files).toEqual(expect.arrayContaining(scripts.build.match(/\S+\.mjs/g) ?? ['?']));
+    expect(files).toEqual(
+      expect.arrayContaining(['nest-cli.json', 'package-lock.json', 'src', 'tsconfig.build.json']),
+    );
+    expect(files.filter((file) => /^\.|data|node_modules|test/.test(file))).toEqual([]);
+  });
+
+  test.each([
+    ['*\n!package.json\n!src\n', 0, ''],
+    ['*\n!package.json\n', 1, 'src'],
+    ['src/cli\n!src\n', 0, ''],
+    ['**/*.json\n', 1, 'package.json'],
+    ['src\n# !src\n', 1, 'src'],
+  ])('with the ignore file %j the check ends with %d', (ignore, code, missing) => {
+    const dockerfile = join(folder, 'Dockerfile');
+    writeFileSync(
+      dockerfile,
+      'FROM scratch\nCOPY package.json ./\nCOPY src src\nCOPY --from=build /nothing ./\n',
+    );
+    writeFileSync(`${dockerfile}.dockerignore`, ignore);
+    const { status, stderr } = context(dockerfile);
+    expect([status, stderr.includes(`not exist: ${missing}\n`)]).toEqual([code, code === 1]);
+  });
+
+  test('its base images are pinned to a version, with a Node.js of long-term support', () => {
+    const images = read('deploy/Dockerfile').match(/^FROM \S+/gm) ?? [];
+    expect(images).toHaveLength(2);
+    for (const image of images) expect(image).toMatch(/^FROM node:(22|24)\.\d+\.\d+-bookworm-slim$/);
+    expect(read('deploy/compose.yaml')).toMatch(/image: mariadb:\d+\.\d+\.\d+$/m);
+  });
+
+  test('runs as a user without rights, with limits', () => {
+    expect(read('deploy/Dockerfile')).toMatch(/^USER node$/m);
+    for (const line of [
+      'read_only: true',
+      'cap_drop: [ALL]',
+      "security_opt: ['no-new-privileges:true']",
+      'mem_limit: 512m',
+    ])
+      expect(read('deploy/compose.yaml')).toContain(`\n  ${line}\n`);
+    expect(read('deploy/compose.tls.yaml')).toContain('--require-secure-transport=ON');
+  });
+});
+
+test('the systemd unit has a sandbox and limits', () => {
+  const unit = read('deploy/rollcall.service');
+  for (const line of [
+    'User=rollcall',
+    'CapabilityBoundingSet=',
+    'NoNewPrivileges=yes',
+    'ProtectSystem=strict',
+    'PrivateTmp=yes',
+    'SystemCallFilter=@system-service',
+    'MemoryMax=512M',
+    'LimitNOFILE=8192',
+    'LimitCORE=0',
+  ])
+    expect(unit).toContain(`\n${line}\n`);
+});
+
+test('every package of the lock file has a checksum', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { integrity?: string; link?: boolean; inBundle?: boolean }>;
+  };
+  const bare = Object.entries(packages).filter(
+    ([path, { integrity, inBundle }]) => path !== '' && !integrity && !inBundle,
+  );
+  expect(Object.keys(packages).length).toBeGreaterThan(100);
+  expect(bare.map(([path]) => path)).toEqual([]);
+});
+
+test('the list of packages (SBOM) has every package that is installed with the service, with its checksum', () => {
+  const file = join(folder, 'bom', 'rollcall.cdx.json');
+  spawnSync(process.execPath, ['.ci/sbom.mjs', file], { cwd: ROOT, encoding: 'utf8' });
+  const { bomFormat, components } = JSON.parse(readFileSync(file, 'utf8')) as {
+    bomFormat: string;
+    components: { name: string; version: string; hashes?: unknown[] }[];
+  };
+  expect(bomFormat).toBe('CycloneDX');
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { version: string; dev?: boolean }>;
+  };
+  const listed = new Set(components.map(({ name, version }) => `${name}@${version}`));
+  const idOf = ([path, { version }]: [string, { version: string }]) =>
+    `${path.replace(/^.*node_modules\//, '')}@${version}`;
+  const all = Object.entries(packages).filter(([path]) => path !== '');
+  const installed = all.filter(([, { dev }]) => !dev).map(idOf);
+  expect(installed.length).toBeGreaterThan(50);
+  expect(listed).toEqual(new Set(installed));
+  expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^commander@/)])); // development needs it as well
+  expect(components.filter(({ hashes }) => !hashes?.length)).toEqual([]);
+});
+
+describe('advisories', () => {
+  const none = { info: 0, low: 0, moderate: 0, high: 0, critical: 0, total: 0 };
+  const report = (vulnerabilities: object, named: object = {}) =>
+    JSON.stringify({ vulnerabilities: named, metadata: { vulnerabilities, dependencies: { prod: 170 } } });
+  /** The last line and the exit code, when `npm audit` prints this. */
+  const judge = (printed: string, settings: Record<string, string> = {}) => {
+    writeFileSync(join(folder, 'npm'), `#!/bin/sh\ncat <<'END'\n${printed}\nEND\nexit 1\n`);
+    chmodSync(join(folder, 'npm'), 0o755);
+    const env = { PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}`, ...settings };
+    const { stdout, status } = spawnSync(process.execPath, ['.ci/advisories.mjs'], {
+      cwd: ROOT,
+      env,
+      encoding: 'utf8',
+    });
+    return [stdout.trimEnd(), status];
+  };
+
+  test('none, and some', () => {
+    expect(judge(report(none))).toEqual(['advisories: none for 170 packages', 0]);
+    expect(judge(report({ ...none, high: 2, low: 1, total: 3 }, { a: {}, b: {} }))).toEqual([
+      'advisories: 3 (1 low, 2 high): a, b',
+      1,
+    ]);
+  });
+
+  test.each([
+    ['an error', '{"error":{"code":"ENOAUDIT","summary":"no audit"}}', 'the registry answers: ENOAUDIT'],
+    [
+      'a refusal',
+      '{"statusCode":405,"error":{"summary":"","detail":""}}',
+      'the registry answers: status 405',
+    ],
+    ['an answer without counts', '{}', 'the registry answers: no counts in its answer'],
+    [
+      'counts of nothing',
+      '{"metadata":{"vulnerabilities":{"total":0},"dependencies":{"prod":0}}}',
+      'the registry answers: no counts in its answer',
+    ],
+    ['a page', '<html>', 'npm audit printed no report'],
+    ['nothing', '', 'npm audit printed no report'],
+  ])('a registry that gives %s is no pass', (_, printed, why) => {
+    expect(judge(printed)).toEqual([`advisories: NOT CHECKED (${why})`, 0]);
+    expect(judge(printed, { ADVISORIES: 'required' })[1]).toBe(1);
+  });
+});

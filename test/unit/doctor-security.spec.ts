@@ -1,0 +1,104 @@
+import { expect, test } from '@jest/globals';
+import { loadEnv } from '../../src/config/env.js';
+import {
+  auditCheck,
+  cookieCheck,
+  databaseTlsCheck,
+  httpsCheck,
+  metricsCheck,
+  nodeLifeCheck,
+  proxyCheck,
+  secretChecks,
+} from '../../src/cli/security-checks.js';
+import { type KeyFacts, keyFindings } from '../../src/cli/security-keys.js';
+import type { Finding } from '../../src/cli/finding.js';
+
+const levels = (findings: Finding[]) => findings.map(({ level }) => level).join(' ');
+
+test.each([
+  ['20.20.2', '2026-04-30', 'ok'],
+  ['20.20.2', '2026-05-01', 'fail'],
+  ['22.1.0', '2026-11-22', 'ok'],
+  ['24.21.0', '2026-11-22', 'ok'],
+  ['24.21.0', '2028-05-01', 'fail'],
+  ['23.1.0', '2026-11-22', 'fail'],
+  ['18.20.4', '2026-11-22', 'fail'],
+  ['28.0.0', '2028-11-22', 'ok'],
+])('Node %s on %s: %s', (version, today, level) => {
+  expect(levels(nodeLifeCheck(version, today))).toBe(level);
+});
+
+const OPEN = { HOST: '0.0.0.0' };
+const HTTPS = { BASE_URL: 'https://users.example.org' };
+const MYSQL = 'mysql://rollcall:Zk3vQ8wXr1tYb6nM@db.example.org/rollcall';
+const GUESSED = 'topsecret1';
+
+test.each<[string, (env: ReturnType<typeof loadEnv>) => Finding[], Record<string, string>, string]>([
+  ['https', httpsCheck, {}, 'warn'],
+  ['https', httpsCheck, OPEN, 'fail'],
+  ['https', httpsCheck, { ...OPEN, ...HTTPS }, 'warn'],
+  ['https', httpsCheck, HTTPS, 'ok'],
+  ['https', httpsCheck, { ...OPEN, TLS_CERT_FILE: 'c', TLS_KEY_FILE: 'k' }, 'ok'],
+  ['cookie', cookieCheck, {}, 'warn'],
+  ['cookie', cookieCheck, HTTPS, 'ok'],
+  ['cookie', cookieCheck, { ...HTTPS, SESSION_COOKIE_NAME: 'sid' }, 'warn'],
+  ['cookie', cookieCheck, { ...HTTPS, SESSION_COOKIE_NAME: '__Host-sid' }, 'ok'],
+  ['secrets', secretChecks, {}, 'ok'],
+  ['secrets', secretChecks, { BOOTSTRAP_API_KEY: 'Zk3vQ8wXr1tYb6nMpL7sD4fG9hJ2kC5v' }, 'warn'],
+  ['secrets', secretChecks, { METRICS_TOKEN: 'a'.repeat(16) }, 'fail'],
+  ['secrets', secretChecks, { DATABASE_URL: MYSQL }, 'ok'],
+  ['secrets', secretChecks, { DATABASE_URL: 'mysql://rollcall@db/rollcall' }, 'fail'],
+  ['secrets', secretChecks, { DATABASE_URL: `mysql://rollcall:${GUESSED}@db/rollcall` }, 'warn'],
+  ['secrets', secretChecks, { DATABASE_URL: 'mysql://rollcall:rollcall-2026-11-22@db/rollcall' }, 'warn'],
+  ['database tls', databaseTlsCheck, {}, 'ok'],
+  ['database tls', databaseTlsCheck, { DATABASE_URL: MYSQL }, 'fail'],
+  ['database tls', databaseTlsCheck, { DATABASE_URL: MYSQL, DATABASE_TLS_CA_FILE: 'ca.pem' }, 'ok'],
+  ['database tls', databaseTlsCheck, { DATABASE_URL: MYSQL.replace('db.example.org', 'localhost') }, 'ok'],
+  ['database tls', databaseTlsCheck, { DATABASE_URL: MYSQL.replace('db.', 'localhost,db.') }, 'fail'],
+  ['proxy', proxyCheck, {}, 'ok'],
+  ['proxy', proxyCheck, HTTPS, 'warn'],
+  ['proxy', proxyCheck, { ...HTTPS, TRUST_PROXY: '1' }, 'ok'],
+  ['proxy', proxyCheck, { ...HTTPS, ...OPEN, TRUST_PROXY: '1' }, 'warn'],
+  ['proxy', proxyCheck, { ...HTTPS, ...OPEN, TRUST_PROXY: '10.0.0.0/8, 192.0.2.1' }, 'ok'],
+  ['metrics', metricsCheck, {}, 'warn'],
+  ['metrics', metricsCheck, { METRICS_TOKEN: 'Zk3vQ8wXr1tYb6nM' }, 'ok'],
+  ['audit', auditCheck, {}, 'warn'],
+  ['audit', auditCheck, { AUDIT_RETENTION_DAYS: '30' }, 'warn'],
+  ['audit', auditCheck, { AUDIT_RETENTION_DAYS: '365' }, 'ok'],
+])('%s %# with %o %j: %s', (_, check, settings, expected) => {
+  const findings = check(loadEnv(settings));
+  expect(levels(findings)).toBe(expected);
+  const { DATABASE_URL: _url, BASE_URL: _base, HOST: _host, TRUST_PROXY: _proxy, ...values } = settings;
+  for (const value of [...Object.values(values), GUESSED].filter((text) => text.length > 8))
+    expect(JSON.stringify(findings)).not.toContain(value);
+});
+
+test('keys are judged by their end, their rights and their use', () => {
+  const now = '2026-11-22 00:00:00.000';
+  const key: KeyFacts = {
+    name: 'hr',
+    created: '2026-11-01 00:00:00.000',
+    expires: '2027-01-01 00:00:00.000',
+    last_used: null,
+    scopes: '["users:read"]',
+  };
+  const of = (...facts: Partial<KeyFacts>[]) =>
+    keyFindings(
+      facts.map((each) => ({ ...key, ...each })),
+      now,
+    );
+  expect(of({}, {})).toMatchObject([
+    { level: 'ok', message: '2 usable, all with an end and limited rights' },
+  ]);
+  const [endless] = of({ expires: null, name: 'a "b"' });
+  expect([endless?.level, endless?.message]).toEqual([
+    'warn',
+    '1 of 1 never expire; make new ones with --expires: "a \\"b\\""',
+  ]);
+  expect(of({ scopes: null }, {})).toMatchObject([
+    { message: '1 of 2 may do everything a Webmaster may: "hr"' },
+  ]);
+  const [unused] = of({ created: '2026-08-01 00:00:00.000' });
+  expect(unused?.message).toContain('were not used for 90 days');
+  expect(of(...Array.from({ length: 7 }, () => ({ scopes: null })))[0]?.message).toMatch(/("hr", ){5}…$/);
+});

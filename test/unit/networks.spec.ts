@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals';
+import { areWithin, canonicalNetwork, isInNetworks } from '../../src/access/networks.js';
+
+describe('a network has one form', () => {
+  test.each([
+    ['10.0.0.0/8', '10.0.0.0/8'],
+    ['0.0.0.0/0', '0.0.0.0/0'],
+    ['192.0.2.7', '192.0.2.7/32'],
+    ['192.0.2.128/25', '192.0.2.128/25'],
+    ['2001:DB8::/32', '2001:db8::/32'],
+    ['2001:db8:0:0:0:0:0:1', '2001:db8::1/128'],
+    ['::/0', '::/0'],
+    ['64:ff9b::192.0.2.0/120', '64:ff9b::c000:200/120'],
+    ['::ffff:10.0.0.0/104', '10.0.0.0/8'],
+    ['::ffff:192.0.2.7', '192.0.2.7/32'],
+    ['::ffff:c000:207/128', '192.0.2.7/32'],
+  ])('%s is %s', (text, canonical) => {
+    expect(canonicalNetwork(text)).toBe(canonical);
+    expect(canonicalNetwork(canonical)).toBe(canonical);
+  });
+
+  test.each([
+    ['', 'nothing'],
+    ['10.0.0.0/', 'no prefix'],
+    ['10.0.0.0/33', 'a prefix too long'],
+    ['::/129', 'a prefix too long'],
+    ['10.0.0.0/-1', 'a negative prefix'],
+    ['10.0.0.0/8/8', 'two prefixes'],
+    ['10.0.0.0/8.0', 'a fraction'],
+    ['10.0.0.0/0x8', 'hexadecimal'],
+    ['10.1.2.3/8', 'bits behind the prefix'],
+    ['192.0.2.1/31', 'a bit behind the prefix'],
+    ['2001:db8::1/64', 'bits behind the prefix'],
+    ['::ffff:0.0.0.0/90', 'bits of the mapping behind the prefix'],
+    ['127.1', 'a short address'],
+    ['010.0.0.1', 'an octal part'],
+    ['0x7f.0.0.1', 'a hexadecimal part'],
+    ['2130706433', 'a number'],
+    [' 10.0.0.0/8', 'a space'],
+    ['10.0.0.0/8\n', 'a line end'],
+    ['fe80::1%eth0', 'an interface'],
+    ['[::1]', 'brackets'],
+    ['localhost', 'a name'],
+    ['*', 'a star'],
+  ])('%j is refused: %s', (text) => {
+    expect(canonicalNetwork(text)).toBeUndefined();
+  });
+});
+
+describe('an address in networks', () => {
+  const NETWORKS = ['10.0.0.0/8', '192.0.2.128/25', '2001:db8::/33'];
+  test.each([
+    ['10.0.0.0', true],
+    ['10.255.255.255', true],
+    ['::ffff:10.1.2.3', true],
+    ['::ffff:a01:203', true],
+    ['192.0.2.128', true],
+    ['192.0.2.127', false],
+    ['9.255.255.255', false],
+    ['11.0.0.0', false],
+    ['2001:db8:7fff:ffff::1', true],
+    ['2001:DB8::1%eth0', true],
+    ['2001:db8:8000::', false],
+    ['::10.0.0.1', false],
+    ['', false],
+    ['unknown', false],
+    ['10.0.0.1, 192.0.2.200', false],
+    ['10.0.0.1:80', false],
+  ])('%s: %s', (ip, inside) => {
+    expect(isInNetworks(ip, NETWORKS)).toBe(inside);
+  });
+
+  test('all of IPv6 holds no IPv4 address, however it is written', () => {
+    for (const ip of ['10.0.0.1', '::ffff:10.0.0.1']) expect(isInNetworks(ip, ['::/0'])).toBe(false);
+    expect(isInNetworks('::1', ['0.0.0.0/0'])).toBe(false);
+  });
+});
+
+test.each<[string[], string[], boolean]>([
+  [['10.1.0.0/16'], ['10.0.0.0/8'], true],
+  [['10.0.0.0/8'], ['10.0.0.0/8'], true],
+  [['10.0.0.0/7'], ['10.0.0.0/8'], false],
+  [['0.0.0.0/0'], ['10.0.0.0/8'], false],
+  [['10.1.0.0/16', '192.0.2.1/32'], ['10.0.0.0/8'], false],
+  [['192.0.2.1/32'], ['10.0.0.0/8', '192.0.2.0/24'], true],
+  [['::/0'], ['0.0.0.0/0'], false],
+  [['0.0.0.0/0'], ['::/0'], false],
+  [[], ['10.0.0.0/8'], true],
+])('%j is within %j: %s', (inner, outer, expected) => {
+  expect(areWithin(inner, outer)).toBe(expected);
+});

@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+const SRC = new URL('../../src/', import.meta.url).pathname;
+const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => ({ file, text: readFileSync(join(SRC, file), 'utf8') }));
+
+/** The files below src that hold a line that matches. */
+const filesWith = (pattern: RegExp): string[] =>
+  sources
+    .filter(({ text }) => pattern.test(text))
+    .map(({ file }) => file)
+    .sort();
+
+test('no text becomes code', () => {
+  expect(filesWith(/\beval\(|new Function\(|from 'node:vm'|Function\(['"`]/)).toEqual([]);
+});
+
+test('the only other programs that run are those of the service itself, without a shell', () => {
+  expect(filesWith(/node:child_process|node:worker_threads/)).toEqual(['database/engine/lane-process.ts']);
+  const lane = sources.find(({ file }) => file === 'database/engine/lane-process.ts')?.text ?? '';
+  expect(/import \{(.*)\} from 'node:child_process'/.exec(lane)?.[1]).toMatch(/^ type ChildProcess, fork $/);
+});
+
+test('nothing but the database is connected to', () => {
+  expect(filesWith(/\bfetch\(|node:dgram|node:http2|from '(undici|axios|got)'/)).toEqual([]);
+  expect(
+    filesWith(/import \{[^}]*\b(request|get|connect|createConnection)\b[^}]*\} from 'node:(https?|net|tls)'/),
+  ).toEqual([]);
+});
+
+test('hashes are SHA-256 or argon2id, and random secrets come from the system', () => {
+  const named = sources.flatMap(({ text }) =>
+    [...text.matchAll(/\b(?:createHash|createHmac|hash)\('([\w-]+)'/g)].map(([, name]) => name),
+  );
+  expect(new Set(named)).toEqual(new Set(['sha256']));
+  // Waiting times, which need not be secret.
+  expect(filesWith(/Math\.random/)).toEqual(['database/engine/retry.ts', 'database/migration-lease.ts']);
+});
+
+test('no origin is ever allowed (CORS)', () => {
+  expect(filesWith(/Access-Control-|enableCors|from 'cors'/i)).toEqual([]);
+});
+
+test('browsers store nothing for the service, and Swagger UI keeps no key', () => {
+  expect(filesWith(/localStorage|sessionStorage|indexedDB|persistAuthorization/)).toEqual([]);
+});

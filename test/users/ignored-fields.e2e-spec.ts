@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { headerOf } from '../../src/users/unknown-fields.js';
+import { TestApp } from '../support/app.js';
+import type { Client } from '../support/client.js';
+import { aUser, create } from '../support/factories.js';
+import { fieldErrorsOf, problemOf } from '../support/people.js';
+
+/** Fields that this service does not have, from a key that is made for them. */
+let app: TestApp;
+let lenient: Client;
+beforeAll(async () => {
+  app = await TestApp.start();
+  const { body } = await app.key.post('/api_keys', { name: 'x', unknown_fields: 'ignore' });
+  lenient = app.nobody.with({ 'x-api-key': body.key as string });
+});
+afterAll(() => app.end());
+
+const counter = async (): Promise<number> => {
+  const { text } = await app.nobody.raw('GET', '/metrics');
+  return Number(/^rollcall_ignored_fields_total (\d+)$/m.exec(text)?.[1]);
+};
+
+test('unknown fields are ignored, named and counted; the others take effect', async () => {
+  const before = await counter();
+  const made = await lenient.post('/users', aUser({ department: 'Sales', cost_center: 7, phone: '1' }));
+  expect([made.status, made.headers['x-ignored-fields']]).toEqual([201, 'department, cost_center']);
+  const changed = await lenient.put(`/users/${made.body.uuid as string}`, { emial: 'x', surname: 'Doe' });
+  expect([changed.status, changed.headers['x-ignored-fields']]).toEqual([200, 'emial']);
+  expect(changed.body).toMatchObject({ phone: '1', surname: 'Doe' });
+  expect(await counter()).toBe(before + 3);
+});
+
+test('to everybody else they stay an error', async () => {
+  const webmaster = await app.login();
+  for (const client of [app.key, webmaster]) {
+    const answer = await client.post('/users', aUser({ department: 'Sales' }));
+    expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['department', 'unknown_field']]]);
+    expect(answer.headers['x-ignored-fields']).toBeUndefined();
+  }
+});
+
+test('wrong values of known fields stay errors, with the ignored fields named', async () => {
+  const answer = await lenient.post('/users', aUser({ department: 'Sales', phone: 5 }));
+  expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['phone', 'invalid_type']]]);
+  expect(answer.headers['x-ignored-fields']).toBe('department');
+  const uuid = await lenient.post('/users', aUser({ uuid: crypto.randomUUID() }));
+  expect([uuid.status, fieldErrorsOf(uuid)]).toEqual([422, [['uuid', 'unknown_field']]]);
+});
+
+test('unknown query parameters and keys of other bodies stay errors', async () => {
+  expect(problemOf(await lenient.get('/users/search?department=x'))).toEqual([400, 'invalid_parameter']);
+  expect(problemOf(await lenient.post('/api_keys', { name: 'x', colour: 'red' }))).toEqual([
+    422,
+    'validation_failed',
+  ]);
+});
+
+test('unknown networks are ignored; a list of nothing else clears nothing', async () => {
+  const linkedin = 'https://www.linkedin.com/in/example';
+  const { uuid } = await create(app.key, { social_media: { linkedin } });
+  const path = `/users/${uuid as string}`;
+  const only = await lenient.put(path, { social_media: { mastodon: 'https://example.social/@x' } });
+  expect([only.status, only.headers['x-ignored-fields']]).toEqual([200, 'social_media.mastodon']);
+  expect(only.body.social_media).toMatchObject({ linkedin });
+  const both = await lenient.put(path, { social_media: { mastodon: 'x', linkedin: `${linkedin}2` } });
+  expect(both.body.social_media).toMatchObject({ linkedin: `${linkedin}2` });
+  const none = await lenient.put(path, { social_media: {} });
+  expect(none.body.social_media ?? {}).not.toHaveProperty('linkedin');
+});
+
+test('a name may be anything, and as many as a body holds: the header stays short and safe', async () => {
+  const names = [
+    '__proto__',
+    'a b',
+    'x\r\nSet-Cookie: y=1',
+    'naïve',
+    '',
+    'then',
+    'constructor',
+    'n'.repeat(500),
+  ];
+  const many = Array.from({ length: 5000 }, (_, n) => `field_${n}`);
+  const body = `{${[...names, ...many].map((name) => `${JSON.stringify(name)}:1`).join(',')},"surname":"Doe"}`;
+  const { uuid } = await create(app.key);
+  const answer = await lenient.send('PUT', `/users/${uuid as string}`, body);
+  expect([answer.status, answer.body.surname]).toEqual([200, 'Doe']);
+  const header = answer.headers['x-ignored-fields'] ?? '';
+  expect(header).toMatch(
+    /^__proto__, a\?b, x\?\?Set-Cookie\?\?y\?1, na\?ve, \?, then, constructor, n{64}, field_0, /,
+  );
+  expect(header).toMatch(/, \+\d+$/);
+  expect(header.length).toBeLessThanOrEqual(1000);
+  const parts = header.split(', ');
+  expect(parts.length - 1 + Number(parts.at(-1))).toBe(names.length + many.length);
+});
+
+test('a repetition with an Idempotency-Key gets the header of the first answer', async () => {
+  const headers = { 'idempotency-key': crypto.randomUUID() };
+  const body = aUser({ department: 'Sales' });
+  const first = await lenient.post('/users', body, headers);
+  const again = await lenient.post('/users', body, headers);
+  expect(again.body).toEqual(first.body);
+  expect(again.headers['x-ignored-fields']).toBe('department');
+});
+
+test('an unpaired surrogate is one character', () => {
+  expect(headerOf(['a\ud800b', '😀'])).toBe('a?b, ?');
+});
