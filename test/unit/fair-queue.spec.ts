@@ -90,6 +90,18 @@ test('an account or a network has at most half of the places', async () => {
   expect([network.queue.waiting, network.refused.length]).toEqual([5, 14]);
 });
 
+test('a colleague in a network that has all its places gets one of the account that has the most', async () => {
+  const { queue, began, refused, ask, end } = driven(1, 10);
+  times(20, () => ask('flood', 'office'));
+  await settled();
+  expect([queue.waiting, refused.length]).toEqual([5, 14]);
+  void ask('Ann', 'office');
+  await settled();
+  expect([queue.waiting, refused.length, refused.includes('Ann')]).toEqual([5, 15, false]);
+  await end();
+  expect(began).toEqual(['flood', 'Ann']);
+});
+
 test('when all places are taken, a newcomer gets the place of the one that has the most', async () => {
   const { queue, began, refused, ask, end } = driven(1, 10);
   times(6, () => ask('flood', 'far'));

@@ -94,17 +94,30 @@ export class FairQueue {
     return late < otherLate || (late === otherLate && early < otherEarly);
   }
 
-  /** @throws ProblemError `unavailable` when there is no place for one more with these keys. */
-  private makeRoom(keys: Job['keys']): void {
+  /**
+   * Takes the place of another where the network or the queue is full: in a network that of the account with the most
+   * places, in the queue that of the account or network with the most. @throws ProblemError `unavailable` when nobody has
+   * more than this one would.
+   */
+  private makeRoom([account, network]: Job['keys']): void {
     const places = new Map<string, number>();
     for (const key of this.queue.flatMap((job) => job.keys)) places.set(key, (places.get(key) ?? 0) + 1);
-    const most = (of: Job['keys']): number => Math.max(...of.map((key) => places.get(key) ?? 0));
-    const wanted = most(keys) + 1;
-    if (wanted > Math.ceil(this.limit / 2)) throw full();
-    if (this.queue.length < this.limit) return;
-    const largest = Math.max(...this.queue.map((job) => most(job.keys)));
-    const last = this.queue.findLast((job) => most(job.keys) === largest);
-    if (!last || largest <= wanted) throw full();
+    const of = (key: string): number => places.get(key) ?? 0;
+    const share = Math.ceil(this.limit / 2);
+    if (of(account) >= share) throw full();
+    if (of(network) >= share) {
+      const neighbours = this.queue.filter((job) => job.keys[1] === network);
+      this.replace(neighbours, (job) => of(job.keys[0]), of(account) + 1);
+    } else if (this.queue.length >= this.limit) {
+      const wanted = Math.max(of(account), of(network)) + 1;
+      this.replace(this.queue, (job) => Math.max(...job.keys.map(of)), wanted);
+    }
+  }
+
+  private replace(jobs: readonly Job[], placesOf: (job: Job) => number, wanted: number): void {
+    const most = Math.max(...jobs.map(placesOf));
+    const last = jobs.findLast((job) => placesOf(job) === most);
+    if (!last || most <= wanted) throw full();
     this.remove(last);
     last.refuse(full());
   }
