@@ -1,3 +1,8 @@
+import type { FieldError } from './field-errors.js';
+
+export { errorCode } from './error-code.js';
+export { FIELD_CODES, type FieldCode, type FieldError } from './field-errors.js';
+
 /**
  * The catalogue of errors (RFC 9457 problem details): a code never changes its meaning or its status.
  * `remedy` is shown on the page `/problems/<code>`.
@@ -7,6 +12,12 @@ export const CATALOGUE = {
     status: 400,
     title: 'The request body is not a JSON object',
     remedy: 'Send one JSON object in UTF-8. `detail` says what is wrong.',
+  },
+  malformed_request: {
+    status: 400,
+    title: 'The request is not valid HTTP',
+    remedy:
+      'Look at what builds the request: its first line, its headers, the length or the chunks of its body.',
   },
   malformed_uuid: {
     status: 400,
@@ -106,12 +117,17 @@ export const CATALOGUE = {
   too_large: {
     status: 413,
     title: 'The request body is too large',
-    remedy: 'A JSON body may have at most 1 MiB, a file at most 100 MiB.',
+    remedy: 'A JSON body may have at most 1 MiB and 20,000 values, a login 4 KiB, a file 100 MiB.',
   },
   unsupported_media_type: {
     status: 415,
     title: 'The media type of the request body is not supported',
     remedy: 'Send `Content-Type: application/json`, or for a file `text/csv` or `multipart/form-data`.',
+  },
+  expectation_failed: {
+    status: 417,
+    title: 'The expectation of the request cannot be met',
+    remedy: 'Send no `Expect` header, or `Expect: 100-continue`.',
   },
   validation_failed: {
     status: 422,
@@ -122,6 +138,11 @@ export const CATALOGUE = {
     status: 408,
     title: 'The request did not arrive in time',
     remedy: 'Send the whole body at once; check the connection to the service.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The headers of the request are too large',
+    remedy: 'Request line and headers may have 16 KiB together. Send fewer cookies or a shorter query.',
   },
   rate_limited: {
     status: 429,
@@ -162,38 +183,6 @@ export type ErrorCode = keyof typeof CATALOGUE;
 
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
-}
-
-/** The code of an error of Node.js or of a driver, such as `ENOENT`; undefined when it has none. */
-export function errorCode(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
-
-/** Codes of single fields inside `validation_failed`. Of several broken rules, the first in this order is reported. */
-export const FIELD_CODES = [
-  'required',
-  'blank',
-  'unknown_field',
-  'invalid_type',
-  'too_long',
-  'too_short',
-  'invalid_format',
-  'invalid_value',
-  'too_common',
-  'unknown_role',
-  'exclusive_roles',
-  'unknown_reference',
-  'self_reference',
-  'cycle',
-  'uuid_mismatch',
-] as const;
-export type FieldCode = (typeof FIELD_CODES)[number];
-
-export interface FieldError {
-  field: string;
-  code: FieldCode;
-  message: string;
 }
 
 /** Another record holds the value; its `uuid` lets a connector reconcile without a search. */

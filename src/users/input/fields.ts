@@ -5,6 +5,7 @@ import { isObject } from '../../common/json.js';
 import { caseFold, isCleanText, isWithin, normalForm, normalise, truncated } from '../../common/text.js';
 import { isUuid } from '../../common/uuid.js';
 import { Clean, Normalise, Rule, TextRule, line, trimmed } from '../../input/rules.js';
+import { Sized } from '../../input/size.js';
 import { MAX, MOST, NETWORKS, STATUSES, isEmailAddress, isHttpUrl, localPart } from '../model/formats.js';
 
 /** Kinds of fields of a user: one decorator carries the form, the rules and the schema, so that a limit is written once. */
@@ -66,9 +67,13 @@ export const Email = (schema: Schema) =>
     ),
   );
 
+/** More than the values of a short form have. */
+const SHORT = 64;
+
 export const Status = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ enum: STATUSES, ...schema }),
+    Sized({ text: SHORT }),
     Normalise(line),
     IsNotEmpty(),
     IsString(),
@@ -81,6 +86,7 @@ export const Flag = (schema: Schema) =>
 export const Reference = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, ...schema }),
+    Sized({ text: SHORT }),
     Normalise((raw) => (typeof raw === 'string' ? line(raw.toLowerCase()) : raw)),
     IsString(),
     TextRule('invalid_format', 'must be a UUID', isUuid),
@@ -103,6 +109,7 @@ export const Roles = (schema: Schema) =>
       nullable: true,
       ...schema,
     }),
+    Sized({ text: MAX.role }),
     Normalise((raw) => (isStrings(raw) ? orNull(raw.map((role) => line(role) ?? '')) : raw)),
     IsString({ each: true, message: 'must be an array of strings' }),
     ArrayMaxSize(MOST.roles, { message: `may hold at most ${MOST.roles} roles` }),
@@ -129,6 +136,7 @@ export const Authnames = (schema: Schema) =>
       },
       ...schema,
     }),
+    Sized({ text: MAX.authname, items: MOST.namesOfMethod, members: MOST.methods }),
     Normalise((raw) => {
       if (!isObject(raw) || !values(raw).every(isStrings)) return raw;
       return orNull(
@@ -180,6 +188,7 @@ export const SocialMediaLinks = (schema: Schema) =>
       ),
       ...schema,
     }),
+    Sized({ text: MAX.url }),
     Normalise((raw) => {
       if (!isObject(raw)) return raw;
       return orNull(
