@@ -14,6 +14,7 @@ import { RateLimit } from './rate-limit.js';
 import { LocalStrategy } from './local.strategy.js';
 import { LoginService } from './login.service.js';
 import { PermissionGuard } from './permission.guard.js';
+import { SameSite } from './same-site.js';
 import { SessionStrategy } from './session.strategy.js';
 
 /** The global guards run in this order: credentials, syntax of the request, permission (interface §1),
@@ -30,6 +31,7 @@ import { SessionStrategy } from './session.strategy.js';
     SessionStrategy,
     LoginService,
     RateLimit,
+    SameSite,
   ],
 })
 export class AuthModule {}

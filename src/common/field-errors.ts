@@ -9,6 +9,7 @@ export const FIELD_CODES = [
   'invisible_character',
   'invalid_format',
   'invalid_value',
+  'too_common',
   'unknown_role',
   'exclusive_roles',
   'unknown_reference',

@@ -1,15 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayUnique,
-  IsBoolean,
-  IsIn,
-  IsNotEmpty,
-  IsString,
-  MaxLength,
-  MinLength,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayUnique, IsBoolean, IsIn, IsNotEmpty, IsString, MaxLength } from 'class-validator';
 import { isObject } from '../../common/json.js';
 import { caseFold, isCleanText, isWithin, normalForm, normalise, truncated } from '../../common/text.js';
 import { isUuid } from '../../common/uuid.js';
@@ -72,8 +63,8 @@ export const Secret = (schema: Schema) =>
     TextRule('invalid_format', 'may not hold broken Unicode', (text) => text.isWellFormed()),
   );
 
-export const NewSecret = ({ minLength, ...schema }: Schema & { minLength: number }) =>
-  applyDecorators(Secret({ minLength, nullable: true, ...schema }), MinLength(minLength));
+/** A password to be set; `NewPasswords` has its rules, which need settings and the user. */
+export const NewSecret = (schema: Schema & { minLength: number }) => Secret({ nullable: true, ...schema });
 
 /** The one text whose inner runs of spaces collapse. */
 export const Username = (schema: Schema) =>
