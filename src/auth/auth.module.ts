@@ -4,6 +4,7 @@ import { AuditModule } from '../audit/audit.module.js';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { IdempotencyGuard } from '../idempotency/idempotency.guard.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
+import { HttpModule } from '../http/http.module.js';
 import { InputGuard } from '../http/input.guard.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
@@ -18,7 +19,7 @@ import { SessionStrategy } from './session.strategy.js';
 /** The global guards run in this order: credentials, syntax of the request, permission (interface §1),
  * and whether it has been answered before. */
 @Module({
-  imports: [AuditModule, ApiKeysModule, IdempotencyModule, SessionsModule, UsersModule],
+  imports: [ApiKeysModule, AuditModule, HttpModule, IdempotencyModule, SessionsModule, UsersModule],
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: InputGuard },

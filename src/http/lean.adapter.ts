@@ -1,13 +1,28 @@
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Express, Request, Response } from 'express';
-import { IncomingMessage, ServerResponse, createServer } from 'node:http';
-import { type ServerOptions, createServer as createTlsServer } from 'node:https';
+import { type Express, type Request, type Response, request as expressRequest } from 'express';
+import {
+  IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  ServerResponse,
+} from 'node:http';
+import { ProblemError } from '../common/errors.js';
+import { normalAddress } from './address.js';
+import { boundedServer } from './bounded-server.js';
+import { MIN_BYTES, varies } from './compression.js';
+import { closeIfUnread } from './unread-body.js';
 
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+type Rest =
+  [statusMessage?: string | undefined, headers?: Headers | undefined] | [headers?: Headers | undefined];
 type Options = NonNullable<Parameters<ExpressAdapter['initHttpServer']>[0]>;
 
 /** Runs for every request before its route is looked up. It may not answer. */
 export type Preparation = (request: Request, response: Response) => void;
+
+/** Answers a request that was refused before any route could. */
+type Refuse = (refusal: ProblemError, request: Request, response: Response) => void;
 
 /**
  * Nest's adapter for Express without the overhead that is half of a short request (docs/performance.md): Express gives
@@ -18,6 +33,10 @@ export type Preparation = (request: Request, response: Response) => void;
 export class LeanAdapter extends ExpressAdapter {
   private preparations: readonly Preparation[] = [];
   private held: Promise<unknown> | undefined;
+  private forwarded: ((request: Request) => ProblemError | undefined) | undefined;
+  private refuse: Refuse = (_refusal, _request, response) => {
+    response.destroy(); // until the application is complete
+  };
 
   constructor() {
     super();
@@ -29,14 +48,29 @@ export class LeanAdapter extends ExpressAdapter {
     this.preparations = preparations;
   }
 
+  /** How to answer what the server itself refuses. */
+  refuseWith(refuse: Refuse): void {
+    this.refuse = refuse;
+  }
+
   /** No proxy is trusted: the address of a client is that of its connection. */
   trustNobody(): void {
-    const { request } = this.getInstance<Express>();
-    Object.defineProperty(request, 'ip', {
-      get(this: Request) {
-        return this.socket.remoteAddress;
-      },
-    });
+    this.addressOf((request) => normalAddress(request.socket.remoteAddress ?? ''));
+  }
+
+  /**
+   * The address of a client is what the trusted proxies say (`trust proxy` of Express). One that is no IP address is refused
+   * before anything else, so that log, audit and limits see only addresses in their one form (`normalAddress`).
+   */
+  trustProxies(): void {
+    const ofExpress = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
+    const claimed = (each: Request): string => String(ofExpress?.get?.call(each));
+    const connection = (each: Request): string | undefined => normalAddress(each.socket.remoteAddress ?? '');
+    this.addressOf((each) => normalAddress(claimed(each)) ?? connection(each));
+    this.forwarded = (each) =>
+      each.headers['x-forwarded-for'] === undefined || normalAddress(claimed(each)) !== undefined
+        ? undefined
+        : new ProblemError('invalid_parameter', 'X-Forwarded-For holds something other than an IP address.');
   }
 
   /** Requests wait until this is settled. */
@@ -51,22 +85,36 @@ export class LeanAdapter extends ExpressAdapter {
   override initHttpServer(options: Options): void {
     const app = this.getInstance<Express>();
     class Incoming extends IncomingMessage {}
-    class Outgoing extends ServerResponse {}
+    class Outgoing<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+      override writeHead(status: number, ...[first, second]: Rest): this {
+        closeIfUnread(this);
+        return typeof first === 'string'
+          ? super.writeHead(status, first, second)
+          : super.writeHead(status, first ?? second);
+      }
+    }
     Reflect.setPrototypeOf(Incoming.prototype, app.request);
     Reflect.setPrototypeOf(Outgoing.prototype, app.response);
     Object.assign(app, { request: Incoming.prototype, response: Outgoing.prototype });
     const classes = { IncomingMessage: Incoming, ServerResponse: Outgoing };
-    const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const refuse = (refusal: ProblemError, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+      const [request, response] = [incoming as Request, outgoing as Response];
+      request.originalUrl = incoming.url ?? '';
+      response.setHeader('Connection', 'close');
+      this.refuse(refusal, request, response);
+    };
+    const serve = (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: ProblemError): void => {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
-      if (!this.held) app(request, response);
+      const refused = refusal ?? this.forwarded?.(request);
+      if (refused) refuse(refused, request, response);
+      else if (!this.held) app(request, response);
       else
         void this.held.then(() => {
           app(request, response);
         });
     };
-    const tls: ServerOptions | undefined = options.httpsOptions;
-    this.httpServer = tls ? createTlsServer({ ...tls, ...classes }, handle) : createServer(classes, handle);
+    this.httpServer = boundedServer(options.httpsOptions, classes, serve, refuse);
   }
 
   /** Writes an object as JSON without Express's `json`. */
@@ -75,8 +123,19 @@ export class LeanAdapter extends ExpressAdapter {
     if (!isJson) return super.reply(response, body, status);
     if (status !== undefined) response.statusCode = status;
     const json = JSON.stringify(body);
+    const length = Buffer.byteLength(json);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', Buffer.byteLength(json));
+    response.setHeader('Content-Length', length);
+    if (length >= MIN_BYTES) varies(response);
     return response.end(json);
+  }
+
+  private addressOf(read: (request: Request) => string | undefined): void {
+    const { request } = this.getInstance<Express>();
+    Object.defineProperty(request, 'ip', {
+      get(this: Request) {
+        return read(this);
+      },
+    });
   }
 }

@@ -3,11 +3,10 @@ import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { type Env, EnvError } from '../config/env.js';
 import { readPemFile } from '../config/settings.js';
+import { varies } from './compression.js';
 import type { Preparation } from './lean.adapter.js';
 import type { Observer } from '../telemetry/observe.js';
 
-/** A connection that has not sent the headers of a request by then is closed. */
-const HEADERS_MILLIS = 15_000;
 /** Those of TLS 1.3, and of 1.2 those with forward secrecy and authenticated encryption (Mozilla, "intermediate"). */
 const FORWARD_SECRECY = [
   'TLS_AES_128_GCM_SHA256',
@@ -20,8 +19,6 @@ const FORWARD_SECRECY = [
   'ECDHE-ECDSA-CHACHA20-POLY1305',
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
-/** The longest that any request may take to arrive: a file of 100 MiB over a slow line. */
-const FILE_MILLIS = 15 * 60 * 1000;
 
 /**
  * What the service needs to speak HTTPS itself; undefined where it does not.
@@ -40,12 +37,6 @@ export function tlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) {
     ciphers: FORWARD_SECRECY,
     honorCipherOrder: true,
   };
-}
-
-/** Clients that dawdle, by intent or not, hold no connection for long. */
-export function boundSlowClients(server: Server): void {
-  server.headersTimeout = HEADERS_MILLIS;
-  server.requestTimeout = FILE_MILLIS;
 }
 
 /**
@@ -104,8 +95,8 @@ export function securityHeaders(https: boolean): Preparation {
     headersOf({
       contentSecurityPolicy: { useDefaults: false, directives },
       strictTransportSecurity: https,
-      // Other pages of an intranet show the avatars.
-      crossOriginResourcePolicy: { policy: 'cross-origin' },
+      // No page of another origin embeds an answer; the picture of users without one says otherwise itself.
+      crossOriginResourcePolicy: { policy: 'same-origin' },
       ...more,
     });
   const pages = withPolicy(OF_AN_ANSWER);
@@ -116,6 +107,7 @@ export function securityHeaders(https: boolean): Preparation {
     const path = request.url.slice(0, 5).toLowerCase(); // routes are found in any case
     const headers = path === '/api/' ? api : path === '/docs' ? docs : pages;
     for (const [name, value] of headers) response.setHeader(name, value);
+    if (headers === docs) varies(response); // its files may be cached, compressed or not
   };
 }
 

@@ -13,7 +13,15 @@ import { PasswordService } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import type { User } from './model/user.js';
 import { keepSelfFields } from './self-fields.js';
-import { type UserPatch, brokenRules, judged, newUser, passwordErrors, settle } from './input/user-rules.js';
+import {
+  type UserPatch,
+  brokenRules,
+  judged,
+  newErrors,
+  newUser,
+  passwordErrors,
+  settle,
+} from './input/user-rules.js';
 import { SELF_BLOCK, toProblem } from './change/failure.js';
 import { privilegeFailure } from './change/privilege.js';
 import type { UserChange } from './change/change-set.js';
@@ -124,7 +132,7 @@ export class UsersService {
     keepSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
     errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
     const provesItself = value.password !== undefined;
-    if (provesItself && errors.length === 0) {
+    if (provesItself && newErrors(value, errors, current).length === 0) {
       errors.push(...(await this.ownPassword.errors(current, value.current_password, caller)));
     }
     assertFields(value, errors, current);
@@ -170,7 +178,10 @@ export class UsersService {
 function assertFields(input: ChangedUserInput, errors: readonly FieldError[], current: User): void {
   const { username, email, password } = input;
   const after = { username: username ?? current.username, email: email ?? current.email };
-  if (errors.length > 0 || (password && passwordErrors(password, after).length > 0))
+  if (
+    newErrors(input, errors, current).length > 0 ||
+    (password && passwordErrors(password, after).length > 0)
+  )
     throw validationFailed(brokenRules(input, errors, current));
 }
 

@@ -14,6 +14,7 @@ import { toProblem, toProblemError } from '../../src/http/problem.js';
 /** The table of the interface: a code never changes its status. */
 const STATUS: Record<string, number> = {
   malformed_json: 400,
+  malformed_request: 400,
   malformed_uuid: 400,
   invalid_parameter: 400,
   unauthenticated: 401,
@@ -33,7 +34,9 @@ const STATUS: Record<string, number> = {
   precondition_failed: 412,
   too_large: 413,
   unsupported_media_type: 415,
+  expectation_failed: 417,
   validation_failed: 422,
+  headers_too_large: 431,
   internal: 500,
   unavailable: 503,
 };
