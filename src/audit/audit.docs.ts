@@ -80,7 +80,7 @@ export const DocAudit = () =>
       description:
         'The `Link: rel="next"` header leads to the next page; a page is full as long as there are more. Of `target`, `actor` ' +
         'and `action` the one with the fewest events is looked up, and the other filters are applied to those. Where that ' +
-        'takes more than two seconds the answer is 422 `search_too_broad`: name a target, or a time.',
+        'takes longer than `SEARCH_TIMEOUT` the answer is 422 `search_too_broad`: name a target, or a time.',
     }),
     ApiQuery({ type: AuditQuery }),
     ApiResponse({ status: 200, description: 'A page of events.', type: AuditPageDto, headers: NEXT }),

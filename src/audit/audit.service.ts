@@ -6,6 +6,7 @@ import { ProblemError } from '../common/errors.js';
 import { truncated } from '../common/text.js';
 import { type DbTime, toDbTime } from '../common/time.js';
 import { uuidsInOrder } from '../common/uuid.js';
+import { Env } from '../config/env.js';
 import type { Sql } from '../database/engine/sql.js';
 import { networkOf } from '../http/network.js';
 import {
@@ -52,13 +53,16 @@ interface RecordedCaller {
 @Injectable()
 export class AuditService {
   /** How long a page is looked for. */
-  maxMillis = 2000;
+  maxMillis: number;
 
   constructor(
     private readonly repository: AuditRepository,
     private readonly rows: AuditWalkRepository,
     private readonly sealer: Sealer,
-  ) {}
+    { SEARCH_TIMEOUT }: Env,
+  ) {
+    this.maxMillis = SEARCH_TIMEOUT * 1000;
+  }
 
   async record(tx: Sql, caller: Caller, events: readonly AuditEvent[]): Promise<void> {
     await this.repository.append(toRows(caller, events), tx);

@@ -20,7 +20,7 @@ import { SessionStrategy } from './session.strategy.js';
 /** The global guards run in this order: credentials, syntax of the request, permission (interface §1),
  * and whether it has been answered before. */
 @Module({
-  imports: [AuditModule, ApiKeysModule, HttpModule, IdempotencyModule, SessionsModule, UsersModule],
+  imports: [ApiKeysModule, AuditModule, HttpModule, IdempotencyModule, SessionsModule, UsersModule],
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: InputGuard },

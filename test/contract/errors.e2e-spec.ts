@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/common/errors.js';
 import { Log } from '../../src/telemetry/log.js';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { ofCommit } from '../../src/database/engine/database-fault.js';
 import { TestApp } from '../support/app.js';
 import type { Answer, Client } from '../support/client.js';
 import { withEndlessCount } from '../support/endless-count.js';
@@ -135,7 +136,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   },
   internal: brokenDatabase,
   unavailable: fullQueue,
-  outcome_unknown: () => lostCommit(app),
+  outcome_unknown: lostCommit,
 };
 
 /** Members besides the seven that every problem has, and the headers that each code must have. */
