@@ -1,6 +1,8 @@
 import { ApiKeyEntity } from './api-keys/api-key.entity.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from './api-keys/fuse/key-fuse.entity.js';
 import { AuditEventEntity } from './audit/audit.entity.js';
+import { AuditRunEntity } from './audit/audit-run.entity.js';
+import { AuditLateEventEntity, AuditSealEntity } from './audit/audit-seal.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
 import { LeaseEntity } from './leases/lease.entity.js';
 import { LoginAddressEntity } from './sessions/login-address.entity.js';
@@ -32,6 +34,9 @@ export const ENTITIES = [
   KeyDeactivationEntity,
   KeyFuseEntity,
   AuditEventEntity,
+  AuditRunEntity,
+  AuditSealEntity,
+  AuditLateEventEntity,
   ImportRunEntity,
   ImportRowEntity,
   ImportFilePartEntity,

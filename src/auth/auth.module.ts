@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { AuditModule } from '../audit/audit.module.js';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { IdempotencyGuard } from '../idempotency/idempotency.guard.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
@@ -19,7 +20,7 @@ import { SessionStrategy } from './session.strategy.js';
 /** The global guards run in this order: credentials, syntax of the request, permission (interface §1),
  * and whether it has been answered before. */
 @Module({
-  imports: [ApiKeysModule, HttpModule, IdempotencyModule, SessionsModule, UsersModule],
+  imports: [AuditModule, ApiKeysModule, HttpModule, IdempotencyModule, SessionsModule, UsersModule],
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: InputGuard },

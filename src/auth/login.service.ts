@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
+import { AuditService } from '../audit/audit.service.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import { networkOf } from '../http/network.js';
 import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js';
@@ -26,6 +27,7 @@ export class LoginService {
     private readonly throttle: LoginThrottle,
     private readonly sessions: SessionsService,
     private readonly transactions: TransactionRunner,
+    private readonly audit: AuditService,
   ) {}
 
   /**
@@ -46,7 +48,13 @@ export class LoginService {
     // A blocked user fails like one without a password, so that the failure is counted in the same place.
     const stored = user?.status === 'Active' ? user.password_hash : null;
     const matches = await this.passwords.verify(stored, password, asker, this.throttle.around(login));
-    if (!user || stored === null || !matches) return undefined;
+    if (!user || stored === null || !matches) {
+      await this.audit.recordFailedLogin(
+        { name: name === password ? '' : name, key: login.name, user: user?.uuid },
+        request,
+      );
+      return undefined;
+    }
     const token = await this.startSession(user, login, request);
     // The hash changed during the check: a new password, or a concurrent login that rehashed it. Check against the new one.
     if (token === undefined) return this.login(name, password, request);

@@ -6,6 +6,7 @@ export const FIELD_CODES = [
   'invalid_type',
   'too_long',
   'too_short',
+  'invisible_character',
   'invalid_format',
   'invalid_value',
   'too_common',

@@ -27,6 +27,9 @@ export const List = () =>
 
 /** An integer from 1. */
 export const Count = () => applyDecorators(Integer(), IsInt(), Min(1));
+/** A number with up to three decimals. */
+export const Decimal = () => Read((text) => (/^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : text));
+
 /** 0 to 100. */
 export const Percent = () => applyDecorators(Integer(), IsInt(), Min(0), Max(100));
 

@@ -10,6 +10,7 @@ import { UserCounts } from './counts/user-counts.service.js';
 import { UserCountsRepository } from './counts/user-counts.repository.js';
 import { UserDirectory } from './directory/user-directory.service.js';
 import { UserDirectoryRepository } from './directory/user-directory.repository.js';
+import { SearchBudget } from './search/search-budget.service.js';
 import { UserSearchRepository } from './search/user-search.repository.js';
 import { UserWriteRepository } from './change/user-write.repository.js';
 import { UserSearch } from './search/user-search.service.js';
@@ -29,6 +30,7 @@ import { UsersService } from './users.service.js';
   providers: [
     UsersService,
     UserSearch,
+    SearchBudget,
     UserWriter,
     UserCounts,
     UserDirectory,

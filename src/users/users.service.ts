@@ -16,7 +16,7 @@ import { PasswordService } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import type { User } from './model/user.js';
 import { keepSelfFields } from './self-fields.js';
-import { type UserPatch, brokenRules, judged, newUser, settle } from './input/user-rules.js';
+import { type UserPatch, brokenRules, judged, newErrors, newUser, settle } from './input/user-rules.js';
 import { SELF_BLOCK, toProblem } from './change/failure.js';
 import { privilegeFailure } from './change/privilege.js';
 import type { UserChange } from './change/change-set.js';
@@ -131,7 +131,7 @@ export class UsersService {
     errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
     errors.push(...(await this.passwordErrors(value, errors, current)));
     const provesItself = value.password !== undefined;
-    if (provesItself && errors.length === 0) {
+    if (provesItself && newErrors(value, errors, current).length === 0) {
       errors.push(...(await this.ownPassword.errors(current, value.current_password, caller)));
     }
     assertFields(value, errors, current);
@@ -191,7 +191,8 @@ export class UsersService {
  * @throws ProblemError `validation_failed`.
  */
 function assertFields(input: ChangedUserInput, errors: readonly FieldError[], current: User): void {
-  if (errors.length > 0) throw validationFailed(brokenRules(input, errors, current));
+  if (newErrors(input, errors, current).length > 0)
+    throw validationFailed(brokenRules(input, errors, current));
 }
 
 /** The writer judges it too, on the locked row; here it comes before the errors of fields. @throws `insufficient_scope`. */

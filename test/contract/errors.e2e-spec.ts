@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/common/errors.js';
 import { Log } from '../../src/telemetry/log.js';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { ofCommit } from '../../src/database/engine/database-fault.js';
 import { TestApp } from '../support/app.js';
 import type { Answer, Client } from '../support/client.js';
+import { withEndlessCount } from '../support/endless-count.js';
 import { aUser, create } from '../support/factories.js';
 import { imported } from '../support/imports.js';
 import { RawConnection, lastAnswer } from '../support/raw.js';
+import { lostCommit } from '../support/lost-commit.js';
 
 const RATE = 300;
 const PASSWORD = 'a good password';
@@ -21,6 +22,7 @@ beforeAll(async () => {
   app = await TestApp.start({
     HASH_QUEUE_LIMIT: '1',
     REQUEST_TIMEOUT_SECONDS: '1',
+    SEARCH_TIMEOUT: '0.1',
     RATE_LIMIT_PER_MINUTE: String(RATE),
     FUSE_MIN: '1',
     FUSE_PERCENT: '0',
@@ -60,24 +62,6 @@ async function brokenDatabase(): Promise<Answer> {
     return await app.key.get('/users/search?fulltext_search=hunter2');
   } finally {
     await database().execute('ALTER TABLE user_words_gone RENAME TO user_words');
-  }
-}
-
-/** The connection breaks while the answer to a commit is on its way. */
-async function lostCommit(): Promise<Answer> {
-  const begin = database().begin.bind(database());
-  const began = jest.spyOn(database(), 'begin').mockImplementationOnce(async () => {
-    const transaction = await begin();
-    const commit = async () => {
-      await transaction.commit();
-      throw ofCommit(new Error('lost'));
-    };
-    return { ...transaction, commit };
-  });
-  try {
-    return await app.key.post('/users', aUser());
-  } finally {
-    began.mockRestore();
   }
 }
 
@@ -131,6 +115,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   validation_failed: () => app.key.post('/users', {}),
   request_timeout: () => app.key.send('POST', '/users', '{"username":', { 'content-length': '100' }),
   headers_too_large: () => answerTo(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`),
+  search_too_broad: () => withEndlessCount(database(), () => app.key.get('/users/search?managed_by=default')),
   rate_limited: async () => {
     let answer = await member.get('/users/me');
     for (let sent = 1; sent < RATE && answer.status === 200; sent++) answer = await member.get('/users/me');
@@ -150,7 +135,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   },
   internal: brokenDatabase,
   unavailable: fullQueue,
-  outcome_unknown: lostCommit,
+  outcome_unknown: () => lostCommit(app),
 };
 
 /** Members besides the seven that every problem has, and the headers that each code must have. */
