@@ -3,8 +3,10 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
+import { compressAnswer } from './http/compression.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { LeanAdapter } from './http/lean.adapter.js';
+import { literalsFirst } from './http/route-table.js';
 import { Log } from './telemetry/log.js';
 import { Metrics } from './telemetry/metrics.js';
 import { observe } from './telemetry/observe.js';
@@ -44,7 +46,13 @@ export async function createApp(env: Env, programs?: LanePrograms): Promise<Nest
   const end = closePromptly(app.getHttpServer(), app.get(Readiness));
   boundSlowClients(app.getHttpServer());
   app.set('trust proxy', env.trustProxy);
+  const errors = app.get(ErrorFilter);
   if (env.trustProxy === false) adapter.trustNobody();
+  else {
+    adapter.trustProxies((error, request, response) => {
+      errors.answer(error, request, response);
+    });
+  }
   app.disable('x-powered-by');
   app.disable('etag'); // users have their own (`users/user.view.ts`)
   // Even without an ETag, Express answers `If-None-Match: *` with 304 on every route.
@@ -53,15 +61,16 @@ export async function createApp(env: Env, programs?: LanePrograms): Promise<Nest
     end.prepare,
     observe(app.get(Log), app.get(Metrics), end),
     securityHeaders(env.baseUrl.startsWith('https:')),
+    ...(env.COMPRESSION ? [compressAnswer] : []),
   );
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   await app.init();
+  literalsFirst(adapter.getInstance<Express>());
   serveDocs(app); // after the routes of the API, which get more requests
   app.get(ImportWorker).wake();
   await app.get(ScheduleService).start();
   // Nest handles unknown paths only below the prefix.
-  const errors = app.get(ErrorFilter);
   app.use((request: Request, response: Response) => {
     errors.answer(new NotFoundException(), request, response);
   });

@@ -3,11 +3,13 @@ import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import { loadEnv } from './config/env.js';
 import { readSettings, runProgram } from './config/settings.js';
+import { outliveOutput } from './telemetry/log-output.js';
 
 /** The programs beside this one. */
 const program = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 const LANES = { import: program('import-lane'), reader: program('reader-lane') };
 
+outliveOutput();
 // The primary of several workers loads no application, so each way to run is imported only where it is used.
 runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {

@@ -205,6 +205,7 @@ export class Service extends Program {
       MIGRATE_ON_START: 'true',
       BOOTSTRAP_API_KEY: KEY,
       BOOTSTRAP_WEBMASTER_PASSWORD: 'admin password',
+      FUSE_MIN: '0', // the loads block more users with one key than anybody should
       LOG_LEVEL: 'silent',
       ...this.settings,
     };

@@ -95,6 +95,12 @@ export class ApiKeysService {
     return found && stateOf(found, now()) === 'active' ? actorOf(found) : undefined;
   }
 
+  /** Whether a key is still good; that does not count as its use. */
+  async isActive(id: string): Promise<boolean> {
+    const key = await this.repository.find(id);
+    return key !== undefined && stateOf(key, now()) === 'active';
+  }
+
   /** One of the requests of a moment does it for all. None fails with it: the next one makes up for it. */
   private async noteUse(id: string, time: DbTime, ip: string): Promise<void> {
     if (this.noting.has(id)) return;

@@ -42,17 +42,17 @@ export class AccessGuard implements CanActivate {
     const response = context.switchToHttp().getResponse<Response>();
     if (this.reflector.get(Public, context.getHandler())) {
       // Logins are expensive; probes and pages are not counted.
-      if (request.method === 'POST') await this.rates.count(networkOf(request.ip ?? ''), response);
+      if (request.method === 'POST') await this.rates.count('address', networkOf(request.ip ?? ''), response);
       return true;
     }
     const guard = request.headers['x-api-key'] === undefined ? this.byCookie : this.byKey;
     try {
       await guard.canActivate(context);
     } catch (error) {
-      await this.rates.count(networkOf(request.ip ?? ''), response); // invented credentials do not evade the limit
+      await this.rates.count('address', networkOf(request.ip ?? ''), response); // invented credentials do not evade the limit
       throw error;
     }
-    await this.rates.count(request.actor.id ?? '', response);
+    await this.rates.count(request.actor.kind === 'user' ? 'user' : 'key', request.actor.id ?? '', response);
     return true;
   }
 }

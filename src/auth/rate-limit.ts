@@ -7,29 +7,34 @@ import { Env } from '../config/env.js';
 
 const WINDOW_SECONDS = 60;
 
+/** Whose requests are counted: an API key, a user with all sessions, or an address without good credentials. */
+export type Counted = 'key' | 'user' | 'address';
+
 /**
- * Limits the requests per minute of one API key or user, and the refused credentials of one address, to
- * `RATE_LIMIT_PER_MINUTE`. Answers carry the `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. The workers of
- * an instance share their counters through the primary; instances count separately.
+ * Limits the requests per minute of one API key, of one user, and the logins and refused credentials of one address:
+ * `RATE_LIMIT_PER_MINUTE` holds for all three where it is set, `SESSION_RATE_LIMIT_PER_MINUTE` for users. Answers carry
+ * the `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. The workers of an instance share their counters through
+ * the primary; instances count separately.
  */
 @Injectable()
 export class RateLimit {
-  private readonly limiter: RateLimiterMemory | RateLimiterCluster | undefined;
+  private readonly others: Limiter | undefined;
+  private readonly users: Limiter | undefined;
 
-  constructor({ RATE_LIMIT_PER_MINUTE: points }: Env) {
-    if (points === undefined) return;
-    const options = { keyPrefix: 'requests', points, duration: WINDOW_SECONDS };
-    this.limiter = cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
+  constructor({ RATE_LIMIT_PER_MINUTE: all, SESSION_RATE_LIMIT_PER_MINUTE: ofUser }: Env) {
+    this.others = limiterOf('requests', all ?? Number.POSITIVE_INFINITY);
+    const perUser = ofUser === 0 ? Number.POSITIVE_INFINITY : ofUser;
+    this.users = limiterOf('sessions', Math.min(all ?? Number.POSITIVE_INFINITY, perUser));
   }
 
-  /** @param key the id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */
-  async count(key: string, response: Response): Promise<void> {
-    const { limiter } = this;
+  /** @param id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */
+  async count(who: Counted, id: string, response: Response): Promise<void> {
+    const limiter = who === 'user' ? this.users : this.others;
     if (!limiter) return;
-    const result = await limiter.consume(key).catch((over: unknown) => {
-      if (over instanceof RateLimiterRes) return over;
-      throw over;
-    });
+    const result = await limiter
+      .consume(id)
+      .catch((over: unknown) => (over instanceof RateLimiterRes ? over : undefined));
+    if (!result) return; // the primary is too busy to count: a limit that cannot be asked refuses nobody
     const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
     response.setHeader('RateLimit-Policy', `"default";q=${limiter.points};w=${WINDOW_SECONDS}`);
     response.setHeader('RateLimit', `"default";r=${result.remainingPoints};t=${seconds}`);
@@ -40,4 +45,12 @@ export class RateLimit {
       { headers: { 'Retry-After': String(seconds) } },
     );
   }
+}
+
+type Limiter = RateLimiterMemory | RateLimiterCluster;
+
+function limiterOf(keyPrefix: string, points: number): Limiter | undefined {
+  if (points === Number.POSITIVE_INFINITY) return undefined;
+  const options = { keyPrefix, points, duration: WINDOW_SECONDS };
+  return cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
 }

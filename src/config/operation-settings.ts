@@ -1,5 +1,14 @@
-import { IsInt, IsNumber, IsOptional, Length, Matches, Max, Min } from 'class-validator';
-import { Count, CronExpression, Decimal, Integer, OneOnSqlite, Percent, TimeZone } from './setting-kinds.js';
+import { IsBoolean, IsInt, IsNumber, IsOptional, Length, Matches, Max, Min } from 'class-validator';
+import {
+  Count,
+  CronExpression,
+  Decimal,
+  Flag,
+  Integer,
+  OneOnSqlite,
+  Percent,
+  TimeZone,
+} from './setting-kinds.js';
 
 /** The settings of operation: processes, transport, limits, retention, and the guards and schedule of imports. */
 export class OperationSettings {
@@ -29,8 +38,8 @@ export class OperationSettings {
   REQUEST_TIMEOUT_SECONDS: number = 30;
 
   /**
-   * Seconds after which a search is stopped in the database whose cost no key bounds. Ten would hold up others; a tenth
-   * would refuse what a large installation needs.
+   * Seconds after which a search is stopped in the database whose cost no key bounds. Above 10 it would hold up others for
+   * too long; below 0.05 the limit would refuse every search of a large installation.
    */
   @Decimal()
   @IsNumber()
@@ -38,7 +47,7 @@ export class OperationSettings {
   @Max(10)
   SEARCH_TIMEOUT: number = 2;
 
-  /** Requests of one API key, or of one address without a key, per minute before further ones are refused; unset: no limit. */
+  /** Requests of one API key or user, or of one address without a key, per minute before further ones are refused; unset: no limit. */
   @IsOptional()
   @Count()
   RATE_LIMIT_PER_MINUTE?: number;
@@ -53,6 +62,20 @@ export class OperationSettings {
   /** … or this share of the active users, if that is more. */
   @Percent()
   FUSE_PERCENT: number = 10;
+
+  /**
+   * Requests of one user, over all sessions, per minute before further ones are refused; 0: no limit. People and their pages
+   * send some dozens; a connector has a key, which this does not limit. A lower RATE_LIMIT_PER_MINUTE holds for users too.
+   */
+  @Integer()
+  @IsInt()
+  @Min(0)
+  SESSION_RATE_LIMIT_PER_MINUTE: number = 600;
+
+  /** Compress answers for clients that accept gzip; `false` where a proxy in front does it. */
+  @Flag()
+  @IsBoolean()
+  COMPRESSION: boolean = true;
 
   /** Seconds after SIGTERM in which `/health/ready` says 503 and all other requests are served, so that a balancer can stop sending. */
   @Integer()

@@ -2,10 +2,10 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@ne
 import type { Request, Response } from 'express';
 import { pathOf } from '../telemetry/observe.js';
 import { ProblemError } from '../common/errors.js';
-import { isObject } from '../common/json.js';
 import { Log } from '../telemetry/log.js';
 import { FirstAnswer, REPLAYED, type SentAnswer } from './first-answer.js';
 import { toProblem, toProblemError } from './problem.js';
+import { allowedMethods } from './route-table.js';
 
 /** This media type alone, with any parameters and weight. */
 const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
@@ -26,10 +26,12 @@ export class ErrorFilter implements ExceptionFilter {
       replay(thrown.answer, response);
       return;
     }
-    const error = withMethods(toProblemError(thrown), request);
+    // By origin, not by code: an ECONNRESET of a database is another matter. Nobody is left to be answered.
+    if (thrown !== undefined && thrown === request.errored) return;
+    const error = withMethods(thrown, request);
     if (error.status >= 500) this.log.fault(request.requestId, error.code, thrown);
     if (response.headersSent) {
-      response.destroy();
+      response.destroy(error); // the answer cannot become another one; as it is, no client takes it for whole
       return;
     }
     const problem = toProblem(error, pathOf(request), request.requestId);
@@ -47,9 +49,10 @@ function replay({ status, headers, body }: SentAnswer, response: Response): void
   response.set(headers).end(body);
 }
 
-/** A path that exists with other methods is `method_not_allowed`, not `not_found`. */
-function withMethods(error: ProblemError, request: Request): ProblemError {
-  if (error.code !== 'not_found') return error;
+/** A path that exists with other methods is `method_not_allowed`, whatever else the router says of it. */
+function withMethods(thrown: unknown, request: Request): ProblemError {
+  const error = toProblemError(thrown);
+  if (thrown instanceof ProblemError || error.status >= 500) return error; // a route has had the request
   const methods = allowedMethods(request);
   if (methods.length === 0 || methods.includes(request.method)) return error;
   const allow = methods.join(', ');
@@ -60,41 +63,4 @@ function withMethods(error: ProblemError, request: Request): ProblemError {
 
 function asksForPlainJson(request: Request): boolean {
   return PLAIN_JSON.test(request.headers.accept ?? '');
-}
-
-/** The part of an Express layer with its path and methods. */
-interface Layer {
-  match(path: string): boolean;
-  route?: { path: string; methods: Record<string, boolean> };
-}
-
-/** The methods of the request's path, in capitals; empty where the path does not exist. */
-function allowedMethods(request: Request): string[] {
-  const layers: unknown[] = request.app.router.stack;
-  const stack = layers.filter(isLayer);
-  const path = pathOf(request);
-  const matching = stack.filter((layer) => layer.route && !isFallback(layer.route) && matches(layer, path));
-  // `/users/me` is not `/users/:user_id`.
-  const literal = matching.filter(({ route }) => !route?.path.includes(':'));
-  const served = literal.length > 0 ? literal : matching;
-  const names = new Set(
-    served.flatMap(({ route }) => Object.keys(route?.methods ?? {})).map((name) => name.toUpperCase()),
-  );
-  if (names.has('GET')) names.add('HEAD');
-  return [...names].sort();
-}
-
-const isLayer = (value: unknown): value is Layer => isObject(value) && typeof value['match'] === 'function';
-
-/** Nest's own layers around unprefixed routes serve every method; no route of ours serves TRACE. */
-function isFallback(route: { methods: Record<string, boolean> }): boolean {
-  return 'trace' in route.methods;
-}
-
-function matches(layer: Layer, path: string): boolean {
-  try {
-    return layer.match(path);
-  } catch {
-    return false; // a broken percent-encoding
-  }
 }

@@ -1,13 +1,19 @@
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Express, Request, Response } from 'express';
+import { type Express, type Request, type Response, request as expressRequest } from 'express';
 import { IncomingMessage, ServerResponse, createServer } from 'node:http';
 import { type ServerOptions, createServer as createTlsServer } from 'node:https';
+import { ProblemError } from '../common/errors.js';
+import { normalAddress } from './address.js';
+import { MIN_BYTES, varies } from './compression.js';
 
 type Options = NonNullable<Parameters<ExpressAdapter['initHttpServer']>[0]>;
 
 /** Runs for every request before its route is looked up. It may not answer. */
 export type Preparation = (request: Request, response: Response) => void;
+
+/** Answers a request that no route gets to see. */
+export type Refusal = (error: ProblemError, request: Request, response: Response) => void;
 
 /**
  * Nest's adapter for Express without the overhead that is half of a short request (docs/performance.md): Express gives
@@ -18,6 +24,8 @@ export type Preparation = (request: Request, response: Response) => void;
 export class LeanAdapter extends ExpressAdapter {
   private preparations: readonly Preparation[] = [];
   private held: Promise<unknown> | undefined;
+  private forwarded: ((request: Request) => ProblemError | undefined) | undefined;
+  private refuse: Refusal | undefined;
 
   constructor() {
     super();
@@ -31,12 +39,23 @@ export class LeanAdapter extends ExpressAdapter {
 
   /** No proxy is trusted: the address of a client is that of its connection. */
   trustNobody(): void {
-    const { request } = this.getInstance<Express>();
-    Object.defineProperty(request, 'ip', {
-      get(this: Request) {
-        return this.socket.remoteAddress;
-      },
-    });
+    this.addressOf((request) => normalAddress(request.socket.remoteAddress ?? ''));
+  }
+
+  /**
+   * The address of a client is what the trusted proxies say (`trust proxy` of Express). One that is no IP address is refused
+   * before anything else, so that log, audit and limits see only addresses in their one form (`normalAddress`).
+   */
+  trustProxies(refuse: Refusal): void {
+    this.refuse = refuse;
+    const ofExpress = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
+    const claimed = (each: Request): string => String(ofExpress?.get?.call(each));
+    const connection = (each: Request): string | undefined => normalAddress(each.socket.remoteAddress ?? '');
+    this.addressOf((each) => normalAddress(claimed(each)) ?? connection(each));
+    this.forwarded = (each) =>
+      each.headers['x-forwarded-for'] === undefined || normalAddress(claimed(each)) !== undefined
+        ? undefined
+        : new ProblemError('invalid_parameter', 'X-Forwarded-For holds something other than an IP address.');
   }
 
   /** Requests wait until this is settled. */
@@ -59,7 +78,9 @@ export class LeanAdapter extends ExpressAdapter {
     const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
-      if (!this.held) app(request, response);
+      const refused = this.forwarded?.(request);
+      if (refused) this.refuse?.(refused, request, response);
+      else if (!this.held) app(request, response);
       else
         void this.held.then(() => {
           app(request, response);
@@ -75,8 +96,19 @@ export class LeanAdapter extends ExpressAdapter {
     if (!isJson) return super.reply(response, body, status);
     if (status !== undefined) response.statusCode = status;
     const json = JSON.stringify(body);
+    const length = Buffer.byteLength(json);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', Buffer.byteLength(json));
+    response.setHeader('Content-Length', length);
+    if (length >= MIN_BYTES) varies(response);
     return response.end(json);
+  }
+
+  private addressOf(read: (request: Request) => string | undefined): void {
+    const { request } = this.getInstance<Express>();
+    Object.defineProperty(request, 'ip', {
+      get(this: Request) {
+        return read(this);
+      },
+    });
   }
 }

@@ -3,6 +3,7 @@ import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { type Env, EnvError } from '../config/env.js';
 import { readPemFile } from '../config/settings.js';
+import { varies } from './compression.js';
 import type { Preparation } from './lean.adapter.js';
 import type { Observer } from '../telemetry/observe.js';
 
@@ -104,8 +105,8 @@ export function securityHeaders(https: boolean): Preparation {
     headersOf({
       contentSecurityPolicy: { useDefaults: false, directives },
       strictTransportSecurity: https,
-      // Other pages of an intranet show the avatars.
-      crossOriginResourcePolicy: { policy: 'cross-origin' },
+      // No page of another origin embeds an answer; the picture of users without one says otherwise itself.
+      crossOriginResourcePolicy: { policy: 'same-origin' },
       ...more,
     });
   const pages = withPolicy(OF_AN_ANSWER);
@@ -116,6 +117,7 @@ export function securityHeaders(https: boolean): Preparation {
     const path = request.url.slice(0, 5).toLowerCase(); // routes are found in any case
     const headers = path === '/api/' ? api : path === '/docs' ? docs : pages;
     for (const [name, value] of headers) response.setHeader(name, value);
+    if (headers === docs) varies(response); // its files may be cached, compressed or not
   };
 }
 

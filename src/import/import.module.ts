@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportStore } from './file/import-store.js';
@@ -17,6 +18,7 @@ import { RowFacts } from './plan/row-facts.js';
 import { FailedRows } from './report/failed-rows.js';
 import { ImportReportRepository } from './report/import-report.repository.js';
 import { RunEvents } from './report/run-events.js';
+import { RunWatchers } from './report/run-watchers.js';
 import { UsersExport } from './report/users-export.js';
 import { Applier } from './apply/applier.service.js';
 import { FuseGuard } from './apply/fuse-guard.service.js';
@@ -32,7 +34,7 @@ import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
 @Module({
-  imports: [ApiKeysModule, AuditModule, LeasesModule, UsersModule],
+  imports: [ApiKeysModule, AuditModule, LeasesModule, SessionsModule, UsersModule],
   controllers: [ImportsController, UsersExportController],
   providers: [
     ImportsService,
@@ -54,6 +56,7 @@ import { UsersExportController } from './users-export.controller.js';
     ScheduleService,
     FailedRows,
     RunEvents,
+    RunWatchers,
     UsersExport,
     RunRights,
     ImportRunsRepository,

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, HttpCode, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import type { Caller } from '../access/actor.js';
+import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { type Present, answer } from '../access/repeatable.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
@@ -25,7 +25,7 @@ import { ImportStore, MAX_FILE_BYTES } from './file/import-store.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { ImportsService } from './imports.service.js';
 import { FailedRows } from './report/failed-rows.js';
-import { RunEvents } from './report/run-events.js';
+import { RunWatchers } from './report/run-watchers.js';
 import { UsersExport } from './report/users-export.js';
 import type { ImportRun } from './runs/import-run.js';
 import { submitUpload } from './upload.js';
@@ -49,7 +49,7 @@ export class ImportsController {
     private readonly queue: RunQueue,
     private readonly store: ImportStore,
     private readonly failedRows: FailedRows,
-    private readonly runEvents: RunEvents,
+    private readonly watchers: RunWatchers,
     private readonly users: UsersExport,
   ) {}
 
@@ -120,11 +120,15 @@ export class ImportsController {
   @Get(':import_id/events')
   @DocEvents()
   @Requires('imports.read')
-  async events(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
+  async events(
+    @Param('import_id') id: string,
+    @CurrentCaller() { actor }: Caller,
+    @Res() response: Response,
+  ): Promise<void> {
     await this.imports.get(id);
     response.setHeader('Content-Type', 'text/event-stream');
     response.setHeader('Cache-Control', 'no-cache');
-    await streamText(response, this.eventLines(id, response));
+    await streamText(response, this.eventLines(id, actor, response));
   }
 
   @Decision(
@@ -192,13 +196,13 @@ export class ImportsController {
     return presentRun(run, await this.imports.firstProblems(run.id, sql));
   }
 
-  private async *eventLines(id: string, response: Response): AsyncGenerator<string> {
+  private async *eventLines(id: string, actor: Actor, response: Response): AsyncGenerator<string> {
     const gone = new AbortController();
     response.setMaxListeners(20); // a pipeline adds seven; Node.js warns of a leak from 11 on
     response.once('close', () => {
       gone.abort();
     });
-    for await (const run of this.runEvents.watch(id, gone.signal)) {
+    for await (const run of this.watchers.watch(id, actor, gone.signal)) {
       yield `event: progress\ndata: ${JSON.stringify(await this.present(run))}\n\n`;
     }
   }

@@ -17,6 +17,11 @@ export class SessionRepository {
     return this.database.first(`SELECT ${SHOWN}, token_hash FROM sessions WHERE token_hash = ?`, [tokenHash]);
   }
 
+  async isLive(id: string, time: string): Promise<boolean> {
+    const sql = 'SELECT id FROM sessions WHERE id = ? AND expires > ?';
+    return (await this.database.first(sql, [id, time])) !== undefined;
+  }
+
   async insert(tx: Sql, session: SessionEntity): Promise<void> {
     await insertRows(tx, SessionEntity, [session]);
   }

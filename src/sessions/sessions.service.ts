@@ -71,6 +71,11 @@ export class SessionsService {
     return { id: session.id, userUuid: session.user_uuid, renewed };
   }
 
+  /** Whether a session is still valid. It is not extended: nobody has used it. */
+  async isLive(id: string): Promise<boolean> {
+    return this.repository.isLive(id, now());
+  }
+
   /** Valid sessions, newest first: of one user, or of all. */
   async list(
     userUuid: string | undefined,

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Logger, pino } from 'pino';
 import { Env } from '../config/env.js';
-import { type Observer, pathOf } from './observe.js';
+import { LogOutput } from './log-output.js';
+import { type Observer, type Outcome, pathOf } from './observe.js';
 import { originOf } from '../common/error-origin.js';
 import { errorCode } from '../common/errors.js';
 import { isoNow } from '../common/time.js';
@@ -18,7 +19,7 @@ const MAX_WAITING = 2048;
 @Injectable()
 export class Log implements Observer {
   private readonly pino: Logger;
-  private output = outputTo(process.stdout.fd);
+  private output = new LogOutput(process.stdout.fd);
   private waiting = '';
 
   constructor({ LOG_LEVEL: level, WORKERS }: Env) {
@@ -33,21 +34,29 @@ export class Log implements Observer {
 
   /** Sends further lines to standard error: a command keeps standard output for its result. */
   useStderr(): void {
-    this.output = outputTo(process.stderr.fd);
+    this.output = new LogOutput(process.stderr.fd);
   }
 
-  answered(request: Request, response: Response, ms: number): void {
+  answered(request: Request, _response: Response, ms: number, outcome: Outcome): void {
     this.request({
       request_id: request.requestId,
       method: request.method,
       path: pathOf(request),
-      status: response.statusCode,
+      ...(outcome === 'aborted' ? { aborted: true } : { status: outcome }),
       ms: Math.round(ms * 10) / 10,
-      ...(REFUSED.has(response.statusCode) && senderOf(request)),
+      ...(outcome !== 'aborted' && REFUSED.has(outcome) && senderOf(request)),
     });
   }
 
-  request(fields: { request_id: string; method: string; path: string; status: number; ms: number }): void {
+  /** @param fields with `aborted` instead of a status where the client broke off: it has no answer. */
+  request(fields: {
+    request_id: string;
+    method: string;
+    path: string;
+    status?: number;
+    aborted?: boolean;
+    ms: number;
+  }): void {
     this.pino.info(fields, 'request');
   }
 
@@ -83,8 +92,11 @@ export class Log implements Observer {
   }
 
   private write(): void {
-    if (this.waiting !== '') this.output.write(this.waiting);
+    if (this.waiting === '') return;
+    const lines = this.waiting;
     this.waiting = '';
+    const lost = this.output.write(lines);
+    if (lost > 0) this.warning('log lines lost', { lines: lost });
   }
 }
 
@@ -95,5 +107,3 @@ const senderOf = ({ actor, ip }: Partial<Request>) => ({
   ...(actor && { actor_kind: actor.kind, actor_id: actor.id }),
   ip,
 });
-
-const outputTo = (fd: number) => pino.destination({ fd, sync: true });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Aggregator, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { isObject } from '../common/json.js';
-import type { Observer } from './observe.js';
+import type { Observer, Outcome } from './observe.js';
 
 type Series = Histogram.Internal<'method' | 'route' | 'status'>;
 
@@ -12,7 +12,7 @@ export class Metrics implements Observer {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Requests by method, route and status, and how long they took.',
+    help: 'Requests by method, route and status (aborted: the client broke off), and how long they took.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [this.registry],
@@ -82,16 +82,16 @@ export class Metrics implements Observer {
   }
 
   /** The series of these labels, cached: looking it up costs more than counting. */
-  private series(method: string, route: string, status: number): Series {
+  private series(method: string, route: string, status: Outcome): Series {
     const key = `${method} ${status} ${route}`;
     const series = this.known.get(key) ?? this.requests.labels(method, route, String(status));
     this.known.set(key, series);
     return series;
   }
 
-  answered(request: Request, response: Response, ms: number): void {
+  answered(request: Request, _response: Response, ms: number, outcome: Outcome): void {
     const route: unknown = request.route;
     const name = isObject(route) && typeof route['path'] === 'string' ? route['path'] : 'none';
-    this.series(request.method, name, response.statusCode).observe(ms / 1000);
+    this.series(request.method, name, outcome).observe(ms / 1000);
   }
 }

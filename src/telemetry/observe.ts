@@ -3,10 +3,13 @@ import { randomUUID } from 'node:crypto';
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/;
 
+/** How a request ended: the status of a whole answer, or `aborted` where the client broke off before it had all of it. */
+export type Outcome = number | 'aborted';
+
 /** Is called after every answer. */
 export interface Observer {
   /** The answer is sent, or the client has disconnected. @param ms since the request arrived. */
-  answered(request: Request, response: Response, ms: number): void;
+  answered(request: Request, response: Response, ms: number, outcome: Outcome): void;
 }
 
 /**
@@ -21,14 +24,27 @@ export function observe(...observers: readonly Observer[]): (request: Request, r
     const started = performance.now();
     response.on('close', () => {
       const ms = performance.now() - started;
-      for (const observer of observers) observer.answered(request, response, ms);
+      const outcome = outcomeOf(request, response);
+      for (const observer of observers) observer.answered(request, response, ms, outcome);
     });
   };
 }
 
+/** The status of an answer that the service itself cut off, because it failed half-way. */
+const CUT = 500;
+
+/**
+ * Node.js takes the socket from an answer when the last byte of it has been handed over, and never where the connection ends
+ * first. An error of the answer itself comes from the service, which destroyed it; those of the client end the socket.
+ */
+function outcomeOf({ socket }: Request, response: Response): Outcome {
+  if (response.errored) return CUT;
+  return response.socket === null && !socket.errored ? response.statusCode : 'aborted';
+}
+
 /** The whole path as the client sent it. Inside a router, `request.path` lacks the path that the router is mounted on. */
 export function pathOf(request: Request): string {
-  const { originalUrl } = request;
-  const end = originalUrl.indexOf('?');
-  return end < 0 ? originalUrl : originalUrl.slice(0, end);
+  const target = request.originalUrl || request.url; // Express sets the first, which not every request reaches
+  const end = target.indexOf('?');
+  return end < 0 ? target : target.slice(0, end);
 }

@@ -16,6 +16,8 @@ export class AvatarController {
   @Public()
   @Header('Content-Type', 'image/svg+xml')
   @Header('Cache-Control', 'public, max-age=86400')
+  // Pages of other origins of an intranet show it as `user_avatar`; it is the same for everybody.
+  @Header('Cross-Origin-Resource-Policy', 'cross-origin')
   @Header('Content-Security-Policy', "default-src 'none'")
   picture(): string {
     return PICTURE;

@@ -94,20 +94,20 @@ describe.each(ROUTES.filter(({ path }) => path.includes('_id}')))('$method $path
 });
 
 const ALL = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'PURGE'];
-/** `PUT /users/me` is the route `PUT /users/{user_id}` with a malformed identifier. */
-const isTaken = (path: string, method: string) =>
-  METHODS.some(
-    ([other, methods]) =>
-      other !== path && filled(other, path.split('/').pop()) === path && methods.includes(method),
-  );
 describe.each(METHODS)('%s', (path, methods) => {
-  test.each(ALL.filter((method) => !methods.includes(method) && !isTaken(path, method)))(
-    `%s is not a method but ${methods.join(', ')}`,
-    async (method) => {
-      const { status, body, headers } = await app.key.raw(method, `/api/0.3${filled(path)}`);
-      expect([status, body?.code, headers['allow']]).toEqual([405, 'method_not_allowed', methods.join(', ')]);
-    },
-  );
+  const wrong = ALL.filter((method) => !methods.includes(method));
+  test.each(wrong)(`%s is not a method but ${methods.join(', ')}`, async (method) => {
+    const { status, body, headers } = await app.key.raw(method, `/api/0.3${filled(path)}`);
+    expect([status, body?.code, headers['allow']]).toEqual([405, 'method_not_allowed', methods.join(', ')]);
+  });
+
+  test.each(wrong)('%s is refused before body, parameters and query are looked at', async (method) => {
+    for (const value of ['1', '%zz', UNKNOWN]) {
+      const url = `/api/0.3${filled(path, value)}?no_parameter=1`;
+      const { status, headers } = await app.key.raw(method, url, '{', { 'content-type': 'text/plain' });
+      expect([status, headers['allow']]).toEqual([405, methods.join(', ')]);
+    }
+  });
 
   test('OPTIONS lists the methods', async () => {
     const { status, headers } = await app.nobody.raw('OPTIONS', `/api/0.3${filled(path)}`);

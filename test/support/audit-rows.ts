@@ -3,6 +3,7 @@ import type { TestApp } from './app.js';
 
 interface AuditRow {
   action: string;
+  ip: string;
   changes: string;
 }
 
@@ -10,5 +11,7 @@ interface AuditRow {
 export async function auditRows({ app }: TestApp, userUuid: string): Promise<AuditRow[]> {
   return app
     .get<Database>(DATABASE)
-    .query<AuditRow>('SELECT action, changes FROM audit_events WHERE target_id = ? ORDER BY id', [userUuid]);
+    .query<AuditRow>('SELECT action, changes, ip FROM audit_events WHERE target_id = ? ORDER BY id', [
+      userUuid,
+    ]);
 }

@@ -1,0 +1,61 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { isIP } from 'node:net';
+import { normalAddress } from '../../src/http/address.js';
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['::FFFF:CB00:7107', '203.0.113.7'],
+  ['0:0:0:0:0:ffff:203.0.113.7', '203.0.113.7'],
+  ['2001:0DB8:0:0:1:2:3:4', '2001:db8::1:2:3:4'],
+  ['2001:db8:0:0:0:0:0:0', '2001:db8::'],
+  ['::1', '::1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['203.0.113.7:54321', '203.0.113.7'],
+  ['[2001:db8::1]:443', '2001:db8::1'],
+])('%s is %s', (text, address) => {
+  expect(normalAddress(text)).toBe(address);
+});
+
+test.each([
+  '',
+  'junk',
+  'unknown',
+  '_hidden',
+  'localhost',
+  '203.0.113.256',
+  '203.0.113',
+  '0x7f.1',
+  '2130706433',
+  '203.0.113.7:x',
+  '203.0.113.7,',
+  '[203.0.113.7]:80',
+  '[2001:db8::1]',
+  '2001:db8::1::2',
+  ':::1',
+  '10.0.0.0/8',
+  "203.0.113.7' OR 1",
+  '203.0.113.7\n',
+  '%eth0',
+])('%j is no address', (text) => {
+  expect(normalAddress(text)).toBeUndefined();
+});
+
+test('whatever is sent, the result is an address in its one form, or nothing', () => {
+  const parts = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 });
+  const spelled = parts.map((numbers) => numbers.map((each) => each.toString(16)).join(':'));
+  const mapped = fc.ipV4().map((address) => `::ffff:${address}`);
+  const text = fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), spelled, mapped);
+  fc.assert(
+    fc.property(text, (sent) => {
+      const address = normalAddress(sent);
+      if (address === undefined) return;
+      expect(isIP(address)).not.toBe(0);
+      expect(address).not.toMatch(/[A-Z%]|^::ffff:\d+\./);
+      expect(normalAddress(address)).toBe(address);
+      expect(normalAddress(address.toUpperCase())).toBe(address);
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LogOutput } from '../../src/telemetry/log-output.js';
+
+let folder: string;
+let reader: number;
+let writer: number;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rollcall-log-'));
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  writer = openSync(pipe, constants.O_WRONLY);
+});
+afterEach(() => {
+  closeSync(writer);
+  rmSync(folder, { recursive: true });
+});
+
+const LINE = `${'x'.repeat(999)}\n`;
+
+function readAll(): string {
+  const buffer = Buffer.alloc(64 * 1024);
+  let text = '';
+  for (;;) {
+    try {
+      const length = readSync(reader, buffer);
+      if (length === 0) return text;
+      text += buffer.toString('utf8', 0, length);
+    } catch {
+      return text; // nothing more now
+    }
+  }
+}
+
+test('a pipe that nobody reads holds up nothing; its lines wait in bounded memory, and none is torn', async () => {
+  const output = new LogOutput(writer);
+  for (let line = 0; line < 5000; line++) expect(output.write(LINE)).toBe(0);
+  let text = '';
+  for (let quiet = 0; quiet < 5; quiet++) {
+    const more = readAll();
+    if (more !== '') quiet = 0;
+    text += more;
+    await new Promise((resolve) => setTimeout(resolve, 60)); // its own pause before it tries again
+  }
+  const lines = text.split('\n').slice(0, -1);
+  expect(lines.every((line) => line.length === 999)).toBe(true);
+  expect(lines.length).toBeGreaterThan(1000);
+  expect(lines.length).toBeLessThan(1200); // a MiB, and what the pipe holds
+  expect(output.write(LINE)).toBe(5000 - lines.length); // says how many are lost
+  expect(output.write(LINE)).toBe(0);
+  closeSync(reader);
+});
+
+test('what a closed pipe does not take is lost, and is counted once there is a reader again', () => {
+  const output = new LogOutput(writer);
+  output.write(LINE);
+  closeSync(reader);
+  for (let line = 0; line < 3; line++) expect(output.write(LINE)).toBe(0);
+  reader = openSync(join(folder, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK);
+  expect(output.write(LINE)).toBe(3);
+  expect(readAll()).toMatch(/x\n$/);
+  closeSync(reader);
+});
+
+test('a full disk takes nothing, and nothing is thrown', () => {
+  const full = openSync('/dev/full', 'w');
+  const output = new LogOutput(full);
+  for (let line = 0; line < 100; line++) expect(output.write(LINE)).toBe(0);
+  closeSync(full);
+});
