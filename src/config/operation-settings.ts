@@ -39,8 +39,8 @@ export class OperationSettings {
   REQUEST_TIMEOUT_SECONDS: number = 30;
 
   /**
-   * Seconds after which a search is stopped in the database whose cost no key bounds. Ten would hold up others; a tenth
-   * would refuse what a large installation needs.
+   * Seconds after which a search is stopped in the database whose cost no key bounds. Above 10 it would hold up others for
+   * too long; below 0.05 the limit would refuse every search of a large installation.
    */
   @Decimal()
   @IsNumber()

@@ -58,7 +58,7 @@ test('every code has its own title and remedy, and a name that fits into a URL',
 test('the field codes are those of the interface', () => {
   expect([...FIELD_CODES].sort()).toEqual(
     [
-      'required blank too_long too_short invalid_format invalid_type invalid_value too_common unknown_field',
+      'required blank too_long too_short invisible_character invalid_format invalid_type invalid_value too_common unknown_field',
       'unknown_role',
       'unknown_reference self_reference cycle exclusive_roles uuid_mismatch',
     ]
