@@ -2,13 +2,12 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/common/errors.js';
 import { Log } from '../../src/telemetry/log.js';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { ofCommit } from '../../src/database/engine/database-fault.js';
 import { TestApp } from '../support/app.js';
 import type { Answer, Client } from '../support/client.js';
 import { withEndlessCount } from '../support/endless-count.js';
 import { aUser, create } from '../support/factories.js';
 import { imported } from '../support/imports.js';
-import { RawConnection, lastAnswer } from '../support/raw.js';
+import { answerTo } from '../support/raw.js';
 import { lostCommit } from '../support/lost-commit.js';
 
 const RATE = 300;
@@ -66,21 +65,12 @@ async function brokenDatabase(): Promise<Answer> {
   }
 }
 
-/** An answer of the server itself, to bytes that are no request. */
-async function answerTo(bytes: string): Promise<Answer> {
-  const connection = await RawConnection.open(app.url);
-  connection.socket.write(bytes);
-  const { status, headers, body } = lastAnswer(await connection.ended);
-  connection.socket.destroy();
-  return { status, headers, text: body, body: JSON.parse(body), cookie: '' };
-}
-
 const taken = (overrides: Record<string, unknown>) => app.key.post('/users', aUser(overrides));
 
 /** A request for every code. */
 const REQUESTS: Record<string, () => Promise<Answer>> = {
   malformed_json: () => app.key.send('POST', '/users', '{'),
-  malformed_request: () => answerTo('GET /api/0.3/status HTTP/1.1\r\n\r\n'),
+  malformed_request: () => answerTo(app.url, 'GET /api/0.3/status HTTP/1.1\r\n\r\n'),
   malformed_uuid: () => app.key.get('/users/1'),
   invalid_parameter: () => app.key.get('/users/search?surnam=doe'),
   unauthenticated: () => app.nobody.get('/users/me'),
@@ -115,7 +105,8 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   expectation_failed: () => app.nobody.raw('GET', '/api/0.3/status', undefined, { expect: 'a pony' }),
   validation_failed: () => app.key.post('/users', {}),
   request_timeout: () => app.key.send('POST', '/users', '{"username":', { 'content-length': '100' }),
-  headers_too_large: () => answerTo(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`),
+  headers_too_large: () =>
+    answerTo(app.url, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`),
   search_too_broad: () => withEndlessCount(database(), () => app.key.get('/users/search?managed_by=default')),
   rate_limited: async () => {
     let answer = await member.get('/users/me');
@@ -136,7 +127,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   },
   internal: brokenDatabase,
   unavailable: fullQueue,
-  outcome_unknown: lostCommit,
+  outcome_unknown: () => lostCommit(app),
 };
 
 /** Members besides the seven that every problem has, and the headers that each code must have. */

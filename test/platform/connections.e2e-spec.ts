@@ -22,7 +22,7 @@ test('a connection over MAX_CONNECTIONS is closed without an answer, until one o
   expect(warnings.mock.calls).toEqual([['connections refused', { limit: 10, refused: 1 }]]);
   const [first, ...others] = connections;
   first?.socket.destroy();
-  const server = app.app.getHttpServer() as Server;
+  const server = app.app.getHttpServer();
   while ((await promisify(server.getConnections.bind(server))()) === 10) await setImmediate();
   const nobody = new Client(app.url, { connection: 'close' });
   expect((await nobody.get('/status')).status).toBe(200);

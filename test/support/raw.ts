@@ -1,3 +1,4 @@
+import type { Answer } from './client.js';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { type Socket, connect } from 'node:net';
@@ -106,4 +107,13 @@ export function lastAnswer(text: string): { status: number; headers: Record<stri
     return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()] as const;
   });
   return { status: Number(line.split(' ')[1]), headers: Object.fromEntries(headers), body };
+}
+
+/** An answer of the server itself, to bytes that are no request. */
+export async function answerTo(url: string, bytes: string): Promise<Answer> {
+  const connection = await RawConnection.open(url);
+  connection.socket.write(bytes);
+  const { status, headers, body } = lastAnswer(await connection.ended);
+  connection.socket.destroy();
+  return { status, headers, text: body, body: JSON.parse(body), cookie: '' };
 }
