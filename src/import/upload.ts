@@ -1,5 +1,6 @@
 import busboy from 'busboy';
 import type { Request } from 'express';
+import { finished } from 'node:stream';
 import type { Caller } from '../access/actor.js';
 import { ProblemError } from '../common/errors.js';
 import { MULTIPART_EXTRA, isMultipart } from '../http/file-body.js';
@@ -117,8 +118,9 @@ async function receiveForm(
     form.on('error', () => {
       reject(brokenForm());
     });
-    request.on('aborted', () => {
-      reject(brokenForm());
+    // Also where the client left while its credentials were looked up: then no event comes any more.
+    finished(request, { writable: false }, (error) => {
+      if (error) reject(brokenForm());
     });
     let received = 0;
     request.on('data', (chunk: Buffer) => {
