@@ -12,7 +12,7 @@ import {
 import { canonicalNetwork } from '../access/networks.js';
 import { SCOPES, type Scope, isScope } from '../access/scopes.js';
 import { parseTime } from '../input/query-rules.js';
-import { Clean, Normalise, Rule, TextRule, line } from '../input/rules.js';
+import { Clean, Normalise, Rule, TextRule, Visible, line } from '../input/rules.js';
 import { isDbTime, now } from '../common/time.js';
 
 /** Scopes or networks of a key. */
@@ -32,6 +32,7 @@ export class ApiKeyInput {
   @IsString()
   @MaxLength(255)
   @Clean()
+  @Visible()
   name!: string;
 
   @ApiPropertyOptional({

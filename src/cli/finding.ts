@@ -1,4 +1,5 @@
-import { errorCode, originOf } from '../common/errors.js';
+import { originOf } from '../common/error-origin.js';
+import { errorCode } from '../common/errors.js';
 
 /** The result of a check. */
 export interface Finding {

@@ -1,8 +1,11 @@
 /** Marks a file as UTF-8 for spreadsheets. */
 export const BOM = '\ufeff';
 
-/** Text that a spreadsheet would run as a formula, and text that looks escaped already. */
-const FORMULA = /^'*[=+\-@\t\r]/;
+/**
+ * Text that a spreadsheet would run as a formula, and text that looks escaped already. Some take the full-width forms of
+ * the signs for the signs.
+ */
+const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 /** RFC 4180 does not require quotes around outer white space, but some programs trim unquoted cells. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { finished } from 'node:stream';
 import type { Caller } from '../access/actor.js';
 import { ProblemError } from '../common/errors.js';
+import { wantBody } from '../http/body-reader.js';
 import { MULTIPART_EXTRA, isMultipart } from '../http/file-body.js';
 import { readInput } from '../input/read-input.js';
 import { truncated } from '../common/text.js';
@@ -51,6 +52,7 @@ async function receiveUpload(
 ): Promise<Upload> {
   if (!isMultipart(request)) {
     queue.assertOptions(query, caller);
+    wantBody(request);
     const name =
       typeof request.headers['x-file-name'] === 'string' ? request.headers['x-file-name'] : 'upload.csv';
     return { file: await store.store(name, request), options: query };
@@ -130,6 +132,7 @@ async function receiveForm(
       }
     });
   });
+  wantBody(request);
   request.pipe(form);
   const [end] = await Promise.allSettled([ended]);
   if (end.status === 'rejected') form.destroy();

@@ -2,6 +2,7 @@ import { IsDefined, ValidateBy } from 'class-validator';
 import { ApiProperty } from '@nestjs/swagger';
 import { applyDecorators } from '@nestjs/common';
 import type { FieldCode } from '../common/errors.js';
+import { codePointOf, deceptiveIn, invisibleIn } from '../common/invisible.js';
 import { isCleanText, normalise, normaliseLine } from '../common/text.js';
 
 /** Turns what was sent into the form that the rules check and the service stores. */
@@ -65,6 +66,28 @@ export const Clean = (options: { newlines?: boolean } = {}) =>
   TextRule('invalid_format', 'may not hold control characters or broken Unicode', (text) =>
     isCleanText(text, options),
   );
+
+/** No character that deceives a reader. @param find the first one of a value. */
+const Seen = (find: (value: unknown) => string | undefined) =>
+  Rule(
+    'invisible_character',
+    (value) => `may not hold the character ${codePointOf(find(value) ?? '')}, which nobody sees`,
+    (value) => find(value) === undefined,
+  );
+
+const textIn = (value: unknown): string[] => (typeof value === 'string' ? [value] : []);
+const firstIn = (texts: readonly string[], find: typeof invisibleIn): string | undefined => {
+  for (const text of texts) {
+    const found = find(text);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+/** Names or identifiers, of which a reader sees every character. @param textsOf those of a value; itself by default. */
+export const Visible = (textsOf = textIn) => Seen((value) => firstIn(textsOf(value), invisibleIn));
+/** Running text, whose characters neither change its order nor hide a message. */
+export const Honest = () => Seen((value) => firstIn(textIn(value), deceptiveIn));
 
 const clearable = (form: (text: string) => string) => (raw: unknown) =>
   typeof raw === 'string' && raw.isWellFormed() ? form(raw) || null : raw;

@@ -4,7 +4,8 @@ import { type Logger, pino } from 'pino';
 import { Env } from '../config/env.js';
 import { LogOutput } from './log-output.js';
 import { type Observer, type Outcome, pathOf } from './observe.js';
-import { errorCode, originOf } from '../common/errors.js';
+import { originOf } from '../common/error-origin.js';
+import { errorCode } from '../common/errors.js';
 import { isoNow } from '../common/time.js';
 
 /** Characters per write: this many stay whole in a pipe that several workers write to. */

@@ -17,6 +17,7 @@ import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { answer } from '../access/repeatable.js';
 import { ProblemError } from '../common/errors.js';
+import { departureOf } from '../http/departure.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { type Checked, InputPipe } from '../input/read-input.js';
 import { nextPage } from '../http/page.js';
@@ -88,7 +89,9 @@ export class UsersController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserPageDto> {
-    const { count, users, next } = await this.searcher.search(query, caller.actor);
+    const { count, users, next } = await this.searcher.search(query, caller.actor, () =>
+      departureOf(response),
+    );
     if (next) response.links({ next: nextPage(request, next) });
     return { Count: count, Results: users.map((user) => this.present(user, caller)) };
   }

@@ -116,7 +116,7 @@ export const DocSearch = () =>
       headers: NEXT,
     }),
     Secured(),
-    Problems('unauthenticated', 'forbidden'),
+    Problems('unauthenticated', 'forbidden', 'search_too_broad'),
   );
 
 export const DocChange = () =>

@@ -3,12 +3,14 @@ import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AvatarController } from './avatar.controller.js';
+import { NewPasswords } from './passwords/new-passwords.service.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import { UserCounts } from './counts/user-counts.service.js';
 import { UserCountsRepository } from './counts/user-counts.repository.js';
 import { UserDirectory } from './directory/user-directory.service.js';
 import { UserDirectoryRepository } from './directory/user-directory.repository.js';
+import { SearchBudget } from './search/search-budget.service.js';
 import { UserSearchRepository } from './search/user-search.repository.js';
 import { UserWriteRepository } from './change/user-write.repository.js';
 import { UserSearch } from './search/user-search.service.js';
@@ -28,6 +30,7 @@ import { UsersService } from './users.service.js';
   providers: [
     UsersService,
     UserSearch,
+    SearchBudget,
     UserWriter,
     UserCounts,
     UserDirectory,
@@ -36,12 +39,13 @@ import { UsersService } from './users.service.js';
     UserSettings,
     PasswordService,
     OwnPassword,
+    NewPasswords,
     UsersRepository,
     UserCountsRepository,
     UserSearchRepository,
     UserDirectoryRepository,
     UserWriteRepository,
   ],
-  exports: [UsersService, UserWriter, UserDirectory, UserSettings, PasswordService],
+  exports: [UsersService, UserWriter, UserDirectory, UserSettings, PasswordService, NewPasswords],
 })
 export class UsersModule {}

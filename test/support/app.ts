@@ -1,12 +1,15 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { join } from 'node:path';
+import type { LanePrograms } from '../../src/config/config.module.js';
 import { createApp } from '../../src/create-app.js';
 import { loadEnv } from '../../src/config/env.js';
 import { FirstStart } from '../../src/setup/first-start.service.js';
 import { Client } from './client.js';
 import { type TestDatabase, freshDatabase } from './database.js';
+import { ROOT } from './process.js';
 
-export const API_KEY = 'test-key-0123456789-0123456789-0123456789';
-export const ADMIN_PASSWORD = 'admin password';
+export const API_KEY = 'test-9fK2mWq7Xr4Zt8Lc3Vb6Np1Sd5Gh0Jy-key';
+export const ADMIN_PASSWORD = 'paint the garden fence';
 /** The address that the tests expect in `user_avatar` and others. */
 export const BASE_URL = 'http://rollcall.test';
 
@@ -19,12 +22,21 @@ export class TestApp {
   ) {}
 
   /** @param settings environment variables in addition to those that every test needs. */
-  static async start(settings: Record<string, string> = {}): Promise<TestApp> {
-    return TestApp.on(await freshDatabase(), settings);
+  static async start(settings: Record<string, string> = {}, programs?: LanePrograms): Promise<TestApp> {
+    return TestApp.on(await freshDatabase(), settings, programs);
+  }
+
+  /** As `start`, with the built process that reads beside the service. */
+  static async withReader(settings: Record<string, string> = {}): Promise<TestApp> {
+    return TestApp.start(settings, { reader: join(ROOT, 'dist/reader-lane.js') });
   }
 
   /** Another instance on the same database, or the next one after a stop. */
-  static async on(database: TestDatabase, settings: Record<string, string> = {}): Promise<TestApp> {
+  static async on(
+    database: TestDatabase,
+    settings: Record<string, string> = {},
+    programs?: LanePrograms,
+  ): Promise<TestApp> {
     const env = loadEnv({
       BASE_URL,
       PORT: '0',
@@ -37,7 +49,7 @@ export class TestApp {
       SESSION_RATE_LIMIT_PER_MINUTE: '0', // a test sends more than a person
       ...settings,
     });
-    const app = await createApp(env);
+    const app = await createApp(env, programs);
     await app.get(FirstStart).run();
     await app.listen(0, '127.0.0.1');
     return new TestApp(app, database, (await app.getUrl()).replace('[::1]', '127.0.0.1'));

@@ -73,14 +73,14 @@ describe('a trailing * matches the beginning of a word', () => {
     ['JAN*', ['jane', 'janet']],
     ['jan* doe', ['jane']],
     ['jan* doe*', ['jane', 'janet']],
-    ['l*', ['Compound.Login_name two', 'jose', 'li', 'liv']],
+    ['li*', ['li', 'liv']],
     ['will*', ['will', 'willow']],
     ['*ane', []],
     ['j*e', []],
     ['jane.d*', ['jane']],
     ['hr-1004*', ['jane', 'janet']],
     ['mül*', ['jose']],
-    ['王*', ['greek']],
+    ['王小*', ['greek']],
     ['zz*', []],
   ])('"%s" finds %j', async (term, usernames) => {
     expect(await finds(term)).toEqual(usernames);

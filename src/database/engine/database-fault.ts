@@ -87,7 +87,17 @@ const BROKEN = [
   'ER_RUN_HOOK_ERROR',
 ];
 
-const AWAY = ['POOL_CLOSED', 'ER_CON_COUNT_ERROR', 'ER_DISK_FULL', 'ER_RECORD_FILE_FULL'];
+const AWAY = [
+  'POOL_CLOSED',
+  'ER_CON_COUNT_ERROR',
+  'ER_DISK_FULL',
+  'ER_RECORD_FILE_FULL',
+  // The server has ended the statement, by the limit of the session or because an operator asked for it: MariaDB's
+  // ER_STATEMENT_TIMEOUT, MySQL's ER_QUERY_TIMEOUT, ER_QUERY_INTERRUPTED.
+  1969,
+  3024,
+  1317,
+];
 
 const FAULTS = new Map<unknown, Fault>([
   ...RACE.map((code) => [code, 'race'] as const),

@@ -15,7 +15,7 @@ export const DATABASE = Symbol('Database');
 export interface Sharing {
   /** The turns of its writers; by default this process writes alone. */
   turns?: WriteTurns;
-  /** The program of the process that reads; by default this one reads. */
+  /** The program of the processes that read; by default this one reads. */
   reader?: string | undefined;
 }
 
@@ -27,6 +27,6 @@ export function openDatabase(settings: DatabaseSettings, { turns, reader }: Shar
   const file = sqliteFile(settings);
   if (file === undefined)
     return new MysqlEngine(new MysqlPool(serversOf(settings), settings.DATABASE_POOL_SIZE));
-  const lane = reader === undefined ? undefined : new ReaderLane(reader, file);
-  return new SqliteEngine(SqliteConnection.open(file), turns ?? new WriteQueue(), lane);
+  const lanes = reader === undefined ? [] : [new ReaderLane(reader, file), new ReaderLane(reader, file)];
+  return new SqliteEngine(SqliteConnection.open(file), turns ?? new WriteQueue(), ...lanes);
 }

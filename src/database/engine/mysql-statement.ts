@@ -1,11 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { Connection, FieldPacket, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { toDatabaseError } from './database-fault.js';
+import { killStatement } from './mysql-kill.js';
 import { multiRow } from './multi-row.js';
 import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
 
 /** No statement of ours takes so long on a database that works. */
 const STATEMENT_MILLIS = 15_000;
+/** The limit of the server itself (`session.ts`): a little less, so that a server that can still answer says so. */
+export const SERVER_MILLIS = 14_000;
 
 /** `datetime` in the protocol's list of types. */
 const DATETIME = 12;
@@ -48,7 +51,8 @@ export function send<T extends Result>(
     }
   };
   const timer = setTimeout(() => {
-    // The server may still be at it: what comes later must not be taken for the answer to something else.
+    // The server may still be at it: it is to end, and what comes later must not be taken for another answer.
+    killStatement(connection);
     connection.destroy();
     const message = `no answer to a statement in ${STATEMENT_MILLIS / 1000} seconds`;
     fail(Object.assign(new Error(message), { code: 'PROTOCOL_SEQUENCE_TIMEOUT' }));

@@ -1,13 +1,22 @@
 import type { ResultSetHeader } from 'mysql2';
 import { DatabaseFault, ofChange, ofCommit } from './database-fault.js';
 import { NoWriter } from './host-choice.js';
+import { killStatement } from './mysql-kill.js';
 import type { MysqlPool, Pooled } from './mysql-pool.js';
 import { loadAll } from './mysql-load.js';
 import { type Reject, type Result, type Rows, insertAll, send, sent } from './mysql-statement.js';
 import { pauseAfter, repeated } from './retry.js';
 import { writabilityOf } from './server-state.js';
 import { askState } from './session.js';
-import type { Engine, InsertStatement, Load, OpenTransaction, SqlValue, Writability } from './sql.js';
+import {
+  type Engine,
+  type InsertStatement,
+  type Load,
+  type OpenTransaction,
+  type SqlValue,
+  type Writability,
+  reasonOf,
+} from './sql.js';
 
 type Params = readonly SqlValue[];
 type Reading<R extends Result, T> = (result: R) => T;
@@ -15,6 +24,23 @@ type Reading<R extends Result, T> = (result: R) => T;
 type Meaning = (error: Error) => Error;
 
 const asIs: Meaning = (error) => error;
+
+const always = (): boolean => true;
+
+/** Calls `stop` when the signal aborts. @returns a call that ends this, and says whether it has not happened. */
+function untilAborted(signal: AbortSignal | undefined, stop: (reason: Error) => void): () => boolean {
+  if (!signal) return always;
+  let stopped = false;
+  const abort = (): void => {
+    stopped = true;
+    stop(reasonOf(signal));
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  return () => {
+    signal.removeEventListener('abort', abort);
+    return !stopped;
+  };
+}
 
 /**
  * MariaDB or MySQL on a pool of connections. Statements outside of transactions are run again after a race and on
@@ -30,8 +56,8 @@ export class MysqlEngine implements Engine {
   }
 
   /** The server works beside this thread anyway. */
-  aside<T extends object>(sql: string, params: Params = []): Promise<T[]> {
-    return this.query(sql, params);
+  aside<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
+    return this.alone(sql, params, (rows: Rows<T>) => rows, asIs, signal);
   }
 
   first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
@@ -135,6 +161,7 @@ export class MysqlEngine implements Engine {
     params: Params,
     of: Reading<R, T>,
     meaning: Meaning,
+    signal?: AbortSignal,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const started = Date.now();
@@ -145,11 +172,23 @@ export class MysqlEngine implements Engine {
         else setTimeout(attempt, pause);
       };
       const run = (session: Pooled): void => {
+        if (signal?.aborted) {
+          this.pool.release(session);
+          reject(reasonOf(signal));
+          return;
+        }
+        const goesOn = untilAborted(signal, (reason) => {
+          killStatement(session.connection);
+          this.pool.discard(session);
+          reject(reason);
+        });
         const answer = (result: R): void => {
+          if (!goesOn()) return;
           this.pool.release(session);
           resolve(of(result));
         };
         const fail: Reject = (error) => {
+          if (!goesOn()) return;
           const judged = this.judged(session, error, meaning);
           this.pool.release(session);
           failed(judged);

@@ -1,7 +1,7 @@
 import { type LaneCalls, LaneEnded, LaneProcess } from './lane-process.js';
 import { DatabaseFault, toDatabaseError } from './database-fault.js';
 import type { RawRows } from './sqlite-connection.js';
-import type { SqlValue } from './sql.js';
+import { type SqlValue, reasonOf } from './sql.js';
 
 /** Calls to the process that reads. Errors travel as values, since their code would be lost on the way. */
 export interface ReaderCalls extends LaneCalls {
@@ -41,7 +41,7 @@ export class ReaderLane implements Reader {
     this.lane = new LaneProcess({ program, args: [file], flags: FLAGS }, () => ({ answers: {} }));
   }
 
-  /** @throws DatabaseFault and the driver's errors, as an engine; Error `AbortError` when the signal has stopped it. */
+  /** @throws DatabaseFault and the driver's errors, as an engine; the reason of the signal that has stopped it. */
   async read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows> {
     return this.inTurn(signal, async () => {
       const answer = await this.answered(sql, params, signal);
@@ -91,7 +91,7 @@ export class ReaderLane implements Reader {
           resolve(await work());
         } catch (error) {
           reject(
-            signal?.aborted ? abortError(signal) : error instanceof Error ? error : new Error(String(error)),
+            signal?.aborted ? reasonOf(signal) : error instanceof Error ? error : new Error(String(error)),
           );
         } finally {
           signal?.removeEventListener('abort', stop);
@@ -107,6 +107,3 @@ export class ReaderLane implements Reader {
     this.busy = false;
   }
 }
-
-const abortError = ({ reason }: AbortSignal): Error =>
-  reason instanceof Error ? reason : new DOMException('The read was stopped.', 'AbortError');

@@ -3,19 +3,23 @@ import { Duplex } from 'node:stream';
 import { isObject } from '../../common/json.js';
 import { DatabaseFault, toDatabaseError } from './database-fault.js';
 import type { Server } from './connection-options.js';
-import { type Rows, sent } from './mysql-statement.js';
+import { rememberServer } from './mysql-kill.js';
+import { type Rows, SERVER_MILLIS, sent } from './mysql-statement.js';
 import { STATE, type ServerState, type StateRow, readState, writabilityOf } from './server-state.js';
 import type { Writability } from './sql.js';
 
 /**
  * Sent on every connection before its first use: no silent truncation, UTC, a bound for lock waits, reads of committed
- * rows. On Galera also causal reads: each statement first waits until its node has applied what the cluster has
+ * rows, and a limit for each statement, which holds also when this process is gone (of MySQL it is one for reads). On Galera also causal reads: each statement first waits until its node has applied what the cluster has
  * committed. 1 is for reads and the start of a transaction, whose later statements need not wait again; 2 and 4 are for
  * changes that are their own transaction, whose conditions read (`UPDATE … WHERE owner = ?`).
  */
-const modes = (causal: boolean) =>
-  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', innodb_lock_wait_timeout = 5" +
-  (causal ? ', wsrep_sync_wait = 7' : '');
+const modes = ({ version, galera }: ServerState) =>
+  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', innodb_lock_wait_timeout = 5, " +
+  (/mariadb/i.test(version)
+    ? `max_statement_time = ${SERVER_MILLIS / 1000}`
+    : `max_execution_time = ${SERVER_MILLIS}`) +
+  (galera ? ', wsrep_sync_wait = 7' : '');
 const ISOLATION = 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED';
 
 /** A connection to a server, ready for statements of the service. */
@@ -32,12 +36,13 @@ export interface Session {
  */
 export async function openSession(server: Server): Promise<Session> {
   const connection = createConnection(server.options);
+  rememberServer(connection, server.options);
   // Without a listener an error of an idle connection would end the process; whoever keeps the session adds its own.
   connection.on('error', () => undefined);
   try {
     await connected(connection);
     const state = await askState(connection);
-    await sent(connection, modes(state.galera !== undefined));
+    await sent(connection, modes(state));
     await sent(connection, ISOLATION);
     return { connection, server, state };
   } catch (error) {

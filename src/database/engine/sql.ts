@@ -51,7 +51,7 @@ export interface Load {
 export interface Engine extends Sql {
   /**
    * Rows of a SELECT whose cost no key bounds, read beside the thread that answers requests. It sees all that was
-   * committed before. @param signal stops the statement. @throws also Error `AbortError` when that has happened.
+   * committed before. @param signal stops the statement, in the database too. @throws then the signal's reason.
    */
   aside<T extends object>(sql: string, params?: readonly SqlValue[], signal?: AbortSignal): Promise<T[]>;
   begin(): Promise<OpenTransaction>;
@@ -75,6 +75,10 @@ export function assertBindable(params: readonly SqlValue[]): void {
     if (!good) throw new TypeError(`parameter ${index + 1} of a statement cannot be bound (${typeof value})`);
   });
 }
+
+/** What a statement that a signal has stopped throws. */
+export const reasonOf = ({ reason }: AbortSignal): Error =>
+  reason instanceof Error ? reason : new DOMException('The statement was stopped.', 'AbortError');
 
 /** `?, ?, ?` */
 export function placeholders(count: number): string {

@@ -32,11 +32,15 @@ export class SqliteEngine implements Engine {
   private open: Promise<void> | undefined;
   private readonly checkpoints: Checkpoints;
 
-  /** @param reader where searches run, and the log is written back; without one, here. */
+  /**
+   * @param reader where statements run that no key bounds, and the log is written back; without one, here.
+   * @param stoppable where those of them run that may be stopped. Stopping ends the whole process, so it has no others.
+   */
   constructor(
     private readonly connection: SqliteConnection,
     private readonly turns: WriteTurns,
     private readonly reader?: Reader,
+    private readonly stoppable = reader,
   ) {
     const writeBack = () => (reader ? reader.writeBack() : this.patiently(() => connection.writeBack()));
     this.checkpoints = new Checkpoints(writeBack, turns);
@@ -44,7 +48,7 @@ export class SqliteEngine implements Engine {
 
   /** Leaves everything in the one file, ready to be copied: closing alone does not while prepared statements are alive. */
   async close(): Promise<void> {
-    await this.reader?.end();
+    await Promise.all([this.reader?.end(), this.stoppable?.end()]);
     await this.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined); // the log keeps it all the same
     this.connection.close();
   }
@@ -68,9 +72,10 @@ export class SqliteEngine implements Engine {
   }
 
   async aside<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
-    if (!this.reader) return this.query<T>(sql, params);
+    const reader = signal ? this.stoppable : this.reader;
+    if (!reader) return this.query<T>(sql, params);
     assertBindable(params);
-    const { names, rows } = await this.reader.read(sql, params, signal);
+    const { names, rows } = await reader.read(sql, params, signal);
     return rows.map((values) => toRow(names, values)) as T[];
   }
 

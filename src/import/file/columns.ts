@@ -1,4 +1,5 @@
 import { normalForm } from '../../common/text.js';
+import { parsedUrl } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 
 type CellKind = 'text' | 'flag' | 'roles' | 'saml' | 'manager' | 'network';
@@ -14,6 +15,8 @@ export interface Column {
   keepsBlank?: true;
   /** Spreadsheets may convert such text to a number and damage it. */
   looksNumeric?: true;
+  /** The stored form of a cell, where people write the same value in several. */
+  form?: (cell: string) => string;
   /** The cell of a user; `manager` is the manager's external id. */
   write: (user: User, manager: string) => string;
 }
@@ -32,7 +35,7 @@ type TextField =
   | 'user_avatar'
   | 'about_me';
 
-type Extras = Partial<Pick<Column, 'aliases' | 'keepsBlank' | 'looksNumeric'>>;
+type Extras = Partial<Pick<Column, 'aliases' | 'keepsBlank' | 'looksNumeric' | 'form'>>;
 
 const text = (name: string, field: TextField, extras: Extras = {}): Column => ({
   name,
@@ -56,6 +59,7 @@ const network = (name: string, field: 'linkedin' | 'facebook' | 'twitter'): Colu
   aliases: [],
   kind: 'network',
   field,
+  form: parsedUrl,
   write: (user) => user.social_media[field] ?? '',
 });
 
@@ -99,7 +103,7 @@ export const COLUMNS: readonly Column[] = [
   network('Linkedin', 'linkedin'),
   network('Facebook', 'facebook'),
   network('Twitter', 'twitter'),
-  text('ImageUrl', 'user_avatar'),
+  text('ImageUrl', 'user_avatar', { form: parsedUrl }),
   text('AboutMe', 'about_me'),
 ];
 

@@ -172,7 +172,9 @@ export function isSame(
     const cell = unescapeFormula(cells[index] ?? '');
     if (cell === '' && (column.keepsBlank || blankCells === 'keep')) return true;
     if (column.kind === 'manager') return manager === user.manager_uuid;
-    return cell === column.write(user, '') || (column.kind === 'roles' && isSameRoles(cell, user));
+    const stored = column.write(user, '');
+    if (cell === stored || column.form?.(cell) === stored) return true;
+    return column.kind === 'roles' && isSameRoles(cell, user);
   });
 }
 

@@ -1,20 +1,21 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayUnique,
-  IsBoolean,
-  IsIn,
-  IsNotEmpty,
-  IsString,
-  MaxLength,
-  MinLength,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayUnique, IsBoolean, IsIn, IsNotEmpty, IsString, MaxLength } from 'class-validator';
 import { isObject } from '../../common/json.js';
 import { caseFold, isCleanText, isWithin, normalForm, normalise, truncated } from '../../common/text.js';
 import { isUuid } from '../../common/uuid.js';
-import { Clean, Normalise, Rule, TextRule, line, trimmed } from '../../input/rules.js';
-import { MAX, MOST, NETWORKS, STATUSES, isEmailAddress, isHttpUrl, localPart } from '../model/formats.js';
+import { Clean, Honest, Normalise, Rule, TextRule, Visible, line, trimmed } from '../../input/rules.js';
+import { Sized } from '../../input/size.js';
+import {
+  MAX,
+  MOST,
+  NETWORKS,
+  STATUSES,
+  isEmailAddress,
+  isHttpUrl,
+  localPart,
+  parsedUrl,
+} from '../model/formats.js';
 
 /** Kinds of fields of a user: one decorator carries the form, the rules and the schema, so that a limit is written once. */
 interface Schema {
@@ -36,15 +37,20 @@ const Text = ({ max, ...schema }: TextSchema) =>
   );
 
 /** One line of text, which may be cleared. */
-export const Line = (schema: TextSchema) => applyDecorators(Text({ nullable: true, ...schema }), Clean());
+export const Line = (schema: TextSchema) =>
+  applyDecorators(Text({ nullable: true, ...schema }), Clean(), Visible());
 
 export const Paragraphs = (schema: TextSchema) =>
-  applyDecorators(Text({ nullable: true, ...schema }), Clean({ newlines: true }));
+  applyDecorators(Text({ nullable: true, ...schema }), Clean({ newlines: true }), Honest());
+
+const URL_RULE = 'must be an http or https URL with a host and without credentials';
+const urlForm = (value: unknown): unknown => (typeof value === 'string' ? parsedUrl(value) : value);
 
 export const Url = (schema: Schema) =>
   applyDecorators(
     Line({ max: MAX.url, ...schema }),
-    TextRule('invalid_format', 'must be an http or https URL', isHttpUrl),
+    Normalise((raw) => urlForm(trimmed(raw))),
+    TextRule('invalid_format', URL_RULE, isHttpUrl),
   );
 
 /** A password: any characters, never trimmed. */
@@ -57,17 +63,18 @@ export const Secret = (schema: Schema) =>
     TextRule('invalid_format', 'may not hold broken Unicode', (text) => text.isWellFormed()),
   );
 
-export const NewSecret = ({ minLength, ...schema }: Schema & { minLength: number }) =>
-  applyDecorators(Secret({ minLength, nullable: true, ...schema }), MinLength(minLength));
+/** A password to be set; `NewPasswords` has its rules, which need settings and the user. */
+export const NewSecret = (schema: Schema & { minLength: number }) => Secret({ nullable: true, ...schema });
 
 /** The one text whose inner runs of spaces collapse. */
 export const Username = (schema: Schema) =>
-  applyDecorators(Text({ max: MAX.username, ...schema }), Clean(), Normalise(line), IsNotEmpty());
+  applyDecorators(Text({ max: MAX.username, ...schema }), Clean(), Visible(), Normalise(line), IsNotEmpty());
 
 export const Email = (schema: Schema) =>
   applyDecorators(
     Text({ max: MAX.email, ...schema }),
     Clean(),
+    Visible(),
     IsNotEmpty(),
     TextRule('invalid_format', 'must be an e-mail address', isEmailAddress),
     TextRule('too_long', `may have at most ${MAX.localPart} characters before the @`, (text) =>
@@ -75,9 +82,13 @@ export const Email = (schema: Schema) =>
     ),
   );
 
+/** More than the values of a short form have. */
+const SHORT = 64;
+
 export const Status = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ enum: STATUSES, ...schema }),
+    Sized({ text: SHORT }),
     Normalise(line),
     IsNotEmpty(),
     IsString(),
@@ -90,6 +101,7 @@ export const Flag = (schema: Schema) =>
 export const Reference = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, ...schema }),
+    Sized({ text: SHORT }),
     Normalise((raw) => (typeof raw === 'string' ? line(raw.toLowerCase()) : raw)),
     IsString(),
     TextRule('invalid_format', 'must be a UUID', isUuid),
@@ -112,6 +124,7 @@ export const Roles = (schema: Schema) =>
       nullable: true,
       ...schema,
     }),
+    Sized({ text: MAX.role }),
     Normalise((raw) => (isStrings(raw) ? orNull(raw.map((role) => line(role) ?? '')) : raw)),
     IsString({ each: true, message: 'must be an array of strings' }),
     ArrayMaxSize(MOST.roles, { message: `may hold at most ${MOST.roles} roles` }),
@@ -138,6 +151,7 @@ export const Authnames = (schema: Schema) =>
       },
       ...schema,
     }),
+    Sized({ text: MAX.authname, items: MOST.namesOfMethod, members: MOST.methods }),
     Normalise((raw) => {
       if (!isObject(raw) || !values(raw).every(isStrings)) return raw;
       return orNull(
@@ -151,6 +165,7 @@ export const Authnames = (schema: Schema) =>
       'must be an object of arrays of strings',
       (value) => isObject(value) && values(value).every(isStrings),
     ),
+    Visible(names),
     Rule(
       'invalid_format',
       'must hold methods of 1 to 32 of a-z, 0-9, _ and -, and names without control characters',
@@ -189,10 +204,11 @@ export const SocialMediaLinks = (schema: Schema) =>
       ),
       ...schema,
     }),
+    Sized({ text: MAX.url }),
     Normalise((raw) => {
       if (!isObject(raw)) return raw;
       return orNull(
-        Object.fromEntries(Object.entries(raw).map(([network, url]) => [network, line(url) ?? ''])),
+        Object.fromEntries(Object.entries(raw).map(([network, url]) => [network, urlForm(line(url)) ?? ''])),
       );
     }),
     Rule(
@@ -209,5 +225,8 @@ export const SocialMediaLinks = (schema: Schema) =>
     Rule('too_long', `may hold URLs of at most ${MAX.url} characters`, (value) =>
       strings(values(value)).every((url) => isWithin(url, MAX.url)),
     ),
-    Rule('invalid_format', 'must hold http or https URLs', (value) => strings(values(value)).every(isUrl)),
+    Visible((value) => strings(values(value))),
+    Rule('invalid_format', 'must hold http or https URLs with a host and without credentials', (value) =>
+      strings(values(value)).every(isUrl),
+    ),
   );

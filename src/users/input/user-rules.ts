@@ -1,8 +1,8 @@
 import { WEBMASTER, EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue } from '../../access/roles.js';
 import type { FieldError } from '../../common/errors.js';
-import { MOST, hasTopLevelDomain } from '../model/formats.js';
+import { isObject } from '../../common/json.js';
+import { MOST, NETWORKS, type SocialMedia, hasTopLevelDomain, parsedUrl } from '../model/formats.js';
 import type { UserInput } from './user.input.js';
-import { loginKey } from '../model/keys.js';
 import { EMPTY, type User } from '../model/user.js';
 
 /** The settings that decide about values. */
@@ -60,8 +60,10 @@ export function patched(current: User, patch: UserPatch): User {
   for (const [field, value] of sent) {
     if (value !== undefined) Reflect.set(next, field, value ?? EMPTY_VALUES[field]);
   }
+  if (patch.user_avatar) next.user_avatar = kept(current.user_avatar, patch.user_avatar);
   if (patch.authname) next.authname = merged(current.authname, patch.authname);
-  if (patch.social_media) next.social_media = merged(current.social_media, patch.social_media);
+  if (patch.social_media)
+    next.social_media = merged(current.social_media, keptLinks(current.social_media, patch.social_media));
   return next;
 }
 
@@ -71,6 +73,19 @@ function merged<T extends string | string[]>(
   sent: Readonly<Record<string, T>>,
 ): Record<string, T> {
   return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => value.length > 0));
+}
+
+/** The URL that was sent, or the stored one where they differ only in form: that changes nothing. */
+function kept(stored: string, sent: string): string {
+  return stored !== sent && parsedUrl(stored) === sent ? stored : sent;
+}
+
+function keptLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
+  const links = NETWORKS.flatMap((network) => {
+    const url = sent[network];
+    return url === undefined ? [] : [[network, kept(stored[network] ?? '', url)] as const];
+  });
+  return Object.fromEntries(links);
 }
 
 /** The rules that concern several fields, for the user after a patch. */
@@ -88,15 +103,6 @@ export function wholeErrors(user: User): FieldError[] {
     errors.push({ field: 'manager_uuid', code: 'self_reference', message: 'may not be the user itself' });
   }
   return errors;
-}
-
-/** Refuses the passwords that an attacker tries first; `UserInput` has the other rules of passwords. */
-export function passwordErrors(password: string, user: { username: string; email: string }): FieldError[] {
-  const key = loginKey(password);
-  if (key !== loginKey(user.username) && key !== loginKey(user.email)) return [];
-  return [
-    { field: 'password', code: 'invalid_value', message: 'may not be the username or the e-mail address' },
-  ];
 }
 
 /** An active Webmaster; the last one may not be blocked or demoted. */
@@ -129,10 +135,33 @@ export function judged(
   errors: readonly FieldError[],
   current: User,
 ): { errors: FieldError[]; after: User } {
-  const good = errors.length === 0 ? input : without(input, new Set(errors.map(({ field }) => field)));
+  const broken = newErrors(input, errors, current);
+  const good = broken.length === 0 ? input : without(input, new Set(broken.map(({ field }) => field)));
   const after = patched(current, good);
-  const weak = good.password ? passwordErrors(good.password, after) : [];
-  return { errors: [...errors, ...wholeErrors(after), ...weak], after };
+  return { errors: [...broken, ...wholeErrors(after)], after };
+}
+
+/**
+ * The errors without those about invisible characters that the user has already: older versions stored them, and what a
+ * client or a file sends back as it was changes nothing.
+ */
+export function newErrors(
+  input: UserInput,
+  errors: readonly FieldError[],
+  current: User,
+): readonly FieldError[] {
+  if (errors.length === 0) return errors;
+  const sent = new Map<string, unknown>(Object.entries(input));
+  const stored = new Map<string, unknown>(Object.entries(current));
+  return errors.filter(
+    ({ field, code }) => code !== 'invisible_character' || !isPartOf(stored.get(field), sent.get(field)),
+  );
+}
+
+/** Whether a user has all of a value that was sent. */
+function isPartOf(stored: unknown, sent: unknown): boolean {
+  if (!isObject(stored) || !isObject(sent)) return JSON.stringify(stored) === JSON.stringify(sent ?? stored);
+  return Object.entries(sent).every(([member, value]) => isPartOf(stored[member], value));
 }
 
 function without(input: UserInput, fields: ReadonlySet<string>): UserInput {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RoleCatalogue } from '../../access/roles.js';
 import { Env } from '../../config/env.js';
+import { parsedUrl } from '../model/formats.js';
 import type { RuleSettings } from './user-rules.js';
 
 /** Path of the picture of users without one. */
@@ -16,6 +17,6 @@ export class UserSettings implements RuleSettings {
   constructor(env: Env) {
     this.roles = new RoleCatalogue(env.EXTRA_ROLES);
     this.emailRequiresTld = env.EMAIL_REQUIRE_TLD;
-    this.defaultAvatar = `${env.baseUrl}/${DEFAULT_AVATAR_PATH}`;
+    this.defaultAvatar = parsedUrl(`${env.baseUrl}/${DEFAULT_AVATAR_PATH}`);
   }
 }

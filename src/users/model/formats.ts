@@ -1,4 +1,7 @@
 import { isEmail, isURL } from 'class-validator';
+import { invisibleIn } from '../../common/invisible.js';
+import { isCleanText } from '../../common/text.js';
+import { MAX_PASSWORD } from '../../common/secret-rules.js';
 
 /** Longest texts, in characters: the limits of input, columns and answers (interface §3). */
 export const MAX = {
@@ -12,7 +15,7 @@ export const MAX = {
   authname: 255,
   url: 2048,
   aboutMe: 10_000,
-  password: 128,
+  password: MAX_PASSWORD,
 } as const;
 
 /** Most members of a list or an object. */
@@ -38,9 +41,34 @@ export function hasTopLevelDomain(email: string): boolean {
   return isEmail(email, { ignore_max_length: true });
 }
 
-/** Absolute http(s) URL; hosts of an intranet (`http://localhost`, `http://intranet/a.png`) included. */
+/**
+ * What must be written out. Without it the WHATWG rules find a host in a path (`http:///a.png`); they also take `\\` for
+ * `/` and leave out tabs and newlines, so that a URL would not lead to where it seems to.
+ */
+const WITH_HOST = /^https?:\/\/[^/?#@\\][^\\]*$/i;
+
+/**
+ * A URL as the WHATWG rules parse it, the form in which it is stored: scheme and host in small letters, punycode,
+ * percent-encoding, dots resolved. Text that is no URL of ours stays as it is, for `isHttpUrl` to refuse.
+ */
+export function parsedUrl(text: string): string {
+  if (text.length > MAX.url || !WITH_HOST.test(text) || !isCleanText(text) || invisibleIn(text) !== undefined)
+    return text;
+  return hrefOf(text)?.href ?? text;
+}
+
+/**
+ * Whether a parsed URL is absolute and http(s), with a host (of an intranet too: `http://intranet/a.png`) and without
+ * credentials, which everybody could read.
+ */
 export function isHttpUrl(text: string): boolean {
+  const url = WITH_HOST.test(text) ? hrefOf(text) : undefined;
+  if (!url || url.hostname === '' || url.username + url.password !== '') return false;
   return isURL(text, { protocols: ['http', 'https'], require_protocol: true, require_tld: false });
+}
+
+function hrefOf(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
 }
 
 /** Method → login names of that method. */

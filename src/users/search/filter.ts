@@ -2,13 +2,16 @@ import type { Actor } from '../../access/actor.js';
 import { isWebmaster } from '../../access/policy.js';
 import type { RoleCatalogue } from '../../access/roles.js';
 import { ProblemError } from '../../common/errors.js';
+import { characters } from '../../common/text.js';
 import { type SqlValue, placeholders } from '../../database/engine/sql.js';
 import { authnameIdentifier, exactKey, loginKey } from '../model/keys.js';
 import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
-import { type Clause, type Condition, type Filter, always, indexed } from './search-plan.js';
+import { type Clause, type Condition, type Filter, type Word, always, indexed } from './search-plan.js';
 import { wordsIn } from '../model/words.js';
 
 const MAX_WORDS = 10;
+/** Characters of a beginning (`a*`), at least: one letter has as many matches as there are users. */
+const MIN_PREFIX = 2;
 /** Sorts behind every character: the end of the words with one beginning. */
 const LAST = '\u{10FFFF}';
 
@@ -46,7 +49,7 @@ function statusConditions(statuses: readonly string[], sort: Sort): Condition[] 
   if (STATUSES.every((status) => statuses.includes(status))) return [];
   if (statuses.length === 0) return [NOBODY];
   if (statuses.includes('Active')) return [always('u.status <> ?', 'Blocked')];
-  return [indexed('status', '= ?', sort, 'Blocked')];
+  return [{ ...indexed('status', '= ?', sort, 'Blocked'), parameter: 'status' }];
 }
 
 function assertReadable({ sort, authname, managed_by }: UserQuery): void {
@@ -69,17 +72,19 @@ function visibleEmail(actor: Actor): Condition {
 
 function fieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {
   const conditions: Condition[] = [];
-  const add = (column: string, test: string, ...params: SqlValue[]): void =>
-    void conditions.push(indexed(column, test, effectiveSort(query), ...params));
-  if (query.external_id !== undefined) add('external_id_key', '= ?', exactKey(query.external_id));
-  if (query.username !== undefined) add('username_key', '= ?', loginKey(query.username));
-  if (query.email !== undefined) add('email_key', '= ?', loginKey(query.email));
-  if (query.manager_uuid !== undefined) add('manager_uuid', '= ?', query.manager_uuid.toLowerCase());
-  if (query.managed_by !== undefined) add('managed_by', '= ?', query.managed_by);
-  if (query.updated_since !== undefined) add('updated', '>= ?', query.updated_since);
-  if (query.created_since !== undefined) add('created', '>= ?', query.created_since);
+  const add = (parameter: keyof UserQuery, column: string, test: string, ...params: SqlValue[]): void =>
+    void conditions.push({ ...indexed(column, test, effectiveSort(query), ...params), parameter });
+  if (query.external_id !== undefined)
+    add('external_id', 'external_id_key', '= ?', exactKey(query.external_id));
+  if (query.username !== undefined) add('username', 'username_key', '= ?', loginKey(query.username));
+  if (query.email !== undefined) add('email', 'email_key', '= ?', loginKey(query.email));
+  if (query.manager_uuid !== undefined)
+    add('manager_uuid', 'manager_uuid', '= ?', query.manager_uuid.toLowerCase());
+  if (query.managed_by !== undefined) add('managed_by', 'managed_by', '= ?', query.managed_by);
+  if (query.updated_since !== undefined) add('updated_since', 'updated', '>= ?', query.updated_since);
+  if (query.created_since !== undefined) add('created_since', 'created', '>= ?', query.created_since);
   if (query.has_external_id !== undefined) {
-    add('external_id_key', query.has_external_id ? 'IS NOT NULL' : 'IS NULL');
+    add('has_external_id', 'external_id_key', query.has_external_id ? 'IS NOT NULL' : 'IS NULL');
   }
   if (query.authname !== undefined) {
     const cut = query.authname.indexOf(':');
@@ -101,14 +106,14 @@ function roleCondition(names: readonly string[], roles: RoleCatalogue): Conditio
   const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
   // A number and not EXISTS, which MariaDB turns into the other form.
   const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
-  return { ...always(sql, ...known), many, key: 'some' };
+  return { ...always(sql, ...known), many, key: 'some', parameter: 'role' };
 }
 
 /** One join a word, so that every word must match; `nothing` for a term that holds no word at all. */
 function wordJoins(
   term: string | undefined,
   weight: string,
-): { joins: Clause[]; words: Clause[]; score: string; nothing: boolean } {
+): { joins: Clause[]; words: Word[]; score: string; nothing: boolean } {
   const none = { joins: [], words: [], score: 'u.updated' };
   if (term === undefined) return { ...none, nothing: false };
   const asked = [...new Set(term.split(/\s+/u))];
@@ -128,6 +133,13 @@ function wordJoins(
   if (joins.length > MAX_WORDS) {
     throw new ProblemError('invalid_parameter', `fulltext_search takes at most ${MAX_WORDS} words.`);
   }
+  const short = joins.find(({ folded, prefix }) => prefix && characters(folded) < MIN_PREFIX);
+  if (short) {
+    throw new ProblemError(
+      'invalid_parameter',
+      `fulltext_search takes * behind at least ${MIN_PREFIX} characters, not ${short.folded}*.`,
+    );
+  }
   if (joins.length === 0) return { ...none, nothing: true };
   const words = joins.map(({ folded, prefix }) => wordMatches(folded, prefix));
   return {
@@ -139,10 +151,14 @@ function wordJoins(
 }
 
 /** The rows of `user_words` that match. */
-function wordMatches(word: string, prefix: boolean): Clause {
+function wordMatches(word: string, prefix: boolean): Word {
   return prefix
-    ? { sql: 'user_words WHERE word >= ? AND word < ?', params: [word, `${word}${LAST}`] }
-    : { sql: 'user_words WHERE word = ?', params: [word] };
+    ? {
+        text: `${word}*`,
+        sql: 'user_words WHERE word >= ? AND word < ?',
+        params: [word, `${word}${LAST}`],
+      }
+    : { text: word, sql: 'user_words WHERE word = ?', params: [word] };
 }
 
 function wordJoin(alias: string, { sql, params }: Clause, weight: string): Clause {

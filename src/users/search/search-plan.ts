@@ -18,6 +18,14 @@ export interface Condition extends Clause {
   many: string;
   /** Whether an index leads to the users that meet it, and whether there is one of them at most. */
   key?: 'unique' | 'some';
+  /** The query parameter that it is made of, where an index leads to its matches. */
+  parameter?: string;
+}
+
+/** The matches of one word: a table and its condition. */
+export interface Word extends Clause {
+  /** As it was asked for: `jan*`. */
+  text: string;
 }
 
 /** What is searched: joins and conditions over `users u`, all of which must hold. */
@@ -28,8 +36,7 @@ export interface Filter {
   countedStatuses: readonly string[] | undefined;
   /** Sum of the weights of the matched words. */
   score: string;
-  /** The matches of each word: a table and its condition. */
-  words: readonly Clause[];
+  words: readonly Word[];
 }
 
 /** A range of an order: within it users are sorted by key, then by uuid, both in the same direction. */
@@ -117,6 +124,20 @@ export function rangesOf(sort: Sort, order: Order, score: string, form: Form): R
   return [
     { ...range, test: "> ''" },
     { ...range, only: '' },
+  ];
+}
+
+/** What a search names that may have many matches, each with a statement of one row per match. */
+export function namedParts({ words, conditions }: Filter): (Clause & { name: string })[] {
+  return [
+    ...words.map(({ text, sql, params }) => ({
+      name: `"${text}" in fulltext_search`,
+      sql: `SELECT 1 FROM ${sql}`,
+      params,
+    })),
+    ...conditions.flatMap(({ parameter, few, params }) =>
+      parameter === undefined ? [] : [{ name: parameter, sql: `SELECT 1 FROM users u WHERE ${few}`, params }],
+    ),
   ];
 }
 

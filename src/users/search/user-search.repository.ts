@@ -11,6 +11,7 @@ import {
   type Range,
   boundOf,
   inForm,
+  namedParts,
   partsOf,
   where,
 } from './search-plan.js';
@@ -29,12 +30,14 @@ export interface PagePart {
   part: Clause;
   offset: number;
   limit: number;
-  /** Whether it may take longer than this thread has. */
-  aside: boolean;
+  /** Given where it may take longer than this thread has: it runs beside it then, until the signal stops it. */
+  signal: AbortSignal | undefined;
 }
 
 /** Matches of words that are joined and sorted in this thread. */
 const FEW_MATCHES = 500;
+/** Matches of one part of a search that are counted to find the one with the most. */
+const COUNTED_MATCHES = 10_000;
 
 const SHOWN = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
 
@@ -47,19 +50,18 @@ export class UserSearchRepository {
     return partsOf(range, order, after, this.database.dialect);
   }
 
-  /** Whether no keys bound what a search costs, so that it may not run in this thread. */
+  /** Whether no keys bound what a search costs. */
   async isBroad(filter: Filter): Promise<boolean> {
-    if (this.database.dialect === 'mysql') return false; // its server works beside this thread
     const bound = boundOf(filter);
     return bound === 'words' ? (await this.matches(filter.words)) > FEW_MATCHES : bound === undefined;
   }
 
   /** The users of one part. The narrow index gives the order; only the rows of the page are read. */
-  async page(filter: Filter, { form, key, order, part, offset, limit, aside }: PagePart): Promise<Hit[]> {
+  async page(filter: Filter, { form, key, order, part, offset, limit, signal }: PagePart): Promise<Hit[]> {
     const { sql, params } = where([...inForm(filter.conditions, form), part]);
     const direction = order.toUpperCase();
     const rows = await this.select<UserRow & { page_key: Hit['key'] }>(
-      aside,
+      signal,
       `SELECT p.page_key, ${SHOWN}
        FROM (SELECT u.uuid, ${key} AS page_key FROM users u ${joins(filter)} WHERE ${sql}
              ORDER BY ${key} ${direction}, u.uuid ${direction} LIMIT ? OFFSET ?) p
@@ -71,20 +73,32 @@ export class UserSearchRepository {
   }
 
   /** Number of users, in one part or in all. */
-  async count(filter: Filter, aside: boolean, part?: Clause): Promise<number> {
+  async count(filter: Filter, signal: AbortSignal | undefined, part?: Clause): Promise<number> {
     const { sql, params } = where([...filter.conditions, ...(part ? [part] : [])]);
     const [row] = await this.select<{ n: number }>(
-      aside,
+      signal,
       `SELECT COUNT(*) AS n FROM users u ${joins(filter)} WHERE ${sql}`,
       [...joinParams(filter), ...params],
     );
     return row?.n ?? 0;
   }
 
+  /** The name of the part of a search that has the most matches; undefined for a search without parts. */
+  async broadest(filter: Filter, signal: AbortSignal): Promise<string | undefined> {
+    const parts: { name: string; n: number }[] = [];
+    for (const { name, sql, params } of namedParts(filter)) {
+      const counting = `SELECT COUNT(*) AS n FROM (${sql} LIMIT ${COUNTED_MATCHES}) AS part`;
+      const [row] = await this.database.aside<{ n: number }>(counting, params, signal);
+      parts.push({ name, n: row?.n ?? 0 });
+    }
+    return parts.toSorted((one, other) => other.n - one.n)[0]?.name;
+  }
+
   /** Rows that the words have together, counted up to a bound. */
   private async matches(words: readonly Clause[]): Promise<number> {
     const counts = words.map(
-      ({ sql }) => `(SELECT COUNT(*) FROM (SELECT 1 FROM ${sql} LIMIT ${FEW_MATCHES + 1}))`,
+      ({ sql }, index) =>
+        `(SELECT COUNT(*) FROM (SELECT 1 FROM ${sql} LIMIT ${FEW_MATCHES + 1}) AS w${index})`,
     );
     const row = await this.database.first<{ n: number }>(
       `SELECT ${counts.join(' + ')} AS n`,
@@ -93,8 +107,12 @@ export class UserSearchRepository {
     return row?.n ?? 0;
   }
 
-  private select<T extends object>(aside: boolean, sql: string, params: readonly SqlValue[]): Promise<T[]> {
-    return aside ? this.database.aside<T>(sql, params) : this.database.query<T>(sql, params);
+  private select<T extends object>(
+    signal: AbortSignal | undefined,
+    sql: string,
+    params: readonly SqlValue[],
+  ): Promise<T[]> {
+    return signal ? this.database.aside<T>(sql, params, signal) : this.database.query<T>(sql, params);
   }
 }
 

@@ -14,6 +14,7 @@ import {
 } from './user.query.js';
 import { type Filter, type Form, rangesOf } from './search-plan.js';
 import { UserCounts } from '../counts/user-counts.service.js';
+import { SearchBudget } from './search-budget.service.js';
 import { type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from '../input/user-settings.js';
 
@@ -39,17 +40,23 @@ const PASSED_OVER = 10_000;
 interface Survey {
   count: number;
   form: Form;
-  /** Whether the page may take longer than this thread has. */
-  aside: boolean;
 }
 
-interface PageOrder extends Omit<Survey, 'count'> {
+interface PageOrder {
   sort: Sort;
   order: Order;
   limit: number;
   offset: number;
   cursor: Cursor | undefined;
 }
+
+/** A search as it was asked for. */
+interface Search extends PageOrder {
+  filter: Filter;
+}
+
+/** Users by status, where nothing else is asked. */
+type Totals = Awaited<ReturnType<UserCounts['users']>> | undefined;
 
 /** `GET /users/search` (interface §5). */
 @Injectable()
@@ -58,10 +65,28 @@ export class UserSearch {
     private readonly repository: UserSearchRepository,
     private readonly counts: UserCounts,
     private readonly settings: UserSettings,
+    private readonly budget: SearchBudget,
   ) {}
 
-  /** @throws ProblemError `invalid_parameter`, `forbidden`. */
-  async search(query: UserQuery, actor: Actor): Promise<UserPage> {
+  /**
+   * @param departure makes a signal that aborts when the client has left.
+   * @throws ProblemError `invalid_parameter`, `forbidden`; what `SearchBudget.run` throws.
+   */
+  async search(query: UserQuery, actor: Actor, departure: () => AbortSignal): Promise<UserPage> {
+    const search = this.toSearch(query, actor);
+    const { filter, offset } = search;
+    const totals = filter.countedStatuses && (await this.counts.users(filter.countedStatuses));
+    const broad = totals
+      ? offset + totals.all - totals.matching > PASSED_OVER
+      : await this.repository.isBroad(filter);
+    if (!broad) return this.page(search, totals);
+    return this.budget.run(actor, departure(), {
+      run: (signal) => this.page(search, totals, signal),
+      broadest: async (signal) => (await this.repository.broadest(filter, signal)) ?? 'offset',
+    });
+  }
+
+  private toSearch(query: UserQuery, actor: Actor): Search {
     const filter = toFilter(query, actor, this.settings.roles);
     const order = query.order ?? 'desc';
     const sort = effectiveSort(query);
@@ -70,10 +95,14 @@ export class UserSearch {
     if (cursor && query.offset !== undefined) {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     }
-    const offset = query.offset ?? 0;
-    const { count, form, aside } = await this.survey(filter, offset);
+    return { filter, sort, order, limit, offset: query.offset ?? 0, cursor };
+  }
+
+  private async page(search: Search, totals: Totals, signal?: AbortSignal): Promise<UserPage> {
+    const { sort, order, limit, offset, cursor } = search;
+    const { count, form } = await this.survey(search.filter, totals, signal);
     if (!cursor && offset >= count) return { count, users: [], next: undefined };
-    const found = await this.read(filter, { form, aside, sort, order, limit: limit + 1, offset, cursor });
+    const found = await this.read({ ...search, limit: limit + 1 }, form, signal);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     const next = last && { sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid };
@@ -81,34 +110,35 @@ export class UserSearch {
   }
 
   /** Counts the matches before their page is read. Without a filter, the totals have the number. */
-  private async survey(filter: Filter, offset: number): Promise<Survey> {
-    const { countedStatuses } = filter;
-    const broad = await this.repository.isBroad(filter);
-    const counted = countedStatuses ? undefined : await this.repository.count(filter, broad);
-    if (counted !== undefined && counted <= HANDFUL) return { count: counted, form: 'few', aside: broad };
-    const { matching, all } = await this.counts.users(countedStatuses ?? []);
-    const count = counted ?? matching;
-    const form = count < FEW * all ? 'few' : 'many';
-    const others = countedStatuses ? all - count : 0;
-    return { count, form, aside: broad || offset + others > PASSED_OVER };
+  private async survey(filter: Filter, totals: Totals, signal: AbortSignal | undefined): Promise<Survey> {
+    const count = totals ? totals.matching : await this.repository.count(filter, signal);
+    if (!totals && count <= HANDFUL) return { count, form: 'few' };
+    const { all } = totals ?? (await this.counts.users([]));
+    return { count, form: count < FEW * all ? 'few' : 'many' };
   }
 
   /** Reads the ranges of the order until the page is full. */
-  private async read(filter: Filter, page: PageOrder): Promise<Found[]> {
+  private async read(
+    { filter, ...page }: Search,
+    form: Form,
+    signal: AbortSignal | undefined,
+  ): Promise<Found[]> {
     const found: Found[] = [];
-    let offset = page.offset;
-    const ranges = rangesOf(page.sort, page.order, filter.score, page.form);
+    const { order } = page;
+    let { offset } = page;
+    const ranges = rangesOf(page.sort, order, filter.score, form);
     if (page.cursor && page.cursor.segment >= ranges.length) throw foreignCursor();
     for (const [index, range] of ranges.entries()) {
       if (index < (page.cursor?.segment ?? 0)) continue;
       const after = page.cursor?.segment === index ? page.cursor : undefined;
-      for (const part of this.repository.parts(range, page.order, after)) {
+      for (const part of this.repository.parts(range, order, after)) {
         const limit = page.limit - found.length;
-        const hits = await this.repository.page(filter, { ...page, key: range.key, part, offset, limit });
+        const place = { form, key: range.key, order, part, offset, limit, signal };
+        const hits = await this.repository.page(filter, place);
         for (const { key, user } of hits) found.push({ key, user, segment: index });
         if (found.length === page.limit) return found;
         if (offset > 0)
-          offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, page.aside, part));
+          offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, signal, part));
       }
     }
     return found;

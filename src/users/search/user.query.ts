@@ -47,7 +47,7 @@ export class UserQuery {
 
   @TextParam(255, {
     description:
-      'Every word must match a whole word of a name, username, e-mail or external id; a trailing * matches its beginnings (`jane do*`). At most ten words.',
+      'Every word must match a whole word of a name, username, e-mail or external id; a trailing * behind two or more characters matches its beginnings (`jane do*`). At most ten words.',
   })
   fulltext_search?: string;
 

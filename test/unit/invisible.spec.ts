@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import { codePointOf, deceptiveIn, invisibleIn } from '../../src/common/invisible.js';
+
+const at = (code: number): string => String.fromCodePoint(code);
+
+describe('characters that nobody sees', () => {
+  test.each([
+    0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028,
+    0x2029, 0x202a, 0x202e, 0x2060, 0x2063, 0x2066, 0x2069, 0x206f, 0x2800, 0x3164, 0xfdd0, 0xfdef, 0xfe00,
+    0xfe0f, 0xfeff, 0xffa0, 0xfff9, 0xfffb, 0xfffe, 0xffff, 0x1d173, 0x1fffe, 0xe0001, 0xe0041, 0xe0100,
+    0xe01ef, 0x10ffff,
+  ])('%i is found wherever it is', (code) => {
+    for (const text of [`admin${at(code)}`, `${at(code)}é`, `a${at(code)}b`, at(code)])
+      expect(invisibleIn(text)).toBe(at(code));
+  });
+
+  test.each([
+    '',
+    'Jane Doe',
+    "O'Neil-Smith",
+    'José',
+    '東京',
+    'ｱ',
+    'Ωμέγα',
+    'ประเทศ',
+    'مُحَمَّد',
+    '😀',
+    'ﬁ',
+    '€',
+    'a\u0301',
+  ])('%j has none', (text) => {
+    expect(invisibleIn(text)).toBeUndefined();
+  });
+
+  test('the first one is named', () => {
+    expect(codePointOf(invisibleIn('x\u200by\u00ad') ?? '')).toBe('U+200B');
+    expect(codePointOf('\u{e0041}')).toBe('U+E0041');
+    expect(codePointOf('\u00ad')).toBe('U+00AD');
+  });
+});
+
+describe('joiners', () => {
+  test.each([
+    ['Persian, between two letters that would join', 'علی\u200cرضا'],
+    ['Devanagari, a half form', 'क्\u200dष'],
+    ['Devanagari, no conjunct', 'क्\u200cष'],
+    ['Sinhala', 'ශ්\u200dරී'],
+    ['Malayalam, at the end of a word', 'രാജന്\u200d'],
+    ['Malayalam, in a name of two words', 'രാജന്\u200d നായർ'],
+    ['Bengali, before the virama', 'র\u200d্যাচেল'],
+    ['several', 'علی\u200cرضا علی\u200cرضا'],
+  ])('%s: seen', (_, text) => {
+    expect(invisibleIn(text)).toBeUndefined();
+  });
+
+  test.each([
+    ['between Latin letters', 'ad\u200dmin'],
+    ['at the end', 'admin\u200c'],
+    ['at the beginning', '\u200dadmin'],
+    ['after an Arabic letter that joins nothing', 'د\u200cر'],
+    ['between Arabic letters that join anyway', 'ع\u200dل'],
+    ['after an Arabic name', 'علی\u200c'],
+    ['between scripts', 'ع\u200ca'],
+    ['without a virama', 'क\u200dष'],
+    ['after a virama at the end of a word', 'क्\u200c'],
+    ['twice', 'علی\u200c\u200cرضا'],
+    ['between emoji', '👩\u200d👧'],
+    ['a good one and a bad one', 'علی\u200cرضا\u200d'],
+  ])('%s: unseen', (_, text) => {
+    expect(invisibleIn(text)).toMatch(/^[\u200c\u200d]$/);
+  });
+
+  test('another character beside a good joiner is found', () => {
+    expect(invisibleIn('علی\u200cرضا\u200b')).toBe('\u200b');
+  });
+});
+
+test.each(['a\nb', '👩\u200d👧', '❤\ufe0f', 'soft\u00adhyphen', 'a\u200bb', 'x\u200ey', '\ufeffx'])(
+  'running text may hold %j',
+  (text) => {
+    expect(deceptiveIn(text)).toBeUndefined();
+  },
+);
+test.each(['\u202e', '\u202a', '\u2066', '\ufffe', '\u{e0041}', '\u{1ffff}'])(
+  'running text may not hold %j',
+  (text) => {
+    expect(deceptiveIn(`a${text}b`)).toBe(text);
+  },
+);
