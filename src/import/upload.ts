@@ -1,5 +1,6 @@
 import busboy from 'busboy';
 import type { Request } from 'express';
+import { finished } from 'node:stream';
 import type { Caller } from '../access/actor.js';
 import { ProblemError } from '../common/errors.js';
 import { wantBody } from '../http/body-reader.js';
@@ -119,8 +120,9 @@ async function receiveForm(
     form.on('error', () => {
       reject(brokenForm());
     });
-    request.on('aborted', () => {
-      reject(brokenForm());
+    // Also where the client left while its credentials were looked up: then no event comes any more.
+    finished(request, { writable: false }, (error) => {
+      if (error) reject(brokenForm());
     });
     let received = 0;
     request.on('data', (chunk: Buffer) => {

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -34,12 +35,13 @@ export function observe(...observers: readonly Observer[]): (request: Request, r
 const CUT = 500;
 
 /**
- * Node.js takes the socket from an answer when the last byte of it has been handed over, and never where the connection ends
- * first. An error of the answer itself comes from the service, which destroyed it; those of the client end the socket.
+ * Node.js takes the socket from an answer when the last byte of it has been handed over, and never where the connection
+ * ends first. (A request whose body was not read to its end may have lost its own.) An error of the answer itself comes from
+ * the service, which destroyed it; those of the client end the socket.
  */
-function outcomeOf({ socket }: Request, response: Response): Outcome {
+function outcomeOf({ socket }: { socket: Socket | null }, response: Response): Outcome {
   if (response.errored) return CUT;
-  return response.socket === null && !socket.errored ? response.statusCode : 'aborted';
+  return response.socket === null && !socket?.errored ? response.statusCode : 'aborted';
 }
 
 /** The whole path as the client sent it. Inside a router, `request.path` lacks the path that the router is mounted on. */

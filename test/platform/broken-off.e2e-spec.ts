@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { ApiKeysService } from '../../src/api-keys/api-keys.service.js';
 import { ErrorFilter } from '../../src/http/error.filter.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
 import { UsersExport } from '../../src/import/report/users-export.js';
@@ -166,10 +167,18 @@ test('an answer that fails half-way is cut, logged as a fault and counted as one
   expect(await statuses()).toEqual(['500']);
 });
 
-test('a client that has stopped sending still gets its answer', async () => {
-  const socket = await open(['GET /api/0.3/users/search HTTP/1.1', 'Connection: close']);
-  socket.end();
-  const [chunk] = (await once(socket, 'data')) as [Buffer];
-  expect(chunk.toString()).toMatch(/^HTTP\/1.1 200 /);
-  expect(await logged).toMatchObject({ status: 200 });
+test('a client that left while its key was looked up holds nothing either', async () => {
+  const keys = app.app.get(ApiKeysService);
+  const authenticate = keys.authenticate.bind(keys);
+  const [, lines, body] = BODIES.find(([name]) => name === 'a form') ?? ['', [], ''];
+  const sockets: Socket[] = [];
+  jest.spyOn(keys, 'authenticate').mockImplementationOnce(async (...args) => {
+    for (const socket of sockets) socket.resetAndDestroy();
+    await logged; // the connection is gone
+    return authenticate(...args);
+  });
+  sockets.push(await open(lines, body));
+  await failed;
+  expect(await logged).toMatchObject({ aborted: true });
+  expect(faults.mock.calls).toEqual([]);
 });
