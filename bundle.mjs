@@ -37,6 +37,7 @@ const bundle = (names, plugins = []) =>
     plugins,
     external: [
       ...['libsql', '@node-rs/argon2'], // machine code
+      '@zxcvbn-ts/language-common', // 0.4 MiB of passwords, which few processes read
       'swagger-ui-dist', // it reads the files of Swagger UI beside itself
       // Nest would load these if they were installed.
       ...['@fastify/*', '@nestjs/microservices', '@nestjs/websockets'],

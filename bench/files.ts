@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
  * measurements has it. `npm run bench:files` (builds first).
  */
 const ROUNDS = 5;
-const KEY = 'bench-key-0123456789-0123456789-0123456789';
+const KEY = 'bench-9fK2mWq7Xr4Zt8Lc3Vb6Np1Sd5Gh0Jy-key';
 const BUILD = pathToFileURL(join(process.cwd(), 'build/')).href;
 
 interface App {

@@ -5,14 +5,18 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import { compressAnswer } from './http/compression.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { boundForwarded } from './http/forwarded.js';
 import { LeanAdapter } from './http/lean.adapter.js';
 import { literalsFirst } from './http/route-table.js';
 import { Log } from './telemetry/log.js';
 import { Metrics } from './telemetry/metrics.js';
 import { observe } from './telemetry/observe.js';
-import { boundSlowClients, closePromptly, securityHeaders, tlsOptions } from './http/server.js';
+import { BodyBudget } from './http/body-budget.js';
+import { limitConnections } from './http/connections.js';
+import { closePromptly, securityHeaders, tlsOptions } from './http/server.js';
 import type { LanePrograms } from './config/config.module.js';
 import type { Env } from './config/env.js';
+import { Sealer } from './audit/sealer.service.js';
 import { ImportWorker } from './import/apply/import-worker.service.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
 import { Readiness } from './status/readiness.js';
@@ -44,25 +48,25 @@ export async function createApp(env: Env, programs?: LanePrograms): Promise<Nest
     ...(httpsOptions && { httpsOptions }),
   });
   const end = closePromptly(app.getHttpServer(), app.get(Readiness));
-  boundSlowClients(app.getHttpServer());
+  limitConnections(app.getHttpServer(), env.MAX_CONNECTIONS, app.get(Log), app.get(Metrics));
   app.set('trust proxy', env.trustProxy);
-  const errors = app.get(ErrorFilter);
   if (env.trustProxy === false) adapter.trustNobody();
-  else {
-    adapter.trustProxies((error, request, response) => {
-      errors.answer(error, request, response);
-    });
-  }
+  else adapter.trustProxies();
   app.disable('x-powered-by');
   app.disable('etag'); // users have their own (`users/user.view.ts`)
   // Even without an ETag, Express answers `If-None-Match: *` with 304 on every route.
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
   adapter.prepareWith(
+    ...(env.trustProxy === false ? [] : [boundForwarded]),
     end.prepare,
-    observe(app.get(Log), app.get(Metrics), end),
+    observe(app.get(Log), app.get(Metrics), end, app.get(BodyBudget)),
     securityHeaders(env.baseUrl.startsWith('https:')),
     ...(env.COMPRESSION ? [compressAnswer] : []),
   );
+  const errors = app.get(ErrorFilter);
+  adapter.refuseWith((refusal, request, response) => {
+    errors.answer(refusal, request, response);
+  });
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   await app.init();
@@ -70,6 +74,7 @@ export async function createApp(env: Env, programs?: LanePrograms): Promise<Nest
   serveDocs(app); // after the routes of the API, which get more requests
   app.get(ImportWorker).wake();
   await app.get(ScheduleService).start();
+  app.get(Sealer).start();
   // Nest handles unknown paths only below the prefix.
   app.use((request: Request, response: Response) => {
     errors.answer(new NotFoundException(), request, response);

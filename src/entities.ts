@@ -1,8 +1,11 @@
 import { ApiKeyEntity } from './api-keys/api-key.entity.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from './api-keys/fuse/key-fuse.entity.js';
 import { AuditEventEntity } from './audit/audit.entity.js';
+import { AuditRunEntity } from './audit/audit-run.entity.js';
+import { AuditLateEventEntity, AuditSealEntity } from './audit/audit-seal.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
 import { LeaseEntity } from './leases/lease.entity.js';
+import { LoginAddressEntity } from './sessions/login-address.entity.js';
 import { LoginFailureEntity } from './sessions/login-failure.entity.js';
 import { SessionEntity } from './sessions/session.entity.js';
 import { IdempotencyEntity } from './idempotency/idempotency.entity.js';
@@ -26,10 +29,14 @@ export const ENTITIES = [
   IdempotencyEntity,
   SessionEntity,
   LoginFailureEntity,
+  LoginAddressEntity,
   ApiKeyEntity,
   KeyDeactivationEntity,
   KeyFuseEntity,
   AuditEventEntity,
+  AuditRunEntity,
+  AuditSealEntity,
+  AuditLateEventEntity,
   ImportRunEntity,
   ImportRowEntity,
   ImportFilePartEntity,

@@ -45,7 +45,7 @@ async function repeat(
     while (!stop.aborted) {
       const [method, path, body, headers] = next();
       const answer = await send(url, method, path, body, { agent, headers }).catch(() => undefined);
-      if (answer || !stop.aborted) count(answers, String(answer?.status ?? 'broken'));
+      count(answers, String(answer?.status ?? 'none'));
     }
   };
   await Promise.all(Array.from({ length: clients }, one));
@@ -115,7 +115,7 @@ async function memberRequests(
       const sent = { ...options, signal: stop };
       const answer = await fetch(url + path, sent).catch(() => undefined);
       await answer?.arrayBuffer().catch(() => undefined);
-      if (answer || !stop.aborted) count(answers, String(answer?.status ?? 'broken'));
+      count(answers, String(answer?.status ?? 'none'));
     }
   };
   await Promise.all(Array.from({ length: clients }, one));

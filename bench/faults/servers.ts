@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-export const KEY = 'fault-key-0123456789-0123456789-0123456789';
+export const KEY = 'fault-9fK2mWq7Xr4Zt8Lc3Vb6Np1Sd5Gh0Jy-key';
 
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
@@ -204,7 +204,7 @@ export class Service extends Program {
       DATA_DIR: this.folder,
       MIGRATE_ON_START: 'true',
       BOOTSTRAP_API_KEY: KEY,
-      BOOTSTRAP_WEBMASTER_PASSWORD: 'admin password',
+      BOOTSTRAP_WEBMASTER_PASSWORD: 'paint the garden fence',
       FUSE_MIN: '0', // the loads block more users with one key than anybody should
       LOG_LEVEL: 'silent',
       ...this.settings,

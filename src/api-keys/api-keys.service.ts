@@ -23,6 +23,9 @@ const LAST_USED_MILLIS = 60_000;
 /** Longer than any address; a proxy may send other text. */
 const MAX_ADDRESS = 64;
 
+/** Addresses that are remembered; for others the audit is asked. */
+const MAX_ADDRESSES = 10_000;
+
 export type KeyState = 'active' | 'expired' | 'revoked';
 
 /** What a new key is to be. Without scopes, networks or an end it has no limit of that kind. */
@@ -52,6 +55,8 @@ export interface ApiKey extends KeyRights {
 export class ApiKeysService {
   /** Keys whose use is being noted. */
   private readonly noting = new Set<string>();
+  /** Keys with addresses that are in the audit. */
+  private readonly addresses = new Set<string>();
 
   constructor(
     private readonly repository: ApiKeyRepository,
@@ -111,6 +116,20 @@ export class ApiKeysService {
       this.log.fault('api keys', toProblemError(error).code, error);
     } finally {
       this.noting.delete(id);
+    }
+  }
+
+  /** Records the first use of a key from an address. No request fails with it: the next one makes up for it. */
+  async noteAddress(id: string, ip: string): Promise<void> {
+    const use = `${id} ${ip}`;
+    if (this.addresses.has(use)) return;
+    if (this.addresses.size >= MAX_ADDRESSES) this.addresses.clear();
+    this.addresses.add(use);
+    try {
+      await this.audit.recordAddress(id, ip);
+    } catch (error) {
+      this.addresses.delete(use);
+      this.log.fault('api keys', toProblemError(error).code, error);
     }
   }
 

@@ -1,36 +1,59 @@
 import type { FieldChange } from '../common/changes.js';
 import type { DbTime } from '../common/time.js';
 
-/** All audited actions. */
+/** All audited actions. docs/operator.md says of each when it is recorded; a test compares the two. */
 export const ACTIONS = [
   'user.created',
   'user.updated',
   'user.blocked',
   'user.reactivated',
+  'users.exported',
   'session.created',
   'session.ended',
+  'session.login_failed',
   'api_key.created',
+  'api_key.new_address',
   'api_key.revoked',
   'api_key.fuse_blown',
   'api_key.fuse_reset',
+  'import.created',
   'import.approved',
   'import.rejected',
   'import.cancelled',
   'import.reverted',
   'import.completed',
+  'import.failed',
+  'import.superseded',
 ] as const;
 export type AuditAction = (typeof ACTIONS)[number];
 
-export const ACTOR_KINDS = ['key', 'user', 'import', 'system'] as const;
-export const TARGET_KINDS = ['user', 'session', 'api_key', 'import'] as const;
+export const ACTOR_KINDS = ['key', 'user', 'import', 'system', 'anonymous'] as const;
+export const TARGET_KINDS = ['user', 'users', 'session', 'api_key', 'import'] as const;
+
+/** The id of a target that is no record: all users, or a name that no user has. */
+export const NO_TARGET = '00000000-0000-0000-0000-000000000000';
 
 export type { FieldChange as AuditChange };
+
+/** Somebody who acts, without more. The id is null for the service itself and for a client without credentials. */
+export interface Party {
+  kind: string;
+  id: string | null;
+}
+
+/** Who is behind the rows of an import. */
+export interface People {
+  started_by?: Party;
+  /** Absent where nobody had to approve it. */
+  approved_by?: Party;
+}
 
 /** An audit row with its changes parsed. */
 export interface AuditRecord {
   id: string;
   time: DbTime;
-  actor: { kind: string; id: string | null };
+  /** An import has the people behind it, as far as they are known. */
+  actor: Party & People;
   action: AuditAction;
   target: { kind: string; id: string };
   changes: readonly FieldChange[];

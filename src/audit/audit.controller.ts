@@ -27,7 +27,8 @@ export class AuditController {
   ): Promise<AuditPageDto> {
     const { records, last } = await this.audit.page(query, query.after, limitOf(query));
     if (last !== undefined) response.links({ next: nextPage(request, last) });
-    return { Count: await this.audit.count(query), Results: records.map(presentEvent) };
+    const { count, exact } = await this.audit.count(query);
+    return { Count: count, CountIsExact: exact, Results: records.map(presentEvent) };
   }
 
   @Get('audit.csv')

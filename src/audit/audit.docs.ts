@@ -17,17 +17,37 @@ const ANY = {
   description: 'Null where there was nothing; absent for a secret.',
 };
 
+export const COUNT = { type: 'integer', minimum: 0, maximum: 1000, example: 3 } as const;
+export const COUNT_IS_EXACT = {
+  example: true,
+  description: 'False: there are at least `Count` events. Counting ends at 1,000.',
+} as const;
+
 /** A user is the record with the most fields and has fewer. */
 export const MAX_CHANGES = 100;
 
+const ID = { type: String, format: 'uuid', nullable: true } as const;
+
+class AuditPartyDto {
+  @ApiProperty({ enum: ACTOR_KINDS, example: 'user' }) kind!: string;
+  @ApiProperty(ID) id!: string | null;
+}
+
 class AuditActorDto {
-  @ApiProperty({ enum: ACTOR_KINDS }) kind!: string;
-  @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
+  @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) kind!: string;
+  @ApiProperty(ID) id!: string | null;
+  @ApiPropertyOptional({ description: 'Of an import: who started it.' }) started_by?: AuditPartyDto;
+  @ApiPropertyOptional({ description: 'Of an import: who approved it; absent where nobody had to.' })
+  approved_by?: AuditPartyDto;
 }
 
 class AuditTargetDto {
-  @ApiProperty({ enum: TARGET_KINDS }) kind!: string;
-  @ApiProperty({ format: 'uuid' }) id!: string;
+  @ApiProperty({ enum: TARGET_KINDS, example: 'user' }) kind!: string;
+  @ApiProperty({
+    format: 'uuid',
+    description: 'Zeros where it is no record, such as the unknown name of a failed login.',
+  })
+  id!: string;
 }
 
 export class AuditChangeDto {
@@ -40,7 +60,7 @@ export class AuditEventDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ format: 'date-time' }) time!: string;
   @ApiProperty() actor!: AuditActorDto;
-  @ApiProperty({ enum: ACTIONS }) action!: string;
+  @ApiProperty({ enum: ACTIONS, example: 'user.updated' }) action!: string;
   @ApiProperty() target!: AuditTargetDto;
   @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
   @ApiProperty(REQUEST_ID) request_id!: string;
@@ -48,8 +68,8 @@ export class AuditEventDto {
 }
 
 export class AuditPageDto {
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, description: 'Above 10,000 it says 10,000.' })
-  Count!: number;
+  @ApiProperty(COUNT) Count!: number;
+  @ApiProperty(COUNT_IS_EXACT) CountIsExact!: boolean;
   @ApiProperty({ type: [AuditEventDto], maxItems: MAX_LIMIT }) Results!: AuditEventDto[];
 }
 
@@ -58,14 +78,14 @@ export const DocAudit = () =>
     ApiOperation({
       summary: 'Who did what, newest first',
       description:
-        'The `Link: rel="next"` header leads to the next page. A page may hold fewer events than `limit`, or none, though ' +
-        'more follow: the first of `target`, `actor` and `action` is looked up, and the other filters are applied to 10,000 ' +
-        'events a request.',
+        'The `Link: rel="next"` header leads to the next page; a page is full as long as there are more. Of `target`, `actor` ' +
+        'and `action` the one with the fewest events is looked up, and the other filters are applied to those. Where that ' +
+        'takes longer than `SEARCH_TIMEOUT` the answer is 422 `search_too_broad`: name a target, or a time.',
     }),
     ApiQuery({ type: AuditQuery }),
     ApiResponse({ status: 200, description: 'A page of events.', type: AuditPageDto, headers: NEXT }),
     Secured(),
-    Problems('unauthenticated', 'forbidden'),
+    Problems('unauthenticated', 'forbidden', 'search_too_broad'),
   );
 
 export const DocAuditCsv = () =>

@@ -4,7 +4,10 @@ import { ACTIONS, ACTOR_KINDS, type AuditAction } from './audit-event.js';
 
 /** Filters of the audit; the same for the list and the file. */
 export class AuditFilter {
-  @UuidParam({ description: 'Who did it: id of a user, an API key or an import.' })
+  @UuidParam({
+    description:
+      'Who did it: id of a user, an API key or an import. The rows of an import are also those of who started or approved it.',
+  })
   actor?: string;
 
   @ChoiceParam(ACTOR_KINDS)
@@ -23,7 +26,7 @@ export class AuditFilter {
   })
   field?: string;
 
-  @TimeParam({ description: 'At this time or later.' })
+  @TimeParam({ description: 'At this time or later, such as 2026-01-31T12:00:00Z.' })
   since?: string;
 
   @TimeParam({ description: 'Before this time.' })

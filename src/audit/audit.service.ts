@@ -1,14 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import { type Caller } from '../access/actor.js';
+import type { Caller } from '../access/actor.js';
 import { Changes } from '../common/changes.js';
-import { now, secondsFrom } from '../common/time.js';
+import { ProblemError } from '../common/errors.js';
+import { truncated } from '../common/text.js';
+import { type DbTime, toDbTime } from '../common/time.js';
 import { uuidsInOrder } from '../common/uuid.js';
 import { Env } from '../config/env.js';
 import type { Sql } from '../database/engine/sql.js';
-import type { AuditAction, AuditChange, AuditRecord, TARGET_KINDS } from './audit-event.js';
+import { networkOf } from '../http/network.js';
+import {
+  type ACTOR_KINDS,
+  type AuditAction,
+  type AuditChange,
+  type AuditRecord,
+  NO_TARGET,
+  type TARGET_KINDS,
+} from './audit-event.js';
+import type { AuditEventEntity } from './audit.entity.js';
 import type { AuditFilter } from './audit.query.js';
-import { type AuditPage, AuditRepository } from './audit.repository.js';
+import { AuditRepository } from './audit.repository.js';
+import { peopleBy, toRecord } from './audit.mapping.js';
+import { AuditWalkRepository } from './audit-walk.repository.js';
+import { idOfMinute, millisOf } from './event-id.js';
+import { Sealer } from './sealer.service.js';
 
 export interface AuditEvent {
   action: AuditAction;
@@ -16,61 +31,167 @@ export interface AuditEvent {
   changes?: readonly AuditChange[] | Changes;
 }
 
+/** A page of events. `last` is the id of the last one, where more follow. */
+export interface AuditPage {
+  records: AuditRecord[];
+  last: string | undefined;
+}
+
+/** Characters of the name of a failed login. */
+const MAX_NAME = 64;
 const PAGE = 500;
 const PURGE_ROWS = 500;
-const DAY_SECONDS = 24 * 60 * 60;
+
+/** Who is recorded: a caller, or a client without credentials. */
+interface RecordedCaller {
+  actor: { kind: (typeof ACTOR_KINDS)[number]; id: string | null };
+  requestId: string;
+  ip: string;
+}
 
 /** Records who changed what, in the transaction of the change, so that neither exists without the other. */
 @Injectable()
 export class AuditService {
+  /** How long a page is looked for. */
+  maxMillis: number;
+
   constructor(
     private readonly repository: AuditRepository,
-    private readonly env: Env,
-  ) {}
+    private readonly rows: AuditWalkRepository,
+    private readonly sealer: Sealer,
+    { SEARCH_TIMEOUT }: Env,
+  ) {
+    this.maxMillis = SEARCH_TIMEOUT * 1000;
+  }
 
   async record(tx: Sql, caller: Caller, events: readonly AuditEvent[]): Promise<void> {
-    const time = now();
-    const ids = uuidsInOrder(events.length);
-    const rows = events.map(({ action, target, changes }, index) => ({
-      id: ids[index] ?? '',
-      time,
-      actor_kind: caller.actor.kind,
-      actor_id: caller.actor.id,
-      action,
-      target_kind: target.kind,
-      target_id: target.id,
-      changes: (changes instanceof Changes ? changes : Changes.of(changes ?? [])).text,
-      request_id: caller.requestId,
-      ip: caller.ip,
-    }));
-    await this.repository.append(tx, rows);
+    await this.repository.append(toRows(caller, events), tx);
   }
 
-  /** A page of events, newest first, after the one with the id `after`. */
+  /** Records what changes nothing, and so has no transaction. */
+  async recordAlone(caller: RecordedCaller, event: AuditEvent): Promise<void> {
+    await this.repository.append(toRows(caller, [event]));
+  }
+
+  /**
+   * Records a failed login, once a minute for a name and an address on all instances together. The name is stored as it was
+   * typed, 64 characters of it: it may be a password that was typed into the wrong field.
+   * @param key the name as it is compared. @param user whom it names; unknown and blocked names are recorded too.
+   */
+  async recordFailedLogin(
+    { name, key, user }: { name: string; key: string; user: string | undefined },
+    request: { requestId: string; ip: string },
+  ): Promise<void> {
+    const target = { kind: 'user', id: user ?? NO_TARGET } as const;
+    const changes = [{ field: 'username', new: truncated(name, MAX_NAME) }];
+    const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
+    const [row] = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
+    const id = idOfMinute(JSON.stringify([key, networkOf(request.ip)]), Date.now());
+    if (row) await this.repository.appendOnce(Object.assign(row, { id }));
+  }
+
+  /** Records an export of users. @param all also of those without an external id. */
+  async recordExport(caller: Caller, all: boolean): Promise<void> {
+    const target = { kind: 'users', id: NO_TARGET } as const;
+    await this.recordAlone(caller, {
+      action: 'users.exported',
+      target,
+      changes: [{ field: 'all', new: all }],
+    });
+  }
+
+  /** Records that a key was used from an address for the first time, as far as the audit goes back. */
+  async recordAddress(key: string, ip: string): Promise<void> {
+    if (await this.repository.has(key, 'api_key.new_address', ip)) return;
+    const caller: RecordedCaller = { actor: { kind: 'key', id: key }, requestId: 'api-key', ip };
+    await this.recordAlone(caller, { action: 'api_key.new_address', target: { kind: 'api_key', id: key } });
+  }
+
+  /** Records the start of an import, and who is behind all that it will change. */
+  async startRun(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
+    await this.repository.putPerson(tx, id, 'started', caller);
+    await this.record(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
+  }
+
+  /** As `startRun`, of an approval. */
+  async approveRun(tx: Sql, caller: Caller, id: string): Promise<void> {
+    await this.repository.putPerson(tx, id, 'approved', caller);
+    await this.record(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
+  }
+
+  /**
+   * A page of events, newest first, after the one with the id `after`: full as long as there are more.
+   * @throws ProblemError `search_too_broad` when it was not found in time, among rows that no index leaves out.
+   */
   async page(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
-    return this.repository.page(filter, after, limit);
-  }
-
-  /** The number of events, at most 10,000. */
-  async count(filter: AuditFilter): Promise<number> {
-    return this.repository.count(filter);
-  }
-
-  /** All events in pages, newest first. */
-  async *all(filter: AuditFilter): AsyncGenerator<AuditRecord[]> {
-    for (let after: string | undefined; ;) {
-      const { records, last } = await this.repository.page(filter, after, PAGE);
-      yield records;
-      if (last === undefined) return;
-      after = last;
+    const began = Date.now();
+    const found: AuditEventEntity[] = [];
+    for await (const rows of this.rows.walk(filter, after, limit + 1)) {
+      found.push(...rows);
+      if (found.length > limit) break;
+      if (Date.now() - began >= this.maxMillis) throw tooBroad(filter);
     }
+    const records = await this.withPeople(found.slice(0, limit));
+    return { records, last: found.length > limit ? records.at(-1)?.id : undefined };
+  }
+
+  /** The number of events; where it is not exact there are at least as many. */
+  async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
+    return this.rows.count(filter);
+  }
+
+  /** All events in pages, newest first, however long it takes. */
+  async *all(filter: AuditFilter): AsyncGenerator<AuditRecord[]> {
+    for await (const rows of this.rows.walk(filter, undefined, PAGE)) yield await this.withPeople(rows);
   }
 
   /** Deletes events older than AUDIT_RETENTION_DAYS, in short transactions that block no other writer for long. */
   async purge(): Promise<void> {
-    const days = this.env.AUDIT_RETENTION_DAYS;
-    if (days === undefined) return;
-    const oldest = secondsFrom(now(), -days * DAY_SECONDS);
-    while ((await this.repository.deleteBefore(oldest, PURGE_ROWS)) === PURGE_ROWS) await setImmediate();
+    const until = await this.sealer.purgeable();
+    if (until === undefined) return;
+    while ((await this.repository.deleteBefore(until, PURGE_ROWS)) === PURGE_ROWS) await setImmediate();
   }
+
+  /** When the newest seal was made; null for never. */
+  async lastSealed(): Promise<DbTime | null> {
+    return this.sealer.lastSealed();
+  }
+
+  private async withPeople(rows: readonly AuditEventEntity[]): Promise<AuditRecord[]> {
+    const runs = rows.flatMap(({ actor_kind, actor_id }) =>
+      actor_kind === 'import' ? (actor_id ?? []) : [],
+    );
+    const people = peopleBy(await this.repository.peopleOf([...new Set(runs)]));
+    return rows.map((row) => toRecord(row, people));
+  }
+}
+
+/** The time of a row is that of its id, so that both have the same order. */
+function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEventEntity[] {
+  const ids = uuidsInOrder(events.length);
+  const [first] = ids;
+  if (first === undefined) return [];
+  const time = toDbTime(new Date(millisOf(first)));
+  return events.map(({ action, target, changes }, index) => ({
+    id: ids[index] ?? first,
+    time,
+    actor_kind: caller.actor.kind,
+    actor_id: caller.actor.id,
+    action,
+    target_kind: target.kind,
+    target_id: target.id,
+    changes: (changes instanceof Changes ? changes : Changes.of(changes ?? [])).text,
+    request_id: caller.requestId,
+    ip: caller.ip,
+  }));
+}
+
+function tooBroad(filter: AuditFilter): ProblemError {
+  const names = Object.entries(filter).flatMap(([name, value]) =>
+    value === undefined || ['limit', 'after', 'since', 'until'].includes(name) ? [] : [name],
+  );
+  return new ProblemError(
+    'search_too_broad',
+    `Too many events had to be read for ${names.sort().join(' and ')}: name a target, or a time with since and until.`,
+  );
 }

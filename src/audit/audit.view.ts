@@ -33,6 +33,8 @@ export const CSV_COLUMNS = [
   'RequestId',
   'Ip',
   'Id',
+  'StartedBy',
+  'ApprovedBy',
 ];
 
 /** In the order of `CSV_COLUMNS`. */
@@ -47,5 +49,5 @@ export function csvCells({ id, time, actor, action, ...rest }: AuditRecord): str
     target.id,
     JSON.stringify(changes),
   ];
-  return [...event, request_id, ip, id];
+  return [...event, request_id, ip, id, actor.started_by?.id ?? '', actor.approved_by?.id ?? ''];
 }

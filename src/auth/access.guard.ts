@@ -3,6 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
 import type { Request, Response } from 'express';
 import { Public } from '../access/decorators.js';
+import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { unauthenticated } from '../common/errors.js';
 import { networkOf } from '../http/network.js';
 import { RateLimit } from './rate-limit.js';
@@ -35,6 +36,7 @@ export class AccessGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly rates: RateLimit,
+    private readonly keys: ApiKeysService,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -52,7 +54,9 @@ export class AccessGuard implements CanActivate {
       await this.rates.count('address', networkOf(request.ip ?? ''), response); // invented credentials do not evade the limit
       throw error;
     }
-    await this.rates.count(request.actor.kind === 'user' ? 'user' : 'key', request.actor.id ?? '', response);
+    const { actor, ip = '' } = request;
+    await this.rates.count(actor.kind === 'user' ? 'user' : 'key', actor.id ?? '', response);
+    if (actor.kind === 'key') await this.keys.noteAddress(actor.id, ip);
     return true;
   }
 }

@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { AuditModule } from '../audit/audit.module.js';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { IdempotencyGuard } from '../idempotency/idempotency.guard.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
+import { HttpModule } from '../http/http.module.js';
 import { InputGuard } from '../http/input.guard.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
@@ -12,12 +14,13 @@ import { RateLimit } from './rate-limit.js';
 import { LocalStrategy } from './local.strategy.js';
 import { LoginService } from './login.service.js';
 import { PermissionGuard } from './permission.guard.js';
+import { SameSite } from './same-site.js';
 import { SessionStrategy } from './session.strategy.js';
 
 /** The global guards run in this order: credentials, syntax of the request, permission (interface §1),
  * and whether it has been answered before. */
 @Module({
-  imports: [ApiKeysModule, IdempotencyModule, SessionsModule, UsersModule],
+  imports: [ApiKeysModule, AuditModule, HttpModule, IdempotencyModule, SessionsModule, UsersModule],
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: InputGuard },
@@ -28,6 +31,7 @@ import { SessionStrategy } from './session.strategy.js';
     SessionStrategy,
     LoginService,
     RateLimit,
+    SameSite,
   ],
 })
 export class AuthModule {}

@@ -19,8 +19,12 @@ export class LocalStrategy extends PassportStrategy(Strategy) {
 
   async validate(request: Request, username: string, password: string): Promise<LoggedIn | false> {
     const { ip = '', requestId } = request;
+    const left = new AbortController();
+    request.res?.once('close', () => {
+      left.abort();
+    });
     try {
-      const user = await this.logins.login(username, password, { ip, requestId });
+      const user = await this.logins.login(username, password, { ip, requestId, signal: left.signal });
       this.metrics.login(user ? 'success' : 'failed');
       return user ?? false;
     } catch (error) {

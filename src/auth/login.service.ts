@@ -1,12 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
+import { AuditService } from '../audit/audit.service.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
-import { LoginThrottle } from '../sessions/login-throttle.service.js';
+import { networkOf } from '../http/network.js';
+import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { PasswordService } from '../users/passwords/password.service.js';
 import { loginKey } from '../users/model/keys.js';
 import { type Credentials, UsersService } from '../users/users.service.js';
+
+/** What a login needs to know of its request. */
+interface LoginRequest {
+  ip: string;
+  requestId: string;
+  /** Aborted when the client has left. */
+  signal?: AbortSignal;
+}
 
 /** Checks a name and a password, and starts a session. */
 @Injectable()
@@ -17,6 +27,7 @@ export class LoginService {
     private readonly throttle: LoginThrottle,
     private readonly sessions: SessionsService,
     private readonly transactions: TransactionRunner,
+    private readonly audit: AuditService,
   ) {}
 
   /**
@@ -25,39 +36,48 @@ export class LoginService {
    * there are cores exceed the limit.
    * @throws ProblemError `login_throttled`, `unavailable`.
    */
-  async login(
-    name: string,
-    password: string,
-    request: { ip: string; requestId: string },
-  ): Promise<LoggedIn | undefined> {
-    const key = loginKey(name);
+  async login(name: string, password: string, request: LoginRequest): Promise<LoggedIn | undefined> {
     const user = await this.users.findCredentials(name);
+    const login: Login = { name: loginKey(name), uuid: user?.uuid, ip: request.ip };
+    const asker = {
+      account: login.uuid ?? `name ${login.name}`,
+      network: networkOf(login.ip),
+      signal: request.signal,
+    };
+    await this.throttle.admit(login, request.signal);
     // A blocked user fails like one without a password, so that the failure is counted in the same place.
     const stored = user?.status === 'Active' ? user.password_hash : null;
-    const matches = await this.passwords.verify(stored, password, this.throttle.around(key, request.ip));
-    if (!user || stored === null || !matches) return undefined;
-    const token = await this.startSession(user, key, request);
+    const matches = await this.passwords.verify(stored, password, asker, this.throttle.around(login));
+    if (!user || stored === null || !matches) {
+      await this.audit.recordFailedLogin(
+        { name: name === password ? '' : name, key: login.name, user: user?.uuid },
+        request,
+      );
+      return undefined;
+    }
+    const token = await this.startSession(user, login, request);
     // The hash changed during the check: a new password, or a concurrent login that rehashed it. Check against the new one.
     if (token === undefined) return this.login(name, password, request);
-    await this.users.refreshHash(user.uuid, stored, password);
+    await this.users.refreshHash(user.uuid, stored, password, asker);
     return { uuid: user.uuid, username: user.username, token };
   }
 
   /** @returns undefined when the user was blocked, or the password hash changed, while the password was checked. */
   private async startSession(
     { uuid, username, password_hash }: Credentials,
-    key: string,
-    request: { ip: string; requestId: string },
+    login: Login,
+    { ip, requestId }: LoginRequest,
   ): Promise<string | undefined> {
     const caller: Caller = {
       actor: { kind: 'user', id: uuid, username, roles: [], sessionId: '' },
-      ...request,
+      ip,
+      requestId,
     };
     return this.transactions.run(async (tx) => {
       const now = await this.users.lockCredentials(tx, uuid);
       const same = now?.status === 'Active' && now.password_hash === password_hash;
       if (!same) return undefined;
-      await this.throttle.clear(tx, key, request.ip);
+      await this.throttle.succeeded(tx, uuid, login);
       await this.users.touch(uuid, tx);
       return this.sessions.start(tx, uuid, caller);
     });

@@ -2,9 +2,10 @@ import { Command } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { AuditService } from '../audit/audit.service.js';
 import { errorCode } from '../common/errors.js';
 import { UsersExport } from '../import/report/users-export.js';
-import { type Application, withApplication } from './application.js';
+import { CLI_CALLER, type Application, withApplication } from './application.js';
 
 interface Options {
   all?: true;
@@ -19,6 +20,7 @@ export const usersCommand = (application: Application) =>
       .option('--out <file>', 'to a file instead of standard output')
       .action(async ({ all, out }: Options) => {
         await withApplication(application, async (context) => {
+          await context.get(AuditService).recordExport(CLI_CALLER, all === true);
           const lines = context.get(UsersExport).lines(all === true);
           await pipeline(
             Readable.from(lines),

@@ -13,12 +13,16 @@ export const toJson = <T>(value: T): JsonText<T> => JSON.stringify(value) as Jso
 export const fromJson = <T>(text: JsonText<T>): T => JSON.parse(text) as T;
 
 /**
- * Depth of the deepest array or object in a JSON text, counted without recursion: a body of a megabyte of
- * brackets must not reach anything that walks it recursively.
+ * Which limit a JSON text exceeds, if any: `depth` of its arrays and objects, or number of `values`, members and items
+ * included. Found before it is parsed, in one pass without recursion that ends at the limit: brackets or members by the
+ * hundred thousand must reach neither the parser nor anything that walks a value.
  */
-export function jsonDepth(text: string): number {
+export function jsonExcess(
+  text: string,
+  limits: { depth: number; values: number },
+): 'depth' | 'values' | undefined {
   let depth = 0;
-  let deepest = 0;
+  let values = 1;
   let inString = false;
   for (let i = 0; i < text.length; i++) {
     const char = text.charCodeAt(i);
@@ -26,8 +30,12 @@ export function jsonDepth(text: string): number {
       if (char === 0x5c) i++;
       else if (char === 0x22) inString = false;
     } else if (char === 0x22) inString = true;
-    else if (char === 0x5b || char === 0x7b) deepest = Math.max(deepest, ++depth);
-    else if (char === 0x5d || char === 0x7d) depth--;
+    else if (char === 0x2c) {
+      if (++values > limits.values) return 'values';
+    } else if (char === 0x5b || char === 0x7b) {
+      if (++depth > limits.depth) return 'depth';
+      if (++values > limits.values) return 'values';
+    } else if (char === 0x5d || char === 0x7d) depth--;
   }
-  return deepest;
+  return undefined;
 }

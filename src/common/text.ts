@@ -23,7 +23,11 @@ export function isWithin(text: string, max: number): boolean {
 
 /** The first `max` code points. */
 export function truncated(text: string, max: number): string {
-  return text.length <= max ? text : Array.from(text).slice(0, max).join('');
+  return text.length <= max
+    ? text
+    : Array.from(text.slice(0, 2 * max))
+        .slice(0, max)
+        .join('');
 }
 
 /**

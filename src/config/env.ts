@@ -15,7 +15,20 @@ import {
 import { join } from 'node:path';
 import { fieldsOf } from '../common/fields.js';
 import { OperationSettings } from './operation-settings.js';
-import { Count, Flag, Integer, List, isDatabaseUrl } from './setting-kinds.js';
+import { SHORTEST_MIN_LENGTH } from '../common/secret-rules.js';
+import {
+  ChosenKey,
+  ChosenPassword,
+  Count,
+  Flag,
+  Integer,
+  List,
+  PrefixNeedsHttps,
+  isDatabaseUrl,
+} from './setting-kinds.js';
+
+/** Username of the Webmaster of an empty database. */
+export const FIRST_WEBMASTER = 'admin';
 
 /**
  * The settings: an environment variable each, with its default and its rule. `.env.example` lists the same
@@ -76,15 +89,22 @@ export class Env extends OperationSettings {
 
   /** First API key, made on an empty database; at random and printed once when unset. */
   @IsOptional()
-  @Matches(/^[\x21-\x7e]{32,128}$/, {
-    message: 'BOOTSTRAP_API_KEY must be 32 to 128 printable ASCII characters',
-  })
+  @ChosenKey()
   BOOTSTRAP_API_KEY?: string;
 
   /** Password of the first Webmaster `admin`; at random and printed once when unset. */
   @IsOptional()
-  @Length(8, 128)
+  @ChosenPassword([FIRST_WEBMASTER], (settings) =>
+    settings instanceof Env ? settings.PASSWORD_MIN_LENGTH : 0,
+  )
   BOOTSTRAP_WEBMASTER_PASSWORD?: string;
+
+  /** Characters of a new password; existing ones stay good. NIST SP 800-63B and the ASVS ask for 8 and 12. */
+  @Integer()
+  @IsInt()
+  @Min(SHORTEST_MIN_LENGTH)
+  @Max(64)
+  PASSWORD_MIN_LENGTH: number = 12;
 
   /**
    * The proxies whose `X-Forwarded-For` is trusted: their number, or their addresses (CIDR, `loopback`),
@@ -99,11 +119,13 @@ export class Env extends OperationSettings {
   )
   TRUST_PROXY?: string;
 
-  /** Name of the session cookie. */
+  /** Name of the session cookie; default `__Host-rollcall_session` where `BASE_URL` is https, else `rollcall_session`. */
+  @IsOptional()
   @Matches(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, {
     message: 'SESSION_COOKIE_NAME must be a cookie name (RFC 6265)',
   })
-  SESSION_COOKIE_NAME: string = 'rollcall_session';
+  @PrefixNeedsHttps((settings) => settings instanceof Env && settings.isHttps)
+  SESSION_COOKIE_NAME?: string;
 
   /** A session without a request ends after this many minutes. */
   @Count()
@@ -113,11 +135,15 @@ export class Env extends OperationSettings {
   @Count()
   SESSION_ABSOLUTE_MINUTES: number = 720;
 
-  /** Failed logins of one name from one address in 15 minutes before further ones are refused. */
+  /** Failed logins of one user from one address in 15 minutes before further ones are refused. */
   @Count()
   LOGIN_FAILURES_PER_NAME: number = 5;
 
-  /** Failed logins from one address in an hour before further ones are refused. */
+  /** Failed logins of one user from everywhere in an hour before those from addresses new to the user are refused. */
+  @Count()
+  LOGIN_FAILURES_PER_USER: number = 50;
+
+  /** Failed logins from one address in an hour before names that failed there are refused, and new ones are delayed. */
   @Count()
   LOGIN_FAILURES_PER_IP: number = 50;
 
@@ -149,6 +175,15 @@ export class Env extends OperationSettings {
     const host = this.HOST.includes(':') ? `[${this.HOST}]` : this.HOST;
     const scheme = this.TLS_CERT_FILE === undefined ? 'http' : 'https';
     return (this.BASE_URL ?? `${scheme}://${host}:${this.PORT}`).replace(/\/+$/, '');
+  }
+
+  get isHttps(): boolean {
+    return this.baseUrl.startsWith('https:');
+  }
+
+  /** With the prefix, browsers take the cookie from this host over HTTPS only, so that no other host can plant one. */
+  get sessionCookieName(): string {
+    return this.SESSION_COOKIE_NAME ?? (this.isHttps ? '__Host-rollcall_session' : 'rollcall_session');
   }
 
   get databaseUrl(): string {

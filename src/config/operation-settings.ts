@@ -5,6 +5,7 @@ import {
   Decimal,
   Flag,
   Integer,
+  List,
   OneOnSqlite,
   Percent,
   TimeZone,
@@ -46,6 +47,16 @@ export class OperationSettings {
   @Min(0.05)
   @Max(10)
   SEARCH_TIMEOUT: number = 2;
+
+  /**
+   * Open connections of one worker; one more is closed at once, without an answer. One that sends nothing takes 2 KiB, one that
+   * sends half of its headers up to 20 KiB.
+   */
+  @Integer()
+  @IsInt()
+  @Min(10)
+  @Max(100_000)
+  MAX_CONNECTIONS: number = 10_000;
 
   /** Requests of one API key or user, or of one address without a key, per minute before further ones are refused; unset: no limit. */
   @IsOptional()
@@ -95,6 +106,14 @@ export class OperationSettings {
   @IsOptional()
   @Count()
   AUDIT_RETENTION_DAYS?: number;
+
+  /** Keys, separated by commas: the first one seals the audit, all of them verify it; empty: seals need no secret. */
+  @List()
+  @Matches(/^[\x21-\x7e]{32,128}$/, {
+    each: true,
+    message: 'AUDIT_SEAL_KEY must be keys of 32 to 128 printable ASCII characters',
+  })
+  AUDIT_SEAL_KEY: string[] = [];
 
   /** Users that one import may block without approval … */
   @Count()

@@ -2,6 +2,8 @@ import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsInt, Max, Min, ValidateBy } from 'class-validator';
 import { Cron } from 'croner';
+import { isGuessableKey, passwordFault } from '../common/secret-rules.js';
+import { normalForm } from '../common/text.js';
 import { readDatabaseUrl } from './database-url.js';
 
 /** Kinds of settings: how a variable's text is read, and the rules that come with it. */
@@ -60,6 +62,47 @@ export const CronExpression = () =>
 export const TimeZone = () =>
   checked('must be an IANA time zone such as Europe/London', (text) => {
     return new Intl.DateTimeFormat('en', { timeZone: text }).format() !== '';
+  });
+
+/** A password that a person chose; `minLength` is a setting too. The list of common ones is asked where it is used. */
+export const ChosenPassword = (names: readonly string[], minLength: (settings: object) => number) => {
+  const fault = (value: unknown, settings: object) =>
+    typeof value === 'string'
+      ? passwordFault(normalForm(value, 'NFC'), { minLength: minLength(settings), known: names })
+      : undefined;
+  return ValidateBy({
+    name: 'chosenPassword',
+    validator: {
+      validate: (value, args) => !args || fault(value, args.object) === undefined,
+      defaultMessage: (args) =>
+        args
+          ? `${args.property} must be a good password: it ${fault(args.value, args.object)?.message ?? ''}`
+          : '',
+    },
+  });
+};
+
+/** 32 to 128 printable characters that are not easy to guess. */
+export const ChosenKey = () =>
+  checked(
+    'must be 32 to 128 printable ASCII characters, and more than repetitions, sequences and words',
+    (text) => /^[\x21-\x7e]{32,128}$/.test(text) && !isGuessableKey(text),
+  );
+
+/** Browsers refuse these prefixes without HTTPS (RFC 6265bis), in any case. */
+const SECURE_PREFIX = /^__(?:Host|Secure|Http|Host-Http)-/i;
+
+export const PrefixNeedsHttps = (isHttps: (settings: object) => boolean) =>
+  ValidateBy({
+    name: 'prefixNeedsHttps',
+    validator: {
+      validate: (value, args) =>
+        typeof value !== 'string' ||
+        !SECURE_PREFIX.test(value) ||
+        (args !== undefined && isHttps(args.object)),
+      defaultMessage: (args) =>
+        `${args?.property ?? 'it'} must not begin with __Host- or __Secure- unless BASE_URL is https: browsers drop such a cookie`,
+    },
   });
 
 /** A rule for text: `test` must return true and not throw. */

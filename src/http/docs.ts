@@ -8,10 +8,11 @@ import {
   ApiSecurity,
 } from '@nestjs/swagger';
 import { CATALOGUE, type ErrorCode, FIELD_CODES, MAX_ERRORS } from '../common/errors.js';
+import { HEADER_BYTES } from './bounds.js';
 import { MAX_DETAIL } from './problem.js';
 
-/** Most bytes that Node.js accepts as the headers of a request, and so the longest path. */
-const MAX_TARGET = 16_384;
+/** The headers hold the path. */
+const MAX_TARGET = HEADER_BYTES;
 /** Username and e-mail conflict with either of another user's; and there are up to 160 names of login methods. */
 const MAX_CONFLICTS = 200;
 /** `X-Request-Id` as it is accepted, or a generated UUID. */

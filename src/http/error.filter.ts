@@ -26,6 +26,7 @@ export class ErrorFilter implements ExceptionFilter {
       replay(thrown.answer, response);
       return;
     }
+    if (response.writableEnded) return; // the server has answered: the request did not arrive in full, or not in time
     // By origin, not by code: an ECONNRESET of a database is another matter. Nobody is left to be answered.
     if (thrown !== undefined && thrown === request.errored) return;
     const error = withMethods(thrown, request);

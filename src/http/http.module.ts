@@ -1,8 +1,18 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
+import { BodyBudget } from './body-budget.js';
+import { BodyReader } from './body-reader.js';
 import { ErrorFilter } from './error.filter.js';
+import { JsonBody } from './json-body.js';
 
 @Module({
-  providers: [ErrorFilter, { provide: APP_FILTER, useExisting: ErrorFilter }],
+  providers: [
+    BodyBudget,
+    BodyReader,
+    JsonBody,
+    ErrorFilter,
+    { provide: APP_FILTER, useExisting: ErrorFilter },
+  ],
+  exports: [BodyBudget, JsonBody],
 })
 export class HttpModule {}

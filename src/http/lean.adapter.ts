@@ -1,19 +1,28 @@
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { type Express, type Request, type Response, request as expressRequest } from 'express';
-import { IncomingMessage, ServerResponse, createServer } from 'node:http';
-import { type ServerOptions, createServer as createTlsServer } from 'node:https';
+import {
+  IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  ServerResponse,
+} from 'node:http';
 import { ProblemError } from '../common/errors.js';
 import { normalAddress } from './address.js';
+import { boundedServer } from './bounded-server.js';
 import { MIN_BYTES, varies } from './compression.js';
+import { closeIfUnread } from './unread-body.js';
 
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+type Rest =
+  [statusMessage?: string | undefined, headers?: Headers | undefined] | [headers?: Headers | undefined];
 type Options = NonNullable<Parameters<ExpressAdapter['initHttpServer']>[0]>;
 
 /** Runs for every request before its route is looked up. It may not answer. */
 export type Preparation = (request: Request, response: Response) => void;
 
-/** Answers a request that no route gets to see. */
-export type Refusal = (error: ProblemError, request: Request, response: Response) => void;
+/** Answers a request that was refused before any route could. */
+type Refuse = (refusal: ProblemError, request: Request, response: Response) => void;
 
 /**
  * Nest's adapter for Express without the overhead that is half of a short request (docs/performance.md): Express gives
@@ -25,7 +34,9 @@ export class LeanAdapter extends ExpressAdapter {
   private preparations: readonly Preparation[] = [];
   private held: Promise<unknown> | undefined;
   private forwarded: ((request: Request) => ProblemError | undefined) | undefined;
-  private refuse: Refusal | undefined;
+  private refuse: Refuse = (_refusal, _request, response) => {
+    response.destroy(); // until the application is complete
+  };
 
   constructor() {
     super();
@@ -37,6 +48,11 @@ export class LeanAdapter extends ExpressAdapter {
     this.preparations = preparations;
   }
 
+  /** How to answer what the server itself refuses. */
+  refuseWith(refuse: Refuse): void {
+    this.refuse = refuse;
+  }
+
   /** No proxy is trusted: the address of a client is that of its connection. */
   trustNobody(): void {
     this.addressOf((request) => normalAddress(request.socket.remoteAddress ?? ''));
@@ -46,8 +62,7 @@ export class LeanAdapter extends ExpressAdapter {
    * The address of a client is what the trusted proxies say (`trust proxy` of Express). One that is no IP address is refused
    * before anything else, so that log, audit and limits see only addresses in their one form (`normalAddress`).
    */
-  trustProxies(refuse: Refusal): void {
-    this.refuse = refuse;
+  trustProxies(): void {
     const ofExpress = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
     const claimed = (each: Request): string => String(ofExpress?.get?.call(each));
     const connection = (each: Request): string | undefined => normalAddress(each.socket.remoteAddress ?? '');
@@ -70,24 +85,36 @@ export class LeanAdapter extends ExpressAdapter {
   override initHttpServer(options: Options): void {
     const app = this.getInstance<Express>();
     class Incoming extends IncomingMessage {}
-    class Outgoing extends ServerResponse {}
+    class Outgoing<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+      override writeHead(status: number, ...[first, second]: Rest): this {
+        closeIfUnread(this);
+        return typeof first === 'string'
+          ? super.writeHead(status, first, second)
+          : super.writeHead(status, first ?? second);
+      }
+    }
     Reflect.setPrototypeOf(Incoming.prototype, app.request);
     Reflect.setPrototypeOf(Outgoing.prototype, app.response);
     Object.assign(app, { request: Incoming.prototype, response: Outgoing.prototype });
     const classes = { IncomingMessage: Incoming, ServerResponse: Outgoing };
-    const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const refuse = (refusal: ProblemError, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+      const [request, response] = [incoming as Request, outgoing as Response];
+      request.originalUrl = incoming.url ?? '';
+      response.setHeader('Connection', 'close');
+      this.refuse(refusal, request, response);
+    };
+    const serve = (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: ProblemError): void => {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
-      const refused = this.forwarded?.(request);
-      if (refused) this.refuse?.(refused, request, response);
+      const refused = refusal ?? this.forwarded?.(request);
+      if (refused) refuse(refused, request, response);
       else if (!this.held) app(request, response);
       else
         void this.held.then(() => {
           app(request, response);
         });
     };
-    const tls: ServerOptions | undefined = options.httpsOptions;
-    this.httpServer = tls ? createTlsServer({ ...tls, ...classes }, handle) : createServer(classes, handle);
+    this.httpServer = boundedServer(options.httpsOptions, classes, serve, refuse);
   }
 
   /** Writes an object as JSON without Express's `json`. */

@@ -7,8 +7,6 @@ import { varies } from './compression.js';
 import type { Preparation } from './lean.adapter.js';
 import type { Observer } from '../telemetry/observe.js';
 
-/** A connection that has not sent the headers of a request by then is closed. */
-const HEADERS_MILLIS = 15_000;
 /** Those of TLS 1.3, and of 1.2 those with forward secrecy and authenticated encryption (Mozilla, "intermediate"). */
 const FORWARD_SECRECY = [
   'TLS_AES_128_GCM_SHA256',
@@ -21,8 +19,6 @@ const FORWARD_SECRECY = [
   'ECDHE-ECDSA-CHACHA20-POLY1305',
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
-/** The longest that any request may take to arrive: a file of 100 MiB over a slow line. */
-const FILE_MILLIS = 15 * 60 * 1000;
 
 /**
  * What the service needs to speak HTTPS itself; undefined where it does not.
@@ -41,12 +37,6 @@ export function tlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) {
     ciphers: FORWARD_SECRECY,
     honorCipherOrder: true,
   };
-}
-
-/** Clients that dawdle, by intent or not, hold no connection for long. */
-export function boundSlowClients(server: Server): void {
-  server.headersTimeout = HEADERS_MILLIS;
-  server.requestTimeout = FILE_MILLIS;
 }
 
 /**

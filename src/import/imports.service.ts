@@ -16,6 +16,8 @@ import { ImportReportRepository, type RowFilter } from './report/import-report.r
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import {
+  callerOf,
+  endOf,
   type ImportRun,
   RUNNABLE,
   type RunChange,
@@ -23,6 +25,7 @@ import {
   WAITING,
   isFinal,
   newRun,
+  startOf,
 } from './runs/import-run.js';
 import type { StagedRow } from './runs/import-row.js';
 import { ImportWorker } from './apply/import-worker.service.js';
@@ -124,6 +127,7 @@ export class ImportsService {
         rowsTotal: total + original.missing.blocked,
       };
       await this.runs.insert(tx, revert);
+      await this.audit.startRun(tx, caller, revert.id, startOf(revert));
       await this.audit.record(tx, caller, [{ action: 'import.reverted', target: { kind: 'import', id } }]);
       return revert;
     }, caller);
@@ -170,6 +174,7 @@ export class ImportsService {
       const run = await this.runs.lock(tx, id);
       if (!run || !WAITING.includes(run.state)) return false; // decided in the meantime
       await this.runs.update(tx, id, { state: 'superseded', finished: now(), reason });
+      await this.audit.record(tx, callerOf(run), [endOf({ ...run, state: 'superseded', reason })]);
       return true;
     });
     if (lapsed) await this.files.delete(id);
@@ -206,7 +211,8 @@ export class ImportsService {
       }
       const next = typeof change === 'function' ? change(run) : change;
       await this.runs.update(tx, id, next);
-      await this.audit.record(tx, caller, [{ action, target: { kind: 'import', id } }]);
+      if (action === 'import.approved') await this.audit.approveRun(tx, caller, id);
+      else await this.audit.record(tx, caller, [{ action, target: { kind: 'import', id } }]);
       return { ...run, ...next };
     }, caller);
     if (isFinal(decided.state)) await this.files.delete(id);

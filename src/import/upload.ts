@@ -2,6 +2,7 @@ import busboy from 'busboy';
 import type { Request } from 'express';
 import type { Caller } from '../access/actor.js';
 import { ProblemError } from '../common/errors.js';
+import { wantBody } from '../http/body-reader.js';
 import { MULTIPART_EXTRA, isMultipart } from '../http/file-body.js';
 import { readInput } from '../input/read-input.js';
 import { truncated } from '../common/text.js';
@@ -50,6 +51,7 @@ async function receiveUpload(
 ): Promise<Upload> {
   if (!isMultipart(request)) {
     queue.assertOptions(query, caller);
+    wantBody(request);
     const name =
       typeof request.headers['x-file-name'] === 'string' ? request.headers['x-file-name'] : 'upload.csv';
     return { file: await store.store(name, request), options: query };
@@ -128,6 +130,7 @@ async function receiveForm(
       }
     });
   });
+  wantBody(request);
   request.pipe(form);
   const [end] = await Promise.allSettled([ended]);
   if (end.status === 'rejected') form.destroy();

@@ -5,6 +5,7 @@ import { characters, isCleanText, normalise } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
 import { UUID } from '../common/uuid.js';
 import { Normalise, Rule } from './rules.js';
+import { Sized } from './size.js';
 
 /**
  * Query parameters, which arrive as text or, when repeated, as a list of texts: one decorator carries the form, the rules
@@ -94,6 +95,7 @@ export const TextsParam = (max: number, schema: QuerySchema = {}) => {
 export const TextParam = (max: number, schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: max, ...schema }),
+    Sized({ text: max }),
     Normalise(read(normalise)),
     Rule(
       'invalid_value',

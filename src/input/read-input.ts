@@ -1,11 +1,12 @@
 import type { PipeTransform } from '@nestjs/common';
 import { type ValidationArguments, getMetadataStorage } from 'class-validator';
 import type { ValidationMetadata } from 'class-validator/types/metadata/ValidationMetadata.js';
-import { FIELD_CODES, type FieldCode, type FieldError } from '../common/errors.js';
+import { FIELD_CODES, type FieldCode, type FieldError, MAX_ERRORS } from '../common/errors.js';
 import { type InputClass, fieldsOf } from '../common/fields.js';
 import type { JsonObject } from '../common/json.js';
 import { characters, isWithin } from '../common/text.js';
 import { type Form, formOf } from './rules.js';
+import { type Size, fitted, sizeOf } from './size.js';
 
 /** An input as it was sent, its value with normalised fields, and every field that breaks a rule, one error a field. */
 export interface Checked<T> {
@@ -72,6 +73,8 @@ interface Check {
 
 interface Field {
   form: Form | undefined;
+  /** A larger value is never normalised. */
+  size: Size;
   /** In the order in which they are reported. */
   checks: readonly Check[];
   /** The check of a field that was not sent, and of one that is cleared. */
@@ -83,22 +86,36 @@ interface Field {
  * Reads what a client sent as an instance of an input class. A field that was not sent stays undefined, one that was sent
  * empty is null. Nothing is coerced; an unknown key is an error. A value is never walked: it may hold members named
  * `constructor` or `then` that a generic transformer would trip over.
+ *
+ * Its cost is bounded by the class, whatever is sent: a value that exceeds its limits by far is cut and not normalised, and
+ * no more than `MAX_ERRORS` errors are collected, though always those of all fields.
  */
 export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject): Checked<T> {
   const fields = compiled(type);
   const sent: JsonObject = {};
   const errors: FieldError[] = [];
-  for (const [name, value] of Object.entries(raw)) {
-    const field = fields.get(name);
-    if (field) sent[name] = field.form ? field.form(value) : value;
-    else errors.push({ field: name.slice(0, 100), code: 'unknown_field', message: 'is not a field' });
-  }
   for (const [name, field] of fields) {
-    const value = sent[name];
+    const value = Object.hasOwn(raw, name) ? (sent[name] = formed(field, raw[name])) : undefined;
     const broken = brokenCheck(field, value);
     if (broken) errors.push({ field: name, code: broken.code, message: broken.message(value) });
   }
-  return { raw, value: Object.assign(new type(), sent), errors };
+  const unknown = unknownKeys(raw, fields, MAX_ERRORS - errors.length);
+  return { raw, value: Object.assign(new type(), sent), errors: [...unknown, ...errors] };
+}
+
+function formed({ form, size }: Field, raw: unknown): unknown {
+  const value = fitted(raw, size);
+  return form && value === raw ? form(value) : value;
+}
+
+function unknownKeys(raw: JsonObject, fields: ReadonlyMap<string, Field>, most: number): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const name of Object.keys(raw)) {
+    if (errors.length >= most) break;
+    if (fields.has(name)) continue;
+    errors.push({ field: name.slice(0, 100), code: 'unknown_field', message: 'is not a field' });
+  }
+  return errors;
 }
 
 function brokenCheck({ checks, required, notEmpty }: Field, value: unknown): Check | undefined {
@@ -118,12 +135,14 @@ function compiled(type: InputClass<object>): ReadonlyMap<string, Field> {
   const known = compiledFields.get(type);
   if (known) return known;
   const checks = checksOf(type);
+  const limits = limitsOf(type);
   const sample = new type();
   const fields = new Map<string, Field>();
   for (const name of fieldsOf(type)) {
     const own = checks.get(name) ?? [];
     fields.set(name, {
       form: formOf(sample, name),
+      size: sizeOf(sample, name, limits.get(name)),
       checks: own.filter(({ code }) => code !== 'required'),
       required: own.find(({ code }) => code === 'required'),
       notEmpty: own.find(({ code }) => code === 'blank'),
@@ -138,6 +157,21 @@ type Registered = Pick<ValidationMetadata, 'propertyName' | 'constraintCls' | 'e
   constraints?: unknown[];
   message?: ValidationMetadata['message'];
 };
+
+/** The limits of each field that class-validator's decorators name. */
+function limitsOf(type: InputClass<object>): ReadonlyMap<string, Partial<Size>> {
+  const storage = getMetadataStorage();
+  const limits = new Map<string, Partial<Size>>();
+  const rules: readonly Registered[] = storage.getTargetValidationMetadatas(type, '', false, false);
+  for (const { propertyName, constraintCls, constraints: [limit] = [] } of rules) {
+    for (const { name } of storage.getTargetValidatorConstraints(constraintCls)) {
+      const own = limits.get(propertyName) ?? {};
+      if (name === 'maxLength') limits.set(propertyName, { ...own, text: Number(limit) });
+      if (name === 'arrayMaxSize') limits.set(propertyName, { ...own, items: Number(limit) });
+    }
+  }
+  return limits;
+}
 
 /** The checks of each field in the order of `FIELD_CODES`: a value's type is reported before its length. */
 function checksOf(type: InputClass<object>): ReadonlyMap<string, Check[]> {

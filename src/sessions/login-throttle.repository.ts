@@ -9,7 +9,7 @@ import { LoginFailureEntity } from './login-failure.entity.js';
 export class LoginThrottleRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The running windows of the scopes. */
+  /** The windows of the scopes that end after `time`. */
   async find(scopes: readonly string[], time: string): Promise<LoginFailureEntity[]> {
     return this.database.query(
       `SELECT scope, failures, window_ends FROM login_failures

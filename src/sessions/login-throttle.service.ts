@@ -2,65 +2,123 @@ import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../common/errors.js';
 import { sha256 } from '../common/secret.js';
 import { networkOf } from '../http/network.js';
-import { now, secondsFrom, toMillis } from '../common/time.js';
+import { type DbTime, now, secondsFrom, toMillis } from '../common/time.js';
 import { Env } from '../config/env.js';
 import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
+import { LoginAddressRepository } from './login-address.repository.js';
+import { LoginDelay } from './login-delay.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';
 
-const NAME_WINDOW_SECONDS = 15 * 60;
-const IP_WINDOW_SECONDS = 60 * 60;
+const PAIR_WINDOW_SECONDS = 15 * 60;
+const HOUR_SECONDS = 60 * 60;
+/** Networks from which a user has not logged in for so long are new to the user again. */
+const ADDRESS_SECONDS = 90 * 24 * HOUR_SECONDS;
+
+/** Who logs in from where. */
+export interface Login {
+  /** What was typed, in its key form. */
+  name: string;
+  /** The user of that name, if there is one: counted by it, whichever of the names is used. */
+  uuid: string | undefined;
+  ip: string;
+}
 
 /**
- * Slows down password guessing (interface §2). Failures per (name, address) and per address are counted in the database,
- * so that all instances agree. `name` is what was typed, in its key form; unknown names count the same.
+ * Slows down password guessing (interface §2). Failures are counted in the database, so that all instances agree: of a
+ * user from an address, of a user from everywhere, and of an address. A name that nobody has counts as a user. IPv6
+ * addresses count by /64. The last two limits do not hold for an address from which the user has logged in before: others
+ * who guess must not keep the user out, nor an office that shares an address.
  */
 @Injectable()
 export class LoginThrottle {
+  private readonly delay = new LoginDelay();
+
   constructor(
     private readonly env: Env,
     private readonly repository: LoginThrottleRepository,
+    private readonly addresses: LoginAddressRepository,
     private readonly transactions: TransactionRunner,
   ) {}
 
-  /** @throws ProblemError `login_throttled` with `Retry-After` in seconds. */
-  async check(name: string, ip: string): Promise<void> {
-    const time = now();
-    const byName = nameScope(name, ip);
-    const windows = await this.repository.find([byName, ipScope(ip)], time);
-    const full = windows.filter(
-      ({ scope, failures }) =>
-        failures >= (scope === byName ? this.env.LOGIN_FAILURES_PER_NAME : this.env.LOGIN_FAILURES_PER_IP),
-    );
-    if (full.length === 0) return;
-    const ends = Math.max(...full.map(({ window_ends }) => toMillis(window_ends)));
-    const seconds = Math.max(1, Math.ceil((ends - toMillis(time)) / 1000));
-    throw new ProblemError('login_throttled', `Too many failed logins; try again in ${seconds} seconds.`, {
-      headers: { 'Retry-After': String(seconds) },
-    });
-  }
-
-  async countFailure(name: string, ip: string): Promise<void> {
-    const time = now();
-    await this.transactions.run(async (tx) => {
-      await this.repository.count(tx, nameScope(name, ip), time, secondsFrom(time, NAME_WINDOW_SECONDS));
-      await this.repository.count(tx, ipScope(ip), time, secondsFrom(time, IP_WINDOW_SECONDS));
-    });
+  /**
+   * Asked before a login waits for its hash: a name that is new to an address with too many failures waits here, where
+   * it costs nothing. @throws ProblemError `login_throttled` with `Retry-After` in seconds.
+   */
+  async admit(login: Login, signal?: AbortSignal): Promise<void> {
+    const { isDelayed, ends } = await this.check(login);
+    if (isDelayed && !(await this.delay.turn(networkOf(login.ip), signal))) throw throttled(ends);
   }
 
   /** Hooks for `PasswordService.verify`: check before a password is hashed, count after it failed. */
-  around(name: string, ip: string) {
-    return { before: () => this.check(name, ip), failed: () => this.countFailure(name, ip) };
+  around(login: Login) {
+    return {
+      before: async (): Promise<void> => {
+        await this.check(login);
+      },
+      failed: () => this.countFailure(login),
+    };
   }
 
-  async clear(tx: Sql, name: string, ip: string): Promise<void> {
-    await this.repository.clear(tx, nameScope(name, ip));
+  /** Part of the transaction of a login, which has locked the user. */
+  async succeeded(tx: Sql, uuid: string, login: Login): Promise<void> {
+    await this.repository.clear(tx, scopesOf(login).pair);
+    await this.addresses.remember(tx, uuid, networkOf(login.ip), now());
   }
 
   async purge(): Promise<void> {
-    await this.repository.deleteEnded(now());
+    const time = now();
+    await this.repository.deleteEnded(remembered(time));
+    await this.addresses.deleteBefore(secondsFrom(time, -ADDRESS_SECONDS));
+  }
+
+  /** @throws ProblemError `login_throttled`. */
+  private async check(login: Login): Promise<{ isDelayed: boolean; ends: DbTime }> {
+    const time = now();
+    const { pair, user, network } = scopesOf(login);
+    const rows = await this.repository.find([pair, user, network], remembered(time));
+    const end = (scope: string, limit: number): DbTime | undefined =>
+      rows.find((row) => row.scope === scope && row.window_ends > time && row.failures >= limit)?.window_ends;
+    const ofPair = end(pair, this.env.LOGIN_FAILURES_PER_NAME);
+    if (ofPair !== undefined) throw throttled(ofPair);
+    const ofUser = end(user, this.env.LOGIN_FAILURES_PER_USER);
+    const ofNetwork = end(network, this.env.LOGIN_FAILURES_PER_IP);
+    const free = { isDelayed: false, ends: time };
+    if (ofUser === undefined && ofNetwork === undefined) return free;
+    if (await this.addresses.has(login.uuid ?? '', networkOf(login.ip))) return free;
+    if (ofUser !== undefined) throw throttled(ofUser);
+    const ends = ofNetwork ?? time;
+    if (rows.some(({ scope }) => scope === pair)) throw throttled(ends);
+    return { isDelayed: true, ends };
+  }
+
+  private async countFailure(login: Login): Promise<void> {
+    const time = now();
+    const { pair, user, network } = scopesOf(login);
+    await this.transactions.run(async (tx) => {
+      await this.repository.count(tx, pair, time, secondsFrom(time, PAIR_WINDOW_SECONDS));
+      await this.repository.count(tx, user, time, secondsFrom(time, HOUR_SECONDS));
+      await this.repository.count(tx, network, time, secondsFrom(time, HOUR_SECONDS));
+    });
   }
 }
 
-const nameScope = (name: string, ip: string): string => sha256(JSON.stringify([name, networkOf(ip)]));
-const ipScope = (ip: string): string => sha256(networkOf(ip));
+/** A failure is remembered for an hour, also where its window is shorter: windows that ended since then. */
+const remembered = (time: DbTime): DbTime => secondsFrom(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
+
+function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; network: string } {
+  const account = uuid === undefined ? ['name', name] : ['user', uuid];
+  const network = networkOf(ip);
+  return {
+    pair: sha256(JSON.stringify([...account, network])),
+    user: sha256(JSON.stringify(account)),
+    network: sha256(network),
+  };
+}
+
+function throttled(ends: DbTime): ProblemError {
+  const seconds = Math.max(1, Math.ceil((toMillis(ends) - toMillis(now())) / 1000));
+  return new ProblemError('login_throttled', `Too many failed logins; try again in ${seconds} seconds.`, {
+    headers: { 'Retry-After': String(seconds) },
+  });
+}

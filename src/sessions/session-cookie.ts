@@ -10,8 +10,8 @@ export class SessionCookie {
   private readonly options: CookieOptions;
 
   constructor(env: Env) {
-    this.name = env.SESSION_COOKIE_NAME;
-    const secure = env.baseUrl.startsWith('https:');
+    this.name = env.sessionCookieName;
+    const secure = env.isHttps;
     this.options = { httpOnly: true, sameSite: 'lax', path: '/', secure, encode: (value) => value };
   }
 

@@ -54,6 +54,11 @@ export class SessionRepository {
     return tx.first(`SELECT ${SHOWN} FROM sessions WHERE id = ?${forUpdate(tx)}`, [id]);
   }
 
+  /** Oldest first. Takes no lock: one of a range would stop the logins of other users. */
+  async ofUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
+    return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ? ORDER BY id`, [userUuid]);
+  }
+
   async lockOfUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ?${forUpdate(tx)}`, [userUuid]);
   }

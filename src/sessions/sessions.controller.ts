@@ -6,6 +6,7 @@ import { CurrentCaller, Public, Requires } from '../access/decorators.js';
 import { answer } from '../access/repeatable.js';
 import { isWebmaster } from '../access/policy.js';
 import { ProblemError, unauthenticated } from '../common/errors.js';
+import { LOGIN_BODY } from '../http/bounds.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { page } from '../http/page.js';
 import { CurrentLogin, type LoggedIn, LoginGuard } from './login.guard.js';
@@ -34,7 +35,7 @@ export class SessionsController {
   @DocLogin()
   @HttpCode(200)
   @Public()
-  @Accepts({ body: true })
+  @Accepts({ body: LOGIN_BODY })
   @UseGuards(LoginGuard)
   login(
     @CurrentLogin() { uuid, username, token }: LoggedIn,

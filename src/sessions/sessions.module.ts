@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
+import { LoginAddressRepository } from './login-address.repository.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';
 import { LoginThrottle } from './login-throttle.service.js';
 import { SessionCookie } from './session-cookie.js';
@@ -10,7 +11,14 @@ import { SessionsService } from './sessions.service.js';
 @Module({
   imports: [AuditModule],
   controllers: [SessionsController],
-  providers: [SessionsService, SessionCookie, SessionRepository, LoginThrottle, LoginThrottleRepository],
+  providers: [
+    SessionsService,
+    SessionCookie,
+    SessionRepository,
+    LoginThrottle,
+    LoginThrottleRepository,
+    LoginAddressRepository,
+  ],
   exports: [SessionsService, SessionCookie, LoginThrottle],
 })
 export class SessionsModule {}

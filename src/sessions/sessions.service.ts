@@ -11,6 +11,9 @@ import { TransactionRunner } from '../database/transaction-runner.js';
 import type { SessionEntity } from './session.entity.js';
 import { SessionRepository } from './session.repository.js';
 
+/** Sessions of one user: enough for all devices of a person, and few for a script that logs in with every request. */
+const MOST_SESSIONS = 20;
+
 /** A valid session; `renewed` if this look-up has extended it. */
 export interface LiveSession {
   id: string;
@@ -37,7 +40,10 @@ export class SessionsService {
     this.absoluteSeconds = env.SESSION_ABSOLUTE_MINUTES * 60;
   }
 
-  /** Starts a session, in the transaction of the login. @returns the cookie's value, of which only the hash is stored. */
+  /**
+   * Starts a session, in the transaction of the login, which has locked the user. The oldest session ends where there would
+   * be more than `MOST_SESSIONS`. @returns the cookie's value, of which only the hash is stored.
+   */
   async start(tx: Sql, userUuid: string, caller: Caller): Promise<string> {
     const token = randomToken();
     const created = now();
@@ -49,6 +55,7 @@ export class SessionsService {
       ...this.ends(created, secondsFrom(created, this.absoluteSeconds)),
       ip: caller.ip,
     };
+    await this.makeRoom(tx, userUuid, created, caller);
     await this.repository.insert(tx, session);
     await this.audit.record(tx, caller, [
       {
@@ -113,6 +120,12 @@ export class SessionsService {
 
   async purge(): Promise<void> {
     await this.repository.deleteExpired(now());
+  }
+
+  private async makeRoom(tx: Sql, userUuid: string, time: string, caller: Caller): Promise<void> {
+    const sessions = await this.repository.ofUser(tx, userUuid);
+    const live = sessions.filter(({ expires }) => expires > time);
+    if (live.length >= MOST_SESSIONS) await this.remove(tx, live.slice(0, 1 - MOST_SESSIONS), caller);
   }
 
   private async assertMayEnd(tx: Sql, userUuid: string, { actor }: Caller): Promise<void> {

@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { AuditService } from '../audit/audit.service.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { toMillis } from '../common/time.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
@@ -13,12 +14,13 @@ export class Gauges implements OnModuleInit {
     private readonly metrics: Metrics,
     private readonly passwords: PasswordService,
     private readonly imports: ImportsService,
+    private readonly audit: AuditService,
     private readonly fuse: KeyFuse,
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
-    const { metrics, passwords, imports, fuse, database } = this;
+    const { metrics, passwords, imports, audit, fuse, database } = this;
     metrics.gauge(
       'rollcall_database_connections_in_use',
       'Connections of the pool in use.',
@@ -52,6 +54,15 @@ export class Gauges implements OnModuleInit {
       'max',
       async () => {
         const last = await imports.lastCompleted();
+        return last === null ? 0 : Math.floor(toMillis(last) / 1000);
+      },
+    );
+    metrics.gauge(
+      'rollcall_audit_last_seal_timestamp_seconds',
+      'When the newest seal of the audit was made; 0 for never.',
+      'max',
+      async () => {
+        const last = await audit.lastSealed();
         return last === null ? 0 : Math.floor(toMillis(last) / 1000);
       },
     );

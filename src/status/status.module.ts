@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
+import { AuditModule } from '../audit/audit.module.js';
 import { ImportModule } from '../import/import.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { HealthController } from './health.controller.js';
@@ -11,7 +12,7 @@ import { ProblemsController } from './problems.controller.js';
 import { StatusController } from './status.controller.js';
 
 @Module({
-  imports: [ApiKeysModule, ImportModule, UsersModule, TerminusModule.forRoot({ logger: false })],
+  imports: [ApiKeysModule, AuditModule, ImportModule, UsersModule, TerminusModule.forRoot({ logger: false })],
   controllers: [StatusController, HealthController, MetricsController, ProblemsController],
   providers: [Readiness, Gauges],
 })

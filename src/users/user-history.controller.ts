@@ -30,12 +30,12 @@ export class UserHistoryController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<HistoryPageDto> {
     await this.users.get(uuid, caller);
-    const { count, events, next } = await this.history.page(uuid, query.after, limitOf(query));
+    const { count, exact, events, next } = await this.history.page(uuid, query.after, limitOf(query));
     if (next !== undefined) response.links({ next: nextPage(request, next) });
     const shown = events.map(({ event, actorName, summary }) => {
       const { target: _, actor, ...rest } = presentEvent(event);
       return { ...rest, actor: { kind: actor.kind, id: actor.id, name: actorName }, summary };
     });
-    return { Count: count, Results: shown };
+    return { Count: count, CountIsExact: exact, Results: shown };
   }
 }

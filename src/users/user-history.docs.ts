@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { AuditChangeDto, MAX_CHANGES } from '../audit/audit.docs.js';
+import { AuditChangeDto, COUNT, COUNT_IS_EXACT, MAX_CHANGES } from '../audit/audit.docs.js';
 import { ACTIONS, ACTOR_KINDS } from '../audit/audit-event.js';
 import { NEXT, Problems, REQUEST_ID, Secured } from '../http/docs.js';
 import { MAX_LIMIT, Walk } from '../http/page.js';
@@ -11,7 +11,7 @@ const MAX_SUMMARY = 10_000;
 class NamedActorDto {
   @ApiProperty({ enum: ACTOR_KINDS }) kind!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
-  @ApiProperty({ maxLength: 300, example: 'API key "HR connector"' }) name!: string;
+  @ApiProperty({ maxLength: 1000, example: 'API key "HR connector"' }) name!: string;
 }
 
 class HistoryEventDto {
@@ -31,8 +31,8 @@ class HistoryEventDto {
 }
 
 export class HistoryPageDto {
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, description: 'Above 10,000 it says 10,000.' })
-  Count!: number;
+  @ApiProperty(COUNT) Count!: number;
+  @ApiProperty(COUNT_IS_EXACT) CountIsExact!: boolean;
   @ApiProperty({ type: [HistoryEventDto], maxItems: MAX_LIMIT }) Results!: HistoryEventDto[];
 }
 

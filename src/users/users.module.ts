@@ -3,6 +3,7 @@ import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AvatarController } from './avatar.controller.js';
+import { NewPasswords } from './passwords/new-passwords.service.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import { UserCounts } from './counts/user-counts.service.js';
@@ -38,12 +39,13 @@ import { UsersService } from './users.service.js';
     UserSettings,
     PasswordService,
     OwnPassword,
+    NewPasswords,
     UsersRepository,
     UserCountsRepository,
     UserSearchRepository,
     UserDirectoryRepository,
     UserWriteRepository,
   ],
-  exports: [UsersService, UserWriter, UserDirectory, UserSettings, PasswordService],
+  exports: [UsersService, UserWriter, UserDirectory, UserSettings, PasswordService, NewPasswords],
 })
 export class UsersModule {}

@@ -9,19 +9,14 @@ import { now } from '../common/time.js';
 import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import { OwnPassword } from './passwords/own-password.service.js';
+import { askerOf } from './passwords/asker.js';
+import type { Asker } from './passwords/fair-queue.js';
+import { NewPasswords } from './passwords/new-passwords.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import type { User } from './model/user.js';
 import { keepSelfFields } from './self-fields.js';
-import {
-  type UserPatch,
-  brokenRules,
-  judged,
-  newErrors,
-  newUser,
-  passwordErrors,
-  settle,
-} from './input/user-rules.js';
+import { type UserPatch, brokenRules, judged, newErrors, newUser, settle } from './input/user-rules.js';
 import { SELF_BLOCK, toProblem } from './change/failure.js';
 import { privilegeFailure } from './change/privilege.js';
 import type { UserChange } from './change/change-set.js';
@@ -41,6 +36,7 @@ export class UsersService {
     private readonly transactions: TransactionRunner,
     private readonly passwords: PasswordService,
     private readonly ownPassword: OwnPassword,
+    private readonly newPasswords: NewPasswords,
     private readonly settings: UserSettings,
     private readonly fuse: KeyFuse,
   ) {}
@@ -73,8 +69,9 @@ export class UsersService {
     const broken = [...errors, ...settle(value, errors, this.settings)];
     const nobody = newUser('', now());
     assertPrivilege(caller, undefined, judged(value, broken, nobody).after);
+    broken.push(...(await this.passwordErrors(value, broken, nobody)));
     assertFields(value, broken, nobody);
-    const patch = await this.toPatch(value);
+    const patch = await this.toPatch(value, caller);
     const uuid = uuidv7();
     return this.transactions.run(async (tx) => {
       await this.apply(tx, { kind: 'create', uuid, patch }, caller);
@@ -96,7 +93,7 @@ export class UsersService {
     let proven: User | undefined;
     if (isWebmaster(caller.actor)) await this.assertGood(uuid, input, caller);
     else proven = await this.assertOwn(uuid, input, caller);
-    const patch = await this.toPatch(input.value);
+    const patch = await this.toPatch(input.value, caller);
     const change: UserChange = { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) };
     const write = async (tx: Sql): Promise<User> => {
       if (proven) await this.ownPassword.assertStillProven(tx, proven);
@@ -119,6 +116,7 @@ export class UsersService {
     const current = await this.get(uuid, caller);
     if (blocksSelf(caller, current, value)) throw toProblem([SELF_BLOCK]);
     assertPrivilege(caller, current, judged(value, errors, current).after);
+    errors.push(...(await this.passwordErrors(value, errors, current)));
     assertFields(value, errors, current);
   }
 
@@ -131,6 +129,7 @@ export class UsersService {
     const current = await this.get(uuid, caller);
     keepSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
     errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
+    errors.push(...(await this.passwordErrors(value, errors, current)));
     const provesItself = value.password !== undefined;
     if (provesItself && newErrors(value, errors, current).length === 0) {
       errors.push(...(await this.ownPassword.errors(current, value.current_password, caller)));
@@ -149,17 +148,33 @@ export class UsersService {
   }
 
   /** Stores a password's hash anew when it was made with older parameters; the password is known to fit. */
-  async refreshHash(uuid: string, stored: string, password: string): Promise<void> {
+  async refreshHash(uuid: string, stored: string, password: string, asker: Asker): Promise<void> {
     if (!this.passwords.isOutdated(stored)) return;
-    await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password));
+    await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password, asker));
+  }
+
+  /** The broken rule of a new password, for the user as it would be. */
+  private async passwordErrors(
+    { username, email, password }: ChangedUserInput,
+    broken: readonly FieldError[],
+    current: User,
+  ): Promise<FieldError[]> {
+    if (!password || broken.some(({ field }) => field === 'password')) return [];
+    const good = (field: string, sent: string | null | undefined): string | undefined =>
+      broken.some((error) => error.field === field) ? undefined : (sent ?? undefined);
+    return this.newPasswords.errors(password, {
+      username: good('username', username) ?? current.username,
+      email: good('email', email) ?? current.email,
+    });
   }
 
   /** Hashing is slow, so it is done before the transaction and not in it. */
-  private async toPatch(input: ChangedUserInput): Promise<UserPatch> {
+  private async toPatch(input: ChangedUserInput, caller: Caller): Promise<UserPatch> {
     const { password, current_password: _, uuid: _uuid, created: _c, updated: _u, ...fields } = input;
     const { last_access: _l, ...patch } = fields;
     if (password === undefined) return patch;
-    return { ...patch, password_hash: password === null ? null : await this.passwords.hash(password) };
+    const password_hash = password === null ? null : await this.passwords.hash(password, askerOf(caller));
+    return { ...patch, password_hash };
   }
 
   private async apply(tx: Sql, change: UserChange, caller: Caller): Promise<User> {
@@ -176,12 +191,7 @@ export class UsersService {
  * @throws ProblemError `validation_failed`.
  */
 function assertFields(input: ChangedUserInput, errors: readonly FieldError[], current: User): void {
-  const { username, email, password } = input;
-  const after = { username: username ?? current.username, email: email ?? current.email };
-  if (
-    newErrors(input, errors, current).length > 0 ||
-    (password && passwordErrors(password, after).length > 0)
-  )
+  if (newErrors(input, errors, current).length > 0)
     throw validationFailed(brokenRules(input, errors, current));
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { TestApp } from '../support/app.js';
 import type { Answer } from '../support/client.js';
 import { create } from '../support/factories.js';
@@ -85,11 +85,33 @@ const BODIES: Case[] = [
 ];
 const STATUS: Record<string, number> = { malformed_json: 400, too_large: 413, unsupported_media_type: 415 };
 
+const isLogin = (path: string): boolean => path === '/sessions/login';
+/** A login is small and not compressed: those are refused earlier than on other routes. */
+const OF_A_LOGIN: Record<string, string> = {
+  '33 levels': 'malformed_json',
+  '100,000 levels': 'too_large',
+  '100,000 open brackets': 'too_large',
+  '100,000 open objects': 'too_large',
+  'invalid gzip': 'unsupported_media_type',
+  'gzip that breaks off': 'unsupported_media_type',
+  'a gzip bomb': 'unsupported_media_type',
+  'gzip of 1 MiB and a byte': 'unsupported_media_type',
+};
+
+const LARGER: [string, string | Uint8Array, Record<string, string>][] = [
+  ['gzip', gzipSync('{"bogus":1}'), { 'content-encoding': 'gzip' }],
+  ['deflate', deflateSync('{"bogus":1}'), { 'content-encoding': 'Deflate' }],
+  ['br', brotliCompressSync('{"bogus":1}'), { 'content-encoding': 'br' }],
+  ['exactly 1 MiB', `{"bogus":"${'x'.repeat(MIB - 12)}"}`, {}],
+  ['gzip of exactly 1 MiB', gzipSync(`{"bogus":"${'x'.repeat(MIB - 12)}"}`), { 'content-encoding': 'gzip' }],
+];
+
 describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ method, path }) => {
   const send = (body?: string | Uint8Array, headers: Record<string, string> = {}): Promise<Answer> =>
     app.key.send(method, path.replace('{user_id}', target.uuid), body, headers);
 
-  test.each(BODIES)('refuses %s as %s', async (_, code, body, headers = {}) => {
+  test.each(BODIES)('refuses %s as %s', async (what, usual, body, headers = {}) => {
+    const code = (isLogin(path) ? OF_A_LOGIN[what] : undefined) ?? usual;
     const answer = await send(body, headers);
     expect([answer.status, answer.body.code]).toEqual([STATUS[code], code]);
     expect(answer.text).not.toContain('username'); // nothing of the body comes back
@@ -122,13 +144,12 @@ describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ metho
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([status, { code }]);
   });
 
-  test.each([
+  test.each<[string, string | Uint8Array, Record<string, string>]>([
     ['a charset', '{"bogus":1}', { 'content-type': 'application/json; charset=UTF-8' }],
     ['a quoted charset', '{"bogus":1}', { 'content-type': 'Application/JSON;charset="utf-8"' }],
     ['a byte order mark', '\ufeff{"bogus":1}', {}],
-    ['gzip', gzipSync('{"bogus":1}'), { 'content-encoding': 'gzip' }],
-    ['exactly 1 MiB', `{"bogus":"${'x'.repeat(MIB - 12)}"}`, {}],
-    ['brackets in a text', `{"bogus":"${'['.repeat(100_000)}"}`, {}],
+    ['brackets in a text', `{"bogus":"${'['.repeat(1000)}"}`, {}],
+    ...(isLogin(path) ? [] : LARGER),
   ])('reads a body with %s', async (_, body, headers) => {
     const { status, body: problem } = await send(body, headers);
     expect([status, problem.code]).toEqual([422, 'validation_failed']);
@@ -163,8 +184,6 @@ describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ metho
 const OVERLOADED = `a${'\u0301'.repeat(200_000)}${'\u0316'.repeat(200_000)}`;
 
 test.each([
-  ['/sessions/login', { username: OVERLOADED, password: 'x' }, 'username'],
-  ['/sessions/login', { username: 'x', password: OVERLOADED }, 'password'],
   ['/users', { username: 'marks', email: 'marks@example.org', about_me: OVERLOADED }, 'about_me'],
   ['/users', { username: 'marks', email: 'marks@example.org', password: OVERLOADED }, 'password'],
   ['/users', { username: 'marks', email: 'marks@example.org', external_id: OVERLOADED }, 'external_id'],

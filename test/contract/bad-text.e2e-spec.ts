@@ -69,7 +69,7 @@ test.each([
 test.each(BAD)('a login with %s in its name or password is a failed one', async (_, text) => {
   const byName = await app.nobody.post('/sessions/login', {
     username: `admin${text}`,
-    password: 'some password',
+    password: 'some good password',
   });
   const byPassword = await app.nobody.post('/sessions/login', {
     username: 'admin',

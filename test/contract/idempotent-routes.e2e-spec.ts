@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app.js';
+import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
 import type { Answer, Client } from '../support/client.js';
 import { document } from '../support/contract.js';
 import { aUser, create } from '../support/factories.js';
@@ -169,7 +169,7 @@ function shown({ status, text, headers }: Answer) {
 }
 
 test('a login is never repeated from a store: each starts a session', async () => {
-  const login = { username: 'admin', password: 'admin password' };
+  const login = { username: 'admin', password: ADMIN_PASSWORD };
   const key = { 'idempotency-key': randomUUID() };
   const [first, second] = [
     await app.nobody.post('/sessions/login', login, key),

@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
 import { create } from '../support/factories.js';
 import { csv, imported } from '../support/imports.js';
-import { NO_BROWSER, SwaggerPage, launch } from '../support/swagger-page.js';
+import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/swagger-page.js';
 
 interface Operation {
   operationId: string;
@@ -70,11 +70,11 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
   let withKey: SwaggerPage;
   let withoutKey: SwaggerPage;
   beforeAll(async () => {
-    app = await TestApp.start();
-    browser = await launch();
-    withKey = await SwaggerPage.open(browser, app.url);
+    app = await TestApp.start({ BASE_URL: PAGE_URL });
+    browser = await launch(app.url);
+    withKey = await SwaggerPage.open(browser, PAGE_URL);
     await withKey.authorize(API_KEY);
-    withoutKey = await SwaggerPage.open(browser, app.url);
+    withoutKey = await SwaggerPage.open(browser, PAGE_URL);
   });
   afterAll(async () => {
     await browser.close();

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
-import { NO_BROWSER, SwaggerPage, launch } from '../support/swagger-page.js';
+import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/swagger-page.js';
 
 /** The login example has a password that no user has. */
 const withPassword = (prefilled: string) =>
@@ -20,10 +20,10 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
   let app: TestApp;
   let page: SwaggerPage;
   beforeAll(async () => {
-    app = await TestApp.start();
-    browser = await launch();
+    app = await TestApp.start({ BASE_URL: PAGE_URL });
+    browser = await launch(app.url);
   });
-  beforeEach(async () => void (page = await SwaggerPage.open(browser, app.url)));
+  beforeEach(async () => void (page = await SwaggerPage.open(browser, PAGE_URL)));
   afterEach(() => page.close());
   afterAll(async () => {
     await browser.close();

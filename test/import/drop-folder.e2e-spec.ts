@@ -164,7 +164,7 @@ test('a name with a line break is a name like others', async () => {
 test('a file that is written to while it is read is imported when it is whole', async () => {
   await firstStart(database, settings());
   drop.person('b');
-  const read = Reflect.get(DropFolder.prototype, 'read') as DropFolder['read'];
+  const read = Reflect.get(DropFolder.prototype, 'read');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(async function* (
     this: DropFolder,
     ...args
@@ -236,7 +236,7 @@ test('of very many files only some are claimed at a time', async () => {
   const all = Array.from({ length: 130 }, (_, i) => `p${1000 + i}`);
   for (const id of all) drop.person(id);
   let most = 0;
-  const claim = Reflect.get(DropFolder.prototype, 'claim') as DropFolder['claim'];
+  const claim = Reflect.get(DropFolder.prototype, 'claim');
   jest.spyOn(DropFolder.prototype, 'claim').mockImplementation(async function (this: DropFolder, ...args) {
     const file = await claim.apply(this, args);
     most = Math.max(most, drop.names('processing').length);

@@ -34,7 +34,7 @@ async function fresh(): Promise<Record<string, string>> {
   return {
     ...newcomer(database),
     BOOTSTRAP_API_KEY: API_KEY,
-    BOOTSTRAP_WEBMASTER_PASSWORD: 'admin password',
+    BOOTSTRAP_WEBMASTER_PASSWORD: 'paint the garden fence',
   };
 }
 const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });

@@ -146,7 +146,8 @@ test('importing an export changes nothing, whatever values the users have', asyn
   });
   const users = () => databaseOf(app).query('SELECT * FROM users ORDER BY uuid');
   const before = (await users()).map((user) => ({ ...user, managed_by: '' }));
-  const audits = () => databaseOf(app).query('SELECT COUNT(*) AS count FROM audit_events');
+  const audits = () =>
+    databaseOf(app).query("SELECT COUNT(*) AS count FROM audit_events WHERE target_kind = 'user'");
   const auditsBefore = await audits();
   const { text } = await app.key.get('/users/export.csv');
   expect(text).not.toContain('boss without id,');
@@ -183,7 +184,9 @@ test('the same file again writes nothing except its run', async () => {
   const all = async () => {
     const contents = new Map<string, string>();
     for (const table of tables) {
-      const rows = await databaseOf(app).query(`SELECT * FROM ${table}`);
+      // The life of the import itself is recorded.
+      const which = table === 'audit_events' ? " WHERE target_kind = 'user'" : '';
+      const rows = await databaseOf(app).query(`SELECT * FROM ${table}${which}`);
       contents.set(table, table === 'leases' ? String(rows.length) : JSON.stringify(rows));
     }
     return contents;

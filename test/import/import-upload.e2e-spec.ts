@@ -21,8 +21,8 @@ const FILE = csv(
 test('a file creates users, with managers further down in it', async () => {
   const run = await imported(app.key, FILE);
   expect([run.state, counted(run), run.problems]).toEqual(['completed', { created: 3 }, []]);
-  const [audited, ...more] = await auditRows(app, run.id);
-  expect([audited?.action, more]).toEqual(['import.completed', []]);
+  const [created, audited, ...more] = await auditRows(app, run.id);
+  expect([created?.action, audited?.action, more]).toEqual(['import.created', 'import.completed', []]);
   expect(JSON.parse(audited?.changes ?? '')).toContainEqual({ field: 'counts', new: run.counts });
   const ann = await linked(app.key, 'E1');
   const bob = await linked(app.key, 'E2');
@@ -35,7 +35,8 @@ test('the same file again changes nothing', async () => {
   const run = await imported(app.key, FILE);
   expect([run.state, counted(run)]).toEqual(['completed', { unchanged: 3 }]);
   expect(await rowsOf(app.key, run.id)).toEqual([]);
-  expect(await auditRows(app, run.id)).toEqual([]);
+  const actions = (await auditRows(app, run.id)).map(({ action }) => action);
+  expect(actions).toEqual(['import.created', 'import.completed']); // and no row of a user
 });
 
 test('a swap of usernames works', async () => {

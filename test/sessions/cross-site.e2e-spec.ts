@@ -23,6 +23,8 @@ const FOREIGN: [string, Headers][] = [
   ['another site', { origin: 'https://evil.example' }],
   ['a site whose name begins like ours', { origin: `${BASE_URL}.evil.example` }],
   ['another scheme', { origin: BASE_URL.replace('http:', 'https:') }],
+  ['the address at which the service listens, which is not BASE_URL', { origin: 'http://127.0.0.1' }],
+  ['the host that the Host header claims', { origin: 'http://evil.example', host: 'evil.example' }],
   ['another port of this host', { origin: 'http://127.0.0.1:1' }],
   ['a page without an origin', { origin: 'null' }],
   ['an invalid address', { origin: 'nonsense' }],
@@ -39,7 +41,6 @@ describe('a change with a cookie', () => {
     const good: Headers[] = [
       {},
       { origin: BASE_URL },
-      { origin: app.url },
       { origin: BASE_URL, 'sec-fetch-site': 'same-origin' },
       { 'sec-fetch-site': 'none' },
     ];

@@ -11,7 +11,7 @@ beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
 test.each([
-  ['the password is changed', [{ password: 'another password' }]],
+  ['the password is changed', [{ password: 'another long password' }]],
   ['the user is blocked', [{ status: 'Blocked' }]],
   ['the password is removed', [{ password: null }]],
 ])('a login during which %s gets no session', async (_what, changes) => {

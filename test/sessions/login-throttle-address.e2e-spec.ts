@@ -1,48 +1,133 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { LoginThrottle } from '../../src/sessions/login-throttle.service.js';
 import { TestApp } from '../support/app.js';
 import { stopClock } from '../support/clock.js';
 import { create } from '../support/factories.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf } from '../support/people.js';
 
+/** Limits of an address, and of a user from everywhere. A proxy says where a login comes from. */
+const OFFICE = '203.0.113.7';
 let app: TestApp;
 beforeEach(async () => {
   stopClock();
-  app = await TestApp.start({ LOGIN_FAILURES_PER_IP: '7' });
+  app = await TestApp.start({ LOGIN_FAILURES_PER_IP: '7', LOGIN_FAILURES_PER_USER: '9', TRUST_PROXY: '1' });
 });
 afterEach(async () => {
   jest.useRealTimers();
   await app.end();
 });
 
-const login = (username: string, password = 'wrong password') =>
-  app.nobody.post('/sessions/login', { username, password });
-
-test('an address with too many failures is refused for every name, for up to an hour', async () => {
-  const { username } = await create(app.key, { password: PASSWORD });
+const login = (username: string, password = 'wrong password', from = OFFICE) =>
+  app.nobody.post('/sessions/login', { username, password }, { 'x-forwarded-for': from });
+const fillOffice = async () => {
   for (let time = 0; time < 7; time++) {
     expect(problemOf(await login(`name-${time}`))).toEqual([401, 'login_failed']);
   }
-  const answer = await login(username, PASSWORD);
+};
+/** Another address each time, of another network. */
+const elsewhere = (time: number) => `198.51.100.${time}`;
+const endWindows = () =>
+  databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
+
+test('an address with too many failures is refused for the names that failed there, for up to an hour', async () => {
+  await fillOffice();
+  const answer = await login('name-0', PASSWORD);
   expect(problemOf(answer)).toEqual([429, 'login_throttled']);
   expect(answer.headers['retry-after']).toBe(String(60 * 60));
+  expect(problemOf(await login('name-0', PASSWORD, elsewhere(1)))).toEqual([401, 'login_failed']);
+  await endWindows();
+  expect(problemOf(await login('name-0'))).toEqual([401, 'login_failed']);
+});
 
-  await databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
+test('a name that failed there is refused as long as the address, not only for its own 15 minutes', async () => {
+  await fillOffice();
+  jest.setSystemTime(Date.now() + 16 * 60 * 1000);
+  expect(problemOf(await login('name-0', PASSWORD))).toEqual([429, 'login_throttled']);
+});
+
+test('an office is not locked out: who has logged in there still can, at once; a colleague waits a second', async () => {
+  const [regular, newcomer] = [
+    await create(app.key, { password: PASSWORD }),
+    await create(app.key, { password: PASSWORD }),
+  ];
+  expect((await login(regular.username, PASSWORD)).status).toBe(200);
+  await fillOffice();
+  // Even after a failure of their own.
+  expect(problemOf(await login(regular.username))).toEqual([401, 'login_failed']);
+  expect((await login(regular.username, PASSWORD)).status).toBe(200);
+  const began = performance.now();
+  expect((await login(newcomer.username, PASSWORD)).status).toBe(200);
+  expect(performance.now() - began).toBeGreaterThan(990);
+});
+
+test('a newcomer has one guess at an address with too many failures', async () => {
+  const { username } = await create(app.key, { password: PASSWORD });
+  await fillOffice();
+  expect(problemOf(await login(username))).toEqual([401, 'login_failed']);
+  expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
+});
+
+test('a user is guessed at from everywhere only so often, an unknown name too', async () => {
+  for (const name of [(await create(app.key, { password: PASSWORD })).username, 'no such person']) {
+    for (let time = 0; time < 9; time++) {
+      expect(problemOf(await login(name, `wrong ${time}`, elsewhere(time)))).toEqual([401, 'login_failed']);
+    }
+    const answer = await login(name, PASSWORD, elsewhere(10));
+    expect(problemOf(answer)).toEqual([429, 'login_throttled']);
+    expect(answer.headers['retry-after']).toBe(String(60 * 60));
+  }
+});
+
+test('guesses from elsewhere do not lock a user out of the addresses of earlier logins', async () => {
+  const { username } = await create(app.key, { password: PASSWORD });
   expect((await login(username, PASSWORD)).status).toBe(200);
+  for (let time = 0; time < 9; time++) await login(username, `wrong ${time}`, elsewhere(time));
+  expect((await login(username, PASSWORD, elsewhere(10))).status).toBe(429);
+  expect((await login(username, PASSWORD)).status).toBe(200);
+  // The limit of one user at one address holds there too.
+  for (let time = 0; time < 5; time++) expect((await login(username)).status).toBe(401);
+  expect((await login(username, PASSWORD)).status).toBe(429);
+});
+
+test('addresses of one IPv6 network count as one', async () => {
+  for (let time = 0; time < 5; time++) await login('somebody', 'wrong', `2001:db8:1:2::${time + 1}`);
+  expect((await login('somebody', 'wrong', '2001:db8:1:2:ffff::9')).status).toBe(429);
+  expect((await login('somebody', 'wrong', '2001:db8:1:3::1')).status).toBe(401);
 });
 
 test('a login that succeeds does not clear the failures of its address', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   for (let time = 0; time < 7; time++) {
     expect((await login(`name-${time}`)).status).toBe(401);
-    if (time < 6) expect((await login(username, PASSWORD)).status).toBe(200);
+    expect((await login(username, PASSWORD)).status).toBe(200);
   }
-  expect((await login(username, PASSWORD)).status).toBe(429);
+  expect((await login('name-0')).status).toBe(429);
 });
 
 test('neither keys nor live sessions are slowed down', async () => {
   const { client } = await aPerson(app);
-  for (let time = 0; time < 7; time++) await login(`name-${time}`);
-  expect((await login('another')).status).toBe(429);
-  expect((await client.get('/users/me')).status).toBe(200);
-  expect((await app.key.get('/users/search')).status).toBe(200);
+  await fillOffice();
+  const there = { 'x-forwarded-for': OFFICE };
+  expect((await login('name-0')).status).toBe(429);
+  expect((await client.get('/users/me', there)).status).toBe(200);
+  expect((await app.key.get('/users/search', there)).status).toBe(200);
+});
+
+test('the addresses of a user are kept in bounds, and not for ever', async () => {
+  const { username, uuid } = await create(app.key, { password: PASSWORD });
+  const rows = () =>
+    databaseOf(app).query<{ network: string }>(
+      'SELECT network FROM login_addresses WHERE user_uuid = ? ORDER BY network',
+      [uuid],
+    );
+  const begin = Date.now();
+  for (let time = 0; time < 23; time++) {
+    jest.setSystemTime(begin + time * 1000);
+    expect((await login(username, PASSWORD, `198.51.100.${100 + time}`)).status).toBe(200);
+  }
+  const kept = (await rows()).map(({ network }) => network);
+  expect([kept.length, kept[0], kept.at(-1)]).toEqual([20, '198.51.100.103', '198.51.100.122']);
+  jest.setSystemTime(begin + 91 * 24 * 3600 * 1000);
+  await app.app.get(LoginThrottle).purge();
+  expect(await rows()).toEqual([]);
 });

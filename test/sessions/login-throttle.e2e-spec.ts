@@ -59,6 +59,14 @@ describe('after five failures of one name', () => {
     expect((await login(other.username, PASSWORD)).status).toBe(200);
   });
 
+  test('both names of a user count as one: whoever tries them in turn has five guesses, not ten', async () => {
+    const { username, email } = await create(app.key, { password: PASSWORD });
+    await fail(3, username);
+    await fail(2, email);
+    expect(problemOf(await login(email, PASSWORD))).toEqual([429, 'login_throttled']);
+    expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
+  });
+
   test('an address claimed in a header does not help', async () => {
     await fail(5, 'forwarded');
     const claimed = {
@@ -106,8 +114,9 @@ test('first failures of many names at once are answered, and none is lost', asyn
   const answers = await Promise.all(names.map((name) => login(name, PASSWORD)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
   const rows = await databaseOf(app).query<{ failures: number }>('SELECT failures FROM login_failures');
-  // One row per name, and one for their shared address.
-  expect(rows.map(({ failures }) => failures).sort((a, b) => a - b)).toEqual([...names.map(() => 1), 20]);
+  // Of each name one row for this address and one for all, and one row of their shared address.
+  const ones = [...names, ...names].map(() => 1);
+  expect(rows.map(({ failures }) => failures).sort((a, b) => a - b)).toEqual([...ones, 20]);
 });
 
 test('failures are stored in the database: the next instance continues counting', async () => {

@@ -1,8 +1,9 @@
+import { hash } from '@node-rs/argon2';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app.js';
 import type { Answer, Json } from '../support/client.js';
 import { create } from '../support/factories.js';
-import { PASSWORD, fieldErrorsOf, problemOf } from '../support/people.js';
+import { PASSWORD, databaseOf, fieldErrorsOf, problemOf } from '../support/people.js';
 
 let app: TestApp;
 let zoe: Json;
@@ -35,11 +36,23 @@ test.each([
 test.each([
   ['trimmed', PASSWORD, `${PASSWORD} `],
   ['compared in any case', PASSWORD, PASSWORD.toUpperCase()],
-  ['cut at a NUL', 'eight\0and more', 'eight\0and less'],
 ])('a password is never %s', async (_, password, other) => {
   const user = await create(app.key, { password });
   expect(problemOf(await login(user.username, other))).toEqual([401, 'login_failed']);
   expect((await login(user.username, password)).status).toBe(200);
+});
+
+test('a password that was set under older rules still works, NUL included', async () => {
+  for (const [password, other] of [
+    ['hunter2', 'hunter3'],
+    ['eight\0and more', 'eight\0and less'],
+  ] as const) {
+    const user = await create(app.key);
+    const stored = await hash(password);
+    await databaseOf(app).execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [stored, user.uuid]);
+    expect(problemOf(await login(user.username, other))).toEqual([401, 'login_failed']);
+    expect((await login(user.username, password)).status).toBe(200);
+  }
 });
 
 test('a password fits however its accents are composed', async () => {

@@ -65,7 +65,7 @@ test.each<[string, object, object]>([
   ['becomes a Webmaster', {}, { roles: ['Webmaster'] }],
   ['becomes a Webmaster with other roles', { roles: ['Editor'] }, { roles: ['Editor', 'Webmaster'] }],
   ['is a Webmaster no longer', { roles: ['Webmaster'] }, { roles: [] }],
-  ['gets another password', {}, { password: 'another password' }],
+  ['gets another password', {}, { password: 'another long password' }],
   ['loses the password', {}, { password: null }],
 ])('all sessions end with the very next request when the user %s', async (_, before, after) => {
   const { user, client, second } = await withTwo({ ...before });
@@ -104,10 +104,10 @@ test('a refused change ends nothing', async () => {
 
 test('changing the own password keeps this session and ends the others', async () => {
   const { user, client, second } = await withTwo();
-  const body = { password: 'another password', current_password: PASSWORD };
+  const body = { password: 'another long password', current_password: PASSWORD };
   expect((await client.put(`/users/${user.uuid}`, body)).status).toBe(200);
   expect([await next(client), await next(second)]).toEqual([ALIVE, ENDED]);
-  expect(await next(await app.login(user.username, 'another password'))).toEqual(ALIVE);
+  expect(await next(await app.login(user.username, 'another long password'))).toEqual(ALIVE);
 });
 
 test('a Webmaster who drops the role is logged out with the next request', async () => {
@@ -130,9 +130,9 @@ test('nobody logs in with a password that was changed, nor while blocked', async
   const { user } = await aPerson(app);
   const status = async (password: string) =>
     (await other.nobody.post('/sessions/login', { username: user.username, password })).status;
-  await change(user, { password: 'another password' });
-  expect([await status(PASSWORD), await status('another password')]).toEqual([401, 200]);
+  await change(user, { password: 'another long password' });
+  expect([await status(PASSWORD), await status('another long password')]).toEqual([401, 200]);
   await change(user, { status: 'Blocked' });
-  expect(await status('another password')).toBe(401);
+  expect(await status('another long password')).toBe(401);
   expect(await next(await app.login('admin', ADMIN_PASSWORD))).toEqual(ALIVE);
 });

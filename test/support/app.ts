@@ -8,8 +8,8 @@ import { Client } from './client.js';
 import { type TestDatabase, freshDatabase } from './database.js';
 import { ROOT } from './process.js';
 
-export const API_KEY = 'test-key-0123456789-0123456789-0123456789';
-export const ADMIN_PASSWORD = 'admin password';
+export const API_KEY = 'test-9fK2mWq7Xr4Zt8Lc3Vb6Np1Sd5Gh0Jy-key';
+export const ADMIN_PASSWORD = 'paint the garden fence';
 /** The address that the tests expect in `user_avatar` and others. */
 export const BASE_URL = 'http://rollcall.test';
 

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { type Socket, connect } from 'node:net';
 
 /** Sends a body in chunks, without a `Content-Length`. @returns status and the answer's text. */
 export function sendChunked(
@@ -40,4 +41,69 @@ export function sendBytes(url: string, bytes: string): Promise<string> {
     });
     socket.write(bytes, 'latin1');
   });
+}
+
+/** A connection on which a test writes bytes as it likes. It stays open when the server ends its side. */
+export class RawConnection {
+  private text = '';
+  /** Settles when the server has closed the connection, with everything that it sent. */
+  readonly closed: Promise<string>;
+  /** Settles when the server has ended its side, with everything that it sent. */
+  readonly ended: Promise<string>;
+
+  private constructor(readonly socket: Socket) {
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => (this.text += chunk));
+    socket.on('error', () => undefined); // a reset is a way to close
+    this.closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        resolve(this.text);
+      });
+    });
+    const end = new Promise<void>((resolve) => socket.on('end', resolve));
+    this.ended = Promise.race([end, this.closed]).then(() => this.text);
+  }
+
+  static async open(url: string): Promise<RawConnection> {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    const connection = new RawConnection(socket);
+    await once(socket, 'connect');
+    return connection;
+  }
+
+  /** Connects and sends a request line with headers. */
+  static async request(
+    url: string,
+    line: string,
+    headers: Record<string, string>,
+    body: string | Uint8Array = '',
+  ): Promise<RawConnection> {
+    const connection = await RawConnection.open(url);
+    const fields = Object.entries({ host: 'rollcall.test', ...headers });
+    const head = [`${line} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`), '', ''];
+    connection.socket.write(Buffer.concat([Buffer.from(head.join('\r\n'), 'latin1'), Buffer.from(body)]));
+    return connection;
+  }
+
+  /** Resolves with everything that was sent so far, once that matches. @throws Error when the server closes before. */
+  async until(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.text)) {
+      if (this.socket.closed) throw new Error(`the server closed after: ${this.text}`);
+      await Promise.race([once(this.socket, 'data'), this.closed]);
+    }
+    return this.text;
+  }
+}
+
+/** The last answer in a text that a server sent: status, headers and body. */
+export function lastAnswer(text: string): { status: number; headers: Record<string, string>; body: string } {
+  const start = text.lastIndexOf('HTTP/1.1 ');
+  const [head = '', body = ''] = text.slice(start).split('\r\n\r\n', 2);
+  const [line = '', ...fields] = head.split('\r\n');
+  const headers = fields.map((field) => {
+    const colon = field.indexOf(':');
+    return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()] as const;
+  });
+  return { status: Number(line.split(' ')[1]), headers: Object.fromEntries(headers), body };
 }

@@ -1,4 +1,7 @@
 import { hash } from '@node-rs/argon2';
+import { v7 as uuidv7 } from 'uuid';
+import { SealVerifier } from '../../src/audit/seal-verifier.service.js';
+import { Sealer } from '../../src/audit/sealer.service.js';
 import { Env } from '../../src/config/env.js';
 import { PurgeService } from '../../src/setup/purge.service.js';
 import type { TestApp } from './app.js';
@@ -7,8 +10,9 @@ import { aUser, create } from './factories.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds } from './people.js';
 import { type Query, nextOf, search } from './search.js';
 import { seededUser, seededUuid } from './seed.js';
-import { BUSY_ACTOR } from './seed-history.js';
+import { BUSY_ACTOR, BUSY_RUNNER } from './seed-history.js';
 
+const HOUR_MILLIS = 3_600_000;
 const SORTS = [
   'relevance',
   'updated',
@@ -142,6 +146,8 @@ export async function lookAround(app: TestApp): Promise<void> {
     `actor=${BUSY_ACTOR}&target=${seededUuid(7)}`,
     `action=user.blocked&target=${seededUuid(7)}`,
     `actor=${BUSY_ACTOR}&field=surname&actor_kind=key`,
+    `actor=${BUSY_RUNNER}`,
+    `target=${seededUuid(7)}&field=phone&actor=${BUSY_RUNNER}`,
   ];
   for (const filter of filters) {
     await ok(key.get(`/audit?limit=5&${filter}`));
@@ -150,6 +156,21 @@ export async function lookAround(app: TestApp): Promise<void> {
   }
   for (const path of ['/health/live', '/health/ready', '/metrics']) await ok(nobody.raw('GET', path));
   await ok(nobody.get('/status'));
+}
+
+/** Seals the audit, finds a row that came late, and compares all with the seals. */
+export async function seal(app: TestApp): Promise<void> {
+  const sealer = app.app.get(Sealer);
+  await sealer.run();
+  const id = uuidv7({ msecs: Date.now() - 2 * HOUR_MILLIS });
+  const columns = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
+  await databaseOf(app).execute(
+    `INSERT INTO audit_events (${columns}) VALUES (?, ?, 'system', NULL, 'user.updated', 'user', ?, '[]', 'late', '')`,
+    [id, inSeconds(-7200), seededUuid(7)],
+  );
+  await sealer.run(Date.now() + 2 * HOUR_MILLIS);
+  const { fault, late } = await app.app.get(SealVerifier).verify();
+  if (fault || late !== 1) throw new Error(`${late} late rows; ${JSON.stringify(fault)}`);
 }
 
 /** A key blocks more users than it may, and its fuse is reset. */

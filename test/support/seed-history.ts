@@ -2,6 +2,7 @@ import { NO_CHANGES } from '../../src/common/changes.js';
 import { toJson } from '../../src/common/json.js';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditEventEntity } from '../../src/audit/audit.entity.js';
+import { AuditRunEntity } from '../../src/audit/audit-run.entity.js';
 import { now, secondsFrom, toMillis } from '../../src/common/time.js';
 import { insertRows } from '../../src/database/engine/bulk.js';
 import type { Sql } from '../../src/database/engine/sql.js';
@@ -27,6 +28,9 @@ export const BUSY_ACTOR = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
 /** A finished import with as many rows as there are rows of history. */
 export const BIG_RUN = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e11';
 
+/** Who started the import that half of the seeded audit rows are of. */
+export const BUSY_RUNNER = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e12';
+
 const EXPIRED = 10;
 const RUNS = 300;
 const HOUR = 3600;
@@ -42,6 +46,7 @@ export async function seedHistory({ app }: TestApp, count: number): Promise<void
     await insertRows(tx, LoginFailureEntity, list(count, failure));
     await insertRows(tx, IdempotencyEntity, list(count, idempotency));
     await insertRuns(tx, count);
+    await insertRows(tx, AuditRunEntity, list(RUNS, run));
   });
 }
 
@@ -55,8 +60,8 @@ function audit(index: number): AuditEventEntity {
   return {
     id: uuidv7(MILLIS_OF(time, index)),
     time,
-    actor_kind: index % 2 ? 'key' : 'system',
-    actor_id: index % 2 ? BUSY_ACTOR : null,
+    actor_kind: index % 2 ? 'key' : 'import',
+    actor_id: index % 2 ? BUSY_ACTOR : BIG_RUN,
     action: index % 3 ? 'user.updated' : 'user.created',
     target_kind: 'user',
     target_id: seededUuid(index),
@@ -78,6 +83,14 @@ function session(index: number): SessionEntity {
     ip: '',
   };
 }
+
+/** The big run, and others without a row, of one person. */
+const run = (index: number): AuditRunEntity => ({
+  run_id: index === 0 ? BIG_RUN : uuidv7(),
+  part: 'started',
+  person_kind: 'user',
+  person_id: BUSY_RUNNER,
+});
 
 const failure = (index: number): LoginFailureEntity => ({
   scope: sha256(`scope ${index}`),

@@ -13,7 +13,14 @@ export const NO_BROWSER = existsSync(EXECUTABLE)
   ? undefined
   : `no Chromium at ${EXECUTABLE}, set CHROMIUM_PATH`;
 
-export const launch = (): Promise<Browser> => chromium.launch({ executablePath: EXECUTABLE, args: ARGS });
+/** The address of the pages: a session may be used from there only, so it is the `BASE_URL` of the service. */
+export const PAGE_URL = 'http://localhost:8010';
+
+/** A browser for which a service is at `PAGE_URL`. @param url where the service listens. */
+export function launch(url: string): Promise<Browser> {
+  const rule = `--host-resolver-rules=MAP ${new URL(PAGE_URL).host} ${new URL(url).host}`;
+  return chromium.launch({ executablePath: EXECUTABLE, args: [...ARGS, rule] });
+}
 
 export interface Shown {
   /** Status and body as the page shows them. */

@@ -15,6 +15,7 @@ function refusal(variables: Variables): string {
   }
 }
 
+const RANDOM_KEY = 'w8Kd3_zPq0-Lx7Rt2Vb9Ny4Mh6Jc1Gf5Ts';
 const read = (variables: Variables, name: keyof Env): unknown => loadEnv(variables)[name];
 
 test('without any variable every setting has its default', () => {
@@ -23,7 +24,6 @@ test('without any variable every setting has its default', () => {
     PORT: 3000,
     DATABASE_POOL_SIZE: 32,
     MIGRATE_ON_START: 'auto',
-    SESSION_COOKIE_NAME: 'rollcall_session',
     SESSION_IDLE_MINUTES: 120,
     SESSION_ABSOLUTE_MINUTES: 720,
     LOGIN_FAILURES_PER_NAME: 5,
@@ -52,11 +52,14 @@ test.each<[keyof Env, string, unknown]>([
   ['SEARCH_TIMEOUT', '0.5', 0.5],
   ['SEARCH_TIMEOUT', '10', 10],
   ['MIGRATE_ON_START', 'false', 'false'],
-  ['BOOTSTRAP_API_KEY', '!~'.repeat(16), '!~'.repeat(16)],
-  ['BOOTSTRAP_API_KEY', 'k'.repeat(128), 'k'.repeat(128)],
-  ['BOOTSTRAP_WEBMASTER_PASSWORD', '12345678', '12345678'],
-  ['BOOTSTRAP_WEBMASTER_PASSWORD', '😀'.repeat(128), '😀'.repeat(128)],
-  ['SESSION_COOKIE_NAME', '__Host-sid', '__Host-sid'],
+  ['BOOTSTRAP_API_KEY', RANDOM_KEY, RANDOM_KEY],
+  ['BOOTSTRAP_API_KEY', RANDOM_KEY.repeat(4).slice(0, 128), RANDOM_KEY.repeat(4).slice(0, 128)],
+  ['BOOTSTRAP_WEBMASTER_PASSWORD', 'cavort by 9 moons', 'cavort by 9 moons'],
+  ['BOOTSTRAP_WEBMASTER_PASSWORD', '😀😁😂😃😄😅😆😇😈😉😊😋', '😀😁😂😃😄😅😆😇😈😉😊😋'],
+  ['PASSWORD_MIN_LENGTH', '8', 8],
+  ['PASSWORD_MIN_LENGTH', '64', 64],
+  ['SESSION_COOKIE_NAME', 'intranet.sid', 'intranet.sid'],
+  ['LOGIN_FAILURES_PER_USER', '1', 1],
   ['SESSION_IDLE_MINUTES', '1', 1],
   ['SESSION_ABSOLUTE_MINUTES', '525600', 525600],
   ['LOGIN_FAILURES_PER_NAME', '1', 1],
@@ -95,9 +98,27 @@ const REFUSED: Record<string, string[]> = {
   DATABASE_TLS_CA_FILE: ['f'.repeat(4097)],
   DATABASE_POOL_SIZE: [...AT_LEAST_1, '501'],
   MIGRATE_ON_START: ['yes', 'TRUE', '1'],
-  BOOTSTRAP_API_KEY: ['k'.repeat(31), 'k'.repeat(129), `${'k'.repeat(40)} k`, `${'k'.repeat(40)}é`],
-  BOOTSTRAP_WEBMASTER_PASSWORD: ['hunter2', 'p'.repeat(129)],
-  SESSION_COOKIE_NAME: ['a b', 'a=b', 'a;b', 'a,b', 'é', 'n'.repeat(65)],
+  BOOTSTRAP_API_KEY: [
+    ...[RANDOM_KEY.slice(0, 31), RANDOM_KEY.repeat(4), `${RANDOM_KEY} k`, `${RANDOM_KEY}é`],
+    ...['a'.repeat(32), '!~'.repeat(16), 'abcdefghijklmnopqrstuvwxyz012345', '0123456789'.repeat(4)],
+  ],
+  BOOTSTRAP_WEBMASTER_PASSWORD: [
+    ...['hunter2', 'hunter2-xy', `cavort by 9 moons${'p7'.repeat(60)}`, ' '.repeat(12), '123456789012'],
+    ...['aaaaaaaaaaaa', 'admin-admin-admin', 'cavort by\x079 moons'],
+  ],
+  PASSWORD_MIN_LENGTH: [...INTEGERS, '7', '65'],
+  LOGIN_FAILURES_PER_USER: AT_LEAST_1,
+  SESSION_COOKIE_NAME: [
+    '__Host-sid',
+    '__host-sid',
+    '__Secure-sid',
+    'a b',
+    'a=b',
+    'a;b',
+    'a,b',
+    'é',
+    'n'.repeat(65),
+  ],
   SESSION_IDLE_MINUTES: AT_LEAST_1,
   SESSION_ABSOLUTE_MINUTES: AT_LEAST_1,
   LOGIN_FAILURES_PER_NAME: AT_LEAST_1,
@@ -128,8 +149,11 @@ const REFUSED: Record<string, string[]> = {
   TLS_CERT_FILE: ['f'.repeat(4097)],
   TLS_KEY_FILE: ['f'.repeat(4097)],
   REQUEST_TIMEOUT_SECONDS: [...AT_LEAST_1, '301'],
+  MAX_CONNECTIONS: [...AT_LEAST_1, '9', '100001'],
   SEARCH_TIMEOUT: ['0', '0.01', '10.5', '-1', 'x', '1e1', '2 s', '1.0001'],
   RATE_LIMIT_PER_MINUTE: AT_LEAST_1,
+  SESSION_RATE_LIMIT_PER_MINUTE: ['-1', 'x', '1.5'],
+  COMPRESSION: ['no', '0', 'False'],
   FUSE_MIN: ['-1', 'x', '1000001'],
   FUSE_PERCENT: PERCENT,
   SHUTDOWN_DELAY_SECONDS: ['-1', 'x', '301'],
@@ -170,6 +194,22 @@ test.each(['2', '64'])('WORKERS=%s is taken with MariaDB or MySQL, and refused w
   for (const DATABASE_URL of ['', 'sqlite:./x.sqlite']) {
     expect(refusal({ WORKERS, DATABASE_URL })).toMatch(/^- WORKERS must be 1 on SQLite.*MariaDB or MySQL/m);
   }
+});
+
+test.each([
+  [{}, 'rollcall_session'],
+  [{ BASE_URL: 'https://x.example.org' }, '__Host-rollcall_session'],
+  [{ TLS_CERT_FILE: 'x.pem' }, '__Host-rollcall_session'],
+  [{ BASE_URL: 'https://x.example.org', SESSION_COOKIE_NAME: 'sid' }, 'sid'],
+  [{ BASE_URL: 'https://x.example.org', SESSION_COOKIE_NAME: '__Secure-sid' }, '__Secure-sid'],
+])('with %j the session cookie is %s', (variables: Variables, name) => {
+  expect(loadEnv(variables).sessionCookieName).toBe(name);
+});
+
+test('a longer minimum holds for the first password too', () => {
+  const BOOTSTRAP_WEBMASTER_PASSWORD = 'cavort by 9 moons';
+  const message = refusal({ BOOTSTRAP_WEBMASTER_PASSWORD, PASSWORD_MIN_LENGTH: '20' });
+  expect(message).toContain('BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it must have at least 20');
 });
 
 test('an empty variable counts as unset', () => {

@@ -14,6 +14,7 @@ import { toProblem, toProblemError } from '../../src/http/problem.js';
 /** The table of the interface: a code never changes its status. */
 const STATUS: Record<string, number> = {
   malformed_json: 400,
+  malformed_request: 400,
   malformed_uuid: 400,
   invalid_parameter: 400,
   unauthenticated: 401,
@@ -33,7 +34,9 @@ const STATUS: Record<string, number> = {
   precondition_failed: 412,
   too_large: 413,
   unsupported_media_type: 415,
+  expectation_failed: 417,
   validation_failed: 422,
+  headers_too_large: 431,
   internal: 500,
   unavailable: 503,
 };
@@ -55,7 +58,8 @@ test('every code has its own title and remedy, and a name that fits into a URL',
 test('the field codes are those of the interface', () => {
   expect([...FIELD_CODES].sort()).toEqual(
     [
-      'required blank too_long too_short invisible_character invalid_format invalid_type invalid_value unknown_field unknown_role',
+      'required blank too_long too_short invisible_character invalid_format invalid_type invalid_value too_common unknown_field',
+      'unknown_role',
       'unknown_reference self_reference cycle exclusive_roles uuid_mismatch',
     ]
       .join(' ')

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { isObject, jsonDepth } from '../../src/common/json.js';
+import { isObject, jsonExcess } from '../../src/common/json.js';
 
+const ROOMY = { depth: 100, values: 1000 };
 test.each([
   ['1', 0],
   ['{}', 1],
@@ -14,11 +15,24 @@ test.each([
   [']]]][', 0],
   ['', 0],
 ])('the depth of %s is %d', (text, depth) => {
-  expect(jsonDepth(text)).toBe(depth);
+  expect(jsonExcess(text, { ...ROOMY, depth })).toBeUndefined();
+  if (depth > 0) expect(jsonExcess(text, { ...ROOMY, depth: depth - 1 })).toBe('depth');
 });
 
-test('a megabyte of brackets is measured without recursion', () => {
-  expect(jsonDepth('['.repeat(1_000_000))).toBe(1_000_000);
+test.each([
+  ['1', 1],
+  ['{}', 2],
+  ['{"a":1,"b":[1,2]}', 5],
+  ['[",,,,[[["]', 2],
+  ['{"a":1,"a":1,"a":1}', 4],
+])('%s counts as %d values', (text, values) => {
+  expect(jsonExcess(text, { ...ROOMY, values })).toBeUndefined();
+  if (values > 1) expect(jsonExcess(text, { ...ROOMY, values: values - 1 })).toBe('values');
+});
+
+test('a megabyte of brackets or members is left at the limit', () => {
+  expect(jsonExcess('['.repeat(1_000_000), ROOMY)).toBe('depth');
+  expect(jsonExcess('{},'.repeat(300_000), ROOMY)).toBe('values');
 });
 
 test.each([

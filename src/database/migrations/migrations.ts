@@ -8,6 +8,8 @@ import { IdempotentRequests1764300000000 } from './1764300000000-idempotent-requ
 import { FewerIndexes1764400000000 } from './1764400000000-fewer-indexes.js';
 import { NarrowKeys1764500000000 } from './1764500000000-narrow-keys.js';
 import { RightsAndFuses1764550000000 } from './1764550000000-rights-and-fuses.js';
+import { AuditSeals1764600000000 } from './1764600000000-audit-seals.js';
+import { LoginAddresses1764700000000 } from './1764700000000-login-addresses.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -21,4 +23,6 @@ export const MIGRATIONS = [
   FewerIndexes1764400000000,
   NarrowKeys1764500000000,
   RightsAndFuses1764550000000,
+  AuditSeals1764600000000,
+  LoginAddresses1764700000000,
 ];

@@ -21,6 +21,7 @@ import {
   type RunChange,
   type RunState,
   callerOf,
+  endOf,
   noCounts,
 } from '../runs/import-run.js';
 import { Cancelled, NotOurs, RightsLost, Stopping, type Checkpoint } from '../runs/checkpoint.js';
@@ -112,12 +113,13 @@ export class RunProcess {
   private async supersede(tx: Sql, run: ImportRun): Promise<void> {
     if (run.reverts !== null) return;
     const older = await this.runs.ofDataset(run.dataset, ['needs_approval'], 100, tx);
-    for (const { id } of older.filter((other) => other.id < run.id)) {
+    for (const other of older.filter(({ id }) => id < run.id)) {
       const reason = {
         code: 'newer_run',
         message: `A newer import of this data set took its place: ${run.id}.`,
       };
-      await this.runs.update(tx, id, { state: 'superseded', finished: now(), reason });
+      await this.runs.update(tx, other.id, { state: 'superseded', finished: now(), reason });
+      await this.audit.record(tx, callerOf(run), [endOf({ ...other, state: 'superseded', reason })]);
     }
   }
 
@@ -205,7 +207,7 @@ export class RunProcess {
     await checkpoint.commit(async (tx) => {
       const change = { ...(await settle(tx)), state, finished: now() };
       await this.runs.update(tx, run.id, change);
-      if (run.appliedBatches > 0 && wrote({ ...run, ...change })) await this.record(tx, run, change);
+      await this.audit.record(tx, callerOf(run), [endOf({ ...run, ...change })]);
     });
     // The run has ended. If its file cannot be deleted, the next purge deletes it.
     await this.files.delete(run.id).catch((error: unknown) => {
@@ -213,20 +215,4 @@ export class RunProcess {
     });
     this.log.event('import', { run: run.id, state });
   }
-
-  private async record(tx: Sql, run: ImportRun, { counts, missing }: RunChange): Promise<void> {
-    const changes = [
-      { field: 'counts', new: counts },
-      { field: 'missing', new: missing },
-    ];
-    await this.audit.record(tx, callerOf(run), [
-      { action: 'import.completed', target: { kind: 'import', id: run.id }, changes },
-    ]);
-  }
-}
-
-/** Whether the run has changed users. */
-function wrote({ counts, missing }: Pick<ImportRun, 'counts' | 'missing'>): boolean {
-  const { created = 0, updated = 0, blocked = 0, reactivated = 0 } = counts ?? {};
-  return created + updated + blocked + reactivated + missing.blocked > 0;
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { datasetScope } from '../../access/scopes.js';
+import { AuditService } from '../../audit/audit.service.js';
 import { ProblemError, unavailable } from '../../common/errors.js';
 import { truncated } from '../../common/text.js';
 import { TransactionRunner } from '../../database/transaction-runner.js';
@@ -9,7 +10,7 @@ import { UserSettings } from '../../users/input/user-settings.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import type { StoredFile } from '../file/import-store.js';
 import type { ImportOptions } from '../runs/import-options.js';
-import { type ImportRun, newRun } from '../runs/import-run.js';
+import { type ImportRun, newRun, startOf } from '../runs/import-run.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportWorker } from './import-worker.service.js';
 
@@ -21,6 +22,7 @@ export class RunQueue {
     private readonly files: ImportFilesRepository,
     private readonly worker: ImportWorker,
     private readonly transactions: TransactionRunner,
+    private readonly audit: AuditService,
     private readonly settings: UserSettings,
   ) {}
 
@@ -50,6 +52,7 @@ export class RunQueue {
       if (parts !== file.parts) throw unavailable('The stored file is incomplete; send it again.', 1);
       const queued = newRun(file, options, caller);
       await this.runs.insert(tx, queued);
+      await this.audit.startRun(tx, caller, queued.id, startOf(queued));
       return queued;
     }, caller);
     this.worker.wake();

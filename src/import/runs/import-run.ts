@@ -1,4 +1,6 @@
 import type { Actor, Caller } from '../../access/actor.js';
+import type { AuditAction } from '../../audit/audit-event.js';
+import type { AuditEvent } from '../../audit/audit.service.js';
 import { now } from '../../common/time.js';
 import type { ImportOptions } from './import-options.js';
 
@@ -103,6 +105,31 @@ export interface ImportRun {
 export type RunChange = Partial<
   Omit<ImportRun, 'id' | 'dataset' | 'options' | 'reverts' | 'file' | 'caller' | 'created'>
 >;
+
+/** What the audit says of the start of a run. */
+export const startOf = ({ dataset, dryRun, reverts, file }: ImportRun) => [
+  { field: 'dataset', new: dataset },
+  { field: 'dry_run', new: dryRun },
+  ...(reverts === null ? [] : [{ field: 'reverts', new: reverts }]),
+  { field: 'file', new: file },
+];
+
+const ENDS: Partial<Record<RunState, AuditAction>> = {
+  cancelled: 'import.cancelled',
+  failed: 'import.failed',
+  superseded: 'import.superseded',
+};
+
+/** What the audit says of the end of a run. */
+export function endOf({ id, state, counts, missing, reason }: ImportRun): AuditEvent {
+  const changes = [
+    { field: 'state', new: state },
+    ...(counts === null ? [] : [{ field: 'counts', new: counts }]),
+    ...(counts === null ? [] : [{ field: 'missing', new: missing }]),
+    ...(reason === null ? [] : [{ field: 'reason', new: reason.code }]),
+  ];
+  return { action: ENDS[state] ?? 'import.completed', target: { kind: 'import', id }, changes };
+}
 
 /** A run before its turn. */
 export function newRun(

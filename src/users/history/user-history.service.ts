@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
-import type { AuditChange, AuditRecord } from '../../audit/audit-event.js';
+import type { AuditChange, AuditRecord, Party } from '../../audit/audit-event.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { truncated } from '../../common/text.js';
 import { UserDirectory } from '../directory/user-directory.service.js';
@@ -36,20 +36,24 @@ export class UserHistory {
     uuid: string,
     after: string | undefined,
     limit: number,
-  ): Promise<{ count: number; events: HistoryEvent[]; next: string | undefined }> {
+  ): Promise<{ count: number; exact: boolean; events: HistoryEvent[]; next: string | undefined }> {
     const { records, last } = await this.audit.page({ target: uuid }, after, limit);
     const names = await this.names(records);
     const events = records.map((event) => {
-      const actorName = names.get(event.actor.id ?? '') ?? event.actor.kind;
+      const actorName = nameOf(event.actor, names);
       return { event, actorName, summary: summary(event, actorName) };
     });
-    return { count: await this.audit.count({ target: uuid }), events, next: last };
+    return { ...(await this.audit.count({ target: uuid })), events, next: last };
   }
 
   /** Id of an actor → its name for people. */
   private async names(records: readonly AuditRecord[]): Promise<Map<string, string>> {
     const of = (kind: string) =>
-      records.flatMap(({ actor }) => (actor.kind === kind ? (actor.id ?? []) : []));
+      records.flatMap(({ actor }) =>
+        [actor, actor.started_by, actor.approved_by].flatMap((party) =>
+          party?.kind === kind ? (party.id ?? []) : [],
+        ),
+      );
     const users = await this.users.byUuids(of('user'));
     const keys = of('key').length > 0 ? await this.keys.list() : [];
     return new Map([
@@ -58,6 +62,19 @@ export class UserHistory {
       ...of('import').map((id): [string, string] => [id, `import ${id}`]),
     ]);
   }
+}
+
+/** `import 0198… (started by jane, approved by joe)`; the kind of an actor without a name. */
+function nameOf(
+  { started_by, approved_by, ...actor }: AuditRecord['actor'],
+  names: ReadonlyMap<string, string>,
+): string {
+  const name = ({ kind, id }: Party): string => names.get(id ?? '') ?? kind;
+  const people = [
+    ...(started_by ? [`started by ${name(started_by)}`] : []),
+    ...(approved_by ? [`approved by ${name(approved_by)}`] : []),
+  ];
+  return people.length === 0 ? name(actor) : `${name(actor)} (${people.join(', ')})`;
 }
 
 /** `jane blocked the user: status from "Active" to "Blocked"` */

@@ -1,19 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayUnique,
-  IsBoolean,
-  IsIn,
-  IsNotEmpty,
-  IsString,
-  MaxLength,
-  MinLength,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayUnique, IsBoolean, IsIn, IsNotEmpty, IsString, MaxLength } from 'class-validator';
 import { isObject } from '../../common/json.js';
 import { caseFold, isCleanText, isWithin, normalForm, normalise, truncated } from '../../common/text.js';
 import { isUuid } from '../../common/uuid.js';
 import { Clean, Honest, Normalise, Rule, TextRule, Visible, line, trimmed } from '../../input/rules.js';
+import { Sized } from '../../input/size.js';
 import {
   MAX,
   MOST,
@@ -71,8 +63,8 @@ export const Secret = (schema: Schema) =>
     TextRule('invalid_format', 'may not hold broken Unicode', (text) => text.isWellFormed()),
   );
 
-export const NewSecret = ({ minLength, ...schema }: Schema & { minLength: number }) =>
-  applyDecorators(Secret({ minLength, nullable: true, ...schema }), MinLength(minLength));
+/** A password to be set; `NewPasswords` has its rules, which need settings and the user. */
+export const NewSecret = (schema: Schema & { minLength: number }) => Secret({ nullable: true, ...schema });
 
 /** The one text whose inner runs of spaces collapse. */
 export const Username = (schema: Schema) =>
@@ -90,9 +82,13 @@ export const Email = (schema: Schema) =>
     ),
   );
 
+/** More than the values of a short form have. */
+const SHORT = 64;
+
 export const Status = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ enum: STATUSES, ...schema }),
+    Sized({ text: SHORT }),
     Normalise(line),
     IsNotEmpty(),
     IsString(),
@@ -105,6 +101,7 @@ export const Flag = (schema: Schema) =>
 export const Reference = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, format: 'uuid', nullable: true, ...schema }),
+    Sized({ text: SHORT }),
     Normalise((raw) => (typeof raw === 'string' ? line(raw.toLowerCase()) : raw)),
     IsString(),
     TextRule('invalid_format', 'must be a UUID', isUuid),
@@ -127,6 +124,7 @@ export const Roles = (schema: Schema) =>
       nullable: true,
       ...schema,
     }),
+    Sized({ text: MAX.role }),
     Normalise((raw) => (isStrings(raw) ? orNull(raw.map((role) => line(role) ?? '')) : raw)),
     IsString({ each: true, message: 'must be an array of strings' }),
     ArrayMaxSize(MOST.roles, { message: `may hold at most ${MOST.roles} roles` }),
@@ -153,6 +151,7 @@ export const Authnames = (schema: Schema) =>
       },
       ...schema,
     }),
+    Sized({ text: MAX.authname, items: MOST.namesOfMethod, members: MOST.methods }),
     Normalise((raw) => {
       if (!isObject(raw) || !values(raw).every(isStrings)) return raw;
       return orNull(
@@ -205,6 +204,7 @@ export const SocialMediaLinks = (schema: Schema) =>
       ),
       ...schema,
     }),
+    Sized({ text: MAX.url }),
     Normalise((raw) => {
       if (!isObject(raw)) return raw;
       return orNull(

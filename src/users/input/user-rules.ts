@@ -3,7 +3,6 @@ import type { FieldError } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
 import { MOST, NETWORKS, type SocialMedia, hasTopLevelDomain, parsedUrl } from '../model/formats.js';
 import type { UserInput } from './user.input.js';
-import { loginKey } from '../model/keys.js';
 import { EMPTY, type User } from '../model/user.js';
 
 /** The settings that decide about values. */
@@ -106,15 +105,6 @@ export function wholeErrors(user: User): FieldError[] {
   return errors;
 }
 
-/** Refuses the passwords that an attacker tries first; `UserInput` has the other rules of passwords. */
-export function passwordErrors(password: string, user: { username: string; email: string }): FieldError[] {
-  const key = loginKey(password);
-  if (key !== loginKey(user.username) && key !== loginKey(user.email)) return [];
-  return [
-    { field: 'password', code: 'invalid_value', message: 'may not be the username or the e-mail address' },
-  ];
-}
-
 /** An active Webmaster; the last one may not be blocked or demoted. */
 export function isActiveWebmaster(user: Pick<User, 'status' | 'roles'>): boolean {
   return user.status === 'Active' && user.roles.includes(WEBMASTER);
@@ -148,8 +138,7 @@ export function judged(
   const broken = newErrors(input, errors, current);
   const good = broken.length === 0 ? input : without(input, new Set(broken.map(({ field }) => field)));
   const after = patched(current, good);
-  const weak = good.password ? passwordErrors(good.password, after) : [];
-  return { errors: [...broken, ...wholeErrors(after), ...weak], after };
+  return { errors: [...broken, ...wholeErrors(after)], after };
 }
 
 /**

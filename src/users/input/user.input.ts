@@ -1,5 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
+import { SHORTEST_MIN_LENGTH } from '../../common/secret-rules.js';
 import { Required } from '../../input/rules.js';
 import { MAX } from '../model/formats.js';
 import type { Authname, SocialMedia } from '../model/formats.js';
@@ -75,9 +76,11 @@ export class UserInput {
   authname?: Authname | null;
 
   @NewSecret({
-    minLength: 8,
+    minLength: SHORTEST_MIN_LENGTH,
     example: 'correct horse battery staple',
-    description: 'Never trimmed. null removes it: nobody can log in with a password.',
+    description:
+      'At least PASSWORD_MIN_LENGTH (12) characters of any kind, never trimmed, and not easy to guess. ' +
+      'null removes it: nobody can log in with a password.',
   })
   password?: string | null;
 

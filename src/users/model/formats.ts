@@ -1,6 +1,7 @@
 import { isEmail, isURL } from 'class-validator';
 import { invisibleIn } from '../../common/invisible.js';
 import { isCleanText } from '../../common/text.js';
+import { MAX_PASSWORD } from '../../common/secret-rules.js';
 
 /** Longest texts, in characters: the limits of input, columns and answers (interface §3). */
 export const MAX = {
@@ -14,7 +15,7 @@ export const MAX = {
   authname: 255,
   url: 2048,
   aboutMe: 10_000,
-  password: 128,
+  password: MAX_PASSWORD,
 } as const;
 
 /** Most members of a list or an object. */

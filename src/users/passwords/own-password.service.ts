@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { type FieldError, validationFailed } from '../../common/errors.js';
 import type { Sql } from '../../database/engine/sql.js';
-import { LoginThrottle } from '../../sessions/login-throttle.service.js';
+import { type Login, LoginThrottle } from '../../sessions/login-throttle.service.js';
+import { askerOf } from './asker.js';
 import { PasswordService } from './password.service.js';
 import { loginKey } from '../model/keys.js';
 import type { User } from '../model/user.js';
@@ -24,13 +25,13 @@ export class OwnPassword {
   ) {}
 
   /** Wrong guesses count as failed logins. @throws ProblemError `login_throttled`. */
-  async errors(user: User, sent: string | null | undefined, { ip }: Caller): Promise<FieldError[]> {
+  async errors(user: User, sent: string | null | undefined, caller: Caller): Promise<FieldError[]> {
     if (sent === undefined || sent === null) {
       return [{ field: 'current_password', code: 'required', message: 'is required to change the password' }];
     }
-    const name = loginKey(user.username);
-    if (await this.passwords.verify(user.password_hash, sent, this.throttle.around(name, ip))) return [];
-    return [WRONG];
+    const login: Login = { name: loginKey(user.username), uuid: user.uuid, ip: caller.ip };
+    const around = this.throttle.around(login);
+    return (await this.passwords.verify(user.password_hash, sent, askerOf(caller), around)) ? [] : [WRONG];
   }
 
   /**

@@ -1,10 +1,9 @@
 import { Algorithm, hash, verify } from '@node-rs/argon2';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { availableParallelism } from 'node:os';
-import pLimit from 'p-limit';
-import { unavailable } from '../../common/errors.js';
 import { randomToken } from '../../common/secret.js';
 import { Env } from '../../config/env.js';
+import { type Asker, FairQueue } from './fair-queue.js';
 
 /** OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, 2 passes, 1 lane. */
 const PARAMETERS = {
@@ -21,19 +20,18 @@ interface Around {
 }
 
 /**
- * Password hashes. At most as many are computed at once as there are cores, and a bounded number may wait: a flood
- * of logins slows down logins, not the service. Workers divide both among them, at least one each.
+ * Password hashes. At most as many are computed at once as there are cores, and a bounded number may wait, in turns: a
+ * flood of logins slows down its own, not the service nor the others. Workers divide both among them, at least one each.
  */
 @Injectable()
 export class PasswordService implements OnModuleInit {
-  private readonly limit: ReturnType<typeof pLimit>;
-  private readonly queueLimit: number;
+  private readonly queue: FairQueue;
   /** Verified for an unknown user, so that the answer takes as long. */
   private decoy = '';
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
-    this.limit = pLimit(Math.max(1, Math.floor(availableParallelism() / WORKERS)));
-    this.queueLimit = Math.ceil(HASH_QUEUE_LIMIT / WORKERS);
+    const atOnce = Math.max(1, Math.floor(availableParallelism() / WORKERS));
+    this.queue = new FairQueue(atOnce, Math.ceil(HASH_QUEUE_LIMIT / WORKERS));
   }
 
   async onModuleInit(): Promise<void> {
@@ -41,8 +39,8 @@ export class PasswordService implements OnModuleInit {
   }
 
   /** PHC form. @throws ProblemError `unavailable` when the queue is full. */
-  async hash(password: string): Promise<string> {
-    return this.queued(() => hash(password, PARAMETERS));
+  async hash(password: string, asker: Asker): Promise<string> {
+    return this.queue.run(asker, () => hash(password, PARAMETERS));
   }
 
   /**
@@ -50,8 +48,8 @@ export class PasswordService implements OnModuleInit {
    * @param around runs in the same place of the queue: before the work, and when the password did not fit.
    * @throws ProblemError `unavailable` when the queue is full.
    */
-  async verify(stored: string | null, password: string, around: Around): Promise<boolean> {
-    return this.queued(async () => {
+  async verify(stored: string | null, password: string, asker: Asker, around: Around): Promise<boolean> {
+    return this.queue.run(asker, async () => {
       await around.before();
       const fits = (await verify(stored ?? this.decoy, password)) && stored !== null;
       if (!fits) await around.failed();
@@ -66,13 +64,6 @@ export class PasswordService implements OnModuleInit {
 
   /** Passwords that wait for a free core. */
   get waiting(): number {
-    return this.limit.pendingCount;
-  }
-
-  private async queued<T>(work: () => Promise<T>): Promise<T> {
-    if (this.waiting >= this.queueLimit) {
-      throw unavailable('Too many passwords are being checked.', 1);
-    }
-    return this.limit(work);
+    return this.queue.waiting;
   }
 }

@@ -1,0 +1,119 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { AuditQuery } from '../audit/audit.query.js';
+import { AuditService } from '../audit/audit.service.js';
+import { presentEvent } from '../audit/audit.view.js';
+import type { AuditRecord, Party } from '../audit/audit-event.js';
+import { SealVerifier, type Verdict } from '../audit/seal-verifier.service.js';
+import { truncated } from '../common/text.js';
+import { limitOf } from '../http/page.js';
+import { readInput } from '../input/read-input.js';
+import { type Application, withApplication } from './application.js';
+import { table } from './table.js';
+
+const FAULT = 1;
+const MAX_CHANGES = 80;
+const EXIT_CODES = `
+Exit codes of verify: 0 the audit fits its seals, 1 it does not. Otherwise: 0 done, 2 nothing done (wrong usage, no database).`;
+
+export const auditCommand = (application: Application) =>
+  new Command('audit')
+    .description('who did what, and whether that was changed afterwards')
+    .addHelpText('afterAll', EXIT_CODES)
+    .addCommand(list(application))
+    .addCommand(verify(application));
+
+const list = (application: Application) =>
+  new Command('list')
+    .description('events, newest first')
+    .option('--actor <id>', 'who did it; also who started or approved an import')
+    .option('--actor-kind <kind>', 'key, user, import, system or anonymous')
+    .option('--action <action...>', 'such as user.blocked; several mean any of them')
+    .option('--target <id>', 'what it was done to')
+    .option('--field <name>', 'a field that was changed')
+    .option('--since <time>', 'at this time or later: 2026-01-31 or 2026-01-31T12:00:00Z')
+    .option('--until <time>', 'before this time')
+    .option('--limit <number>', 'events, at most 100', '25')
+    .option('--after <id>', 'older than this event')
+    .option('--json', 'as JSON')
+    .action(async ({ json, ...flags }: Record<string, unknown>, command: Command) => {
+      const query = readQuery(flags, command);
+      await withApplication(application, async (context) => {
+        const { records, last } = await context.get(AuditService).page(query, query.after, limitOf(query));
+        if (json) {
+          process.stdout.write(`${JSON.stringify(records.map(presentEvent), null, 2)}\n`);
+          return;
+        }
+        const head = ['TIME (UTC)', 'ACTION', 'ACTOR', 'TARGET', 'ADDRESS', 'CHANGES'];
+        process.stdout.write(table([head, ...records.map(cells)]));
+        if (last !== undefined) process.stderr.write(`There are more: --after ${last}\n`);
+      });
+    });
+
+const verify = (application: Application) =>
+  new Command('verify')
+    .description('compare all events with the seals over them')
+    .option(
+      '--expect <number:hash>',
+      'a seal that was kept elsewhere, such as in the log of another machine',
+      parseExpected,
+    )
+    .option('--json', 'as JSON')
+    .action(async ({ json, expect }: { json?: true; expect?: { number: number; hash: string } }) => {
+      await withApplication(application, async (context) => {
+        const verdict = await context.get(SealVerifier).verify(expect);
+        process.stdout.write(json ? `${JSON.stringify(verdict, null, 2)}\n` : report(verdict));
+        if (verdict.fault) process.exitCode = FAULT;
+      });
+    });
+
+/** The flags by the rules of `GET /audit`; ends the program on a fault. */
+function readQuery(flags: Record<string, unknown>, command: Command): AuditQuery {
+  const { actorKind, ...others } = flags;
+  const set = Object.entries({ ...others, actor_kind: actorKind }).filter(([, value]) => value !== undefined);
+  const { value, errors } = readInput(AuditQuery, Object.fromEntries(set));
+  const [fault] = errors;
+  if (fault) command.error(`error: option '--${fault.field.replaceAll('_', '-')}' ${fault.message}`);
+  return value;
+}
+
+function cells({ time, action, actor, target, ip, changes }: AuditRecord): string[] {
+  const people = [actor.started_by, actor.approved_by].flatMap((party) => (party ? [nameOf(party)] : []));
+  const who = people.length === 0 ? nameOf(actor) : `${nameOf(actor)} (${people.join(', ')})`;
+  const what = changes.map(({ field }) => field).join(', ');
+  return [time.slice(0, 19), action, who, `${target.kind} ${target.id}`, ip, truncated(what, MAX_CHANGES)];
+}
+
+const nameOf = ({ kind, id }: Party): string => (id === null ? kind : `${kind} ${id}`);
+
+/** What was compared, and the first fault. */
+function report({ seals, rows, late, purged, unsealed, newest, fault }: Verdict): string {
+  if (fault) {
+    const { seal, from, until, message } = fault;
+    const range =
+      until === null
+        ? ''
+        : ` (events of ${from?.slice(0, 16) ?? 'the beginning'} to ${until.slice(0, 16)} UTC)`;
+    return `BAD  ${seal === undefined ? 'audit' : `seal ${seal}`}${range}: ${message}.\n`;
+  }
+  const lines = [
+    `OK   ${rows} events fit their seals (${seals} seals${purged > 0 ? `, the first ${purged} of deleted events` : ''}).`,
+    ...(late > 0
+      ? [`     ${late} of them became visible after the seal of their hour, and a later seal covers them.`]
+      : []),
+    `     ${unsealed} events are not sealed yet.`,
+    ...(newest
+      ? [
+          `     Newest seal: ${newest.number}:${newest.hash}, made ${newest.sealed.slice(0, 16)} UTC ${newest.keyed ? 'with' : 'without'} a key.`,
+        ]
+      : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** @throws InvalidArgumentError */
+function parseExpected(text: string): { number: number; hash: string } {
+  const [, number, hash] = /^([1-9]\d{0,8}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (number === undefined || hash === undefined)
+    throw new InvalidArgumentError('It must be a number and a hash, as verify prints them: 7:0f3a….');
+  return { number: Number(number), hash };
+}

@@ -1,0 +1,12 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { text, time, uuid } from '../database/engine/columns.js';
+
+/** A network from which a user has logged in: its IPv4 address, or its /64 of IPv6. */
+@Entity('login_addresses', { withoutRowid: true })
+@Index('ix_login_addresses_last', ['last_login'])
+export class LoginAddressEntity {
+  @PrimaryColumn(uuid()) user_uuid!: string;
+  @PrimaryColumn(text(64)) network!: string;
+  /** To the day: it is not written with every login. */
+  @Column(time()) last_login!: string;
+}

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Request } from 'express';
+import { Log } from '../../src/telemetry/log.js';
+import { TestApp } from '../support/app.js';
+import { RawConnection, lastAnswer } from '../support/raw.js';
+
+/** What the server refuses before a route can: the answer has the form of every other one (interface §7). */
+let app: TestApp;
+const logged = jest.fn<(request: Request, status: number) => void>();
+beforeAll(async () => {
+  app = await TestApp.start();
+  const log = app.app.get(Log);
+  jest.spyOn(log, 'answered').mockImplementation((request, response) => {
+    logged(request, response.statusCode);
+  });
+});
+beforeEach(() => {
+  logged.mockClear();
+});
+afterAll(() => app.end());
+
+const HOST = 'Host: x\r\n';
+const KEY = () => `X-API-Key: ${app.key.headers['x-api-key'] ?? ''}\r\n`;
+const JSON_TYPE = 'Content-Type: application/json\r\n';
+const chunked = (chunks: string) =>
+  `POST /api/0.3/users HTTP/1.1\r\n${HOST}${KEY()}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n${chunks}`;
+
+type Case = [string, () => string, number, string, string];
+const REFUSED: Case[] = [
+  ['no HTTP', () => 'HELLO\r\n\r\n', 400, 'malformed_request', ''],
+  ['HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'malformed_request', ''],
+  ['a TLS greeting', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc', 400, 'malformed_request', ''],
+  [
+    'two lengths',
+    () => `POST /api/0.3/users HTTP/1.1\r\n${HOST}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+    400,
+    'malformed_request',
+    '',
+  ],
+  [
+    'a control character in a header',
+    () => `GET /api/0.3/status HTTP/1.1\r\n${HOST}X-Odd: a\x01b\r\n\r\n`,
+    400,
+    'malformed_request',
+    '',
+  ],
+  ['no host', () => 'GET /api/0.3/status HTTP/1.1\r\n\r\n', 400, 'malformed_request', '/api/0.3/status'],
+  [
+    'a proxy',
+    () => `CONNECT example.org:443 HTTP/1.1\r\n${HOST}\r\n`,
+    400,
+    'malformed_request',
+    'example.org:443',
+  ],
+  [
+    'headers of 17 KiB',
+    () => `GET /api/0.3/status HTTP/1.1\r\n${HOST}Cookie: ${'x'.repeat(17 * 1024)}\r\n\r\n`,
+    431,
+    'headers_too_large',
+    '',
+  ],
+  [
+    'a path of 17 KiB',
+    () => `GET /${'x'.repeat(17 * 1024)} HTTP/1.1\r\n${HOST}\r\n`,
+    431,
+    'headers_too_large',
+    '',
+  ],
+  [
+    'an expectation',
+    () => `GET /api/0.3/status?x=1 HTTP/1.1\r\n${HOST}Expect: a-pony\r\n\r\n`,
+    417,
+    'expectation_failed',
+    '/api/0.3/status',
+  ],
+  ['a chunk without a size', () => chunked('zz\r\n'), 400, 'malformed_request', '/api/0.3/users'],
+  [
+    'a chunk extension of 17 KiB',
+    () => chunked(`2;${'x'.repeat(17 * 1024)}\r\n{}\r\n0\r\n\r\n`),
+    413,
+    'too_large',
+    '/api/0.3/users',
+  ],
+];
+
+const count = async (status: number): Promise<number> => {
+  const { text } = await app.nobody.raw('GET', '/metrics');
+  const lines = text.split('\n').filter((line) => line.startsWith('http_request_duration_seconds_count'));
+  const own = lines.filter((line) => line.includes(`status="${status}"`));
+  return own.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+};
+
+async function expectRefusal(
+  connection: RawConnection,
+  [status, code, path]: readonly [number, string, string],
+): Promise<void> {
+  const answer = lastAnswer(await connection.ended);
+  connection.socket.destroy();
+  expect([answer.status, answer.headers['content-type']?.split(';')[0]]).toEqual([
+    status,
+    'application/problem+json',
+  ]);
+  const problem = JSON.parse(answer.body) as Record<string, unknown>;
+  expect(problem).toMatchObject({ type: `/problems/${code}`, status, code, instance: path });
+  expect(problem['request_id']).toBe(answer.headers['x-request-id']);
+  expect(problem['request_id']).toMatch(/^[0-9a-f-]{36}$/);
+  expect(answer.headers).toMatchObject({
+    connection: 'close',
+    'content-length': String(answer.body.length),
+    'content-security-policy': expect.stringContaining("default-src 'none'"),
+    'x-content-type-options': 'nosniff',
+    date: expect.stringMatching(/GMT$/),
+  });
+  const lines = logged.mock.calls.filter(([{ requestId }]) => requestId === problem['request_id']);
+  expect(lines.map(([, logStatus]) => logStatus)).toEqual([status]);
+}
+
+test.each(REFUSED)('%s is refused, logged and counted', async (_, bytes, status, code, path) => {
+  const before = await count(status);
+  const connection = await RawConnection.open(app.url);
+  connection.socket.write(bytes(), 'latin1');
+  await expectRefusal(connection, [status, code, path]);
+  expect((await count(status)) - before).toBe(1);
+  expect((await app.nobody.get('/status')).status).toBe(200);
+});
+
+describe('deadlines', () => {
+  const server = () => app.app.getHttpServer() as { headersTimeout: number; requestTimeout: number };
+  const timed = async (limits: object, work: () => Promise<void>): Promise<void> => {
+    const { headersTimeout, requestTimeout } = server();
+    Object.assign(server(), limits);
+    await work().finally(() => Object.assign(server(), { headersTimeout, requestTimeout }));
+  };
+
+  test('are 15 seconds for headers and 15 minutes for a file', () => {
+    expect(server()).toMatchObject({ headersTimeout: 15_000, requestTimeout: 900_000 });
+  });
+
+  test('headers that do not end in time are answered with 408', () =>
+    timed({ headersTimeout: 1 }, async () => {
+      const connection = await RawConnection.open(app.url);
+      connection.socket.write('GET /api/0.3/status HTTP/1.1\r\nHost: x\r\n');
+      await expectRefusal(connection, [408, 'request_timeout', '']);
+    }));
+
+  test('a file that does not end in time is answered with 408, and its upload ends', () =>
+    timed({ headersTimeout: 1, requestTimeout: 1 }, async () => {
+      const headers = { ...app.key.headers, 'content-type': 'text/csv', 'content-length': '100' };
+      const connection = await RawConnection.request(
+        app.url,
+        'POST /api/0.3/imports',
+        headers,
+        'ExternalId\n',
+      );
+      await expectRefusal(connection, [408, 'request_timeout', '/api/0.3/imports']);
+    }));
+
+  test('a connection that has sent nothing is closed without an answer', () =>
+    timed({ headersTimeout: 1 }, async () => {
+      const connection = await RawConnection.open(app.url);
+      expect(await connection.ended).toBe('');
+      connection.socket.destroy();
+      expect(logged).not.toHaveBeenCalled();
+    }));
+});
+
+test('what follows a request and is none does not take its answer away', async () => {
+  const connection = await RawConnection.open(app.url);
+  connection.socket.write(`GET /api/0.3/status HTTP/1.1\r\n${HOST}\r\nHELLO\r\n\r\n`);
+  const text = await connection.ended;
+  connection.socket.destroy();
+  expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toHaveLength(1);
+});

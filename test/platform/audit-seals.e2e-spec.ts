@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import { AuditService } from '../../src/audit/audit.service.js';
+import { Sealer } from '../../src/audit/sealer.service.js';
+import { PurgeService } from '../../src/setup/purge.service.js';
+import { TestApp } from '../support/app.js';
+import { ENGINE } from '../support/database.js';
+import { create } from '../support/factories.js';
+import { databaseOf } from '../support/people.js';
+import { DAY, HOUR, INSERT_EVENTS, SealedAudit, faultOf, rowOf } from '../support/sealed-audit.js';
+
+/** Seals over the audit: what is changed afterwards is found, and what is not is not reported. */
+const KEY = 'a-key-for-seals-of-32-characters-1';
+const NEW_KEY = 'a-key-for-seals-of-32-characters-2';
+
+let app: TestApp;
+beforeEach(async () => void (app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' })));
+afterEach(() => app.end());
+
+const { seal, verify, execute, seals, insert, sealedHours } = new SealedAudit(() => app);
+
+test('every hour gets a seal, and an untouched audit fits them', async () => {
+  await create(app.key); // with the first use of the key
+  await sealedHours();
+  expect((await seals()).map(({ row_count }) => row_count).slice(0, 3)).toEqual([4, 4, 4]);
+  const verdict = await verify();
+  expect(verdict).toMatchObject({ rows: 12, late: 0, fault: null });
+  const before = await seals();
+  await seal(Date.now()); // nothing new to seal
+  expect(await seals()).toEqual(before);
+  await create(app.key);
+  expect((await verify()).unsealed).toBe(verdict.unsealed + 1);
+});
+
+test('the hours go on from one seal to the next, also those without an event', async () => {
+  await sealedHours();
+  const made = (await seals()).length;
+  await seal(Date.now() + 2 * HOUR);
+  const more = await seals();
+  expect(more.length).toBeGreaterThan(made);
+  await seal(Date.now() + 3 * HOUR);
+  expect((await seals()).at(-1)?.row_count).toBe(0);
+  expect((await verify()).fault).toBeNull();
+});
+
+describe('rows that become visible after the seal of their hour', () => {
+  test('are neither missed nor reported', async () => {
+    const [, second] = await sealedHours();
+    const millis = parseInt(second![0]!.replace('-', '').slice(0, 12), 16);
+    const [late] = await insert(millis + 5);
+    const { unsealed, fault } = await verify();
+    expect(fault).toBeNull();
+    await seal(Date.now() + HOUR);
+    expect((await seals()).reduce((sum, { late_count }) => sum + late_count, 0)).toBe(1);
+    const verdict = await verify();
+    expect([verdict.late, verdict.fault]).toEqual([1, null]);
+    expect(verdict.unsealed).toBeLessThan(unsealed);
+    await seal(Date.now() + 2 * HOUR); // once only
+    expect((await verify()).late).toBe(1);
+    await execute("UPDATE audit_events SET ip = 'changed' WHERE id = ?", [late!]);
+    expect((await verify()).fault?.message).toContain('late events were changed');
+    await execute('DELETE FROM audit_events WHERE id = ?', [late!]);
+    expect((await verify()).fault?.message).toContain('was taken out');
+  });
+  test('do not hide that a sealed one of the same hour was changed', async () => {
+    const [, second] = await sealedHours();
+    const millis = parseInt(second![0]!.replace('-', '').slice(0, 12), 16);
+    await insert(millis + 5);
+    await execute("UPDATE audit_events SET ip = 'changed' WHERE id = ?", [second![2]!]);
+    await seal(Date.now() + HOUR);
+    expect(faultOf(await verify())).toEqual([2, 'events were changed: their hash does not fit']);
+  });
+  test('of a transaction that is open across a seal', async () => {
+    const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
+    const target = { kind: 'user', id: uuidv7() } as const;
+    const record = (tx: Parameters<AuditService['record']>[0]) =>
+      app.app.get(AuditService).record(tx, caller, [{ action: 'user.updated', target }]);
+    const other = await TestApp.on(app.database);
+    const open = await databaseOf(app).begin();
+    await record(open);
+    try {
+      // SQLite has one writer: there a seal waits for the transaction, and no row can come late.
+      const sealed = ENGINE === 'sqlite' ? undefined : other.app.get(Sealer).run(Date.now() + 2 * HOUR);
+      await sealed;
+      await open.commit();
+      if (ENGINE === 'sqlite') await other.app.get(Sealer).run(Date.now() + 2 * HOUR);
+      const found = await databaseOf(app).query('SELECT id FROM audit_events WHERE target_id = ?', [
+        target.id,
+      ]);
+      expect(found).toHaveLength(1);
+      expect((await verify()).fault).toBeNull();
+      await seal(Date.now() + 3 * HOUR);
+      expect(await verify()).toMatchObject({ fault: null, late: ENGINE === 'sqlite' ? 0 : 1, unsealed: 0 });
+    } finally {
+      await other.stop();
+    }
+  });
+  test('a row that is rolled back leaves nothing behind', async () => {
+    await sealedHours();
+    const open = await databaseOf(app).begin();
+    await open.insert({ head: INSERT_EVENTS, columns: 10, tail: '' }, [rowOf(Date.now() - 2 * HOUR)]);
+    await open.rollback();
+    await seal(Date.now() + HOUR);
+    expect((await verify()).fault).toBeNull();
+  });
+});
+
+test('several instances make one chain', async () => {
+  const noon = Math.floor(Date.now() / HOUR) * HOUR - 8 * HOUR;
+  for (let hour = 0; hour < 6; hour++) await insert(noon + hour * HOUR, 3);
+  const other = await TestApp.on(app.database);
+  await Promise.all([seal(Date.now()), other.app.get(Sealer).run(Date.now()), seal(Date.now())]);
+  await other.stop();
+  const numbers = (await seals()).map(({ number }) => number);
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  expect(await verify()).toMatchObject({ rows: 18, fault: null });
+});
+
+describe('retention', () => {
+  test('deletes what a seal has announced, and the rest still verifies', async () => {
+    const [old] = await insert(Date.now() - 31 * DAY, 5);
+    await insert(Date.now() - 29 * DAY, 5);
+    await app.app.get(PurgeService).run();
+    expect(await databaseOf(app).query('SELECT id FROM audit_events WHERE id = ?', [old!])).toEqual([]);
+    expect(await verify()).toMatchObject({ rows: 5, purged: 1, fault: null });
+  });
+  test('covers no row that is younger', async () => {
+    const [, , third] = await insert(Date.now() - 29 * DAY, 5);
+    await insert(Date.now() - 31 * DAY, 5);
+    await app.app.get(PurgeService).run();
+    await execute('DELETE FROM audit_events WHERE id = ?', [third!]);
+    expect((await verify()).fault).toMatchObject({ seal: 2, message: expect.stringContaining('taken out') });
+  });
+});
+
+describe('keys', () => {
+  const restart = async (keys: string) => {
+    await app.stop();
+    app = await TestApp.on(app.database, { AUDIT_SEAL_KEY: keys });
+  };
+  test('who does not know the key cannot make a chain anew', async () => {
+    await restart(KEY);
+    await sealedHours();
+    expect((await verify()).newest?.keyed).toBe(true);
+    await restart('');
+    expect((await verify()).fault?.message).toContain('AUDIT_SEAL_KEY');
+    await execute('DELETE FROM audit_seals');
+    await execute("UPDATE audit_events SET ip = '192.0.2.9'");
+    await seal(Date.now());
+    expect((await verify()).fault).toBeNull();
+    await restart(KEY);
+    expect((await verify()).fault?.message).toContain('without the key');
+  });
+  test('a new key goes on with the chain, and the old one still verifies its seals', async () => {
+    await restart(KEY);
+    await sealedHours();
+    await restart(`${NEW_KEY},${KEY}`);
+    await seal(Date.now() + HOUR);
+    expect((await verify()).fault).toBeNull();
+    await restart(NEW_KEY);
+    expect((await verify()).fault?.message).toContain('AUDIT_SEAL_KEY');
+  });
+});
+
+test('metrics say when the newest seal was made', async () => {
+  const read = async () =>
+    Number(
+      /^rollcall_audit_last_seal_timestamp_seconds (\d+)/m.exec(
+        (await app.nobody.raw('GET', '/metrics')).text,
+      )?.[1],
+    );
+  expect(await read()).toBe(0);
+  await sealedHours();
+  expect(Math.abs((await read()) - Date.now() / 1000)).toBeLessThan(60);
+});

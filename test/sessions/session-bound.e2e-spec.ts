@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { auditRows } from '../support/audit-rows.js';
+import type { Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { PASSWORD, databaseOf, inSeconds } from '../support/people.js';
+
+/** At most 20 sessions a user: the next login ends the oldest. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start({ HASH_QUEUE_LIMIT: '200' })));
+afterAll(() => app.end());
+
+const sessions = async (user: Json): Promise<Json[]> =>
+  (await app.key.get(`/sessions?user_uuid=${user.uuid as string}&limit=100`)).body.Results;
+const login = (user: Json) =>
+  app.nobody.post('/sessions/login', { username: user.username, password: PASSWORD });
+
+test('the login after the twentieth session ends the oldest, with an audit row, and nobody else’s', async () => {
+  const [user, other] = [
+    await create(app.key, { password: PASSWORD }),
+    await create(app.key, { password: PASSWORD }),
+  ];
+  await login(other);
+  for (let time = 0; time < 20; time++) expect((await login(user)).status).toBe(200);
+  const before = await sessions(user);
+  expect(before).toHaveLength(20);
+  expect((await login(user)).status).toBe(200);
+  const after = await sessions(user);
+  expect(after.slice(1)).toEqual(before.slice(0, -1));
+  const oldest = before.at(-1) as { id: string };
+  const [created, ended] = await auditRows(app, oldest.id);
+  expect([created?.action, ended?.action]).toEqual(['session.created', 'session.ended']);
+  expect(await sessions(other)).toHaveLength(1);
+});
+
+test('sessions that have expired do not count', async () => {
+  const user = await create(app.key, { password: PASSWORD });
+  for (let time = 0; time < 19; time++) await login(user);
+  const [live] = await sessions(user);
+  await databaseOf(app).execute('UPDATE sessions SET expires = ? WHERE user_uuid = ? AND id <> ?', [
+    ...[inSeconds(-1), user.uuid as string, live.id as string],
+  ]);
+  for (let time = 0; time < 5; time++) await login(user);
+  expect(await sessions(user)).toHaveLength(6);
+});
+
+test('concurrent logins keep the bound', async () => {
+  const user = await create(app.key, { password: PASSWORD });
+  for (let time = 0; time < 15; time++) await login(user);
+  const answers = await Promise.all(Array.from({ length: 15 }, () => login(user)));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(await sessions(user)).toHaveLength(20);
+});

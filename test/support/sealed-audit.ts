@@ -1,0 +1,69 @@
+import { v7 as uuidv7 } from 'uuid';
+import { type Verdict, SealVerifier } from '../../src/audit/seal-verifier.service.js';
+import { Sealer } from '../../src/audit/sealer.service.js';
+import type { TestApp } from './app.js';
+import { databaseOf } from './people.js';
+
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+export const INSERT_EVENTS =
+  'INSERT INTO audit_events (id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip) VALUES';
+
+interface Seal {
+  number: number;
+  row_count: number;
+  late_count: number;
+  hash: string;
+}
+
+export const faultOf = ({ fault }: Verdict) => [fault?.seal, fault?.message];
+const time = (millis: number) => new Date(millis).toISOString().replace('T', ' ').slice(0, 23);
+
+/** An event of a moment. */
+export const rowOf = (millis: number, id = uuidv7({ msecs: millis })) => [
+  id,
+  time(millis),
+  'system',
+  null,
+  'user.updated',
+  'user',
+  uuidv7(),
+  '[]',
+  'r',
+  '',
+];
+
+/** The audit of the application that a test has at the moment, with its seals. */
+export class SealedAudit {
+  constructor(private readonly app: () => TestApp) {}
+
+  /** Seals the hours that had ended at a moment. */
+  seal = (millis: number) => this.app().app.get(Sealer).run(millis);
+  verify = (...expected: Parameters<SealVerifier['verify']>) =>
+    this.app()
+      .app.get(SealVerifier)
+      .verify(...expected);
+  execute = (sql: string, params: (string | number | null)[] = []) =>
+    databaseOf(this.app()).execute(sql, params);
+  seals = () =>
+    databaseOf(this.app()).query<Seal>(
+      'SELECT number, row_count, late_count, hash FROM audit_seals ORDER BY number',
+    );
+
+  /** Events of a moment. @returns their ids. */
+  insert = async (millis: number, count = 1): Promise<string[]> => {
+    const ids = Array.from({ length: count }, (_, i) => uuidv7({ msecs: millis, seq: i * 8 }));
+    const rows = ids.map((id) => rowOf(millis, id));
+    await databaseOf(this.app()).insert({ head: INSERT_EVENTS, columns: 10, tail: '' }, rows);
+    return ids;
+  };
+
+  /** Three hours of four events each, sealed. @returns the ids, hour by hour. */
+  sealedHours = async (): Promise<string[][]> => {
+    const begin = Math.floor(Date.now() / HOUR) * HOUR - 4 * HOUR;
+    const ids = [];
+    for (const hour of [0, 1, 2]) ids.push(await this.insert(begin + hour * HOUR + 1000, 4));
+    await this.seal(Date.now());
+    return ids;
+  };
+}

@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { SameSite } from '../../src/auth/same-site.js';
+import { loadEnv } from '../../src/config/env.js';
+
+/** Whether a change with a cookie from a page of this origin is taken. */
+function takes(variables: Record<string, string>, origin: string): boolean {
+  const site = new SameSite(loadEnv(variables));
+  try {
+    site.assert({ method: 'PUT', headers: { origin } } as Parameters<SameSite['assert']>[0]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test.each<[Record<string, string>, string, boolean]>([
+  [{}, 'http://127.0.0.1:3000', true],
+  [{}, 'http://localhost:3000', true],
+  [{}, 'http://[::1]:3000', true],
+  [{}, 'http://localhost:3001', false],
+  [{}, 'https://localhost:3000', false],
+  [{}, 'http://rebound.example:3000', false],
+  [{ BASE_URL: 'http://localhost:8080/x' }, 'http://127.0.0.1:8080', true],
+  [{ BASE_URL: 'https://people.example.org' }, 'https://people.example.org', true],
+  [{ BASE_URL: 'https://people.example.org:443/' }, 'https://people.example.org', true],
+  [{ BASE_URL: 'https://people.example.org' }, 'http://people.example.org', false],
+  [{ BASE_URL: 'https://people.example.org' }, 'https://localhost', false],
+  [{ BASE_URL: 'https://people.example.org' }, 'https://people.example.org.evil.example', false],
+  [{ BASE_URL: 'https://people.example.org' }, 'null', false],
+])('with %j a change from %s is taken: %s', (variables, origin, taken) => {
+  expect(takes(variables, origin)).toBe(taken);
+});

@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals';
+import { isGuessableKey, passwordFault } from '../../src/common/secret-rules.js';
+import { randomToken } from '../../src/common/secret.js';
+import { commonPasswords } from '../../src/users/passwords/common-passwords.js';
+
+const codeOf = async (password: string, known: string[] = []) =>
+  passwordFault(password, { minLength: 12, known, isWord: await commonPasswords() })?.code;
+
+test.each([
+  ['too_long', 'k7#Vq2!mZx9p'.repeat(11)],
+  ['too_short', 'k7#Vq2!mZx9'],
+  ['too_short', '😀😁😂😃😄'],
+  ['blank', ' '.repeat(12)],
+  ['blank', '\t\n\u3000'.repeat(6)],
+  ['invalid_format', 'k7#Vq2!mZx9p\0'],
+  ['invalid_format', 'k7#Vq2!mZx9p\u001b[2J'],
+  ['invalid_format', 'k7#Vq2!mZx9p\ud800'],
+  ...[
+    ...['password1234', 'Password1234!', 'P@ssw0rd2024', 'passwordpassword', 'qwerty123456', 'iloveyou2024!'],
+    ...['1qaz2wsx3edc', 'abcdefghijkl', 'abcabcabcabc', '123456789012', 'aaaaaaaaaaaa', 'adminadmin123'],
+    ...['letmein-letmein', 'ｐａｓｓｗｏｒｄ１２３４', 'administrator', 'qwertyuiop[]', '11112222333344'],
+  ].map((password) => ['too_common', password]),
+])('%s: %j', async (code, password) => {
+  expect(await codeOf(password)).toBe(code);
+});
+
+test.each([
+  ...['correct horse battery staple', 'open the window, please', 'k7#Vq2!mZx9p', 'Tr0ub4dor&3-Kx'],
+  ...[
+    'zażółć gęślą jaźń',
+    'пароль не найден',
+    '😀😁😂😃😄😅😆😇😈😉😊😋',
+    'password is not my dog',
+    '正しい馬の電池の部品です!',
+  ],
+])('good: %j', async (password) => {
+  expect(await codeOf(password)).toBeUndefined();
+});
+
+test('names of the user with something appended are too common', async () => {
+  const known = ['Jane.Doe', 'jd@example.org'];
+  for (const password of ['jane.doe2024', 'JANE.DOE123456', 'jd@example.org!', 'xjd@example.orgx'])
+    expect([password, await codeOf(password, known)]).toEqual([password, 'too_common']);
+  expect(await codeOf('jane.doe2024')).toBeUndefined(); // not the name of this user
+});
+
+test('random secrets are good', async () => {
+  const isWord = await commonPasswords();
+  for (let round = 0; round < 300; round++) {
+    const token = randomToken();
+    const hex = Buffer.from(token).toString('hex').slice(0, 32);
+    expect([token, await codeOf(token.slice(0, 12))]).toEqual([token, undefined]);
+    expect([token, isGuessableKey(token, { isWord }), isGuessableKey(hex, { isWord })]).toEqual([
+      token,
+      false,
+      false,
+    ]);
+  }
+});
+
+test.each([
+  'a'.repeat(32),
+  'abcdefghijklmnopqrstuvwxyz012345',
+  'test-key-0123456789-0123456789-0123456789',
+  'password-password-password-password',
+  'correct-horse-battery-staple-2024',
+  '12121212121212121212121212121212',
+  'aaaaaaaabbbbbbbbccccccccdddddddd',
+])('a guessable key: %s', async (key) => {
+  expect(isGuessableKey(key, { isWord: await commonPasswords() })).toBe(true);
+});

@@ -1,0 +1,111 @@
+import { expect, test } from '@jest/globals';
+import { ArrayMaxSize, IsString, MaxLength } from 'class-validator';
+import { ApiKeyInput } from '../../src/api-keys/api-key.input.js';
+import { MAX_ERRORS } from '../../src/common/errors.js';
+import { type InputClass, fieldsOf } from '../../src/common/fields.js';
+import { readInput } from '../../src/input/read-input.js';
+import { Normalise } from '../../src/input/rules.js';
+import { LoginInput } from '../../src/sessions/login.input.js';
+import { ChangedUserInput, NewUserInput } from '../../src/users/input/user.input.js';
+
+/** What a value costs before it is refused is bounded by the limits of its field, whatever it holds (interface §9). */
+const seen: unknown[] = [];
+class Small {
+  @Normalise((raw) => (seen.push(raw), raw))
+  @IsString()
+  @MaxLength(10)
+  text?: unknown;
+
+  @Normalise((raw) => (seen.push(raw), raw))
+  @ArrayMaxSize(3)
+  @MaxLength(10, { each: true })
+  list?: unknown;
+}
+
+const read = (raw: Record<string, unknown>) => {
+  seen.length = 0;
+  return readInput(Small, raw).errors.map(({ field, code }) => `${field} ${code}`);
+};
+
+test.each([
+  ['a text that may be ten characters in its normal form', { text: 'x'.repeat(40) }, ['text too_long'], 1],
+  ['a longer one', { text: 'x'.repeat(42) }, ['text too_long'], 0],
+  ['one of blanks', { text: ' '.repeat(1_000_000) }, ['text too_long'], 0],
+  ['a list of three', { list: ['a', 'b', 'c'] }, [], 1],
+  ['a longer list', { list: ['a', 'b', 'c', 'd'] }, ['list too_long'], 0],
+  ['a list with a text that is too long', { list: ['x'.repeat(42)] }, ['list too_long'], 0],
+])('%s: %j', (_, raw, errors, formed) => {
+  expect(read(raw)).toEqual(errors);
+  expect(seen).toHaveLength(formed);
+});
+
+/** Values without measure, in each type that JSON has. */
+const HOSTILE: [string, (count: number) => unknown][] = [
+  ['marks', (count) => `a${'\u0301\u0316'.repeat(count / 2)}`],
+  ['letters with a mark each', (count) => 'e\u0301'.repeat(count / 2)],
+  ['letters that grow', (count) => 'ﷺ'.repeat(count)],
+  ['blanks', (count) => ' '.repeat(count)],
+  ['a list of texts', (count) => Array.from({ length: count / 10 }, (_, i) => `é${i}`)],
+  ['a list of lists', (count) => Array.from({ length: count / 10 }, () => ['é'])],
+  ['one long text in a list', (count) => ['é'.repeat(count)]],
+  ['members', (count) => Object.fromEntries(Array.from({ length: count / 10 }, (_, i) => [`m${i}`, 'é']))],
+  [
+    'members with lists',
+    (count) => Object.fromEntries(Array.from({ length: count / 10 }, (_, i) => [`m${i}`, ['é', 'è']])),
+  ],
+  ['a long text in a list in an object', (count) => ({ saml: ['é'.repeat(count)] })],
+  ['a long list in an object', (count) => ({ saml: Array.from({ length: count / 10 }, (_, i) => `é${i}`) })],
+];
+const INPUTS: [string, InputClass<object>][] = [
+  ['a new user', NewUserInput],
+  ['a changed user', ChangedUserInput],
+  ['a login', LoginInput],
+  ['a key', ApiKeyInput],
+];
+
+/** Characters that the normalisation of Unicode and the regular expressions of forms and rules are given. */
+function charactersRead(work: () => void): number {
+  let count = 0;
+  const undo: (() => void)[] = [];
+  const spy = (prototype: object, method: string, length: (self: unknown, text: unknown) => number): void => {
+    const original: unknown = Reflect.get(prototype, method);
+    if (typeof original !== 'function') throw new Error(`there is no ${method}`);
+    undo.push(() => Reflect.set(prototype, method, original));
+    Reflect.set(prototype, method, function (this: unknown, ...args: unknown[]): unknown {
+      count += length(this, args[0]);
+      return Reflect.apply(original, this, args);
+    });
+  };
+  for (const method of ['normalize', 'trim', 'toLowerCase', 'toUpperCase', 'replace']) {
+    spy(String.prototype, method, (self) => String(self).length);
+  }
+  spy(RegExp.prototype, 'test', (_, text) => String(text).length);
+  try {
+    work();
+  } finally {
+    for (const restore of undo) restore();
+  }
+  return count;
+}
+
+const CASES = INPUTS.flatMap(([what, type]) =>
+  HOSTILE.map(([kind, value]) => [what, kind, type, value] as const),
+);
+test.each(CASES)('%s with %s in every field costs no more when there are three times as many', (...row) => {
+  const [, , type, value] = row;
+  const cost = (count: number): number => {
+    const raw = Object.fromEntries([...fieldsOf(type)].map((field) => [field, value(count)]));
+    return charactersRead(() => void readInput(type, raw));
+  };
+  expect(cost(300_000)).toBe(cost(100_000));
+});
+
+test('of 85,000 unknown keys no more errors are collected than are reported, and those of fields are among them', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 85_000 }, (_, i) => [`key${i}`, 1]));
+  const { errors } = readInput(LoginInput, { ...unknown, username: 5 });
+  expect(errors).toHaveLength(MAX_ERRORS);
+  expect(errors.slice(-2)).toMatchObject([
+    { field: 'username', code: 'invalid_type' },
+    { field: 'password', code: 'required' },
+  ]);
+});

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Answer } from '../support/client.js';
+import { aUser, create } from '../support/factories.js';
+import { PASSWORD, aPerson, databaseOf } from '../support/people.js';
+import { fieldErrors } from '../support/problems.js';
+
+/** One set of rules at every door: a password that one of them refuses is refused by all. */
+const NAME = 'rosalind.franklin';
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const BAD: [string, string, string][] = [
+  ['eleven characters', 'k7#Vq2!mZx9', 'password too_short'],
+  ['129 characters', 'k7#Vq2!mZx9p'.repeat(11).slice(0, 129), 'password too_long'],
+  ['a common password', 'password1234', 'password too_common'],
+  ['a common password in disguise', 'P@ssw0rd!2024', 'password too_common'],
+  ['a sequence', 'abcdefghijkl', 'password too_common'],
+  ['one character', 'aaaaaaaaaaaa', 'password too_common'],
+  ['spaces', ' '.repeat(12), 'password blank'],
+  ['control characters', 'k7#Vq2!mZx9p\u0007', 'password invalid_format'],
+  ['the username', NAME.toUpperCase(), 'password invalid_value'],
+  ['the e-mail address', `${NAME}@Example.org`, 'password invalid_value'],
+  ['the username with digits', `${NAME}1962`, 'password too_common'],
+];
+const names = () => ({ username: NAME, email: `${NAME}@example.org` });
+const stored = (uuid: string) =>
+  databaseOf(app).first('SELECT password_hash, version FROM users WHERE uuid = ?', [uuid]);
+
+describe('a password of', () => {
+  let webmaster: Awaited<ReturnType<TestApp['login']>>;
+  let person: Awaited<ReturnType<typeof aPerson>>;
+  beforeAll(async () => {
+    webmaster = await app.login();
+    person = await aPerson(app, names());
+  });
+
+  test.each(BAD)('%s is refused at every door', async (_, password, error) => {
+    const path = `/users/${person.user.uuid as string}`;
+    const before = await stored(person.user.uuid);
+    const doors: Promise<Answer>[] = [
+      app.key.post('/users', { ...names(), password }),
+      app.key.put(path, { password }),
+      webmaster.put(path, { password }),
+      person.client.put(path, { password, current_password: PASSWORD }),
+    ];
+    for (const answer of await Promise.all(doors)) {
+      expect([answer.status, fieldErrors(answer)]).toEqual([422, [error]]);
+      expect(answer.text).not.toContain(JSON.stringify(password).slice(1, -1));
+    }
+    expect(await stored(person.user.uuid)).toEqual(before);
+  });
+});
+
+test('the rules look at the user as it will be', async () => {
+  const user = await create(app.key);
+  const path = `/users/${user.uuid as string}`;
+  const both = await app.key.put(path, { username: 'dorothy.hodgkin', password: 'Dorothy.Hodgkin1910' });
+  expect([both.status, fieldErrors(both)]).toEqual([422, ['password too_common']]);
+});
+
+test('all errors of a request are reported at once', async () => {
+  const answer = await app.key.post('/users', aUser({ email: 'none', phone: 5, password: 'password1234' }));
+  expect(fieldErrors(answer)).toEqual(['email invalid_format', 'password too_common', 'phone invalid_type']);
+});
+
+test('a password is kept as it is: neither trimmed nor limited to letters', async () => {
+  for (const password of [
+    `  ${PASSWORD}  `,
+    '😀😁😂😃😄😅😆😇😈😉😊😋',
+    'пароль не найден',
+    'k7#Vq2!mZx9p'.repeat(10),
+  ]) {
+    const { username } = await create(app.key, { password });
+    expect((await app.nobody.post('/sessions/login', { username, password })).status).toBe(200);
+    const other = await app.nobody.post('/sessions/login', { username, password: `${password} ` });
+    expect(other.status).toBe(401);
+  }
+});
