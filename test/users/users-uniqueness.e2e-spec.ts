@@ -43,7 +43,7 @@ describe('one username in two spellings', () => {
     ['sharp s', 'straße', 'STRASSE'],
     ['both Greek sigmas', 'Σίσυφος', 'σίσυφοσ'],
     ['Kelvin sign', '273 \u212a', '273 k'],
-    ['emoji', '👩‍💻', '👩‍💻'],
+    ['emoji', '👩💻', '👩💻'],
     ['longer than the key column', '𠀀'.repeat(200), '𠀀'.repeat(200)],
   ])('%s', async (_, first, second) => {
     const tag = unique();
