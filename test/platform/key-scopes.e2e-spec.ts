@@ -162,7 +162,7 @@ describe('a key of networks', () => {
     for (const ip of ['10.1.2.3', '::ffff:10.1.2.3', '::ffff:a01:203']) {
       expect((await at(client, ip).get('/users/search')).status).toBe(200);
     }
-    for (const ip of ['11.0.0.1', '2001:db8::1', '::10.0.0.1', 'unknown']) {
+    for (const ip of ['11.0.0.1', '2001:db8::1', '::10.0.0.1']) {
       const refused = await at(client, ip).send('POST', '/users', '{');
       expect(refusal(refused)).toEqual([
         403,

@@ -159,6 +159,7 @@ const REFUSED: Record<string, string[]> = {
   SHUTDOWN_DELAY_SECONDS: ['-1', 'x', '301'],
   METRICS_TOKEN: ['t'.repeat(15), 't'.repeat(129), `${'t'.repeat(20)} t`],
   AUDIT_RETENTION_DAYS: AT_LEAST_1,
+  AUDIT_SEAL_KEY: ['short', 'x'.repeat(129), `${'k'.repeat(32)},short`, 'ä'.repeat(32)],
   TRUST_PROXY: ['true', 'everybody', 'loopback;10.0.0.1'],
   LOG_LEVEL: ['loud', 'INFO'],
 };
