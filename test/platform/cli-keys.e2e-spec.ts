@@ -44,7 +44,7 @@ async function listed(id: string): Promise<Listed | undefined> {
 
 const audit = (id: string) =>
   databaseOf(app).query(
-    "SELECT action, actor_kind, target_kind, request_id FROM audit_events WHERE target_id = ? AND action LIKE 'api_key.%' ORDER BY id",
+    "SELECT action, actor_kind, target_kind, request_id FROM audit_events WHERE target_id = ? AND action LIKE 'api_key.%' AND actor_kind = 'system' ORDER BY id",
     [id],
   );
 const audited = (action: string) => ({
