@@ -71,12 +71,17 @@ export function boundedServer(
   });
   server.on('clientError', (error: Error, socket: Duplex) => {
     const refusal = refusalOf(error);
+    const last = latest.get(socket);
+    const isReading = last !== undefined && !last.closed && !last.headersSent && !last.req.complete;
+    if (isReading && errorCode(error) === BROKE_OFF) {
+      socket.destroy(); // its client has left; who reads the body learns of it
+      return;
+    }
     // A connection that has sent nothing has asked for nothing: a browser or a balancer keeps it ready.
     if (!refusal || !(socket instanceof Socket) || !socket.writable || socket.bytesRead === 0) {
       socket.destroy();
       return;
     }
-    const last = latest.get(socket);
     if (!last || last.closed) {
       answer(socket, unknownRequest(classes, socket), refusal);
     } else if (last.headersSent) {
@@ -85,10 +90,14 @@ export function boundedServer(
       last.setHeader('Connection', 'close'); // what came behind that request is none
     } else {
       refuse(refusal, last.req, last);
+      last.once('close', () => last.req.destroy()); // who reads the body waits for the rest
     }
   });
   return server;
 }
+
+/** The connection ended within a request. */
+const BROKE_OFF = 'HPE_INVALID_EOF_STATE';
 
 /** HTTP/1.1 asks for it (RFC 9112, section 3.2). */
 function withoutHost({ headers, httpVersion }: IncomingMessage): ProblemError | undefined {
