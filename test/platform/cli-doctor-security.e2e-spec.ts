@@ -9,7 +9,7 @@ import { Process, newcomer, processDatabase, runCommand } from '../support/proce
 const database = processDatabase();
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 
-const SECRET = 'Zk3vQ8wXr1tYb6nM-Zk3vQ8wXr1tYb6nM';
+const SECRET = 'Zk3vQ8wXr1tYb6nM-pL9sHd4GfJc2aUe7';
 
 interface Finding {
   level: string;

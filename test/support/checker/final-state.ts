@@ -82,7 +82,10 @@ export async function finalState(sender: Sender): Promise<FinalState> {
     seen,
     lookups: await lookups(sender, seen[0]?.users ?? []),
     keys: keys.map(({ name }) => String(name)),
-    audit: (audit as unknown[] as AuditRow[]).toReversed(),
+    // A failed login names a user, and changes none.
+    audit: (audit as unknown[] as AuditRow[])
+      .filter(({ action }) => action !== 'session.login_failed')
+      .toReversed(),
     runs: runs.map(({ id, state, file }) => {
       return { id: String(id), state: String(state), file: String((file as Json)['name']) };
     }),
