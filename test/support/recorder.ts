@@ -7,12 +7,13 @@ export interface Statement {
   params: readonly SqlValue[];
 }
 
-type Ask = (this: Sql, sql: string, params?: readonly SqlValue[]) => Promise<never>;
+type Ask = (this: Sql, sql: string, params?: readonly SqlValue[], signal?: AbortSignal) => Promise<never>;
 type Insert = (this: Sql, statement: InsertStatement, rows: readonly SqlValue[][]) => Promise<void>;
 interface Methods {
   query: Ask;
   first: Ask;
   execute: Ask;
+  aside: Ask;
   insert: Insert;
   begin: (this: Sql) => Promise<OpenTransaction>;
 }
@@ -32,6 +33,8 @@ export class Recorder {
     for (const { prototype } of [SqliteEngine, MysqlEngine]) {
       const { begin } = prototype as unknown as Methods;
       this.tap(prototype);
+      const { aside } = prototype as unknown as Methods;
+      Object.assign(prototype, { aside: this.noted(aside) });
       const tap = <S extends Sql>(sql: S) => this.tap(sql);
       prototype.begin = async function () {
         return tap(await begin.call(this));
@@ -58,14 +61,18 @@ export class Recorder {
     if (!known || params.length > known.params.length) this.longest.set(formOf(sql), { sql, params });
   }
 
+  private noted(ask: Ask): Ask {
+    const note = this.note.bind(this);
+    return function (text, params, ...rest) {
+      note(text, params);
+      return ask.call(this, text, params, ...rest);
+    };
+  }
+
   private tap<S extends Sql>(sql: S): S {
     const { query, first, execute, insert } = sql as unknown as Methods;
     const note = this.note.bind(this);
-    const noted = (ask: Ask): Ask =>
-      function (text, params) {
-        note(text, params);
-        return ask.call(this, text, params);
-      };
+    const noted = (ask: Ask): Ask => this.noted(ask);
     const inserted: Insert = function (statement, rows) {
       note(statement.head + statement.tail);
       return insert.call(this, statement, rows);

@@ -3,7 +3,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { SealVerifier } from '../../src/audit/seal-verifier.service.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { Env } from '../../src/config/env.js';
+import { LoginAddressRepository } from '../../src/sessions/login-address.repository.js';
+import { SessionsService } from '../../src/sessions/sessions.service.js';
 import { PurgeService } from '../../src/setup/purge.service.js';
+import { UserSettings } from '../../src/users/input/user-settings.js';
+import { toFilter } from '../../src/users/search/filter.js';
+import { UserSearchRepository } from '../../src/users/search/user-search.repository.js';
 import type { TestApp } from './app.js';
 import type { Answer, Client } from './client.js';
 import { aUser, create } from './factories.js';
@@ -122,7 +127,33 @@ export async function comeAndGo(app: TestApp): Promise<void> {
   await ok(app.key.delete(`/sessions/${Results[0].id}`), 204);
   await ok(other.put(`/users/${user.uuid}`, { password: 'a new password', current_password: PASSWORD }));
   await ok(other.post('/sessions/logout'));
+  await app.app.get(SessionsService).isLive(Results[0].id as string);
+  const { body } = await ok(app.key.post('/api_keys', { name: 'x', scopes: ['users:write'] }), 201);
+  await ok(app.nobody.with({ 'x-api-key': body.key as string }).delete(`/users/${user.uuid}/sessions`), 204);
   await ok(app.key.delete(`/users/${user.uuid}/sessions`), 204);
+  await moveAround(app, user.uuid);
+}
+
+/** Logins of one user from more networks than are remembered, and again from one a day later. */
+async function moveAround(app: TestApp, uuid: string): Promise<void> {
+  const addresses = app.app.get(LoginAddressRepository);
+  const tx = await databaseOf(app).begin();
+  try {
+    for (let each = 1; each <= 21; each++)
+      await addresses.remember(tx, uuid, `192.0.2.${each}`, inSeconds(each));
+    await addresses.remember(tx, uuid, '192.0.2.21', inSeconds(90_000));
+    await tx.commit();
+  } finally {
+    await tx.rollback();
+  }
+  await addresses.has(uuid, '192.0.2.21');
+}
+
+/** What a search is told that took too long: its part with the most matches. */
+export async function nameTheBroadest({ app }: TestApp): Promise<void> {
+  const query = { fulltext_search: 'u000*', managed_by: 'default' };
+  const filter = toFilter(query, { kind: 'system', id: null }, app.get(UserSettings).roles);
+  await app.get(UserSearchRepository).broadest(filter, new AbortController().signal);
 }
 
 /** Keys, the audit with every filter, and what monitoring reads. */
