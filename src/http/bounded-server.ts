@@ -39,7 +39,7 @@ export function boundedServer(
   const latest = new WeakMap<Duplex, ServerResponse>();
   const route: Serve = (request, response, refusal) => {
     latest.set(request.socket, response);
-    serve(request, response, refusal ?? withoutHost(request));
+    serve(request, response, refusal ?? withoutHost(request) ?? withoutPath(request));
   };
   /** Answers on a connection that Node.js has given up. */
   const answer = (socket: Socket, request: IncomingMessage, refusal: ProblemError): void => {
@@ -104,6 +104,12 @@ function withoutHost({ headers, httpVersion }: IncomingMessage): ProblemError | 
   return headers.host === undefined && httpVersion === '1.1'
     ? malformed('The Host header is missing.')
     : undefined;
+}
+
+/** A whole URL as the target (RFC 9112, section 3.2.2) must be one: Express answers others by itself. */
+function withoutPath({ url = '' }: IncomingMessage): ProblemError | undefined {
+  if (url.startsWith('/') || url === '*' || URL.canParse(url)) return undefined;
+  return malformed('The target of the request is neither a path nor a URL.');
 }
 
 /** The request of a client whose bytes could not be read as one. */

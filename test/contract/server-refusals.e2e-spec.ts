@@ -44,6 +44,13 @@ const REFUSED: Case[] = [
     'malformed_request',
     '',
   ],
+  [
+    'a target that is no URL',
+    () => 'GET http://[ HTTP/1.1\r\nHost: x\r\n\r\n',
+    400,
+    'malformed_request',
+    'http://[',
+  ],
   ['no host', () => 'GET /api/0.3/status HTTP/1.1\r\n\r\n', 400, 'malformed_request', '/api/0.3/status'],
   [
     'a proxy',
