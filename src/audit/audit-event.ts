@@ -35,7 +35,7 @@ export const NO_TARGET = '00000000-0000-0000-0000-000000000000';
 
 export type { FieldChange as AuditChange };
 
-/** Somebody who acts, without more. The id is null for the service itself and for a client without credentials. */
+/** Someone who acts, without more. The id is null for the service itself and for a client without credentials. */
 export interface Party {
   kind: string;
   id: string | null;

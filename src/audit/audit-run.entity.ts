@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ascii, uuid } from '../database/engine/columns.js';
 
-/** What somebody did for an import. */
+/** What someone did for an import. */
 export type RunPart = 'started' | 'approved';
 
 /**

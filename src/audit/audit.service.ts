@@ -76,7 +76,7 @@ export class AuditService {
   /**
    * Records a failed login, once a minute for a name and an address on all instances together. The name is stored as it was
    * typed, 64 characters of it: it may be a password that was typed into the wrong field.
-   * @param key the name as it is compared. @param user whom it names; unknown and blocked names are recorded too.
+   * @param key the name as it is compared. @param user the one that it names; unknown and blocked names are recorded too.
    */
   async recordFailedLogin(
     { name, key, user }: { name: string; key: string; user: string | undefined },

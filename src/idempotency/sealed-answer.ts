@@ -6,7 +6,7 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A MAC of the request: equal for equal requests with the same key. Only somebody who knows the key can compute it. */
+/** A MAC of the request: equal for equal requests with the same key. Only someone who knows the key can compute it. */
 export function requestMac(key: string, request: unknown): string {
   return createHmac('sha256', key).update(JSON.stringify(request)).digest('hex');
 }

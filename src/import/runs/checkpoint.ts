@@ -14,7 +14,7 @@ const REPORT_MILLIS = 500;
 
 /** Another worker holds the lease now, or an operator has ended the run: nothing of it is this worker's to write. */
 export class NotOurs extends Error {}
-/** Somebody has asked the run to stop. */
+/** Someone has asked the run to stop. */
 export class Cancelled extends Error {}
 /** A credential that the run acts for would be refused now. */
 export class RightsLost extends Error {
