@@ -9,7 +9,7 @@ import { prepareUser } from '../../users/change/prepared-user.js';
 import { UserWriter } from '../../users/change/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import { type ImportRun, callerOf } from '../runs/import-run.js';
+import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
 import { type StagedRow, failedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { Pace } from './pace.js';
@@ -22,7 +22,7 @@ interface Prepared {
   /** The last batch. */
   last: number;
   batches: number;
-  /** Uuids of users that the data set begins to manage, though nothing else of them changes. */
+  /** Uuids of users that the data set, or this part of it, begins to manage, though nothing else of them changes. */
   claimed: readonly string[];
   rows: readonly StagedRow[];
   /** Of each row. */
@@ -103,7 +103,7 @@ export class Applier {
     { claimed, rows, changes }: Prepared,
     caller: Caller,
   ): Promise<void> {
-    await this.directory.claim(tx, claimed, run.dataset);
+    await this.directory.claim(tx, claimed, userScopeOf(run));
     const outcomes = await this.writer.apply(tx, changes, caller);
     // Users have changed since the plan was made, or an identifier was taken since.
     const failed = rows.flatMap((row, index) => {

@@ -40,7 +40,9 @@ export class PlanBuilder {
     for (const row of judged) this.tally.add(row);
     const staged = judged
       .map(({ row }) => row)
-      .filter(({ outcome, line }) => outcome !== 'unchanged' || adopting.has(line));
+      .filter(
+        ({ outcome, errors, line }) => outcome !== 'unchanged' || errors.length > 0 || adopting.has(line),
+      );
     await this.stage(staged, { rowsDone: this.tally.rows, percent });
   }
 

@@ -49,6 +49,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
   return {
     id: run.id,
     dataset: run.dataset,
+    part: run.options.part ?? null,
     options: toJson(run.options),
     reverts: run.reverts,
     file_name: run.file.name,
@@ -66,6 +67,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
 type Fixed =
   | 'id'
   | 'dataset'
+  | 'part'
   | 'options'
   | 'reverts'
   | `file_${string}`
