@@ -31,6 +31,9 @@ import { ImportWorker } from './apply/import-worker.service.js';
 import { LeasesModule } from '../leases/leases.module.js';
 import { RunProcess } from './apply/run-process.service.js';
 import { RunQueue } from './apply/run-queue.service.js';
+import { AlertSender } from './alerts/alert-sender.service.js';
+import { Alerts } from './alerts/alerts.service.js';
+import { OverdueImports } from './runs/overdue-imports.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
@@ -55,6 +58,9 @@ import { UsersExportController } from './users-export.controller.js';
     GuardSettings,
     Applier,
     ScheduleService,
+    OverdueImports,
+    AlertSender,
+    Alerts,
     FailedRows,
     RunEvents,
     RunWatchers,

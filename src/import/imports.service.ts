@@ -27,6 +27,7 @@ import {
   newRun,
   startOf,
 } from './runs/import-run.js';
+import { OverdueImports } from './runs/overdue-imports.service.js';
 import type { StagedRow } from './runs/import-row.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 
@@ -43,6 +44,7 @@ export class ImportsService {
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
     private readonly report: RunRows,
+    private readonly overdue: OverdueImports,
     private readonly files: ImportFilesRepository,
     private readonly worker: ImportWorker,
     private readonly transactions: TransactionRunner,
@@ -78,10 +80,13 @@ export class ImportsService {
    * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs. From then
    * on the run needs the rights of both: who started it, and who has approved it.
    * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision; `insufficient_scope`
-   * for a key that may not change this data set. So do `reject` and `cancel`.
+   * for a key that may not change this data set. So do `reject` and `cancel`. With IMPORT_FOUR_EYES, `forbidden` for a run
+   * with a guard hit, from who has sent it.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
-    return this.decide(id, caller, WAITING, 'import.approved', ({ options }) => {
+    return this.decide(id, caller, WAITING, 'import.approved', (run) => {
+      const { options } = run;
+      if (this.env.IMPORT_FOUR_EYES && run.guards.some(({ hit }) => hit)) assertOther(run, caller);
       if (options.allow_privileged) assertScope(caller.actor, 'webmasters');
       return { state: 'queued', approved: true, approver: caller.actor };
     });
@@ -137,15 +142,12 @@ export class ImportsService {
 
   /** Whether no import has completed within IMPORT_OVERDUE_HOURS; undefined when that is not set. */
   async isOverdue(): Promise<boolean | undefined> {
-    const hours = this.env.IMPORT_OVERDUE_HOURS;
-    if (hours === undefined) return undefined;
-    const last = await this.lastCompleted();
-    return last === null || last < secondsFrom(now(), -hours * 60 * 60);
+    return this.overdue.isOverdue();
   }
 
   /** When the last import completed. */
   async lastCompleted(): Promise<DbTime | null> {
-    return this.runs.lastFinished(['completed', 'completed_with_errors']);
+    return this.overdue.lastCompleted();
   }
 
   /** Imports that wait for an operator. */
@@ -219,6 +221,13 @@ export class ImportsService {
     this.worker.wake();
     return decided;
   }
+}
+
+/** Whoever sent a file does not approve it, with the credential of the upload or one that is theirs as well. */
+function assertOther({ id, caller: { actor } }: ImportRun, caller: Caller): void {
+  if (actor.kind !== caller.actor.kind || actor.id !== caller.actor.id) return;
+  const detail = `Import ${id} needs another person's approval: IMPORT_FOUR_EYES is on, and this credential has sent the file.`;
+  throw new ProblemError('forbidden', detail);
 }
 
 const notFound = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);

@@ -85,6 +85,8 @@ export interface ImportRun {
   created: string;
   started: string | null;
   finished: string | null;
+  /** When operators were told that it waits for them. */
+  alerted: string | null;
   rowsDone: number;
   rowsTotal: number | null;
   /** Of the whole run; it never goes back. */
@@ -156,6 +158,7 @@ export function newRun(
     created: now(),
     started: null,
     finished: null,
+    alerted: null,
     rowsDone: 0,
     rowsTotal: null,
     percent: 0,

@@ -112,6 +112,13 @@ export class ImportRunsRepository {
     return rows.map(toRun);
   }
 
+  /** Runs that wait for an approval nobody has been told of, the oldest first. */
+  async untold(limit: number): Promise<ImportRun[]> {
+    const sql =
+      "SELECT * FROM import_runs WHERE state = 'needs_approval' AND alerted IS NULL ORDER BY id LIMIT ?";
+    return (await this.database.query<ImportRunEntity>(sql, [limit])).map(toRun);
+  }
+
   async revertsOf(tx: Sql, id: string): Promise<ImportRun[]> {
     const sql = 'SELECT * FROM import_runs WHERE reverts = ? ORDER BY id';
     const rows = await tx.query<ImportRunEntity>(sql, [id]);

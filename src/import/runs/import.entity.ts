@@ -32,6 +32,8 @@ export class ImportRunEntity {
   @Column(time()) created!: string;
   @Column({ ...time(), nullable: true }) started!: string | null;
   @Column({ ...time(), nullable: true }) finished!: string | null;
+  /** When operators were told that it waits for them. */
+  @Column({ ...time(), nullable: true }) alerted!: string | null;
 
   /** Rows that the current phase has finished. */
   @Column(integer()) rows_done!: number;
