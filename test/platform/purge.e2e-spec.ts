@@ -100,6 +100,7 @@ test('who is behind an import stays as long as an event of it, or the import its
   const database = databaseOf(app);
   const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
   const at = Date.now() + 3000 * DAY;
+  setClock(at);
   const old = Array.from({ length: 450 }, () => uuidv7({ msecs: at }));
   const [changing = '', decided = ''] = [old[7], old[431]];
   for (const id of old) await audit.startRun(database, caller, id, []);
