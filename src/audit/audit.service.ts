@@ -90,7 +90,7 @@ export class AuditService {
     const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
     const [row] = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
     const id = idOfMinute(JSON.stringify([key, networkOf(request.ip)]), Date.now());
-    if (row) await this.repository.appendOnce({ ...row, id, time: timeOf(id) });
+    if (row) await this.repository.appendOnce(Object.assign(row, { id, time: timeOf(id) }));
   }
 
   /** Records an export of users. @param all also of those without an external id. */

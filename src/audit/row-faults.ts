@@ -8,6 +8,8 @@ export interface RowFault {
   message: string;
 }
 
+export const ODD_ID = 'has an id that the service does not make: it was inserted';
+
 /** Rows that are named. All are counted. */
 const NAMED = 100;
 
@@ -30,7 +32,7 @@ export class RowFaults {
 }
 
 function unlikeTheService({ row: { id, time }, hasId, isAsRead }: ReadRow): string | undefined {
-  if (!hasId || !isEventId(id)) return 'has an id that the service does not make: it was inserted';
+  if (!hasId || !isEventId(id)) return ODD_ID;
   if (!isAsRead) return 'is stored in a form that the service does not write: it was changed';
   // Both are written at once. The first versions gave a failed login the id of its minute and the time of its second.
   return Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS

@@ -4,7 +4,7 @@ import { Env } from '../config/env.js';
 import { AuditSealRepository, type KnownSeal, type ReadSeal } from './audit-seal.repository.js';
 import { BEFORE_ALL, BEHIND_ALL, firstId, isEventId } from './event-id.js';
 import { type LateEvent, LateEventsRepository } from './late-events.repository.js';
-import { type RowFault, RowFaults } from './row-faults.js';
+import { ODD_ID, type RowFault, RowFaults } from './row-faults.js';
 import { type Incomparable, RunVerifier, type RunWatch } from './run-verifier.service.js';
 import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
 import { type Before, type Expected, Looks, chainFault, isAhead, lateFault, timeOf } from './seal-chain.js';
@@ -43,7 +43,7 @@ interface Pass {
   verdict: Verdict;
   faults: RowFaults;
   looks: Looks;
-  /** From this id on rows of sealed ranges may still be covered by the next seal. */
+  /** Late rows of sealed ranges begin here. */
   open: string;
   runs: RunWatch;
 }
@@ -82,7 +82,7 @@ export class SealVerifier {
       open: last ? firstId(toMillis(last.sealed) - LATE_MILLIS) : BEHIND_ALL,
       runs: this.runs.watch(faults, bounds),
     };
-    const fault = (await this.all(pass, last, expected)) ?? null;
+    const fault = await this.all(pass, last, expected);
     if (!fault) {
       await pass.runs.end();
       await this.runs.verify(faults, bounds);
@@ -208,7 +208,6 @@ export class SealVerifier {
   }
 }
 
-const ODD_ID = 'has an id that the service does not make: it was inserted';
 const LATE_CHANGED = 'its list of late events was changed';
 
 const emptyVerdict = (last: KnownSeal | undefined): Verdict => ({

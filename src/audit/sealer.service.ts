@@ -126,9 +126,10 @@ export class Sealer implements BeforeApplicationShutdown {
     const late = look.hasLate ? [] : await this.outside(last, look);
     look.hasLate = late.length < MAX_LATE;
     if (from >= look.limit && late.length === 0) return false;
-    const range = look.hasLate && from < look.limit ? await this.range(from, look.limit) : NO_ROWS(from);
+    const range = look.hasLate && from < look.limit ? await this.range(from, look.limit) : noRows(from);
     const lateHash = new RowsHash();
-    late.sort((a, b) => (a.id < b.id ? -1 : 1)).forEach((entry) => lateHash.addLate(entry));
+    late.sort((a, b) => (a.id < b.id ? -1 : 1));
+    for (const entry of late) lateHash.addLate(entry);
     const facts: SealFacts = {
       number: (last?.number ?? 0) + 1,
       sealed: look.at,
@@ -162,7 +163,7 @@ export class Sealer implements BeforeApplicationShutdown {
 
   /** The rows of the next range. What is no row of the service is left out, and so belongs to no seal. */
   private async range(from: string, limit: string): Promise<Range> {
-    const range = { ...NO_ROWS(from), until: await this.endOf(from, limit) };
+    const range = { ...noRows(from), until: await this.endOf(from, limit) };
     const known = await this.lateEvents.in(from, range.until);
     for await (const { row, hasId } of this.rows.rows(from, range.until)) {
       if (!hasId || !isEventId(row.id) || known.has(row.id)) continue;
@@ -199,4 +200,4 @@ interface Range {
   members: Members;
 }
 
-const NO_ROWS = (until: string): Range => ({ until, rows: new RowsHash(), members: new Members() });
+const noRows = (until: string): Range => ({ until, rows: new RowsHash(), members: new Members() });

@@ -172,10 +172,7 @@ describe('ids that the service does not make', () => {
       const [known] = await database.query<{ id: string }>('SELECT id FROM audit_events ORDER BY id');
       const put = async (sql: string) => {
         const [, ...rest] = rowOf(END + MINUTE);
-        await execute(
-          `INSERT INTO audit_events VALUES (${sql}, ${rest.map(() => '?').join(', ')})`,
-          rest as string[],
-        );
+        await execute(`INSERT INTO audit_events VALUES (${sql}, ${rest.map(() => '?').join(', ')})`, rest);
       };
       await put("x'00ff'");
       await put(`CAST('${OF_SEALED}' AS BLOB)`);

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { v7 as uuidv7 } from 'uuid';
 import { TestApp } from '../support/app.js';
 import { DAY, HOUR, SealedAudit, faultOf } from '../support/sealed-audit.js';
 
