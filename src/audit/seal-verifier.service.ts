@@ -43,8 +43,7 @@ interface Pass {
   verdict: Verdict;
   faults: RowFaults;
   looks: Looks;
-  /** Late rows of sealed ranges begin here. */
-  open: string;
+  open: string; // late rows that no seal covers yet are not before this id
   runs: RunWatch;
 }
 
