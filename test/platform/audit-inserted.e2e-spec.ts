@@ -159,11 +159,13 @@ describe('ids that the service does not make', () => {
   });
   test('all of them at once, many times, between rows of the service', async () => {
     await sealed();
-    await insertIds(END + MINUTE, [...IDS, ...Array.from({ length: 500 }, (_, n) => `0${n}-no-id`)]);
+    // Of ids that differ in spaces at their ends MariaDB takes one.
+    const ids = IDS.filter((id) => id !== ' ');
+    await insertIds(END + MINUTE, [...ids, ...Array.from({ length: 500 }, (_, n) => `0${n}-no-id`)]);
     await insert(END + 2 * MINUTE, 5);
     await seal(NEXT_LOOK);
     const { rows, bad_count, unsealed } = await verify();
-    expect({ rows, bad_count, unsealed }).toEqual({ rows: 20, bad_count: IDS.length + 500, unsealed: 0 });
+    expect({ rows, bad_count, unsealed }).toEqual({ rows: 20, bad_count: ids.length + 500, unsealed: 0 });
   });
   if (ENGINE === 'sqlite') {
     test('bytes, and a text with a NUL character, behind which nothing is read', async () => {
