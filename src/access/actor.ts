@@ -18,6 +18,8 @@ export interface KeyActor {
   id: string;
   /** Never wider than when the key was made. */
   rights: KeyRights;
+  /** Id of the first of the limited keys that have made one another: they share their fuse and budgets (ADR 20). */
+  family: string;
   /** Whether fields of a user that this service does not have are ignored instead of refused. */
   ignoresUnknownFields: boolean;
 }
@@ -38,6 +40,12 @@ export function initiatorOf(actor: Actor): Actor {
 interface SystemActor {
   kind: 'system';
   id: null;
+}
+
+/** Who an actor's work is counted for: the keys of a family are one. */
+export function countedFor(actor: Actor): string {
+  const initiator = initiatorOf(actor);
+  return `${initiator.kind}:${initiator.kind === 'key' ? initiator.family : (initiator.id ?? '')}`;
 }
 
 /** An actor in one request, as an audit row records it. */
