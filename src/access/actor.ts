@@ -57,6 +57,13 @@ export interface Caller {
   repeatable?: RepeatableRequest;
 }
 
+/** Whether an account acts, or has started or approved the import that does. */
+export function isBehind(actor: Actor, userUuid: string): boolean {
+  if (actor.kind !== 'import') return isSelf(actor, userUuid);
+  const { initiator, approver } = actor;
+  return isBehind(initiator, userUuid) || (approver !== null && isBehind(approver, userUuid));
+}
+
 export function isSelf(actor: Actor, userUuid: string): boolean {
   return actor.kind === 'user' && actor.id === userUuid;
 }
