@@ -11,6 +11,7 @@ import { RightsAndFuses1764550000000 } from './1764550000000-rights-and-fuses.js
 import { AuditSeals1764600000000 } from './1764600000000-audit-seals.js';
 import { LoginAddresses1764700000000 } from './1764700000000-login-addresses.js';
 import { ProvableSeals1764710000000 } from './1764710000000-provable-seals.js';
+import { KeyFamilies1764720000000 } from './1764720000000-key-families.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -27,4 +28,5 @@ export const MIGRATIONS = [
   AuditSeals1764600000000,
   LoginAddresses1764700000000,
   ProvableSeals1764710000000,
+  KeyFamilies1764720000000,
 ];
