@@ -45,7 +45,7 @@ export class Log implements Observer {
       path: pathOf(request),
       ...(outcome === 'aborted' ? { aborted: true } : { status: outcome }),
       ms: Math.round(ms * 10) / 10,
-      ...(outcome !== 'aborted' && REFUSED.has(outcome) && senderOf(request)),
+      ...senderOf(request),
     });
   }
 
@@ -102,9 +102,7 @@ export class Log implements Observer {
   }
 }
 
-/** Refusals are logged with actor and address: without them an attack looks like a mistake. */
-const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
-/** Without an actor when the credentials were refused. */
+/** Without an actor where the credentials were refused, or none were asked for. */
 const senderOf = ({ actor, ip }: Partial<Request>) => ({
   ...(actor && { actor_kind: actor.kind, actor_id: actor.id }),
   ip,
