@@ -25,6 +25,7 @@ import { Applier } from './apply/applier.service.js';
 import { FuseGuard } from './apply/fuse-guard.service.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
+import { WaitingRuns } from './apply/waiting-runs.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { ImportLane } from './apply/import-lane.js';
 import { ImportWorker } from './apply/import-worker.service.js';
@@ -33,6 +34,7 @@ import { RunProcess } from './apply/run-process.service.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { AlertSender } from './alerts/alert-sender.service.js';
 import { Alerts } from './alerts/alerts.service.js';
+import { FourEyes } from './runs/four-eyes.service.js';
 import { OverdueImports } from './runs/overdue-imports.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
@@ -45,6 +47,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportStore,
     ImportLane,
     ImportWorker,
+    WaitingRuns,
     RunProcess,
     FuseGuard,
     RunQueue,
@@ -59,6 +62,7 @@ import { UsersExportController } from './users-export.controller.js';
     Applier,
     ScheduleService,
     OverdueImports,
+    FourEyes,
     AlertSender,
     Alerts,
     FailedRows,

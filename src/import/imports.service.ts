@@ -27,9 +27,11 @@ import {
   newRun,
   startOf,
 } from './runs/import-run.js';
+import { FourEyes } from './runs/four-eyes.service.js';
 import { OverdueImports } from './runs/overdue-imports.service.js';
 import type { StagedRow } from './runs/import-row.js';
 import { ImportWorker } from './apply/import-worker.service.js';
+import { WaitingRuns } from './apply/waiting-runs.service.js';
 
 export type { RowFilter, RunFilter };
 
@@ -45,8 +47,10 @@ export class ImportsService {
     private readonly rows: ImportRowsRepository,
     private readonly report: RunRows,
     private readonly overdue: OverdueImports,
+    private readonly fourEyes: FourEyes,
     private readonly files: ImportFilesRepository,
     private readonly worker: ImportWorker,
+    private readonly waiting: WaitingRuns,
     private readonly transactions: TransactionRunner,
     private readonly audit: AuditService,
     private readonly env: Env,
@@ -80,13 +84,17 @@ export class ImportsService {
    * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs. From then
    * on the run needs the rights of both: who started it, and who has approved it.
    * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision; `insufficient_scope`
-   * for a key that may not change this data set. So do `reject` and `cancel`. With IMPORT_FOUR_EYES, `forbidden` for a run
-   * with a guard hit, from who has sent it.
+   * for a key that may not change this data set. So do `reject` and `cancel`. And `self_block` where the plan would block
+   * the caller, `forbidden` for who has sent the file where IMPORT_FOUR_EYES is on.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
-    return this.decide(id, caller, WAITING, 'import.approved', (run) => {
-      const { options } = run;
-      if (this.env.IMPORT_FOUR_EYES && run.guards.some(({ hit }) => hit)) assertOther(run, caller);
+    await this.waiting.endIfLost(id);
+    await this.fourEyes.check(await this.get(id), caller);
+    if (caller.actor.kind === 'user' && (await this.rows.blocks(id, caller.actor.id))) {
+      const detail = `Import ${id} would block your own account: another Webmaster or key has to decide on it.`;
+      throw new ProblemError('self_block', detail);
+    }
+    return this.decide(id, caller, WAITING, 'import.approved', ({ options }) => {
       if (options.allow_privileged) assertScope(caller.actor, 'webmasters');
       return { state: 'queued', approved: true, approver: caller.actor };
     });
@@ -221,13 +229,6 @@ export class ImportsService {
     this.worker.wake();
     return decided;
   }
-}
-
-/** Whoever sent a file does not approve it, with the credential of the upload or one that is theirs as well. */
-function assertOther({ id, caller: { actor } }: ImportRun, caller: Caller): void {
-  if (actor.kind !== caller.actor.kind || actor.id !== caller.actor.id) return;
-  const detail = `Import ${id} needs another person's approval: IMPORT_FOUR_EYES is on, and this credential has sent the file.`;
-  throw new ProblemError('forbidden', detail);
 }
 
 const notFound = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);

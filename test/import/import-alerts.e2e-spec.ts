@@ -172,6 +172,21 @@ test('with IMPORT_FOUR_EYES whoever sent a file does not approve it, and another
   expect((await master.post(`/imports/${id as string}/apply`)).status).toBe(202);
 });
 
+test('with IMPORT_FOUR_EYES a key is the person who made it', async () => {
+  const app = await start({ IMPORT_FOUR_EYES: 'true' });
+  const master = await app.login();
+  const made = await master.post('/api_keys', { name: 'connector' });
+  const key = app.key.with({ 'x-api-key': made.body.key as string });
+  const child = app.key.with({
+    'x-api-key': (await key.post('/api_keys', { name: 'child' })).body.key as string,
+  });
+  await imported(child, csv(HEAD, ...people(30)), 'dataset=hr');
+  const { id } = await imported(child, csv(HEAD, ...people(15)), 'dataset=hr&missing=block');
+  for (const one of [child, key, master])
+    expect((await one.post(`/imports/${id as string}/apply`)).status).toBe(403);
+  expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(202);
+});
+
 test('with IMPORT_FOUR_EYES a dry run without a guard hit is applied by its sender', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const run = await imported(app.key, csv(HEAD, ...people(3)), 'dry_run=true');
