@@ -22,7 +22,7 @@ const MAX_NAMES = 5;
 export async function keyChecks(env: Env): Promise<Finding[]> {
   const file = sqliteFile(env);
   if (file !== undefined && !existsSync(file)) return ok('api keys', 'none, as there is no database yet');
-  const database = openDatabase(env);
+  const database = await openDatabase(env);
   try {
     const keys = await database.query<KeyFacts>(
       'SELECT * FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?) ORDER BY id',
