@@ -2,6 +2,7 @@ import { Algorithm, hash, verify } from '@node-rs/argon2';
 import { Injectable } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Env } from '../../config/env.js';
 import { type Asker, FairQueue } from './fair-queue.js';
 
@@ -20,6 +21,9 @@ const HASH_BYTES = 32;
 /** Random bytes in the base64 of a PHC string, which has no padding. */
 const base64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
 
+/** How long the answer to a password that finds no place in the queue is held back. */
+const REFUSAL_MILLIS = 1000;
+
 interface Around {
   before(): Promise<void>;
   failed(): Promise<void>;
@@ -37,7 +41,7 @@ export class PasswordService {
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
     const atOnce = Math.max(1, Math.floor(availableParallelism() / WORKERS));
-    this.queue = new FairQueue(atOnce, Math.ceil(HASH_QUEUE_LIMIT / WORKERS));
+    this.queue = new FairQueue(atOnce, Math.ceil(HASH_QUEUE_LIMIT / WORKERS), holdBack);
   }
 
   /** PHC form. @throws ProblemError `unavailable` when the queue is full. */
@@ -68,4 +72,9 @@ export class PasswordService {
   get waiting(): number {
     return this.queue.waiting;
   }
+}
+
+/** Costs a timer. Ends early when the client has left. */
+async function holdBack(signal?: AbortSignal): Promise<void> {
+  await delay(REFUSAL_MILLIS, undefined, { signal }).catch(() => undefined);
 }
