@@ -36,7 +36,8 @@ const UNPREFIXED = [
 ];
 
 /**
- * Creates the whole application, initialised but not yet listening. @throws Error when it cannot start.
+ * Creates the whole application, initialised but not yet listening, on a schema that is up to date (`migrateAtStart`).
+ * @throws Error when it cannot start.
  * @param programs of the processes beside this one; what has none runs in this one.
  */
 export async function createApp(env: Env, programs?: LanePrograms): Promise<NestExpressApplication> {

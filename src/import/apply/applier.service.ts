@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import type { Sql } from '../../database/engine/sql.js';
+import { WriteTurns } from '../../database/engine/write-turns.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { UserChange } from '../../users/change/change-set.js';
 import { prepareUser } from '../../users/change/prepared-user.js';
@@ -41,6 +42,7 @@ export class Applier {
     private readonly writer: UserWriter,
     private readonly directory: UserDirectory,
     @Inject(DATABASE) private readonly database: Database,
+    private readonly turns: WriteTurns,
   ) {}
 
   /** Applies the batches after the last applied one. @throws what `Checkpoint.commit` throws. */
@@ -78,7 +80,7 @@ export class Applier {
       began = performance.now(); // of the last attempt: waiting for others holds nothing
       await this.applyRows(tx, run, prepared, caller);
     }, progress);
-    pace.took(prepared.batches, performance.now() - began);
+    pace.took(prepared.batches, performance.now() - began, this.turns.othersWrite);
   }
 
   /** Reads the batches behind `applied` and makes the changes of their rows. Only this run's worker changes staged rows. */
