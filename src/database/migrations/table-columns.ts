@@ -1,4 +1,4 @@
-import type { QueryRunner, Table, TableColumn, TableColumnOptions } from 'typeorm';
+import { type QueryRunner, type Table, TableColumn, type TableColumnOptions } from 'typeorm';
 import { type ColumnType, dropCollation } from '../engine/columns.js';
 
 export const key = { isPrimary: true } as const;
@@ -22,6 +22,31 @@ export async function createTables(queryRunner: QueryRunner, tables: readonly Ta
 
 export async function dropTables(queryRunner: QueryRunner, tables: readonly Table[]): Promise<void> {
   for (const table of tables.toReversed()) await queryRunner.dropTable(table, true);
+}
+
+/** Skips columns that exist, and so continues after a killed process. */
+export async function addColumns(
+  queryRunner: QueryRunner,
+  table: string,
+  columns: readonly TableColumnOptions[],
+): Promise<void> {
+  for (const options of columns) {
+    if (await queryRunner.hasColumn(table, options.name)) continue;
+    const added = new TableColumn(options);
+    if (queryRunner.dataSource.options.type === 'better-sqlite3') forSqlite(added);
+    await queryRunner.addColumn(table, added);
+  }
+}
+
+/** Skips columns that are gone. */
+export async function dropColumns(
+  queryRunner: QueryRunner,
+  table: string,
+  columns: readonly TableColumnOptions[],
+): Promise<void> {
+  for (const { name } of columns.toReversed()) {
+    if (await queryRunner.hasColumn(table, name)) await queryRunner.dropColumn(table, name);
+  }
 }
 
 /** A counter of its own name that begins with 0; one that exists keeps its value, since it may count already. */
