@@ -4,11 +4,13 @@ import { truncated } from '../../common/text.js';
 import { RunFiles } from '../file/run-files.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { ImportReportRepository } from './import-report.repository.js';
+import { type FailedRow, ImportReportRepository } from './import-report.repository.js';
 
 const BATCH = 500;
 /** Columns of `failed.csv` beside those of the file; an import ignores them. */
 const ADDED = ['_line', '_code', '_message'];
+/** Stands behind a row with too few or too many cells: until somebody has removed it, the row fits no header. */
+const MISFIT = 'put the cells right, then remove this one';
 
 /** The failed rows of a run with their original cells, as `failed.csv`: corrected, that file can be imported again. */
 @Injectable()
@@ -53,19 +55,28 @@ export class FailedRows {
     let after = 0;
     for (;;) {
       const rows = await this.rows.failed(run.id, after, BATCH);
-      yield rows
-        .map(({ line, errors, cells }) =>
-          csvLine([
-            ...run.header.map((_, index) => cells[index] ?? ''), // a run that is still working has no cells yet
-            String(line),
-            errors.map(({ code }) => code).join(' '),
-            errors.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),
-          ]),
-        )
-        .join('');
+      yield rows.map((row) => csvLine(failedCells(row, run.header.length))).join('');
       const last = rows.at(-1);
       if (!last) return;
       after = last.line;
     }
   }
+}
+
+/**
+ * A row as it was, and why it failed. Cells that the header has no column for stand behind that, with a note. A row that
+ * nobody has put right fails again, also when a spreadsheet has filled it up: its cells may be in the wrong columns.
+ */
+function failedCells({ line, errors, cells }: FailedRow, width: number): string[] {
+  const misfit = errors.some(({ code }) => code === 'wrong_cell_count');
+  const behind = misfit
+    ? [...cells.slice(width).filter((cell) => cell !== MISFIT && cell.trim() !== ''), MISFIT]
+    : [];
+  return [
+    ...Array.from({ length: width }, (_, index) => cells[index] ?? ''), // a run that is still working has no cells yet
+    String(line),
+    errors.map(({ code }) => code).join(' '),
+    errors.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),
+    ...behind,
+  ];
 }
