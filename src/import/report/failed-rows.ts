@@ -9,6 +9,8 @@ import { type FailedRow, ImportReportRepository } from './import-report.reposito
 const BATCH = 500;
 /** Columns of `failed.csv` beside those of the file; an import ignores them. */
 const ADDED = ['_line', '_code', '_message'];
+/** Columns of the file of a revert, which has no rows of a file: a line for each conflict. `_value` could not be restored. */
+const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED];
 /** Stands behind a row with too few or too many cells: until somebody has removed it, the row fits no header. */
 const MISFIT = 'put the cells right, then remove this one';
 
@@ -49,13 +51,17 @@ export class FailedRows {
     }
   }
 
-  /** The lines of `failed.csv`, read from the database page by page. */
+  /** The lines of `failed.csv`, read from the database page by page. For a revert: its conflicts. */
   async *csv(run: ImportRun): AsyncGenerator<string> {
-    yield BOM + csvLine([...run.header, ...ADDED]);
+    const isRevert = run.reverts !== null;
+    yield BOM + csvLine(isRevert ? CONFLICTS : [...run.header, ...ADDED]);
     let after = 0;
     for (;;) {
       const rows = await this.rows.failed(run.id, after, BATCH);
-      yield rows.map((row) => csvLine(failedCells(row, run.header.length))).join('');
+      const lines = isRevert
+        ? rows.flatMap(conflicts)
+        : rows.map((row) => failedCells(row, run.header.length));
+      yield lines.map(csvLine).join('');
       const last = rows.at(-1);
       if (!last) return;
       after = last.line;
@@ -79,4 +85,16 @@ function failedCells({ line, errors, cells }: FailedRow, width: number): string[
     errors.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),
     ...behind,
   ];
+}
+
+function conflicts({ line, externalId, userUuid, errors }: FailedRow): string[][] {
+  return errors.map(({ field, value, code, message }) => [
+    externalId,
+    userUuid ?? '',
+    field,
+    value ?? '',
+    String(line),
+    code,
+    message,
+  ]);
 }
