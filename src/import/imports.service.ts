@@ -81,9 +81,10 @@ export class ImportsService {
    * for a key that may not change this data set. So do `reject` and `cancel`.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
-    return this.decide(id, caller, WAITING, 'import.approved', ({ options }) => {
+    return this.decide(id, caller, WAITING, 'import.approved', ({ options, state }) => {
       if (options.allow_privileged) assertScope(caller.actor, 'webmasters');
-      return { state: 'queued', approved: true, approver: caller.actor };
+      const anew: RunChange = state === 'planned' ? { percent: 0, rowsDone: 0 } : {}; // a dry run was done
+      return { ...anew, state: 'queued', approved: true, approver: caller.actor };
     });
   }
 
