@@ -20,6 +20,7 @@ import {
 import type { AuditEventEntity } from './audit.entity.js';
 import type { AuditFilter } from './audit.query.js';
 import { AuditRepository } from './audit.repository.js';
+import { AuditRunsRepository } from './audit-runs.repository.js';
 import { peopleBy, toRecord } from './audit.mapping.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
 import { idOfMinute, millisOf } from './event-id.js';
@@ -58,6 +59,7 @@ export class AuditService {
   constructor(
     private readonly repository: AuditRepository,
     private readonly rows: AuditWalkRepository,
+    private readonly runs: AuditRunsRepository,
     private readonly sealer: Sealer,
     { SEARCH_TIMEOUT }: Env,
   ) {
@@ -74,7 +76,8 @@ export class AuditService {
   }
 
   /**
-   * Records a failed login, once a minute for a name and an address on all instances together. The name is stored as it was
+   * Records a failed login, once a minute for a name and an address on all instances together: its time is the start of that
+   * minute, as that of its id is, by which events are ordered and cut. The name is stored as it was
    * typed, 64 characters of it: it may be a password that was typed into the wrong field.
    * @param key the name as it is compared. @param user the one that it names; unknown and blocked names are recorded too.
    */
@@ -87,7 +90,7 @@ export class AuditService {
     const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
     const [row] = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
     const id = idOfMinute(JSON.stringify([key, networkOf(request.ip)]), Date.now());
-    if (row) await this.repository.appendOnce(Object.assign(row, { id }));
+    if (row) await this.repository.appendOnce(Object.assign(row, { id, time: timeOf(id) }));
   }
 
   /** Records an export of users. @param all also of those without an external id. */
@@ -109,13 +112,13 @@ export class AuditService {
 
   /** Records the start of an import, and who is behind all that it will change. */
   async startRun(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
-    await this.repository.putPerson(tx, id, 'started', caller);
+    await this.runs.putPerson(tx, id, 'started', caller);
     await this.record(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
   }
 
   /** As `startRun`, of an approval. */
   async approveRun(tx: Sql, caller: Caller, id: string): Promise<void> {
-    await this.repository.putPerson(tx, id, 'approved', caller);
+    await this.runs.putPerson(tx, id, 'approved', caller);
     await this.record(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
   }
 
@@ -145,11 +148,13 @@ export class AuditService {
     for await (const rows of this.rows.walk(filter, undefined, PAGE)) yield await this.withPeople(rows);
   }
 
-  /** Deletes events older than AUDIT_RETENTION_DAYS, in short transactions that block no other writer for long. */
+  /** Deletes events older than AUDIT_RETENTION_DAYS, and who is behind imports without any event left, in short transactions that block no other writer for long. */
   async purge(): Promise<void> {
     const until = await this.sealer.purgeable();
     if (until === undefined) return;
-    while ((await this.repository.deleteBefore(until, PURGE_ROWS)) === PURGE_ROWS) await setImmediate();
+    while ((await this.repository.deleteBefore(until, PURGE_ROWS)) > 0) await setImmediate();
+    await this.sealer.forget();
+    await this.runs.purge(until);
   }
 
   /** When the newest seal was made; null for never. */
@@ -161,7 +166,7 @@ export class AuditService {
     const runs = rows.flatMap(({ actor_kind, actor_id }) =>
       actor_kind === 'import' ? (actor_id ?? []) : [],
     );
-    const people = peopleBy(await this.repository.peopleOf([...new Set(runs)]));
+    const people = peopleBy(await this.runs.peopleOf([...new Set(runs)]));
     return rows.map((row) => toRecord(row, people));
   }
 }
@@ -171,7 +176,7 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
   const ids = uuidsInOrder(events.length);
   const [first] = ids;
   if (first === undefined) return [];
-  const time = toDbTime(new Date(millisOf(first)));
+  const time = timeOf(first);
   return events.map(({ action, target, changes }, index) => ({
     id: ids[index] ?? first,
     time,
@@ -185,6 +190,8 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
     ip: caller.ip,
   }));
 }
+
+const timeOf = (id: string): DbTime => toDbTime(new Date(millisOf(id)));
 
 function tooBroad(filter: AuditFilter): ProblemError {
   const names = Object.entries(filter).flatMap(([name, value]) =>
