@@ -19,6 +19,7 @@ export function toRun(row: ImportRunEntity): ImportRun {
     created: row.created,
     started: row.started,
     finished: row.finished,
+    alerted: row.alerted,
     rowsDone: row.rows_done,
     rowsTotal: row.rows_total,
     percent: row.percent,
@@ -51,6 +52,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
   return {
     id: run.id,
     dataset: run.dataset,
+    part: run.options.part ?? null,
     options: toJson(run.options),
     reverts: run.reverts,
     file_name: run.file.name,
@@ -68,6 +70,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
 type Fixed =
   | 'id'
   | 'dataset'
+  | 'part'
   | 'options'
   | 'reverts'
   | `file_${string}`
@@ -88,6 +91,7 @@ export function toColumns(change: RunChange): Changed<Columns> {
     dry_run: toFlag(change.dryRun),
     started: change.started,
     finished: change.finished,
+    alerted: change.alerted,
     rows_done: change.rowsDone,
     rows_total: change.rowsTotal,
     percent: change.percent,
