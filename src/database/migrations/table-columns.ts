@@ -57,7 +57,8 @@ export async function insertCounter(queryRunner: QueryRunner, name: string): Pro
   );
 }
 
-function forSqlite(column: TableColumn): void {
+/** Names the type of a column as the entities name it on SQLite. */
+export function forSqlite(column: TableColumn): void {
   dropCollation(column);
   if (column.type === 'int') column.type = 'integer';
 }

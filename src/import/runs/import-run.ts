@@ -59,6 +59,8 @@ export interface Reason {
   code: string;
   message: string;
   line?: number;
+  /** What else is wrong with the file. */
+  others?: { code: string; message: string; line?: number | undefined }[];
 }
 
 /** A number of a plan beside its limit. A hit parks the run before the first write. */

@@ -35,7 +35,7 @@ export class ImportRunEntity {
   /** When operators were told that it waits for them. */
   @Column({ ...time(), nullable: true }) alerted!: string | null;
 
-  /** Rows that the current phase has finished. */
+  /** `percent` of the rows. */
   @Column(integer()) rows_done!: number;
   /** Rows of the file; null until it has been read to its end. */
   @Column({ ...integer(), nullable: true, default: null }) rows_total!: number | null;
