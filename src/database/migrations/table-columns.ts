@@ -58,7 +58,7 @@ export async function insertCounter(queryRunner: QueryRunner, name: string): Pro
 }
 
 /** Names the type of a column as the entities name it on SQLite. */
-export function forSqlite(column: TableColumn): void {
+function forSqlite(column: TableColumn): void {
   dropCollation(column);
   if (column.type === 'int') column.type = 'integer';
 }
