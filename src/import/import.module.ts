@@ -5,9 +5,13 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportStore } from './file/import-store.js';
+import { ImportProfilesController } from './import-profiles.controller.js';
 import { ImportsController } from './imports.controller.js';
 import { ImportsService } from './imports.service.js';
 import { RunFiles } from './file/run-files.js';
+import { ImportProfiles } from './profiles/import-profiles.service.js';
+import { ImportProfilesRepository } from './profiles/import-profiles.repository.js';
+import { ImportRequests } from './profiles/requested-options.js';
 import { Adoption } from './plan/adoption.js';
 import { FilePlanner } from './plan/file-planner.js';
 import { GuardSettings } from './plan/guards.js';
@@ -35,7 +39,7 @@ import { UsersExportController } from './users-export.controller.js';
 
 @Module({
   imports: [ApiKeysModule, AuditModule, LeasesModule, SessionsModule, UsersModule],
-  controllers: [ImportsController, UsersExportController],
+  controllers: [ImportProfilesController, ImportsController, UsersExportController],
   providers: [
     ImportsService,
     ImportStore,
@@ -46,6 +50,9 @@ import { UsersExportController } from './users-export.controller.js';
     RunQueue,
     Planner,
     RunFiles,
+    ImportProfiles,
+    ImportProfilesRepository,
+    ImportRequests,
     Adoption,
     FilePlanner,
     RowFacts,
@@ -64,6 +71,6 @@ import { UsersExportController } from './users-export.controller.js';
     ImportFilesRepository,
     ImportReportRepository,
   ],
-  exports: [ImportsService, ImportStore, RunQueue, RunEvents, UsersExport],
+  exports: [ImportProfiles, ImportRequests, ImportsService, ImportStore, RunQueue, RunEvents, UsersExport],
 })
 export class ImportModule {}

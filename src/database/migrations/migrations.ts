@@ -10,6 +10,7 @@ import { NarrowKeys1764500000000 } from './1764500000000-narrow-keys.js';
 import { RightsAndFuses1764550000000 } from './1764550000000-rights-and-fuses.js';
 import { AuditSeals1764600000000 } from './1764600000000-audit-seals.js';
 import { LoginAddresses1764700000000 } from './1764700000000-login-addresses.js';
+import { ImportProfiles1764820000000 } from './1764820000000-import-profiles.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -25,4 +26,5 @@ export const MIGRATIONS = [
   RightsAndFuses1764550000000,
   AuditSeals1764600000000,
   LoginAddresses1764700000000,
+  ImportProfiles1764820000000,
 ];

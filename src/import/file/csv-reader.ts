@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { FileError } from './file-error.js';
 import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
+import { type SkippedLines, withoutLines } from './line-skipper.js';
 import { decodeText } from './text-decoder.js';
 
 export { type CsvRecord, MAX_ROWS } from './record-parser.js';
@@ -15,6 +16,8 @@ export interface CsvOptions {
   /** Detected from the header when undefined. */
   delimiter?: string | undefined;
   knownColumn: (header: string) => boolean;
+  /** Lines of text that are not read. */
+  skipped?: SkippedLines | undefined;
 }
 
 /**
@@ -24,6 +27,7 @@ export interface CsvOptions {
  */
 export class CsvReader {
   private bytes = 0;
+  private format: { encoding?: string; delimiter?: string } = {};
   private readonly pieces: AsyncGenerator<CsvRecord[]>;
   /** Rows that were read along with the header. */
   private ahead: CsvRecord[] = [];
@@ -37,6 +41,11 @@ export class CsvReader {
 
   get bytesRead(): number {
     return this.bytes;
+  }
+
+  /** What the file turned out to be, once its header is read. */
+  get found(): { encoding?: string; delimiter?: string } {
+    return this.format;
   }
 
   /** The names of the columns, as the file spells them. Call it once, before `records`. */
@@ -71,12 +80,14 @@ export class CsvReader {
   }
 
   private async *read(): AsyncGenerator<CsvRecord[]> {
-    const { encoding, delimiter, knownColumn } = this.options;
-    const text = decodeText(this.counted(), encoding);
+    const { encoding, delimiter, knownColumn, skipped } = this.options;
+    const decoded = decodeText(this.counted(), encoding, (name) => (this.format.encoding = name));
+    const text = skipped ? withoutLines(decoded, skipped) : decoded;
     let parser: RecordParser | undefined;
     try {
       const head = delimiter === undefined ? await headOf(text) : '';
-      parser = new RecordParser(delimiter ?? delimiterOf(head, knownColumn));
+      this.format.delimiter = delimiter ?? delimiterOf(head, knownColumn);
+      parser = new RecordParser(this.format.delimiter, skipped?.first);
       yield* parser.read(head);
       for await (const piece of text) yield* parser.read(piece);
       yield* parser.finish();

@@ -25,7 +25,11 @@ export class RecordParser {
   private bytes = 0;
   private pending = 0;
 
-  constructor(delimiter: string) {
+  /** @param skipped lines above the text, which count. */
+  constructor(
+    delimiter: string,
+    private readonly skipped = 0,
+  ) {
     this.parser = new RecordTap(delimiter, (cells) => {
       this.accept(cells);
     });
@@ -53,7 +57,7 @@ export class RecordParser {
   }
 
   private get linesEnded(): number {
-    return this.parser.info.records + this.parser.info.empty_lines;
+    return this.skipped + this.parser.info.records + this.parser.info.empty_lines;
   }
 
   private accept(cells: string[]): void {

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { truncated } from '../../common/text.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import { type Column, columnOf, headerKey } from './columns.js';
-import { CsvReader } from './csv-reader.js';
+import { type RecordMapper, readsColumn, recordMapper } from '../profiles/record-mapper.js';
+import type { NamedProfile } from '../runs/import-profile.js';
+import { type CsvRecord, CsvReader } from './csv-reader.js';
 import { FileError } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
 
@@ -12,10 +14,17 @@ const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 /** The column of each cell of a row; undefined for an ignored cell. */
 export type Header = readonly (Column | undefined)[];
 
-/** A stored file whose header row has been read. */
+/** The rows of a file, in cells of our header. */
+interface RowReader {
+  /** Bytes of the file that have been read. */
+  readonly bytesRead: number;
+  records(batchSize: number): AsyncGenerator<CsvRecord[]>;
+}
+
+/** A file whose header row has been read. */
 export interface OpenFile {
-  reader: CsvReader;
-  /** The cells of the header row. */
+  reader: RowReader;
+  /** The cells of the header row; with a profile, the names of our columns. */
   names: string[];
   header: Header;
 }
@@ -26,15 +35,63 @@ export class RunFiles {
   constructor(private readonly files: ImportFilesRepository) {}
 
   /** @throws FileError when the header is refused. */
-  async open({ id, options }: { id: string; options: ImportOptions }): Promise<OpenFile> {
-    const { encoding, delimiter } = options;
-    const reader = new CsvReader(this.files.read(id), {
-      encoding,
-      delimiter,
-      knownColumn: (name) => columnOf(name) !== undefined,
-    });
+  async open({ id, options, profile }: StoredRun): Promise<OpenFile> {
+    const reader = csvReader(this.files.read(id), options, profile);
     const names = await reader.header();
-    return { reader, names, header: readHeader(names, options) };
+    return profile ? mapped(reader, names, profile) : { reader, names, header: readHeader(names, options) };
+  }
+}
+
+interface StoredRun {
+  id: string;
+  options: ImportOptions;
+  profile: NamedProfile | null;
+}
+
+/** Reads the bytes of a file as its options and its profile say. */
+export function csvReader(
+  bytes: AsyncIterable<Uint8Array>,
+  { encoding, delimiter }: ImportOptions,
+  profile: NamedProfile | null,
+): CsvReader {
+  const { skip_lines: first = 0, skip_last_lines: last = 0 } = profile ?? {};
+  return new CsvReader(bytes, {
+    encoding,
+    delimiter,
+    knownColumn: profile ? readsColumn(profile) : (name) => columnOf(name) !== undefined,
+    ...((first > 0 || last > 0) && { skipped: { first, last } }),
+  });
+}
+
+/** @throws FileError with all that is wrong with the header. */
+function mapped(reader: CsvReader, names: readonly string[], profile: NamedProfile): OpenFile {
+  const mapper = recordMapper(profile, names);
+  const [fault] = mapper.faults;
+  if (fault) {
+    const message = mapper.faults.map((each) => each.message).join(' ');
+    throw new FileError(fault.code, message, (profile.skip_lines ?? 0) + 1);
+  }
+  return {
+    reader: new MappedReader(reader, mapper),
+    names: mapper.columns.map(({ name }) => name),
+    header: mapper.columns,
+  };
+}
+
+class MappedReader implements RowReader {
+  constructor(
+    private readonly reader: CsvReader,
+    private readonly mapper: RecordMapper,
+  ) {}
+
+  get bytesRead(): number {
+    return this.reader.bytesRead;
+  }
+
+  async *records(batchSize: number): AsyncGenerator<CsvRecord[]> {
+    for await (const records of this.reader.records(batchSize)) {
+      yield records.map((record) => ({ ...record, cells: this.mapper.cells(record.cells) }));
+    }
   }
 }
 

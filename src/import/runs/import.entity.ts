@@ -3,6 +3,7 @@ import type { JsonText } from '../../common/json.js';
 import { ascii, flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
 import type { ChangesText } from '../../common/changes.js';
 import type { ImportOptions } from './import-options.js';
+import type { NamedProfile } from './import-profile.js';
 import type { RowError, StagedOutcome } from './import-row.js';
 import type { Counts, Guard, Reason, RunState } from './import-run.js';
 
@@ -16,6 +17,8 @@ export class ImportRunEntity {
   @Column(flag()) dry_run!: number;
   @Column(text(64)) dataset!: string;
   @Column(longText()) options!: JsonText<ImportOptions>;
+  /** The profile of the file, as it was when the run was made. */
+  @Column({ ...longText(), nullable: true }) profile!: JsonText<NamedProfile> | null;
   /** The run that this one undoes; null for a file. */
   @Column({ ...uuid(), nullable: true }) reverts!: string | null;
   @Column(text(255)) file_name!: string;
