@@ -5,6 +5,8 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportStore } from './file/import-store.js';
+import { ImportPreviewController } from './import-preview.controller.js';
+import { ImportPreview } from './profiles/import-preview.js';
 import { ImportProfilesController } from './import-profiles.controller.js';
 import { ImportsController } from './imports.controller.js';
 import { ImportsService } from './imports.service.js';
@@ -39,7 +41,7 @@ import { UsersExportController } from './users-export.controller.js';
 
 @Module({
   imports: [ApiKeysModule, AuditModule, LeasesModule, SessionsModule, UsersModule],
-  controllers: [ImportProfilesController, ImportsController, UsersExportController],
+  controllers: [ImportPreviewController, ImportProfilesController, ImportsController, UsersExportController],
   providers: [
     ImportsService,
     ImportStore,
@@ -53,6 +55,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportProfiles,
     ImportProfilesRepository,
     ImportRequests,
+    ImportPreview,
     Adoption,
     FilePlanner,
     RowFacts,
@@ -71,6 +74,15 @@ import { UsersExportController } from './users-export.controller.js';
     ImportFilesRepository,
     ImportReportRepository,
   ],
-  exports: [ImportProfiles, ImportRequests, ImportsService, ImportStore, RunQueue, RunEvents, UsersExport],
+  exports: [
+    ImportPreview,
+    ImportProfiles,
+    ImportRequests,
+    ImportsService,
+    ImportStore,
+    RunQueue,
+    RunEvents,
+    UsersExport,
+  ],
 })
 export class ImportModule {}

@@ -20,7 +20,7 @@ const Csv = (description: string) =>
   );
 
 /** A file is the body itself, or a part of a form with its options. */
-const UPLOAD = {
+export const UPLOAD = {
   required: true,
   description: 'At most 100 MiB and 1,000,000 rows.',
   content: {

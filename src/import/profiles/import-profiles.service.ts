@@ -11,6 +11,7 @@ import { nearest } from '../../common/nearest.js';
 import { now } from '../../common/time.js';
 import { TransactionRunner } from '../../database/transaction-runner.js';
 import { UserSettings } from '../../users/input/user-settings.js';
+import { PROFILE_NAME } from '../runs/import-options.js';
 import type { ImportProfile, NamedProfile } from '../runs/import-profile.js';
 import { matchesPattern } from './file-pattern.js';
 import { ImportProfilesRepository, type SavedProfile } from './import-profiles.repository.js';
@@ -121,6 +122,7 @@ export class ImportProfiles {
   }
 
   private async find(name: string): Promise<KnownProfile | undefined> {
+    if (!PROFILE_NAME.test(name)) return undefined;
     const saved = await this.saved.find(name);
     if (saved) return saved;
     const ready = Object.hasOwn(READY_PROFILES, name) ? READY_PROFILES[name] : undefined;

@@ -25,6 +25,8 @@ export interface RecordMapper {
   filledBy: ReadonlyMap<number, Column>;
   /** Places of columns that templates read. */
   read: ReadonlySet<number>;
+  /** Places of columns that are left behind on purpose. */
+  ignored: ReadonlySet<number>;
   cells: (cells: readonly string[]) => string[];
   faults: HeaderFault[];
 }
@@ -74,6 +76,7 @@ export function recordMapper(profile: NamedProfile, header: readonly string[]): 
     columns,
     filledBy,
     read,
+    ignored: source.ignored(),
     cells: (cells) => inOrder.map((make) => make(cells)),
     faults: source.faults,
   };
@@ -145,6 +148,17 @@ class SourceHeader {
     return { maker, places: columnsOf(template).flatMap((name) => this.places.get(headerKey(name)) ?? []) };
   }
 
+  /** The places of columns that the profile ignores, that are those of `failed.csv`, or that may hold passwords. */
+  ignored(): Set<number> {
+    const listed = Object.entries(this.profile.columns).filter(
+      ([, target]) => columnOf(target) === undefined,
+    );
+    const keys = new Set(listed.map(([name]) => headerKey(name)));
+    const isIgnored = (name: string): boolean =>
+      keys.has(headerKey(name)) || name.trim().startsWith('_') || mayHoldPassword(name);
+    return new Set(this.names.flatMap((name, index) => (isIgnored(name) ? [index] : [])));
+  }
+
   /** @param used the places that are read. */
   finish(makers: ReadonlyMap<Column, Maker>, used: ReadonlySet<number>): void {
     const [externalId] = COLUMNS;
@@ -158,10 +172,9 @@ class SourceHeader {
       );
     }
     if (this.profile.ignore_unknown_columns === true) return;
-    const listed = new Set(Object.keys(this.profile.columns).map(headerKey));
+    const ignored = this.ignored();
     for (const [index, name] of this.names.entries()) {
-      const isKnown = used.has(index) || listed.has(headerKey(name)) || name.trim().startsWith('_');
-      if (isKnown || mayHoldPassword(name)) continue;
+      if (used.has(index) || ignored.has(index)) continue;
       this.fault(
         'unknown_column',
         `The profile ${this.profile.name} does not say what the column ${quoted(name)} is; add it, as ignore if it is not needed.`,

@@ -1,0 +1,235 @@
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../../access/actor.js';
+import { isObject } from '../../common/json.js';
+import { truncated } from '../../common/text.js';
+import { UserSettings } from '../../users/input/user-settings.js';
+import { exactKey, loginKey } from '../../users/model/keys.js';
+import { type Column, columnOf } from '../file/columns.js';
+import type { CsvReader, CsvRecord } from '../file/csv-reader.js';
+import { FileError } from '../file/file-error.js';
+import { type FileHead, HeadEnd } from '../file/file-head.js';
+import { type FileRow, readKeys, readRow } from '../file/file-row.js';
+import { type Header, csvReader, readHeader } from '../file/run-files.js';
+import { Adopted } from '../plan/adoption.js';
+import { RowFacts } from '../plan/row-facts.js';
+import { planRow } from '../plan/row-rules.js';
+import type { RowError } from '../runs/import-row.js';
+import { suggestions } from './column-suggestion.js';
+import { plainCell, recordMapper } from './record-mapper.js';
+import type { Requested } from './requested-options.js';
+
+/** Rows that are read. */
+export const PREVIEW_ROWS = 100;
+/** Characters of a text, and values of a list, that are shown. */
+const MAX_SHOWN = 255;
+const MAX_LISTED = 32;
+
+export interface PreviewColumn {
+  source: string;
+  /** Our column that it fills; null for none. */
+  column: string | null;
+  /** `template`: templates of the profile read it. */
+  use: 'column' | 'template' | 'ignored' | 'unknown';
+  /** What an unknown one probably is: a column of ours, or `ignore`. */
+  suggestion: string | null;
+}
+
+export interface PreviewRow {
+  line: number;
+  outcome: string;
+  fields: Record<string, unknown>;
+}
+
+/** A fault of the file (without a line: of its header) or of a row. */
+export interface PreviewProblem extends RowError {
+  line: number | null;
+  /** The whole file would be refused. */
+  refuses: boolean;
+}
+
+/** What an import would make of the beginning of a file. */
+export interface Preview {
+  encoding: string | null;
+  delimiter: string | null;
+  columns: PreviewColumn[];
+  rows: PreviewRow[];
+  problems: PreviewProblem[];
+}
+
+/** What is known of the columns of a file. */
+interface Columns {
+  header: Header;
+  cells: (record: CsvRecord) => CsvRecord;
+  use: (index: number) => Pick<PreviewColumn, 'column' | 'use'>;
+}
+
+/** Looks at the first rows of a file without making a run of it, and says everything that is wrong with them at once. */
+@Injectable()
+export class ImportPreview {
+  constructor(
+    private readonly facts: RowFacts,
+    private readonly settings: UserSettings,
+  ) {}
+
+  async of(head: FileHead, requested: Requested, caller: Caller): Promise<Preview> {
+    const { options, profile } = requested;
+    const reader = csvReader(head.read(), options, profile);
+    const problems: PreviewProblem[] = [];
+    const names = await reading(problems, () => reader.header());
+    const columns = columnsOf(names ?? [], requested, problems);
+    const records = names ? await firstRecords(reader, problems) : [];
+    const rows = records.map((record) => {
+      const mapped = columns.cells(record);
+      return readRow(mapped, columns.header, options.blank_cells);
+    });
+    const used = (names ?? []).map((_, index) => columns.use(index));
+    const plain = (cell: string): string => (profile ? plainCell(profile, cell) : cell);
+    const found = suggestions(
+      (names ?? []).map((name, index) => ({
+        name: used[index]?.use === 'unknown' ? plain(name) : '',
+        cells: used[index]?.use === 'unknown' ? records.map(({ cells }) => plain(cells[index] ?? '')) : [],
+      })),
+      columns.header.flatMap((column) => column?.name ?? []),
+    );
+    const judged = await this.judged(rows, requested, caller);
+    problems.push(...judged.problems, ...repeated(rows));
+    return {
+      encoding: reader.found.encoding ?? null,
+      delimiter: reader.found.delimiter ?? null,
+      columns: (names ?? []).map((name, index) => ({
+        source: plain(name),
+        ...columns.use(index),
+        suggestion: found[index] ?? null,
+      })),
+      rows: judged.rows,
+      problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    };
+  }
+
+  /** The rows as the plan would judge each of them alone, against the live users. */
+  private async judged(
+    rows: readonly FileRow[],
+    { options }: Requested,
+    caller: Caller,
+  ): Promise<Pick<Preview, 'rows' | 'problems'>> {
+    const { users, managers } = await this.facts.of(rows, new Adopted());
+    const initiator = { kind: 'import', id: randomUUID(), initiator: caller.actor, approver: null } as const;
+    const planned = rows.map((file) => {
+      const before = users.get(exactKey(file.externalId));
+      const manager = file.manager && managers.get(file.manager)?.uuid;
+      const context = { options, settings: this.settings, initiator, before, uuid: randomUUID(), manager };
+      const { row } = planRow(file, context);
+      const { raw } = file;
+      const all = { ...raw, ...(file.manager !== undefined && { manager: file.manager }) };
+      const fields = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, shown(value)]));
+      return { row: { line: file.line, outcome: row.outcome, fields }, errors: row.errors };
+    });
+    return {
+      rows: planned.map(({ row }) => row),
+      problems: planned.flatMap(({ row: { line }, errors }) =>
+        errors.map((error) => ({ line, ...error, refuses: false })),
+      ),
+    };
+  }
+}
+
+/** A value as it is shown: a file may hold longer ones than any field. */
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return truncated(value, MAX_SHOWN);
+  if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map(shown);
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shown(member)]))
+    : value;
+}
+
+/** The result of reading a part of the file; what is wrong with the file is added to the problems. */
+async function reading<T>(problems: PreviewProblem[], read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof HeadEnd) return undefined;
+    problems.push(...faultsOf(error));
+    return undefined;
+  }
+}
+
+function faultsOf(error: unknown): PreviewProblem[] {
+  if (!(error instanceof FileError)) throw error;
+  const { code, message, line = null } = error;
+  return [{ line, field: '', code, message, refuses: true }];
+}
+
+async function firstRecords(reader: CsvReader, problems: PreviewProblem[]): Promise<CsvRecord[]> {
+  const records: CsvRecord[] = [];
+  await reading(problems, async () => {
+    for await (const some of reader.records(1)) {
+      records.push(...some);
+      if (records.length >= PREVIEW_ROWS) break;
+    }
+  });
+  return records;
+}
+
+function columnsOf(
+  names: readonly string[],
+  { options, profile }: Requested,
+  problems: PreviewProblem[],
+): Columns {
+  const asUsed = (column: Column | undefined, listed: boolean): Pick<PreviewColumn, 'column' | 'use'> => ({
+    column: column?.name ?? null,
+    use: column ? 'column' : listed ? 'ignored' : 'unknown',
+  });
+  if (profile) {
+    const mapper = recordMapper(profile, names);
+    const line = (profile.skip_lines ?? 0) + 1;
+    problems.push(...mapper.faults.map((fault) => ({ line, field: '', ...fault, refuses: true })));
+    return {
+      header: mapper.columns,
+      cells: (record) => ({ ...record, cells: mapper.cells(record.cells) }),
+      use: (index) =>
+        mapper.read.has(index) && !mapper.filledBy.has(index)
+          ? { column: null, use: 'template' }
+          : asUsed(mapper.filledBy.get(index), mapper.ignored.has(index)),
+    };
+  }
+  try {
+    if (names.length > 0) readHeader(names, options);
+  } catch (error) {
+    problems.push(...faultsOf(error));
+  }
+  // The rows are shown even so, with the first column of each name.
+  const known = names.map((name) => (name.trim().startsWith('_') ? undefined : columnOf(name)));
+  const header = known.map((column, index) => (known.indexOf(column) === index ? column : undefined));
+  return {
+    header,
+    cells: (record) => record,
+    use: (index) => asUsed(header[index], (names[index] ?? '').trim().startsWith('_')),
+  };
+}
+
+/** Values that two rows have, and only one may: said of the later row. */
+function repeated(rows: readonly FileRow[]): PreviewProblem[] {
+  const problems: PreviewProblem[] = [];
+  const look = (field: string, keyOf: (row: FileRow) => string): void => {
+    const lines = new Map<string, number>();
+    for (const row of rows) {
+      const key = keyOf(row);
+      if (key === '') continue;
+      const first = lines.get(key);
+      if (first === undefined) lines.set(key, row.line);
+      else {
+        const message = `is set by another change too: line ${first}`;
+        problems.push({ line: row.line, field, code: 'duplicate', message, refuses: false });
+      }
+    }
+  };
+  const text = (row: FileRow, field: string): string => {
+    const value = row.raw[field];
+    return typeof value === 'string' ? loginKey(value) : '';
+  };
+  look('external_id', ({ externalId }) => exactKey(externalId));
+  look('username', (row) => text(row, 'username'));
+  look('email', (row) => text(row, 'email'));
+  return problems;
+}
