@@ -31,7 +31,7 @@ export class ImportPreviewController {
   async preview(@CurrentCaller() caller: Caller, @Req() request: Request): Promise<ImportPreviewDto> {
     const head = new FileHead();
     const parts = { queue: this.queue, requests: this.requests, store: head };
-    const { file, ...requested } = await receiveUpload(request, caller, parts);
+    const { file, asked: _, ...requested } = await receiveUpload(request, caller, parts);
     const preview = await this.previews.of(head, requested, caller);
     const { name, size } = file;
     return { file: { name: name.slice(0, 255), size }, profile: requested.profile?.name ?? null, ...preview };

@@ -23,6 +23,7 @@ import { RevertPlanner } from './plan/revert-planner.js';
 import { RowFacts } from './plan/row-facts.js';
 import { FailedRows } from './report/failed-rows.js';
 import { ImportReportRepository } from './report/import-report.repository.js';
+import { RunRows } from './report/run-rows.js';
 import { RunEvents } from './report/run-events.js';
 import { RunWatchers } from './report/run-watchers.js';
 import { UsersExport } from './report/users-export.js';
@@ -73,6 +74,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportRowsRepository,
     ImportFilesRepository,
     ImportReportRepository,
+    RunRows,
   ],
   exports: [
     ImportPreview,

@@ -20,7 +20,7 @@ export function presentRow(row: StagedRow): ImportRowDto {
   };
 }
 
-/** The answer for a run. `problems`: the first rows with an error, or why the file was refused. */
+/** The answer for a run. `problems`: why the file was refused, or the first rows with an error or a warning. */
 export function presentRun(run: ImportRun, failed: readonly StagedRow[]): ImportRunDto {
   return {
     id: run.id,
@@ -46,9 +46,12 @@ export function presentRun(run: ImportRun, failed: readonly StagedRow[]): Import
     missing: run.missing,
     guards: run.guards,
     problems: [
-      ...(run.reason
-        ? [{ line: run.reason.line ?? null, field: '', code: run.reason.code, message: run.reason.message }]
-        : []),
+      ...(run.reason ? [run.reason, ...(run.reason.others ?? [])] : []).map(({ line, code, message }) => ({
+        line: line ?? null,
+        field: '',
+        code,
+        message,
+      })),
       ...failed.flatMap(({ line, errors }) =>
         errors.map((error) => ({ line: line > 0 ? line : null, ...error })),
       ),

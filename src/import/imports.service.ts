@@ -12,7 +12,7 @@ import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportOptions } from './runs/import-options.js';
-import { ImportReportRepository, type RowFilter } from './report/import-report.repository.js';
+import { type Place, type RowFilter, type RowPage, RunRows } from './report/run-rows.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import {
@@ -42,7 +42,7 @@ export class ImportsService {
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
-    private readonly report: ImportReportRepository,
+    private readonly report: RunRows,
     private readonly files: ImportFilesRepository,
     private readonly worker: ImportWorker,
     private readonly transactions: TransactionRunner,
@@ -65,13 +65,13 @@ export class ImportsService {
     return this.runs.list(filter);
   }
 
+  /** A page of the rows of a run, as `RunRows.page`. @throws ProblemError `not_found`. */
   async listRows(
     id: string,
     filter: RowFilter,
-    page: { offset: number; limit: number },
-  ): Promise<{ count: number; rows: StagedRow[] }> {
-    await this.get(id);
-    return this.report.list(id, filter, page);
+    place: Partial<Place> & Omit<Place, 'after'>,
+  ): Promise<RowPage> {
+    return this.report.page(await this.get(id), filter, place);
   }
 
   /**

@@ -18,6 +18,8 @@ const MAX_FIELD_BYTES = 4096;
 /** A stored file and the options that came with it, in the query or as form fields. */
 interface Upload extends Requested {
   file: StoredFile;
+  /** As they were sent. */
+  asked: JsonObject;
 }
 
 /** What receives an upload. */
@@ -32,9 +34,10 @@ export interface UploadParts {
  * @throws ProblemError `invalid_parameter`, `too_large`; FirstAnswer for a repetition; nothing of the file is kept then.
  */
 export async function submitUpload(request: Request, caller: Caller, parts: UploadParts): Promise<ImportRun> {
-  const { file, options, profile } = await receiveUpload(request, caller, parts);
+  const { file, options, profile, asked } = await receiveUpload(request, caller, parts);
   try {
-    await caller.repeatable?.received([file.name, file.sha256, options]);
+    // A profile may have changed since: a repetition is known by what was sent.
+    await caller.repeatable?.received([file.name, file.sha256, profile ? asked : options]);
     return await parts.queue.submit(file, options, caller, profile);
   } catch (error) {
     await parts.store.discard(file.runId);
@@ -49,18 +52,20 @@ export async function receiveUpload(
   { queue, requests, store }: UploadParts,
 ): Promise<Upload> {
   if (!isMultipart(request)) {
-    const requested = await requests.of({ ...request.query });
+    const asked = { ...request.query };
+    const requested = await requests.of(asked);
     queue.assertOptions(requested.options, caller);
     wantBody(request);
     const name =
       typeof request.headers['x-file-name'] === 'string' ? request.headers['x-file-name'] : 'upload.csv';
-    return { file: await store.store(name, request), ...requested };
+    return { file: await store.store(name, request), asked, ...requested };
   }
   const { fields, file } = await receiveForm(request, store);
   try {
-    const requested = await requests.of(merged(request.query, fields));
+    const asked = merged(request.query, fields);
+    const requested = await requests.of(asked);
     queue.assertOptions(requested.options, caller);
-    return { file, ...requested };
+    return { file, asked, ...requested };
   } catch (error) {
     await store.discard(file.runId);
     throw error;

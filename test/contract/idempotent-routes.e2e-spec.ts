@@ -54,8 +54,6 @@ const ROUTES: Record<string, () => Promise<Case>> = {
     const { id } = (await app.key.post('/api_keys', { name: 'to be revoked' })).body;
     return { path: `/api_keys/${id}` };
   },
-  'POST /imports': async () =>
-    Promise.resolve({ path: '/imports', body: file(), other: file(), table: 'import_runs', settles: true }),
   'PUT /import_profiles/{name}': async () =>
     Promise.resolve({
       path: `/import_profiles/p${randomUUID().slice(0, 8)}`,
@@ -68,6 +66,8 @@ const ROUTES: Record<string, () => Promise<Case>> = {
     await app.key.put(path, { columns: { Nr: 'ExternalId' } });
     return { path, table: 'import_profiles' };
   },
+  'POST /imports': async () =>
+    Promise.resolve({ path: '/imports', body: file(), other: file(), table: 'import_runs', settles: true }),
   'POST /imports/{import_id}/apply': async () => ({
     path: `/imports/${await planned()}/apply`,
     settles: true,

@@ -165,8 +165,9 @@ test.each([
   ['', 'empty_file'],
   ['ExternalId\r\n', 'empty_file'],
   ['ExternalId,Username\r\na,"b\r\n', 'unclosed_quote'],
+  ['x'.repeat(1_100_000), 'row_too_long'],
   [Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0]), 'bad_encoding'],
-])('%j: %s', async (file, code) => {
+])('a file that is refused, number %#', async (file, code) => {
   const answer = await previewed(file);
   expect(answer.problems).toContainEqual(expect.objectContaining({ code, refuses: true }));
 });

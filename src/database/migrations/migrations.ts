@@ -11,6 +11,7 @@ import { RightsAndFuses1764550000000 } from './1764550000000-rights-and-fuses.js
 import { AuditSeals1764600000000 } from './1764600000000-audit-seals.js';
 import { LoginAddresses1764700000000 } from './1764700000000-login-addresses.js';
 import { ImportProfiles1764820000000 } from './1764820000000-import-profiles.js';
+import { ImportReport1764840000000 } from './1764840000000-import-report.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -27,4 +28,5 @@ export const MIGRATIONS = [
   AuditSeals1764600000000,
   LoginAddresses1764700000000,
   ImportProfiles1764820000000,
+  ImportReport1764840000000,
 ];

@@ -153,8 +153,7 @@ export class RunProcess {
       return this.abandon(checkpoint, 'cancelled', { code: error.code, message: error.detail });
     }
     if (error instanceof FileError) {
-      const { code, message, line } = error;
-      return this.abandon(checkpoint, 'failed', { code, message, ...(line !== undefined && { line }) });
+      return this.abandon(checkpoint, 'failed', reasonOf(error));
     }
     const problem = toProblemError(error);
     if (problem.status === 503) throw error; // of a database that is away, or of a commit whose answer was lost
@@ -215,4 +214,13 @@ export class RunProcess {
     });
     this.log.event('import', { run: run.id, state });
   }
+}
+
+function reasonOf({ code, message, line, others }: FileError): Reason {
+  return {
+    code,
+    message,
+    ...(line !== undefined && { line }),
+    ...(others.length > 0 && { others: [...others] }),
+  };
 }

@@ -12,7 +12,10 @@ import { RevertPlanner } from './revert-planner.js';
 
 /** The result of planning a run. */
 export type Plan = Required<
-  Pick<RunChange, 'rowsDone' | 'rowsTotal' | 'counts' | 'missing' | 'guards' | 'planHash' | 'batches'>
+  Pick<
+    RunChange,
+    'rowsDone' | 'rowsTotal' | 'counts' | 'missing' | 'guards' | 'planHash' | 'batches' | 'lineEnded'
+  >
 >;
 
 /** Plans a run from the beginning: nothing of an earlier attempt remains, and no user changes. */
@@ -34,16 +37,26 @@ export class Planner {
     await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory);
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
+    let lineEnded: boolean | null = null;
     if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder, callerOf(run).actor);
-    else await this.files.plan(run, builder);
+    else lineEnded = await this.files.plan(run, builder, await this.lastOf(run));
     await builder.resolve();
     const missing = original ? 0 : await this.missing.plan(run, builder);
-    return this.sumUp(run, builder, missing);
+    return { ...(await this.sumUp(run, builder, missing)), lineEnded };
   }
 
-  private async sumUp(run: ImportRun, builder: PlanBuilder, missing: number): Promise<Plan> {
+  /** The last completed run of the data set. */
+  private async lastOf({ dataset }: ImportRun): Promise<ImportRun | undefined> {
+    return (await this.runs.ofDataset(dataset, ['completed', 'completed_with_errors'], 1))[0];
+  }
+
+  private async sumUp(
+    run: ImportRun,
+    builder: PlanBuilder,
+    missing: number,
+  ): Promise<Omit<Plan, 'lineEnded'>> {
     const counts = await builder.counts();
-    const [last] = await this.runs.ofDataset(run.dataset, ['completed', 'completed_with_errors'], 1);
+    const last = await this.lastOf(run);
     const { missing: mode } = run.options;
     const numbers = builder.tally.numbers({
       errors: counts.error,

@@ -56,7 +56,7 @@ const STATUS_WORDS = new Set(
   ).split(' '),
 );
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
-const PHONE = /^\+?[\d\s().\/-]{7,24}$/;
+const PHONE = /^\+?[\d\s()./-]{7,24}$/;
 const looksLike: readonly (readonly [column: string, test: (cell: string) => boolean])[] = [
   ['Email', (cell) => EMAIL.test(cell)],
   ['Phone', (cell) => PHONE.test(cell) && /^[+0(]/.test(cell) && cell.replace(/\D/g, '').length >= 7],
@@ -92,6 +92,9 @@ export function suggestions(columns: readonly Unknown[], taken: Iterable<string>
     for (const [index, column] of columns.entries()) found[index] ??= take(suggest(column));
   return found;
 }
+
+/** Whether a column of this name is in the exports of others, or one of ours. */
+export const isCommonName = (name: string): boolean => exactly({ name, cells: [] }) !== undefined;
 
 /** Exports add remarks to names: `First Name [Required]`. */
 const bare = (name: string): string => name.replace(/[[(][^\])]*[\])]/g, '');

@@ -4,18 +4,18 @@ import type { Caller } from '../../access/actor.js';
 import { isObject } from '../../common/json.js';
 import { truncated } from '../../common/text.js';
 import { UserSettings } from '../../users/input/user-settings.js';
-import { exactKey, loginKey } from '../../users/model/keys.js';
+import { exactKey } from '../../users/model/keys.js';
 import { type Column, columnOf } from '../file/columns.js';
 import type { CsvReader, CsvRecord } from '../file/csv-reader.js';
-import { FileError } from '../file/file-error.js';
 import { type FileHead, HeadEnd } from '../file/file-head.js';
-import { type FileRow, readKeys, readRow } from '../file/file-row.js';
-import { type Header, csvReader, readHeader } from '../file/run-files.js';
+import { type FileRow, readRow } from '../file/file-row.js';
+import { type Header, readHeader } from '../file/run-files.js';
 import { Adopted } from '../plan/adoption.js';
 import { RowFacts } from '../plan/row-facts.js';
 import { planRow } from '../plan/row-rules.js';
-import type { RowError } from '../runs/import-row.js';
-import { suggestions } from './column-suggestion.js';
+import { isCommonName, suggestions } from './column-suggestion.js';
+import { type PreviewProblem, faultsOf, misfitOf, repeated } from './preview-problems.js';
+import { csvReader } from './profile-reader.js';
 import { plainCell, recordMapper } from './record-mapper.js';
 import type { Requested } from './requested-options.js';
 
@@ -25,7 +25,7 @@ export const PREVIEW_ROWS = 100;
 const MAX_SHOWN = 255;
 const MAX_LISTED = 32;
 
-export interface PreviewColumn {
+interface PreviewColumn {
   source: string;
   /** Our column that it fills; null for none. */
   column: string | null;
@@ -35,17 +35,10 @@ export interface PreviewColumn {
   suggestion: string | null;
 }
 
-export interface PreviewRow {
+interface PreviewRow {
   line: number;
   outcome: string;
   fields: Record<string, unknown>;
-}
-
-/** A fault of the file (without a line: of its header) or of a row. */
-export interface PreviewProblem extends RowError {
-  line: number | null;
-  /** The whole file would be refused. */
-  refuses: boolean;
 }
 
 /** What an import would make of the beginning of a file. */
@@ -56,6 +49,15 @@ export interface Preview {
   rows: PreviewRow[];
   problems: PreviewProblem[];
 }
+
+const ENDLESS_HEADER: PreviewProblem = {
+  line: 1,
+  field: '',
+  code: 'row_too_long',
+  message:
+    'The header does not end within the first MiB of the file; check its delimiter, quotes and line ends.',
+  refuses: true,
+};
 
 /** What is known of the columns of a file. */
 interface Columns {
@@ -74,12 +76,14 @@ export class ImportPreview {
 
   async of(head: FileHead, requested: Requested, caller: Caller): Promise<Preview> {
     const { options, profile } = requested;
-    const reader = csvReader(head.read(), options, profile);
     const problems: PreviewProblem[] = [];
-    const names = await reading(problems, () => reader.header());
-    const columns = columnsOf(names ?? [], requested, problems);
+    const { reader, names } = await opened(head, requested, problems);
+    if (!names && problems.length === 0) problems.push(ENDLESS_HEADER);
+    const columns = columnsOf(names ?? [], requested, reader.headerLine, problems);
     const records = names ? await firstRecords(reader, problems) : [];
-    const rows = records.map((record) => {
+    const fit = records.filter(({ misfit }) => misfit === undefined);
+    problems.push(...records.flatMap(misfitOf));
+    const rows = fit.map((record) => {
       const mapped = columns.cells(record);
       return readRow(mapped, columns.header, options.blank_cells);
     });
@@ -88,7 +92,7 @@ export class ImportPreview {
     const found = suggestions(
       (names ?? []).map((name, index) => ({
         name: used[index]?.use === 'unknown' ? plain(name) : '',
-        cells: used[index]?.use === 'unknown' ? records.map(({ cells }) => plain(cells[index] ?? '')) : [],
+        cells: used[index]?.use === 'unknown' ? fit.map(({ cells }) => plain(cells[index] ?? '')) : [],
       })),
       columns.header.flatMap((column) => column?.name ?? []),
     );
@@ -143,6 +147,20 @@ function shown(value: unknown): unknown {
     : value;
 }
 
+/** The file with its header read. Where no name of ours tells the delimiter, those of other exports may. */
+async function opened(
+  head: FileHead,
+  { options, profile }: Requested,
+  problems: PreviewProblem[],
+): Promise<{ reader: CsvReader; names: string[] | undefined }> {
+  const reader = csvReader(head.read(), options, profile);
+  const names = await reading(problems, () => reader.header());
+  const [only] = names ?? [];
+  if (profile || names?.length !== 1 || only === undefined || isCommonName(only)) return { reader, names };
+  const wider = csvReader(head.read(), options, null, isCommonName);
+  return { reader: wider, names: await reading(problems, () => wider.header()) };
+}
+
 /** The result of reading a part of the file; what is wrong with the file is added to the problems. */
 async function reading<T>(problems: PreviewProblem[], read: () => Promise<T>): Promise<T | undefined> {
   try {
@@ -152,12 +170,6 @@ async function reading<T>(problems: PreviewProblem[], read: () => Promise<T>): P
     problems.push(...faultsOf(error));
     return undefined;
   }
-}
-
-function faultsOf(error: unknown): PreviewProblem[] {
-  if (!(error instanceof FileError)) throw error;
-  const { code, message, line = null } = error;
-  return [{ line, field: '', code, message, refuses: true }];
 }
 
 async function firstRecords(reader: CsvReader, problems: PreviewProblem[]): Promise<CsvRecord[]> {
@@ -174,6 +186,7 @@ async function firstRecords(reader: CsvReader, problems: PreviewProblem[]): Prom
 function columnsOf(
   names: readonly string[],
   { options, profile }: Requested,
+  line: number,
   problems: PreviewProblem[],
 ): Columns {
   const asUsed = (column: Column | undefined, listed: boolean): Pick<PreviewColumn, 'column' | 'use'> => ({
@@ -182,7 +195,6 @@ function columnsOf(
   });
   if (profile) {
     const mapper = recordMapper(profile, names);
-    const line = (profile.skip_lines ?? 0) + 1;
     problems.push(...mapper.faults.map((fault) => ({ line, field: '', ...fault, refuses: true })));
     return {
       header: mapper.columns,
@@ -194,7 +206,7 @@ function columnsOf(
     };
   }
   try {
-    if (names.length > 0) readHeader(names, options);
+    if (names.length > 0) readHeader(names, options, line);
   } catch (error) {
     problems.push(...faultsOf(error));
   }
@@ -206,30 +218,4 @@ function columnsOf(
     cells: (record) => record,
     use: (index) => asUsed(header[index], (names[index] ?? '').trim().startsWith('_')),
   };
-}
-
-/** Values that two rows have, and only one may: said of the later row. */
-function repeated(rows: readonly FileRow[]): PreviewProblem[] {
-  const problems: PreviewProblem[] = [];
-  const look = (field: string, keyOf: (row: FileRow) => string): void => {
-    const lines = new Map<string, number>();
-    for (const row of rows) {
-      const key = keyOf(row);
-      if (key === '') continue;
-      const first = lines.get(key);
-      if (first === undefined) lines.set(key, row.line);
-      else {
-        const message = `is set by another change too: line ${first}`;
-        problems.push({ line: row.line, field, code: 'duplicate', message, refuses: false });
-      }
-    }
-  };
-  const text = (row: FileRow, field: string): string => {
-    const value = row.raw[field];
-    return typeof value === 'string' ? loginKey(value) : '';
-  };
-  look('external_id', ({ externalId }) => exactKey(externalId));
-  look('username', (row) => text(row, 'username'));
-  look('email', (row) => text(row, 'email'));
-  return problems;
 }

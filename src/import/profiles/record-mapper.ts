@@ -9,7 +9,7 @@ import { columnsOf, parseTemplate, render } from './template.js';
 const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 
 /** What is wrong with the header of a file. */
-export interface HeaderFault {
+interface HeaderFault {
   code: 'missing_column' | 'unknown_column' | 'duplicate_column';
   message: string;
 }

@@ -59,6 +59,8 @@ export interface Reason {
   code: string;
   message: string;
   line?: number;
+  /** What else is wrong with the file. */
+  others?: { code: string; message: string; line?: number | undefined }[];
 }
 
 /** A number of a plan beside its limit. A hit parks the run before the first write. */
@@ -89,7 +91,10 @@ export interface ImportRun {
   finished: string | null;
   rowsDone: number;
   rowsTotal: number | null;
+  /** Of the whole run; it never goes back. */
   percent: number;
+  /** `percent` where the current phase began. */
+  phasePercent: number;
   phaseStarted: string | null;
   counts: Counts | null;
   missing: { reported: number; blocked: number };
@@ -97,6 +102,8 @@ export interface ImportRun {
   reason: Reason | null;
   /** Header of the file, where rows of it have failed. */
   header: string[];
+  /** Whether the last line of the file has a line end; null until the file has been read to its end. */
+  lineEnded: boolean | null;
   planHash: string | null;
   batches: number;
   appliedBatches: number;
@@ -159,12 +166,14 @@ export function newRun(
     rowsDone: 0,
     rowsTotal: null,
     percent: 0,
+    phasePercent: 0,
     phaseStarted: null,
     counts: null,
     missing: { reported: 0, blocked: 0 },
     guards: [],
     reason: null,
     header: [],
+    lineEnded: null,
     planHash: null,
     batches: 0,
     appliedBatches: 0,

@@ -38,8 +38,10 @@ export class ImportRunEntity {
   @Column(integer()) rows_done!: number;
   /** Rows of the file; null until it has been read to its end. */
   @Column({ ...integer(), nullable: true, default: null }) rows_total!: number | null;
-  /** Share of the current phase, 0 to 100. */
+  /** Share of the whole run, 0 to 100. */
   @Column(integer()) percent!: number;
+  /** `percent` where the current phase began. */
+  @Column(integer()) phase_percent!: number;
   /** When the current phase began. */
   @Column({ ...time(), nullable: true }) phase_started!: string | null;
 
@@ -51,6 +53,8 @@ export class ImportRunEntity {
   @Column({ ...longText(), nullable: true }) reason!: JsonText<Reason> | null;
   /** The header of the file, where rows of it have failed. */
   @Column({ ...longText(), nullable: true }) header!: JsonText<string[]> | null;
+  /** 1: the last line of the file has a line end; null until the file has been read to its end. */
+  @Column({ ...integer(), nullable: true, default: null }) line_ended!: number | null;
   /** SHA-256 of the plan, by which a second planning is compared with the first. */
   @Column({ ...ascii(64), nullable: true }) plan_hash!: string | null;
 
@@ -70,11 +74,12 @@ export class ImportRunEntity {
 @Entity('import_rows', { withoutRowid: true })
 @Index('ix_import_rows_batch', ['run_id', 'batch', 'line'])
 @Index('ix_import_rows_outcome', ['run_id', 'outcome', 'line'])
+@Index('ix_import_rows_code', ['run_id', 'code', 'line'])
 export class ImportRowEntity {
   @PrimaryColumn(uuid()) run_id!: string;
   @PrimaryColumn({ ...integer() }) line!: number;
   @Column(ascii(16)) outcome!: StagedOutcome;
-  /** Code of the first error. */
+  /** Code of the first error or warning; empty for none. */
   @Column(ascii(32)) code!: string;
   @Column(text(255)) external_id!: string;
   @Column({ ...uuid(), nullable: true }) user_uuid!: string | null;

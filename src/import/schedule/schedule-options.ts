@@ -16,9 +16,9 @@ export function scheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
 
 /** @throws ProblemError where a profile has brought options that are not for schedules. */
 export function assertForSchedule(options: ImportOptions): void {
-  const given: JsonObject = { ...options };
-  const defaults: JsonObject = { ...new ImportOptions() };
-  const bad = NEVER.filter((name) => given[name] !== defaults[name]);
+  const given = new Map<string, unknown>(Object.entries(options));
+  const defaults = new Map<string, unknown>(Object.entries(new ImportOptions()));
+  const bad = NEVER.filter((name) => given.get(name) !== defaults.get(name));
   if (bad.length === 0) return;
   throw new ProblemError(
     'invalid_parameter',
