@@ -10,6 +10,8 @@ import { NarrowKeys1764500000000 } from './1764500000000-narrow-keys.js';
 import { RightsAndFuses1764550000000 } from './1764550000000-rights-and-fuses.js';
 import { AuditSeals1764600000000 } from './1764600000000-audit-seals.js';
 import { LoginAddresses1764700000000 } from './1764700000000-login-addresses.js';
+import { ProvableSeals1764710000000 } from './1764710000000-provable-seals.js';
+import { KeyFamilies1764720000000 } from './1764720000000-key-families.js';
 import { ImportProfiles1764820000000 } from './1764820000000-import-profiles.js';
 import { ImportReport1764840000000 } from './1764840000000-import-report.js';
 
@@ -27,6 +29,8 @@ export const MIGRATIONS = [
   RightsAndFuses1764550000000,
   AuditSeals1764600000000,
   LoginAddresses1764700000000,
+  ProvableSeals1764710000000,
+  KeyFamilies1764720000000,
   ImportProfiles1764820000000,
   ImportReport1764840000000,
 ];
