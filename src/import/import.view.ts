@@ -61,10 +61,10 @@ export function presentRun(run: ImportRun, failed: readonly StagedRow[]): Import
 
 const iso = (time: string | null): string | null => (time === null ? null : toIso(time));
 
-/** Seconds, from the share that is done and the time that it took; null before anything is done. */
-function eta(run: ImportRun): number | null {
-  if (run.finished !== null || run.percent === 0 || run.phaseStarted === null) return null;
-  if (run.state !== 'validating' && run.state !== 'applying') return null;
-  const spent = (toMillis(now()) - toMillis(run.phaseStarted)) / 1000;
-  return Math.max(0, Math.round((spent * (100 - run.percent)) / run.percent));
+/** Seconds to the end of the run, from what the current phase has done in its time; null before it has done anything. */
+function eta({ state, finished, percent, phasePercent, phaseStarted }: ImportRun): number | null {
+  if (finished !== null || phaseStarted === null || percent <= phasePercent) return null;
+  if (state !== 'validating' && state !== 'applying') return null;
+  const spent = (toMillis(now()) - toMillis(phaseStarted)) / 1000;
+  return Math.max(0, Math.round((spent * (100 - percent)) / (percent - phasePercent)));
 }

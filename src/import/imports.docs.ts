@@ -96,7 +96,7 @@ export const DocFailedCsv = () =>
     }),
     RunId(),
     Csv('The rows.'),
-    Guarded('malformed_uuid', 'not_found'),
+    Guarded('malformed_uuid', 'not_found', 'file_lost'),
   );
 
 export const DocEvents = () =>

@@ -98,6 +98,12 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
     const { id } = await imported(app.key, 'ExternalId\n');
     return app.key.post(`/imports/${id as string}/cancel`);
   },
+  file_lost: async () => {
+    const file = 'ExternalId,Username,Email\na,a,bad\nb,b,b@example.org\n';
+    const { id } = await imported(app.key, file);
+    await database().execute('UPDATE import_rows SET cells = NULL WHERE run_id = ?', [id as string]);
+    return app.key.get(`/imports/${id as string}/failed.csv`);
+  },
   precondition_failed: () =>
     app.key.put(`/users/${ids.other}`, { surname: 'x' }, { 'if-match': '"0.0.webmaster"' }),
   too_large: () => app.key.send('POST', '/users', `{"about_me":"${'x'.repeat(1024 * 1024)}"}`),

@@ -4,6 +4,7 @@ import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, callerOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
+import { RunProgress } from '../runs/run-progress.js';
 import { FilePlanner } from './file-planner.js';
 import { GuardSettings, guardsOf } from './guards.js';
 import { MissingUsers } from './missing.js';
@@ -14,7 +15,15 @@ import { RevertPlanner } from './revert-planner.js';
 export type Plan = Required<
   Pick<
     RunChange,
-    'rowsDone' | 'rowsTotal' | 'counts' | 'missing' | 'guards' | 'planHash' | 'batches' | 'lineEnded'
+    | 'rowsDone'
+    | 'percent'
+    | 'rowsTotal'
+    | 'counts'
+    | 'missing'
+    | 'guards'
+    | 'planHash'
+    | 'batches'
+    | 'lineEnded'
   >
 >;
 
@@ -35,7 +44,7 @@ export class Planner {
   async plan(run: ImportRun, checkpoint: Checkpoint): Promise<Plan> {
     // In transactions that check the lease: another worker may have planned this run meanwhile.
     await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
-    const builder = new PlanBuilder(checkpoint, this.rows, this.directory);
+    const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
     let lineEnded: boolean | null = null;
     if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder, callerOf(run).actor);
@@ -67,7 +76,7 @@ export class Planner {
       lastRows: last?.rowsTotal ?? null,
     });
     return {
-      rowsDone: builder.tally.rows,
+      ...builder.planned(),
       rowsTotal: builder.tally.rows,
       counts,
       missing: { reported: mode === 'keep' ? 0 : missing, blocked: mode === 'block' ? missing : 0 },

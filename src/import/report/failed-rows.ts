@@ -4,7 +4,8 @@ import { truncated } from '../../common/text.js';
 import { RunFiles } from '../file/run-files.js';
 import { mayHoldPassword } from '../profiles/passwords.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
-import type { ImportRun } from '../runs/import-run.js';
+import { type ImportRun, isFinal } from '../runs/import-run.js';
+import { ProblemError } from '../../common/errors.js';
 import { type FailedRow, ImportReportRepository } from './import-report.repository.js';
 
 const BATCH = 500;
@@ -55,9 +56,12 @@ export class FailedRows {
     }
   }
 
-  /** The lines of `failed.csv`, read from the database page by page. For a revert: its conflicts. */
+  /** The lines of `failed.csv`, read from the database page by page. For a revert: its conflicts. @throws ProblemError `file_lost`. */
   async *csv(run: ImportRun): AsyncGenerator<string> {
     const isRevert = run.reverts !== null;
+    if (!isRevert && isFinal(run.state) && (await this.rows.failedWithoutCells(run.id, 0, 1)).length > 0) {
+      throw new ProblemError('file_lost', 'The file was gone when its failed rows were to be kept.');
+    }
     yield BOM + csvLine(isRevert ? CONFLICTS : [...run.header, ...ADDED]);
     let after = 0;
     for (;;) {

@@ -34,7 +34,7 @@ export class ImportRunEntity {
   @Column({ ...time(), nullable: true }) started!: string | null;
   @Column({ ...time(), nullable: true }) finished!: string | null;
 
-  /** Rows that the current phase has finished. */
+  /** `percent` of the rows. */
   @Column(integer()) rows_done!: number;
   /** Rows of the file; null until it has been read to its end. */
   @Column({ ...integer(), nullable: true, default: null }) rows_total!: number | null;
