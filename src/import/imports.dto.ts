@@ -100,6 +100,14 @@ export class ImportRunDto {
   @ApiProperty({ enum: RUN_STATES }) state!: string;
   @ApiProperty() dry_run!: boolean;
   @ApiProperty({ type: ImportOptionsDto }) options!: ImportOptionsDto;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 64,
+    example: 'moodle',
+    description: 'The profile that the file was read by; null for none.',
+  })
+  profile!: string | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'The run that this one undoes.' })
   reverts!: string | null;
   @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { FileError } from './file-error.js';
 import { HeaderFit } from './header-fit.js';
 import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
+import { type SkippedLines, withoutLines } from './line-skipper.js';
 import { decodeText } from './text-decoder.js';
 
 export { type CsvRecord, MAX_ROWS } from './record-parser.js';
@@ -18,6 +19,8 @@ export interface CsvOptions {
   /** From a first line `sep=;`, or detected from the header, when undefined. */
   delimiter?: string | undefined;
   knownColumn: (header: string) => boolean;
+  /** Lines of text that are not read. */
+  skipped?: SkippedLines | undefined;
 }
 
 /**
@@ -27,6 +30,7 @@ export interface CsvOptions {
  */
 export class CsvReader {
   private bytes = 0;
+  private format: { encoding?: string; delimiter?: string } = {};
   private readonly pieces: AsyncGenerator<CsvRecord[]>;
   /** Rows that were read along with the header. */
   private ahead: CsvRecord[] = [];
@@ -42,6 +46,11 @@ export class CsvReader {
 
   get bytesRead(): number {
     return this.bytes;
+  }
+
+  /** What the file turned out to be, once its header is read. */
+  get found(): { encoding?: string; delimiter?: string } {
+    return this.format;
   }
 
   /** The line of the header, once it is read. */
@@ -98,14 +107,16 @@ export class CsvReader {
   }
 
   private async *read(): AsyncGenerator<CsvRecord[]> {
-    const { encoding, delimiter, knownColumn } = this.options;
-    const text = decodeText(this.counted(), encoding);
+    const { encoding, delimiter, knownColumn, skipped } = this.options;
+    const decoded = decodeText(this.counted(), encoding, (name) => (this.format.encoding = name));
+    const text = skipped ? withoutLines(decoded, skipped) : decoded;
     let parser: RecordParser | undefined;
     try {
       const all = await headOf(text);
       const [line = '', named] = SEPARATOR.exec(all) ?? [];
       const head = all.slice(line.length);
-      parser = new RecordParser(delimiter ?? named ?? delimiterOf(head, knownColumn));
+      this.format.delimiter = delimiter ?? named ?? delimiterOf(head, knownColumn);
+      parser = new RecordParser(this.format.delimiter, skipped?.first);
       this.last = all.at(-1) ?? '';
       yield* parser.read(head);
       for await (const piece of text) {

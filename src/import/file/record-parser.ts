@@ -7,6 +7,8 @@ export interface CsvRecord {
   cells: string[];
   /** Set where the number of cells is not that of the header: how many there should be. Its cells say nothing then. */
   misfit?: number;
+  /** Of such a row whose cells a profile cannot place: the ExternalIds that it may be about. */
+  named?: readonly string[];
 }
 
 /** RFC 4180 has CRLF, Unix LF, and old Macs CR; one file may mix them. */
@@ -28,7 +30,11 @@ export class RecordParser {
   private rows = 0;
   private pending = 0;
 
-  constructor(delimiter: string) {
+  /** @param skipped lines above the text, which count. */
+  constructor(
+    delimiter: string,
+    private readonly skipped = 0,
+  ) {
     this.parser = new RecordTap(delimiter, (cells) => {
       this.accept(cells);
     });
@@ -54,7 +60,7 @@ export class RecordParser {
   }
 
   private get linesEnded(): number {
-    return this.parser.info.records + this.parser.info.empty_lines;
+    return this.skipped + this.parser.info.records + this.parser.info.empty_lines;
   }
 
   private accept(cells: string[]): void {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { truncated } from '../../common/text.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Column, columnOf, headerKey } from './columns.js';
-import { CsvReader } from './csv-reader.js';
+import { MappedReader, type RowReader, csvReader, mapperOf } from '../profiles/profile-reader.js';
 import { FileError, type FileFault } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
 import { nearestColumn } from './nearest-column.js';
@@ -18,13 +18,15 @@ const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 /** The column of each cell of a row; undefined for an ignored cell. */
 export type Header = readonly (Column | undefined)[];
 
-/** A stored file whose header row has been read. */
+/** A file whose header row has been read. */
 export interface OpenFile {
-  reader: CsvReader;
-  /** The cells of the header row. */
+  reader: RowReader;
+  /** The cells of the header row; with a profile, the names of our columns. */
   names: string[];
   header: Header;
 }
+
+type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file'>;
 
 /** Opens the stored files of runs; a file can be read several times. */
 @Injectable()
@@ -32,15 +34,14 @@ export class RunFiles {
   constructor(private readonly files: ImportFilesRepository) {}
 
   /** @throws FileError when the header is refused; `file_lost`, from the reader too, when the stored file is not whole. */
-  async open({ id, options, file }: Pick<ImportRun, 'id' | 'options' | 'file'>): Promise<OpenFile> {
-    const { encoding, delimiter } = options;
-    const reader = new CsvReader(this.bytes(id, file.size), {
-      encoding,
-      delimiter,
-      knownColumn: (name) => columnOf(name) !== undefined,
-    });
+  async open({ id, options, profile, file }: StoredRun): Promise<OpenFile> {
+    const reader = csvReader(this.bytes(id, file.size), options, profile);
     const names = await reader.header();
-    return { reader, names, header: readHeader(names, options, reader.headerLine) };
+    if (!profile) return { reader, names, header: readHeader(names, options, reader.headerLine) };
+    const mapper = mapperOf(reader, names, profile);
+    const { columns } = mapper;
+    const ours = columns.map(({ name }) => name);
+    return { reader: new MappedReader(reader, mapper), names: ours, header: columns };
   }
 
   /** The bytes of a file. Its end is the end of the file only where nothing of it is missing. */

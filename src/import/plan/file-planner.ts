@@ -190,7 +190,8 @@ function unreadable(record: CsvRecord, width: number, { header, builder }: Plann
   const { line, cells } = record;
   const key = header.findIndex((column) => column?.field === 'external_id');
   // From the left, and from the right: the other cells may have moved.
-  const names = [cells[key], cells[key + cells.length - width]].map((cell) => (cell ?? '').trim());
+  const named = record.named ?? [cells[key], cells[key + cells.length - width]];
+  const names = named.map((cell) => (cell ?? '').trim());
   for (const name of names) if (name !== '') builder.externalIds.mention(unescapeFormula(name));
   const message =
     `has ${cellsOf(record)}, and the header has ${width}; put a cell that holds the delimiter into quotes, and keep ` +

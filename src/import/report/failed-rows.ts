@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BOM, unescapeFormula, csvLine } from '../../common/csv.js';
 import { truncated } from '../../common/text.js';
 import { RunFiles } from '../file/run-files.js';
+import { mayHoldPassword } from '../profiles/passwords.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { type ImportRun, isFinal } from '../runs/import-run.js';
 import { ProblemError } from '../../common/errors.js';
@@ -25,7 +26,7 @@ export class FailedRows {
 
   /**
    * Stores the original cells of the failed rows, in one more pass through the file if there are any. Columns that an
-   * earlier `failed.csv` has added are left out.
+   * earlier `failed.csv` has added are left out, and so are those that may hold passwords.
    * @throws FileError when the file cannot be read again; what `Checkpoint.commit` throws.
    */
   async keepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
@@ -33,7 +34,10 @@ export class FailedRows {
     let wanted = await this.rows.failedWithoutCells(run.id, 0, BATCH);
     if (wanted.length === 0) return;
     const { reader, names, header } = await this.files.open(run);
-    const own = (_: string, index: number): boolean => !(names[index] ?? '').trim().startsWith('_');
+    const own = (_: string, index: number): boolean => {
+      const name = names[index] ?? '';
+      return !name.trim().startsWith('_') && (header[index] !== undefined || !mayHoldPassword(name));
+    };
     await checkpoint.commit(async () => undefined, { header: names.filter(own) });
     const key = header.findIndex((column) => column?.field === 'external_id');
     for await (const records of reader.records(BATCH)) {
