@@ -13,6 +13,7 @@ import { type Header, readHeader } from '../file/run-files.js';
 import { Adopted } from '../plan/adoption.js';
 import { RowFacts } from '../plan/row-facts.js';
 import { planRow } from '../plan/row-rules.js';
+import { userScopeOf } from '../runs/import-run.js';
 import { isCommonName, suggestions } from './column-suggestion.js';
 import { type PreviewProblem, faultsOf, misfitOf, repeated } from './preview-problems.js';
 import { csvReader } from './profile-reader.js';
@@ -119,11 +120,12 @@ export class ImportPreview {
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
     const { users, managers } = await this.facts.of(rows, new Adopted());
     const initiator = { kind: 'import', id: randomUUID(), initiator: caller.actor, approver: null } as const;
+    const scope = userScopeOf({ dataset: options.dataset, options });
     const planned = rows.map((file) => {
       const before = users.get(exactKey(file.externalId));
       const manager = file.manager && managers.get(file.manager)?.uuid;
-      const context = { options, settings: this.settings, initiator, before, uuid: randomUUID(), manager };
-      const { row } = planRow(file, context);
+      const user = { before, uuid: randomUUID(), manager };
+      const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
       const { raw } = file;
       const all = { ...raw, ...(file.manager !== undefined && { manager: file.manager }) };
       const fields = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, shown(value)]));
