@@ -54,7 +54,15 @@ export function guardsOf(
 ): Guard[] {
   const guards: Guard[] = [];
   const over = (name: string, value: number, limit: number, hit = value > limit): void => {
-    guards.push({ name, value, limit: Math.floor(limit * 100) / 100, hit });
+    guards.push({
+      name,
+      field: null,
+      value,
+      limit: Math.floor(limit * 100) / 100,
+      hit,
+      examples: [],
+      hint: '',
+    });
   };
   /** More than a share, and not fewer than a number of rows. */
   const many = (name: string, value: number, limit: Limit, of: number): void => {
