@@ -10,7 +10,9 @@ import { ImportsService } from './imports.service.js';
 import { RunFiles } from './file/run-files.js';
 import { Adoption } from './plan/adoption.js';
 import { FilePlanner } from './plan/file-planner.js';
-import { GuardSettings } from './plan/guards.js';
+import { GuardHistory } from './plan/guard-history.js';
+import { GuardSettings } from './plan/guard-limits.js';
+import { PlanGuards } from './plan/plan-guards.service.js';
 import { MissingUsers } from './plan/missing.js';
 import { Planner } from './plan/planner.js';
 import { RevertPlanner } from './plan/revert-planner.js';
@@ -52,6 +54,8 @@ import { UsersExportController } from './users-export.controller.js';
     RevertPlanner,
     MissingUsers,
     GuardSettings,
+    GuardHistory,
+    PlanGuards,
     Applier,
     ScheduleService,
     FailedRows,

@@ -10,7 +10,12 @@ import { counted, csv, imported, linked, settled } from '../support/imports.js';
 /** Imports are no way around the fuse of a key, and what another credential has approved is not the key's. */
 let app: TestApp;
 beforeAll(async () => {
-  app = await TestApp.start({ FUSE_MIN: '3', FUSE_PERCENT: '0', IMPORT_MAX_DEACTIVATIONS: '1000' });
+  app = await TestApp.start({
+    FUSE_MIN: '3',
+    FUSE_PERCENT: '0',
+    IMPORT_MAX_DEACTIVATIONS: '1000',
+    IMPORT_SMALL_DATASET: '0',
+  });
 });
 afterEach(() => void jest.restoreAllMocks());
 afterAll(() => app.end());

@@ -113,7 +113,7 @@ export class FilePlanner {
       const key = exactKey(keys.externalId);
       const before = users.get(key);
       const repeats = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
-      if (before && !repeats) builder.tally.countInScope(before, run.dataset);
+      if (before && !repeats) builder.tally.countInScope(before, run.dataset, keys.line);
       const named = keys.manager ? managers.get(keys.manager) : undefined;
       const manager = keys.manager && (named?.uuid ?? idOf(keys.manager));
       const usual = before && !repeats && mode !== 'create_only';

@@ -63,6 +63,11 @@ export class PlanBuilder {
         ({ identifier }) => (owners.get(identifier)?.external_id ?? '') !== '',
       );
       if (claim.creates) this.tally.addClashes(linked.length);
+      const moved = claim.taken.find(({ identifier, field }) => {
+        const owner = owners.get(identifier);
+        return field !== 'external_id' && owner !== undefined && owner.uuid !== claim.user;
+      });
+      if (moved) this.tally.shape.takeLogin(claim.change, moved.field);
     }
   }
 
@@ -74,6 +79,7 @@ export class PlanBuilder {
   /** Stages rows that no other row can fail. */
   async stage(rows: readonly StagedRow[], progress: { rowsDone: number; percent: number }): Promise<void> {
     if (rows.length === 0) return this.checkpoint.report(progress);
+    for (const row of rows) if (row.outcome === 'missing') this.tally.addMissing(row);
     for (const row of rows) if (isChange(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
     await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), progress);
   }
@@ -131,6 +137,7 @@ export class PlanBuilder {
         const row = known.get(line);
         // An unchanged row is counted and not staged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
+        if (row) this.tally.withdraw(row);
         return failedRow(row ?? stagedRow({ line, outcome: 'error' }), [
           ...(late.get(line) ?? []),
           ...(row?.errors ?? []),

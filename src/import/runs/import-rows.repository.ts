@@ -107,6 +107,16 @@ export class ImportRowsRepository {
     return rows.map(toStaged);
   }
 
+  /** Rows of one outcome with lines above `after`, in their order. */
+  async ofOutcome(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StagedRow[]> {
+    const rows = await this.database.query<ImportRowEntity>(
+      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(this.database, 'ix_import_rows_outcome')}
+       WHERE run_id = ? AND outcome = ? AND line > ? ORDER BY line LIMIT ?`,
+      [runId, outcome, after, limit],
+    );
+    return rows.map(toStaged);
+  }
+
   /** Number of kept rows by outcome. */
   async countByOutcome(runId: string, sql: Sql = this.database): Promise<Map<StagedOutcome, number>> {
     const rows = await sql.query<{ outcome: StagedOutcome; count: number }>(
