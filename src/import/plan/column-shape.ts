@@ -1,4 +1,4 @@
-import { Examples, type Example } from './guard-examples.js';
+import { type Example, Examples, type Found } from './guard-examples.js';
 import { isGarbled } from './garbled-text.js';
 import { DistinctValues, FrequentValues } from './value-counts.js';
 
@@ -72,10 +72,9 @@ export class ColumnShape {
   }
 
   /** The value that most users get; of a column in which users had more than a few. */
-  get same(): { count: number; examples: readonly Example[] } | undefined {
+  get same(): Found | undefined {
     if (!this.olds.isMore) return undefined;
-    const { count, examples } = this.news.most;
-    return { count, examples: examples.list };
+    return this.news.most;
   }
 
   private switch(on: boolean, example: () => Example): void {

@@ -1,4 +1,4 @@
-import { Examples, type Example } from './guard-examples.js';
+import type { Example, Found } from './guard-examples.js';
 import { hash53 } from './value-counts.js';
 
 /** Values that are remembered at a time. */
@@ -7,7 +7,8 @@ const MAX_VALUES = 2 ** 15;
 interface Moved {
   released: number;
   taken: number;
-  examples: Examples;
+  /** The first row that takes the value. */
+  example: Example | undefined;
 }
 
 /**
@@ -29,21 +30,21 @@ export class ExchangedValues {
     const moved = this.moved(value);
     if (!moved) return;
     moved.taken++;
-    moved.examples.add(example);
+    moved.example ??= example();
   }
 
   untake(value: string, line: number): void {
     const moved = this.moved(value);
     if (!moved) return;
     moved.taken--;
-    moved.examples.remove(line);
+    if (moved.example?.line === line) moved.example = undefined;
   }
 
   /** How many rows take such a value, and some of them. */
-  get found(): { count: number; examples: readonly Example[] } {
+  get found(): Found {
     const moved = [...this.values.values()].filter(({ released }) => released > 0);
     const count = moved.reduce((sum, { taken }) => sum + taken, 0) * 2 ** this.bits;
-    const examples = moved.flatMap((value) => value.examples.list);
+    const examples = moved.flatMap(({ example }) => example ?? []);
     return { count, examples: examples.sort((a, b) => a.line - b.line) };
   }
 
@@ -52,7 +53,7 @@ export class ExchangedValues {
     if (!this.isKept(key)) return undefined;
     const known = this.values.get(key);
     if (known) return known;
-    const moved = { released: 0, taken: 0, examples: new Examples() };
+    const moved = { released: 0, taken: 0, example: undefined };
     this.values.set(key, moved);
     while (this.values.size > MAX_VALUES) {
       this.bits++;

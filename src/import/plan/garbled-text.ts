@@ -129,7 +129,10 @@ export function isEncodedTwice(text: string): boolean {
   }
 }
 
+const PLAIN_NAME = /^[A-Za-z .'-]*$/;
+
 /** Whether a name of somebody new is damaged, which has no older text to compare with: encoded twice, or `M?ller`. */
 export function isBrokenName(name: string): boolean {
+  if (PLAIN_NAME.test(name)) return false;
   return name.includes('\ufffd') || /\p{L}\?+(\p{Ll}|$)|^\?+\p{Ll}/u.test(name) || isEncodedTwice(name);
 }

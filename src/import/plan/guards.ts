@@ -70,7 +70,7 @@ export function guardsOf(
   const keys = most(limits.newKeys, plan.linked);
   const lastRows = plan.lastRows ?? 0;
   // One row fewer does not make a file a cut one, however few there were.
-  const least = Math.min(Math.ceil((lastRows * limits.shrunken.percent) / 100), lastRows - 1);
+  const least = Math.max(0, Math.min(Math.ceil((lastRows * limits.shrunken.percent) / 100), lastRows - 1));
   const foreign = most(limits.foreign, matched);
   return [
     crowd('deactivations', plan, limits.deactivations, limits.week.factor),

@@ -137,10 +137,7 @@ export class ShapeTally {
 
   /** The name that most new users have, by its field. */
   get sameNames(): readonly (Found & { field: string })[] {
-    return [...this.names].map(([field, names]) => {
-      const { count, examples } = names.most;
-      return { field, count, examples: examples.list };
-    });
+    return [...this.names].map(([field, names]) => ({ field, ...names.most }));
   }
 
   private addNew(row: Row): void {

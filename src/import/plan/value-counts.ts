@@ -1,5 +1,5 @@
 import { hash64 } from './compact-storage.js';
-import { Examples, type Example } from './guard-examples.js';
+import { type Example, Examples, type Found } from './guard-examples.js';
 
 /** A hash of a text in 53 bits, which a number holds exactly. The same in every plan, so that two plans are alike. */
 export function hash53(text: string): number {
@@ -10,47 +10,49 @@ export function hash53(text: string): number {
 /** Values that are counted at a time. */
 const COUNTERS = 1024;
 
-interface Counter {
-  count: number;
-  examples: Examples;
-}
-
 /**
  * How often the most frequent of many values occurs, in bounded memory (Misra and Gries, 1982): exact up to 1,024 distinct
  * values, and too low by at most a thousandth of all beyond them.
  */
 export class FrequentValues {
-  private readonly counters = new Map<number, Counter>();
+  private readonly counters = new Map<number, number>();
+  /** Of values that occur again: a value of one row only is nobody's example. */
+  private readonly examples = new Map<number, Examples>();
 
   add(value: string, example: () => Example): void {
     const key = hash53(value);
-    const counter = this.counters.get(key);
-    if (counter) {
-      counter.count++;
-      counter.examples.add(example);
-    } else if (this.counters.size < COUNTERS) {
-      const examples = new Examples();
+    const count = this.counters.get(key);
+    if (count !== undefined) {
+      this.counters.set(key, count + 1);
+      const examples = this.examples.get(key) ?? new Examples();
+      this.examples.set(key, examples);
       examples.add(example);
-      this.counters.set(key, { count: 1, examples });
-    } else {
-      for (const [other, { count }] of this.counters) {
-        if (count === 1) this.counters.delete(other);
-      }
-      for (const left of this.counters.values()) left.count--;
-    }
+    } else if (this.counters.size < COUNTERS) this.counters.set(key, 1);
+    else this.makeRoom();
   }
 
   remove(value: string, line: number): void {
-    const counter = this.counters.get(hash53(value));
-    if (!counter) return;
-    counter.count--;
-    counter.examples.remove(line);
+    const key = hash53(value);
+    const count = this.counters.get(key);
+    if (count === undefined) return;
+    this.counters.set(key, count - 1);
+    this.examples.get(key)?.remove(line);
   }
 
-  get most(): Counter {
-    let most: Counter = { count: 0, examples: new Examples() };
-    for (const counter of this.counters.values()) if (counter.count > most.count) most = counter;
-    return most;
+  get most(): Found {
+    let most: [key: number, count: number] = [0, 0];
+    for (const counter of this.counters) if (counter[1] > most[1]) most = counter;
+    return { count: most[1], examples: this.examples.get(most[0])?.list ?? [] };
+  }
+
+  private makeRoom(): void {
+    for (const [key, count] of this.counters) {
+      if (count > 1) this.counters.set(key, count - 1);
+      else {
+        this.counters.delete(key);
+        this.examples.delete(key);
+      }
+    }
   }
 }
 
