@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { errorCode } from '../common/errors.js';
+import { withoutSecrets } from '../common/mask-secrets.js';
 import { type Env, EnvError, loadEnv } from './env.js';
 
 /**
@@ -34,7 +35,8 @@ const HEAP_GROWTH = 50;
 export function runProgram(refusal: string, program: () => Promise<void>, code = 1): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   program().catch((error: unknown) => {
-    process.stderr.write(`${refusal} ${error instanceof Error ? error.message : String(error)}\n`);
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(withoutSecrets(`${refusal} ${reason}\n`));
     process.exit(code);
   });
 }

@@ -26,6 +26,7 @@ import { Applier } from './apply/applier.service.js';
 import { FuseGuard } from './apply/fuse-guard.service.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
+import { WaitingRuns } from './apply/waiting-runs.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { ImportLane } from './apply/import-lane.js';
 import { ImportWorker } from './apply/import-worker.service.js';
@@ -43,6 +44,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportStore,
     ImportLane,
     ImportWorker,
+    WaitingRuns,
     RunProcess,
     FuseGuard,
     RunQueue,

@@ -134,7 +134,8 @@ export class ImportsController {
   @Decision(
     'apply',
     'Apply a plan, or approve a parked run',
-    'It is planned again first. If the new plan differs, the run ends as `superseded`.',
+    'It is planned again first. If the new plan differs, the run ends as `superseded`. A plan that would block your own account ' +
+      'is 403 `self_block`. A run whose starter has lost the rights is `cancelled`.',
   )
   async apply(
     @Param('import_id') id: string,

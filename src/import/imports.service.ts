@@ -29,6 +29,7 @@ import {
 } from './runs/import-run.js';
 import type { StagedRow } from './runs/import-row.js';
 import { ImportWorker } from './apply/import-worker.service.js';
+import { WaitingRuns } from './apply/waiting-runs.service.js';
 
 export type { RowFilter, RunFilter };
 
@@ -45,6 +46,7 @@ export class ImportsService {
     private readonly report: ImportReportRepository,
     private readonly files: ImportFilesRepository,
     private readonly worker: ImportWorker,
+    private readonly waiting: WaitingRuns,
     private readonly transactions: TransactionRunner,
     private readonly audit: AuditService,
     private readonly env: Env,
@@ -78,9 +80,15 @@ export class ImportsService {
    * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs. From then
    * on the run needs the rights of both: who started it, and who has approved it.
    * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision; `insufficient_scope`
-   * for a key that may not change this data set. So do `reject` and `cancel`.
+   * for a key that may not change this data set. So do `reject` and `cancel`. And `self_block` where the plan would block
+   * the caller.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
+    await this.waiting.endIfLost(id);
+    if (caller.actor.kind === 'user' && (await this.rows.blocks(id, caller.actor.id))) {
+      const detail = `Import ${id} would block your own account: another Webmaster or key has to decide on it.`;
+      throw new ProblemError('self_block', detail);
+    }
     return this.decide(id, caller, WAITING, 'import.approved', ({ options }) => {
       if (options.allow_privileged) assertScope(caller.actor, 'webmasters');
       return { state: 'queued', approved: true, approver: caller.actor };

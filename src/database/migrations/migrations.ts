@@ -10,6 +10,8 @@ import { NarrowKeys1764500000000 } from './1764500000000-narrow-keys.js';
 import { RightsAndFuses1764550000000 } from './1764550000000-rights-and-fuses.js';
 import { AuditSeals1764600000000 } from './1764600000000-audit-seals.js';
 import { LoginAddresses1764700000000 } from './1764700000000-login-addresses.js';
+import { ProvableSeals1764710000000 } from './1764710000000-provable-seals.js';
+import { KeyFamilies1764720000000 } from './1764720000000-key-families.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -25,4 +27,6 @@ export const MIGRATIONS = [
   RightsAndFuses1764550000000,
   AuditSeals1764600000000,
   LoginAddresses1764700000000,
+  ProvableSeals1764710000000,
+  KeyFamilies1764720000000,
 ];

@@ -85,7 +85,7 @@ export class RunProcess {
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
       const message =
-        'The users, or the version of this program, have changed since this was planned, and the plan no longer holds; import again.';
+        'The plan no longer holds: users or the version of this program have changed since, or whoever approved it may do less than whoever started it. Import again.';
       const reason = { code: 'plan_changed', message };
       return this.finish(checkpoint, 'superseded', async () => ({ ...plan, reason }));
     }

@@ -55,7 +55,7 @@ export function isGarbled(before: string, after: string): boolean {
   if (isEncodedTwice(now)) return !isEncodedTwice(old) || now.length > old.length;
   if (old.length > MAX_NAME || now.length > 2 * MAX_NAME) return false;
   // An ASCII character of the old text has to be there; what is between them is compared letter by letter.
-  return matches([...old], [...now]);
+  return matches(Array.from(old), Array.from(now));
 }
 
 /** Dynamic programming over the two texts: a name with many accents has many ways in which it could have lost them. */

@@ -82,7 +82,10 @@ export class ShapeTally {
   }
 
   add(row: Row): void {
-    if (row.outcome === 'created') return this.addNew(row);
+    if (row.outcome === 'created') {
+      this.addNew(row);
+      return;
+    }
     if (row.changes.isEmpty) return;
     for (const { field, old, new: now } of changesOf(row)) {
       const example = (): Example => ({ ...idOf(row), old, new: now });
@@ -103,7 +106,10 @@ export class ShapeTally {
       moved.count--;
       moved.examples.remove(line);
     }
-    if (row.outcome === 'created') return this.removeNew(row);
+    if (row.outcome === 'created') {
+      this.removeNew(row);
+      return;
+    }
     for (const { field, old, new: now } of changesOf(row)) {
       this.column(field).remove(old, now, line);
       const numbers = this.numbers.get(field);

@@ -42,7 +42,7 @@ export function toRun(row: ImportRunEntity): ImportRun {
 /** Without the rights and roles that the actor has, which are looked up when they are needed. */
 export function toActor(kind: string, id: string | null): Actor {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
-  if (kind === 'key') return { kind, id, rights: NO_RIGHTS, ignoresUnknownFields: false };
+  if (kind === 'key') return { kind, id, rights: NO_RIGHTS, family: id, ignoresUnknownFields: false };
   return { kind: 'user', id, username: '', roles: [], sessionId: '' };
 }
 

@@ -194,6 +194,15 @@ export class ImportRunsRepository {
     return row?.count ?? 0;
   }
 
+  /** Runs of a state that come after one, oldest first, with who started them. */
+  async waiting(state: RunState, after: string, limit: number): Promise<{ id: string; starter: Actor }[]> {
+    const rows = await this.database.query<Pick<ImportRunEntity, 'id' | 'actor_kind' | 'actor_id'>>(
+      'SELECT id, actor_kind, actor_id FROM import_runs WHERE state = ? AND id > ? ORDER BY id LIMIT ?',
+      [state, after, limit],
+    );
+    return rows.map(({ id, actor_kind, actor_id }) => ({ id, starter: toActor(actor_kind, actor_id) }));
+  }
+
   /** Runs from before a time that still wait for an operator. */
   async waitingSince(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(

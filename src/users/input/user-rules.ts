@@ -14,7 +14,7 @@ export interface RuleSettings {
 }
 
 /** A change for the writer: checked input, with the password hashed. */
-export type UserPatch = Omit<UserInput, 'password' | 'current_password'> & {
+export type UserPatch = Omit<UserInput, 'password'> & {
   password_hash?: string | null;
   managed_by?: string | null;
 };

@@ -1,6 +1,7 @@
 import { Algorithm, hash, verify } from '@node-rs/argon2';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { randomToken } from '../../common/secret.js';
 import { Env } from '../../config/env.js';
 import { type Asker, FairQueue } from './fair-queue.js';
@@ -13,6 +14,9 @@ const PARAMETERS = {
   parallelism: 1,
 };
 const CURRENT = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`;
+
+/** How long the answer to a password that finds no place in the queue is held back. */
+const REFUSAL_MILLIS = 1000;
 
 interface Around {
   before(): Promise<void>;
@@ -31,7 +35,7 @@ export class PasswordService implements OnModuleInit {
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
     const atOnce = Math.max(1, Math.floor(availableParallelism() / WORKERS));
-    this.queue = new FairQueue(atOnce, Math.ceil(HASH_QUEUE_LIMIT / WORKERS));
+    this.queue = new FairQueue(atOnce, Math.ceil(HASH_QUEUE_LIMIT / WORKERS), holdBack);
   }
 
   async onModuleInit(): Promise<void> {
@@ -66,4 +70,9 @@ export class PasswordService implements OnModuleInit {
   get waiting(): number {
     return this.queue.waiting;
   }
+}
+
+/** Costs a timer. Ends early when the client has left. */
+async function holdBack(signal?: AbortSignal): Promise<void> {
+  await delay(REFUSAL_MILLIS, undefined, { signal }).catch(() => undefined);
 }
