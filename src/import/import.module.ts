@@ -19,6 +19,7 @@ import { RevertPlanner } from './plan/revert-planner.js';
 import { RowFacts } from './plan/row-facts.js';
 import { FailedRows } from './report/failed-rows.js';
 import { ImportReportRepository } from './report/import-report.repository.js';
+import { RunRows } from './report/run-rows.js';
 import { RunEvents } from './report/run-events.js';
 import { RunWatchers } from './report/run-watchers.js';
 import { UsersExport } from './report/users-export.js';
@@ -33,6 +34,10 @@ import { ImportWorker } from './apply/import-worker.service.js';
 import { LeasesModule } from '../leases/leases.module.js';
 import { RunProcess } from './apply/run-process.service.js';
 import { RunQueue } from './apply/run-queue.service.js';
+import { AlertSender } from './alerts/alert-sender.service.js';
+import { Alerts } from './alerts/alerts.service.js';
+import { FourEyes } from './runs/four-eyes.service.js';
+import { OverdueImports } from './runs/overdue-imports.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
@@ -60,6 +65,10 @@ import { UsersExportController } from './users-export.controller.js';
     PlanGuards,
     Applier,
     ScheduleService,
+    OverdueImports,
+    FourEyes,
+    AlertSender,
+    Alerts,
     FailedRows,
     RunEvents,
     RunWatchers,
@@ -69,6 +78,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportRowsRepository,
     ImportFilesRepository,
     ImportReportRepository,
+    RunRows,
   ],
   exports: [ImportsService, ImportStore, RunQueue, RunEvents, UsersExport],
 })

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { secondsFrom } from '../../common/time.js';
-import type { ImportRun, RunState } from '../runs/import-run.js';
+import { type ImportRun, type RunState, userScopeOf } from '../runs/import-run.js';
 import { type StagedOutcome, type StagedRow, isChange } from '../runs/import-row.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
@@ -20,7 +20,7 @@ const PAGE = 500;
 /** Less than every line: missing users have negative ones. */
 const BEFORE_ALL = -(2 ** 31);
 
-/** What the earlier runs of a data set tell about a new one. */
+/** What the earlier runs of a data set, or of its part, tell about a new one. */
 export interface Past {
   /** The last completed run. */
   last: ImportRun | undefined;
@@ -50,7 +50,8 @@ export class GuardHistory {
 
   async of(run: ImportRun): Promise<Past> {
     const { dataset, file } = run;
-    const earlier = (await this.runs.ofDataset(dataset, COMPLETED, RUNS)).filter(({ id }) => id !== run.id);
+    const scope = userScopeOf(run);
+    const earlier = (await this.runs.inScope(scope, COMPLETED, RUNS)).filter(({ id }) => id !== run.id);
     const [last] = earlier;
     const isOther = last !== undefined && last.file.sha256 !== file.sha256;
     // From the time of the run, not of this attempt: a second plan counts the same runs.
@@ -58,7 +59,7 @@ export class GuardHistory {
     return {
       last,
       lastChanging: earlier.find((other) => changedUsers(other) > 0),
-      isOldFile: isOther && (await this.runs.hasFile(dataset, file.sha256, COMPLETED)),
+      isOldFile: isOther && (await this.runs.hasFile(scope, file.sha256, COMPLETED)),
       week: { deactivations: crowd.blocked, reactivations: crowd.reactivated },
       reverts: await this.runs.revertsIn(dataset, REVERTS),
     };

@@ -22,15 +22,18 @@ export function toRun(row: ImportRunEntity): ImportRun {
     created: row.created,
     started: row.started,
     finished: row.finished,
+    alerted: row.alerted,
     rowsDone: row.rows_done,
     rowsTotal: row.rows_total,
     percent: row.percent,
+    phasePercent: row.phase_percent,
     phaseStarted: row.phase_started,
     counts: row.counts && fromJson(row.counts),
     missing: { reported: row.missing_reported, blocked: row.missing_blocked },
     guards: row.guards ? fromJson(row.guards).map((guard) => ({ ...OLD_GUARD, ...guard })) : [],
     reason: row.reason && fromJson(row.reason),
     header: row.header ? fromJson(row.header) : [],
+    lineEnded: row.line_ended === null ? null : row.line_ended === 1,
     planHash: row.plan_hash,
     batches: row.batches,
     appliedBatches: row.applied_batches,
@@ -52,6 +55,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
   return {
     id: run.id,
     dataset: run.dataset,
+    part: run.options.part ?? null,
     options: toJson(run.options),
     reverts: run.reverts,
     file_name: run.file.name,
@@ -69,6 +73,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
 type Fixed =
   | 'id'
   | 'dataset'
+  | 'part'
   | 'options'
   | 'reverts'
   | `file_${string}`
@@ -89,9 +94,11 @@ export function toColumns(change: RunChange): Changed<Columns> {
     dry_run: toFlag(change.dryRun),
     started: change.started,
     finished: change.finished,
+    alerted: change.alerted,
     rows_done: change.rowsDone,
     rows_total: change.rowsTotal,
     percent: change.percent,
+    phase_percent: change.phasePercent,
     phase_started: change.phaseStarted,
     counts: counts && toJson(counts),
     missing_reported: missing?.reported,
@@ -99,6 +106,7 @@ export function toColumns(change: RunChange): Changed<Columns> {
     guards: guards && toJson(guards),
     reason: reason && toJson(reason),
     header: header && toJson(header),
+    line_ended: change.lineEnded === null ? null : toFlag(change.lineEnded),
     plan_hash: change.planHash,
     batches: change.batches,
     applied_batches: change.appliedBatches,

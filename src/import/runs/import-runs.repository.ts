@@ -6,6 +6,7 @@ import { type Sql, type SqlValue, forUpdate, placeholders } from '../../database
 import type { Actor } from '../../access/actor.js';
 import { toActor, toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
+import type { UserScope } from '../../users/directory/user-scope.js';
 import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING, noCounts } from './import-run.js';
 
 /** The filter of the list of runs. */
@@ -97,17 +98,17 @@ export class ImportRunsRepository {
     return (rows.find(({ state }) => state !== 'queued') ?? rows[0])?.id;
   }
 
-  /** Runs of a data set in a state, newest first; locked until the end of the transaction where there is one. */
-  async ofDataset(
-    dataset: string,
+  /** Runs of a data set, or of one part of it, in a state, newest first; locked until the end of the transaction where there is one. */
+  async inScope(
+    { dataset, part }: UserScope,
     states: readonly RunState[],
     limit: number,
     tx?: Sql,
   ): Promise<ImportRun[]> {
     const rows = await (tx ?? this.database).query<ImportRunEntity>(
       `SELECT * FROM import_runs WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
-       ORDER BY id DESC LIMIT ?${tx ? forUpdate(tx) : ''}`,
-      [dataset, ...states, limit],
+         AND COALESCE(part, '') = ? ORDER BY id DESC LIMIT ?${tx ? forUpdate(tx) : ''}`,
+      [dataset, ...states, part ?? '', limit],
     );
     return rows.map(toRun);
   }
@@ -136,12 +137,12 @@ export class ImportRunsRepository {
     return sum;
   }
 
-  /** Whether a run of the data set in one of these states had a file with these bytes. */
-  async hasFile(dataset: string, sha256: string, states: readonly RunState[]): Promise<boolean> {
+  /** Whether a run of the data set, or of its part, in one of these states had a file with these bytes. */
+  async hasFile({ dataset, part }: UserScope, sha256: string, states: readonly RunState[]): Promise<boolean> {
     const row = await this.database.first<{ id: string }>(
       `SELECT id FROM import_runs WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
-       AND file_sha256 = ? LIMIT 1`,
-      [dataset, ...states, sha256],
+       AND file_sha256 = ? AND COALESCE(part, '') = ? LIMIT 1`,
+      [dataset, ...states, sha256, part ?? ''],
     );
     return row !== undefined;
   }
@@ -155,6 +156,13 @@ export class ImportRunsRepository {
       [dataset, dataset, limit],
     );
     return rows.map(toRun);
+  }
+
+  /** Runs that wait for an approval nobody has been told of, the oldest first. */
+  async untold(limit: number): Promise<ImportRun[]> {
+    const sql =
+      "SELECT * FROM import_runs WHERE state = 'needs_approval' AND alerted IS NULL ORDER BY id LIMIT ?";
+    return (await this.database.query<ImportRunEntity>(sql, [limit])).map(toRun);
   }
 
   async revertsOf(tx: Sql, id: string): Promise<ImportRun[]> {
