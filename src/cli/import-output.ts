@@ -15,8 +15,7 @@ export function summary(run: ImportRunDto): string {
   if (reported > 0) parts.push(`Missing in the file: ${reported} users, of them blocked: ${blocked}\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) {
-    const rows = hits.map(({ name, value, limit }) => [name, value, limit]);
-    parts.push('Guards that were hit:\n', table([['Guard', 'Value', 'Limit'], ...rows]));
+    parts.push('Guards that were hit:\n', ...hits.map(guardText));
   }
   // All that is wrong with a file is corrected at once; of its rows, some are enough.
   const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
@@ -26,6 +25,24 @@ export function summary(run: ImportRunDto): string {
   }
   parts.push(...next(run, problems.length));
   return parts.join('\n');
+}
+
+/** A guard as an operator reads it: what it means, the number and its limit, some rows before and after. */
+function guardText({ name, field, value, limit, hint, examples }: ImportRunDto['guards'][number]): string {
+  const head = `${name}${field === null ? '' : ` (${field})`}: ${value}, limit ${limit}. ${hint}\n`;
+  if (examples.length === 0) return head;
+  const rows = examples.map((row) => [
+    String(row.line ?? ''),
+    row.external_id,
+    shown(row.old),
+    shown(row.new),
+  ]);
+  return head + table([['Line', 'ExternalId', 'Before', 'After'], ...rows]);
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? '' : JSON.stringify(value);
 }
 
 function next({ id, state, counts, problems }: ImportRunDto, shown: number): string[] {

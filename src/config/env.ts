@@ -14,6 +14,7 @@ import {
 } from 'class-validator';
 import { join } from 'node:path';
 import { fieldsOf } from '../common/fields.js';
+import { RETIRED } from './import-guard-settings.js';
 import { OperationSettings } from './operation-settings.js';
 import { SHORTEST_MIN_LENGTH } from '../common/secret-rules.js';
 import {
@@ -203,6 +204,11 @@ export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
   for (const name of fieldsOf(Env)) {
     const value = variables[name];
     if (value) set[name] = value;
+  }
+  const retired = [...RETIRED].filter(([name]) => variables[name]);
+  if (retired.length > 0) {
+    const lines = retired.map(([name, others]) => `- ${name} is retired: set ${others} instead`);
+    throw new EnvError(['The settings are not valid:', ...lines].join('\n'));
   }
   const env = plainToInstance(Env, set, { exposeDefaultValues: true });
   const errors = validateSync(env);

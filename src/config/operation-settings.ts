@@ -1,4 +1,5 @@
 import { IsBoolean, IsInt, IsNumber, IsOptional, IsUrl, Length, Matches, Max, Min } from 'class-validator';
+import { ImportGuardSettings } from './import-guard-settings.js';
 import {
   Count,
   CronExpression,
@@ -11,8 +12,8 @@ import {
   TimeZone,
 } from './setting-kinds.js';
 
-/** The settings of operation: processes, transport, limits, retention, and the guards and schedule of imports. */
-export class OperationSettings {
+/** The settings of operation: processes, transport, limits, retention, and the schedule of imports. */
+export class OperationSettings extends ImportGuardSettings {
   /** Processes that serve, each on a core of its own; more than one needs MariaDB or MySQL. */
   @Integer()
   @IsInt()
@@ -114,50 +115,6 @@ export class OperationSettings {
     message: 'AUDIT_SEAL_KEY must be keys of 32 to 128 printable ASCII characters',
   })
   AUDIT_SEAL_KEY: string[] = [];
-
-  /** Users that one import may block without approval … */
-  @Count()
-  IMPORT_MAX_DEACTIVATIONS: number = 5;
-
-  /** … or this share of the active users in its scope, if that is more. */
-  @Percent()
-  IMPORT_MAX_DEACTIVATIONS_PERCENT: number = 10;
-
-  /** Users that one import may reactivate without approval … */
-  @Count()
-  IMPORT_MAX_REACTIVATIONS: number = 5;
-
-  /** … or this share of the active users in its scope, if that is more. */
-  @Percent()
-  IMPORT_MAX_REACTIVATIONS_PERCENT: number = 10;
-
-  /** New external ids, with as many lost ones, from which the key column counts as changed … */
-  @Count()
-  IMPORT_MAX_NEW_KEYS: number = 5;
-
-  /** … or this share of the linked users, if that is more. */
-  @Percent()
-  IMPORT_MAX_NEW_KEYS_PERCENT: number = 20;
-
-  /** With `missing=block`: least share of the rows of the last completed import of the data set. */
-  @Percent()
-  IMPORT_MIN_SIZE_PERCENT: number = 80;
-
-  /** Users with the same column emptied, or with a changed username or e-mail, from which an import needs approval … */
-  @Count()
-  IMPORT_MAX_COLUMN: number = 20;
-
-  /** … if they are also more than this share of the matched users. */
-  @Percent()
-  IMPORT_MAX_COLUMN_PERCENT: number = 20;
-
-  /** Rows with an error from which an import needs approval … */
-  @Count()
-  IMPORT_MAX_ERRORS: number = 20;
-
-  /** … if they are also more than this share of the rows. */
-  @Percent()
-  IMPORT_MAX_ERRORS_PERCENT: number = 10;
 
   /** Folder for the files of scheduled imports; unset: no schedule. */
   @IsOptional()

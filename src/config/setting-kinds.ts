@@ -27,6 +27,8 @@ export const List = () =>
 
 /** An integer from 1. */
 export const Count = () => applyDecorators(Integer(), IsInt(), Min(1));
+/** A number of rows or users; 0 is one. */
+export const Rows = () => applyDecorators(Integer(), IsInt(), Min(0), Max(1_000_000));
 /** A number with up to three decimals. */
 export const Decimal = () => Read((text) => (/^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : text));
 

@@ -16,7 +16,9 @@ import { ImportProfilesRepository } from './profiles/import-profiles.repository.
 import { ImportRequests } from './profiles/requested-options.js';
 import { Adoption } from './plan/adoption.js';
 import { FilePlanner } from './plan/file-planner.js';
-import { GuardSettings } from './plan/guards.js';
+import { GuardHistory } from './plan/guard-history.js';
+import { GuardSettings } from './plan/guard-limits.js';
+import { PlanGuards } from './plan/plan-guards.service.js';
 import { MissingUsers } from './plan/missing.js';
 import { Planner } from './plan/planner.js';
 import { RevertPlanner } from './plan/revert-planner.js';
@@ -69,6 +71,8 @@ import { UsersExportController } from './users-export.controller.js';
     RevertPlanner,
     MissingUsers,
     GuardSettings,
+    GuardHistory,
+    PlanGuards,
     Applier,
     ScheduleService,
     OverdueImports,

@@ -3,7 +3,7 @@ import { FIELD_VALUE } from '../http/docs.js';
 import { MAX_LIMIT } from '../http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
 import { ImportOptions } from './runs/import-options.js';
-import { type Counts, ROW_OUTCOMES, RUN_STATES } from './runs/import-run.js';
+import { type Counts, MAX_EXAMPLES, ROW_OUTCOMES, RUN_STATES } from './runs/import-run.js';
 
 const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 const COUNTS = Object.fromEntries(
@@ -59,11 +59,49 @@ class ImportMissingDto {
   @ApiProperty({ type: 'integer' }) blocked!: number;
 }
 
+class ImportGuardExampleDto {
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    example: 17,
+    description: 'null for a user that the file lacks.',
+  })
+  line!: number | null;
+  @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
+  @ApiProperty(FIELD_VALUE) old!: unknown;
+  @ApiProperty({ ...FIELD_VALUE, example: '+44 20 7946 0321' }) new!: unknown;
+}
+
 class ImportGuardDto {
-  @ApiProperty({ maxLength: 64, example: 'deactivations' }) name!: string;
-  @ApiProperty({ example: 12 }) value!: number;
-  @ApiProperty({ example: 5 }) limit!: number;
+  @ApiProperty({ maxLength: 64, example: 'changed_field' }) name!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 64,
+    example: 'phone',
+    description: 'The field that it is about; null where it is about the whole plan.',
+  })
+  field!: string | null;
+  @ApiProperty({ type: 'integer', example: 91 }) value!: number;
+  @ApiProperty({
+    type: 'integer',
+    example: 80,
+    description: 'The greatest value that passes; of `shrunken_file` the least one.',
+  })
+  limit!: number;
   @ApiProperty() hit!: boolean;
+  @ApiProperty({
+    type: [ImportGuardExampleDto],
+    maxItems: MAX_EXAMPLES,
+    description: 'The first rows that it has found, of a hit. Long values are cut.',
+  })
+  examples!: ImportGuardExampleDto[];
+  @ApiProperty({
+    maxLength: 300,
+    example: 'Many users get another value in one column: it was exchanged, sorted or filled by mistake.',
+    description: 'What a hit usually means.',
+  })
+  hint!: string;
 }
 
 class RowErrorDto {
@@ -132,7 +170,7 @@ export class ImportRunDto {
   })
   counts!: Counts;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
-  @ApiProperty({ type: [ImportGuardDto], maxItems: 100 }) guards!: ImportGuardDto[];
+  @ApiProperty({ type: [ImportGuardDto], maxItems: 200 }) guards!: ImportGuardDto[];
   @ApiProperty({
     type: [ImportProblemDto],
     maxItems: MAX_PROBLEMS,

@@ -10,7 +10,13 @@ import { counted, csv, imported, linked, settled } from '../support/imports.js';
 /** Imports are no way around the fuse of a key, and what another credential has approved is not the key's. */
 let app: TestApp;
 beforeAll(async () => {
-  app = await TestApp.start({ FUSE_MIN: '3', FUSE_PERCENT: '0', IMPORT_MAX_DEACTIVATIONS: '1000' });
+  app = await TestApp.start({
+    FUSE_MIN: '3',
+    FUSE_PERCENT: '0',
+    IMPORT_MAX_DEACTIVATIONS: '1000',
+    IMPORT_SMALL_DATASET: '0',
+    IMPORT_MAX_UNDONE: '1000',
+  });
 });
 afterEach(() => void jest.restoreAllMocks());
 afterAll(() => app.end());
@@ -49,7 +55,7 @@ test('a run that would blow the fuse parks; only the approval of another credent
   const run = await imported(client, fileOf(name, 6, 4), `dataset=${name}`);
   expect([run.state, fuseOf(run)]).toEqual([
     'needs_approval',
-    { name: 'key_fuse', value: 4, limit: 3, hit: true },
+    expect.objectContaining({ name: 'key_fuse', value: 4, limit: 3, hit: true }),
   ]);
   const own = await apply(client, run.id);
   expect([own.state, own.approved_by, fuseOf(own).hit]).toEqual(['needs_approval', null, true]);
@@ -63,7 +69,7 @@ test('small runs add up, whatever their data sets, with what the key blocks by i
   const first = await imported(client, fileOf(one.name, 3, 2), `dataset=${one.name}`);
   expect([first.state, fuseOf(first)]).toEqual([
     'completed',
-    { name: 'key_fuse', value: 2, limit: 3, hit: false },
+    expect.objectContaining({ name: 'key_fuse', value: 2, limit: 3, hit: false }),
   ]);
   expect(await blockOne(client)).toBe(200);
   const second = await imported(client, fileOf(two.name, 3, 1), `dataset=${two.name}`);
@@ -139,7 +145,7 @@ test('the run of a child parks where its maker has blown', async () => {
   const run = await imported(client, fileOf(name, 3, 1), `dataset=${name}`);
   expect([run.state, fuseOf(run)]).toEqual([
     'needs_approval',
-    { name: 'key_fuse', value: 1, limit: 0, hit: true },
+    expect.objectContaining({ name: 'key_fuse', value: 1, limit: 0, hit: true }),
   ]);
 });
 

@@ -37,7 +37,7 @@ const PARKED: [string, number, () => string[], string, string, [number, number]]
     () => rows(30, (i) => (i < 6 ? { status: 'Blocked' } : {})),
     '',
     'deactivations',
-    [6, 5],
+    [6, 3],
   ],
   ['eleven missing of a hundred', 100, () => rows(89), 'missing=block', 'deactivations', [11, 10]],
   ['half of the file', 30, () => rows(15), 'missing=block', 'shrunken_file', [15, 24]],
@@ -52,24 +52,24 @@ const PARKED: [string, number, () => string[], string, string, [number, number]]
       })),
     '',
     'changed_keys',
-    [10, 5],
+    [10, 3],
   ],
-  ['a column emptied', 25, () => rows(25, () => ({ phone: '' })), 'missing=block', 'emptied_phone', [25, 5]],
+  ['a column emptied', 25, () => rows(25, () => ({ phone: '' })), 'missing=block', 'emptied_field', [25, 2]],
   [
     'usernames changed',
     40,
     () => rows(40, (i) => (i < 20 ? { name: `${dataset}-y${i}` } : {})),
     '',
-    'usernames_changed',
-    [20, 8],
+    'changed_field',
+    [20, 4],
   ],
   [
     'e-mails changed',
     40,
     () => rows(40, (i) => (i < 20 ? { mail: `${dataset}-y${i}@example.org` } : {})),
     '',
-    'emails_changed',
-    [20, 8],
+    'changed_field',
+    [20, 4],
   ],
   ['many errors', 40, () => rows(40, (i) => (i < 20 ? { mail: 'bad' } : {})), '', 'errors', [20, 4]],
 ];
@@ -86,7 +86,7 @@ test.each(PARKED)(
     );
     expect(run.state).toBe('needs_approval');
     expect(hits(run)).toContain(name);
-    expect(run.guards).toContainEqual({ name, value, limit, hit: true });
+    expect(run.guards).toContainEqual(expect.objectContaining({ name, value, limit, hit: true }));
     expect(await everybody()).toEqual(before);
   },
 );
@@ -98,11 +98,11 @@ test('reactivations are guarded like deactivations', async () => {
 });
 
 test.each<[string, number, () => string[], string]>([
-  ['five blocked of thirty', 30, () => rows(30, (i) => (i < 5 ? { status: 'Blocked' } : {})), ''],
+  ['three blocked of thirty', 30, () => rows(30, (i) => (i < 3 ? { status: 'Blocked' } : {})), ''],
   ['ten missing of a hundred', 100, () => rows(90), 'missing=block'],
-  ['a column emptied in nineteen', 19, () => rows(19, () => ({ phone: '' })), ''],
-  ['a fifth of the usernames', 100, () => rows(100, (i) => (i < 20 ? { name: `${dataset}-y${i}` } : {})), ''],
-  ['nineteen errors', 40, () => rows(40, (i) => (i < 19 ? { mail: 'bad' } : {})), ''],
+  ['a phone of two emptied in nineteen', 19, () => rows(19, (i) => (i < 2 ? { phone: '' } : {})), ''],
+  ['a tenth of the usernames', 100, () => rows(100, (i) => (i < 10 ? { name: `${dataset}-y${i}` } : {})), ''],
+  ['four errors', 40, () => rows(40, (i) => (i < 4 ? { mail: 'bad' } : {})), ''],
   ['a smaller file that blocks nobody', 30, () => rows(15), ''],
 ])('%s: not parked', async (_, count, file, options) => {
   await load(count);
@@ -192,7 +192,9 @@ test('the limits are settings', async () => {
       strict.key,
       csv(HEAD, ...rows(5, (i) => (i < 2 ? { status: 'Blocked' } : {}))),
     );
-    expect(run.guards).toContainEqual({ name: 'deactivations', value: 2, limit: 1, hit: true });
+    expect(run.guards).toContainEqual(
+      expect.objectContaining({ name: 'deactivations', value: 2, limit: 1, hit: true }),
+    );
   } finally {
     await strict.end();
   }

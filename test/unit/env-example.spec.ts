@@ -31,7 +31,7 @@ test('.env.example explains every setting in the line above it', () => {
 });
 
 test('every field of the settings is known to be set or unset', () => {
-  const source = ['env', 'operation-settings']
+  const source = ['env', 'operation-settings', 'import-guard-settings']
     .map((name) => readFileSync(new URL(`../../src/config/${name}.ts`, import.meta.url), 'utf8'))
     .join('');
   const fields = [...source.matchAll(/^ {2}([A-Z][A-Z_]+)(\?)?:/gm)];

@@ -1,158 +1,203 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadEnv } from '../../src/config/env.js';
-import { GuardSettings } from '../../src/import/plan/guards.js';
-import { guardsOf, type PlanNumbers } from '../../src/import/plan/guards.js';
+import { EnvError, loadEnv } from '../../src/config/env.js';
+import { GuardSettings, withOverrides } from '../../src/import/plan/guard-limits.js';
+import type { PlanNumbers } from '../../src/import/plan/guards.js';
+import type { ShapeTally } from '../../src/import/plan/shape-tally.js';
+import { LIMITS, of, guards, hits, other, emptied, type Missing } from './guard-plans.js';
 
-const LIMITS = new GuardSettings(loadEnv({ NODE_ENV: 'test' }));
-const QUIET: PlanNumbers = {
-  rows: 1000,
-  errors: 0,
-  activeInScope: 0,
-  linked: 0,
-  matched: 0,
-  deactivations: 0,
-  reactivations: 0,
-  newKeys: 0,
-  lostKeys: 0,
-  emptied: {},
-  usernamesChanged: 0,
-  emailsChanged: 0,
-  lastRows: null,
-};
-const hits = (plan: Partial<PlanNumbers>, missing: 'keep' | 'report' | 'block' = 'keep') =>
-  guardsOf({ ...QUIET, ...plan }, LIMITS, missing)
-    .filter(({ hit }) => hit)
-    .map(({ name, value, limit }) => [name, value, limit]);
-
-test('the limits are those of the interface', () => {
-  expect(LIMITS).toMatchObject({
-    deactivations: { percent: 10, rows: 5 },
-    reactivations: { percent: 10, rows: 5 },
-    newKeys: { percent: 20, rows: 5 },
-    column: { percent: 20, rows: 20 },
-    errors: { percent: 10, rows: 20 },
-    shrunkenPercent: 80,
-  });
-});
-
-test('a plan without surprises lists every guard and hits none', () => {
-  const guards = guardsOf({ ...QUIET, lastRows: 1000, emptied: { phone: 0 } }, LIMITS, 'block');
-  expect(guards.map(({ name }) => name)).toEqual([
+test('a plan without surprises lists its guards and hits none', () => {
+  const all = guards(
+    { lastRows: 1000, undone: { ...of(0), of: 10 }, repeated: of(0), shape: other('phone', 1) },
+    'block',
+  );
+  expect(all.map(({ name }) => name)).toEqual([
     'deactivations',
     'reactivations',
     'changed_keys',
     'shrunken_file',
-    'emptied_phone',
-    'usernames_changed',
-    'emails_changed',
+    'changed_field',
+    'moved_values',
+    'garbled_text',
+    'old_file',
+    'foreign_dataset',
+    'after_revert',
     'errors',
   ]);
-  expect(guards.filter(({ hit }) => hit)).toEqual([]);
+  expect(all.filter(({ hit }) => hit)).toEqual([]);
 });
 
-describe.each(['deactivations', 'reactivations'] as const)('%s: over max(5, 10 %% of the active)', (name) => {
+describe.each(['deactivations', 'reactivations'] as const)('%s: over max(5, 10 %%), or over 200', (name) => {
   test.each([
-    [0, 5, undefined],
-    [0, 6, 5],
     [50, 5, undefined],
     [50, 6, 5],
-    [59, 6, 5.9],
+    [59, 6, 5],
     [60, 6, undefined],
     [60, 7, 6],
     [1000, 100, undefined],
     [1000, 101, 100],
-    [1_000_000, 100_000, undefined],
-    [1_000_000, 100_001, 100_000],
+    [1_000_000, 200, undefined],
+    [1_000_000, 201, 200],
   ])('of %d active, %d', (activeInScope, value, limit) => {
-    expect(hits({ activeInScope, [name]: value })).toEqual(limit === undefined ? [] : [[name, value, limit]]);
+    expect(hits({ activeInScope, [name]: of(value) })).toEqual(
+      limit === undefined ? [] : [[name, value, limit]],
+    );
   });
-});
-
-test.each<[number, number, number, number | undefined]>([
-  [0, 1_000_000, 0, undefined], // the very first file
-  [1000, 200, 200, undefined],
-  [1000, 201, 200, undefined],
-  [1000, 200, 201, undefined],
-  [1000, 201, 201, 200],
-  [10, 5, 5, undefined],
-  [10, 6, 6, 5],
-  [10, 6, 5, undefined],
-])('changed keys: of %d linked, %d new and %d lost', (linked, newKeys, lostKeys, limit) => {
-  expect(hits({ linked, newKeys, lostKeys })).toEqual(
-    limit === undefined ? [] : [['changed_keys', newKeys, limit]],
+  test.each<[number, number, number, number | undefined]>([
+    [5, 5, 50, undefined],
+    [5, 6, 50, 10],
+    [1, 10, 50, 10],
+    [0, 500, 50, undefined], // a night without any is no part of it
+    [200, 200, 1_000_000, undefined],
+    [200, 201, 1_000_000, 400],
+  ])(
+    '%d after %d in the week before, of %d: at most twice as many',
+    (value, before, activeInScope, limit) => {
+      const week = { deactivations: 0, reactivations: 0, [name]: before };
+      expect(hits({ activeInScope, [name]: of(value), week })).toEqual(
+        limit === undefined ? [] : [[name, value + before, limit]],
+      );
+    },
   );
 });
 
-test.each<[number | null, number, 'keep' | 'report' | 'block', number | undefined]>([
+describe('a data set of fewer than 50', () => {
+  const small = (plan: Partial<PlanNumbers>) => ({
+    linked: 49,
+    activeInScope: 8,
+    matched: 8,
+    rows: 8,
+    ...plan,
+  });
+  test.each<[string, Partial<PlanNumbers>, boolean]>([
+    ['three deactivated', { deactivations: of(3) }, false],
+    ['four deactivated', { deactivations: of(4) }, true],
+    ['three reactivated', { reactivations: of(3) }, false],
+    ['four reactivated', { reactivations: of(4) }, true],
+    ['two changed', { shape: other('phone', 2) }, false],
+    ['three changed', { shape: other('phone', 3) }, true],
+    ['two emptied', { shape: emptied('phone', 2) }, false],
+    ['three emptied', { shape: emptied('phone', 3) }, true],
+    ['two with another role', { shape: other('roles', 2) }, false],
+    ['three with another role', { shape: other('roles', 3) }, true],
+    ['three new and lost ids', { linked: 8, newKeys: of(3), lostKeys: 3 }, false],
+    ['four new and lost ids', { linked: 8, newKeys: of(4), lostKeys: 4 }, true],
+  ])('%s', (_, plan, hit) => {
+    expect(hits(small(plan)).length > 0).toBe(hit);
+  });
+  test('of 50 the floors are those of all', () => {
+    expect(hits(small({ linked: 50, deactivations: of(5), shape: other('phone', 4) }))).toEqual([]);
+  });
+});
+
+test.each<[number, number, boolean]>([
+  [200, 200, false],
+  [201, 200, false],
+  [200, 201, false],
+  [201, 201, true],
+])('changed keys: of 1000 linked, %d new and %d lost', (count, lostKeys, hit) => {
+  expect(hits({ newKeys: of(count), lostKeys })).toEqual(hit ? [['changed_keys', count, 200]] : []);
+});
+
+test.each<[number | null, number, Missing, number | undefined]>([
   [null, 1, 'block', undefined],
   [1000, 800, 'block', undefined],
   [1000, 799, 'block', 800],
   [1000, 1, 'keep', undefined],
   [1000, 1, 'report', undefined],
-  [1, 1, 'block', undefined],
-  [2, 1, 'block', 1.6],
-  [0, 1, 'block', undefined],
+  [3, 2, 'block', undefined], // one may leave in any night
+  [3, 1, 'block', 2],
+  [8, 6, 'block', 7],
 ])('a file shrunken from %p rows to %d, missing=%s', (lastRows, rows, missing, limit) => {
   expect(hits({ lastRows, rows }, missing)).toEqual(
     limit === undefined ? [] : [['shrunken_file', rows, limit]],
   );
 });
 
-/** Over a share, and at least so many. */
-describe.each<[string, number, (value: number, of: number) => Partial<PlanNumbers>]>([
-  ['emptied_phone', 20, (value, of) => ({ matched: of, emptied: { surname: 0, phone: value } })],
-  ['usernames_changed', 20, (value, of) => ({ matched: of, usernamesChanged: value })],
-  ['emails_changed', 20, (value, of) => ({ matched: of, emailsChanged: value })],
-  ['errors', 10, (value, of) => ({ rows: of, errors: value })],
-])('%s: over %d %% and at least 20', (name, percent, plan) => {
-  const whole = 1000;
-  const share = (whole * percent) / 100;
-  const small = (19 * 100) / percent - 10;
-  test.each([
-    [whole, share, false],
-    [whole, share + 1, true],
-    [19, 19, false],
-    [20, 20, true],
-    [Math.floor(small), 19, false],
-    [Math.floor(small), 20, true],
-  ])('of %d, %d', (of, value, hit) => {
-    expect(hits(plan(value, of)).map(([first, second]) => [first, second])).toEqual(
-      hit ? [[name, value]] : [],
-    );
+/** [guard, field, share, floor] */
+test.each<[string, string, number, number, (field: string, rows: number) => ShapeTally]>([
+  ['changed_field', 'phone', 20, 5, other],
+  ['changed_field', 'manager_uuid', 20, 5, other],
+  ['changed_field', 'username', 10, 3, other],
+  ['changed_field', 'email', 10, 3, other],
+  ['changed_field', 'authname', 10, 3, other],
+  ['changed_field', 'roles', 10, 3, other],
+  ['emptied_field', 'phone', 10, 5, emptied],
+  ['emptied_field', 'authname', 10, 5, emptied],
+])('%s of %s: over %d %% and at least %d', (name, field, percent, floor, shape) => {
+  const named = (matched: number, rows: number) =>
+    guards({ matched, shape: shape(field, rows) }).filter((guard) => guard.name === name);
+  for (const [matched, rows, hit] of [
+    [1000, percent * 10, false],
+    [1000, percent * 10 + 1, true],
+    [floor, floor - 1, false],
+    [floor, floor, true],
+  ] as const)
+    expect([matched, rows, named(matched, rows)[0]?.hit]).toEqual([matched, rows, hit]);
+  expect(named(1000, 1)[0]).toMatchObject({ field, value: 1 });
+});
+
+test.each<[string, Partial<PlanNumbers>, [string, number, number] | undefined]>([
+  ['errors', { errors: of(100) }, undefined],
+  ['errors', { errors: of(101) }, ['errors', 101, 100]],
+  ['errors of few rows', { rows: 5, errors: of(4) }, undefined],
+  ['errors of few rows', { rows: 5, errors: of(5) }, ['errors', 5, 4]],
+  ['foreign users', { foreign: { ...of(100), known: 0 } }, undefined],
+  ['foreign users', { foreign: { ...of(101), known: 0 } }, ['foreign_dataset', 101, 100]],
+  ['foreign users that an operator has approved', { foreign: { ...of(500), known: 480 } }, undefined],
+  [
+    'more foreign users than approved',
+    { foreign: { ...of(700), known: 480 } },
+    ['foreign_dataset', 700, 580],
+  ],
+  ['an earlier file that changes nothing', { sameFile: 0 }, undefined],
+  ['an earlier file', { sameFile: 1 }, ['old_file', 1, 0]],
+  ['half of the last run changed back', { undone: { ...of(10), of: 20 } }, undefined],
+  ['over half of the last run changed back', { undone: { ...of(11), of: 20 } }, ['old_file', 11, 10]],
+  ['four of four changed back', { undone: { ...of(4), of: 4 } }, undefined],
+  ['five of five changed back', { undone: { ...of(5), of: 5 } }, ['old_file', 5, 4]],
+  ['a change that a revert undid', { repeated: of(1) }, ['after_revert', 1, 0]],
+])('%s %#', (_, plan, hit) => {
+  expect(hits(plan)).toEqual(hit ? [hit] : []);
+});
+
+test('only a hit has examples: up to five, with long values cut', () => {
+  const examples = Array.from({ length: 8 }, (_, i) => ({
+    line: i - 1,
+    externalId: `e${i}`,
+    old: 'x'.repeat(500),
+    new: null,
+  }));
+  const [guard] = guards({ deactivations: { count: 101, examples } });
+  expect(guard?.examples).toHaveLength(5);
+  expect(guard?.examples[0]).toEqual({
+    line: null,
+    external_id: 'e0',
+    old: expect.stringMatching(/^x{100,200}/),
+    new: null,
   });
+  expect(guards({ deactivations: { count: 1, examples } })[0]?.examples).toEqual([]);
 });
 
-test('several hits are reported together', () => {
-  expect(
-    hits({ deactivations: 6, errors: 500, matched: 30, emptied: { phone: 30, surname: 21, email: 5 } }).map(
-      ([name]) => name,
-    ),
-  ).toEqual(['deactivations', 'emptied_phone', 'emptied_surname', 'errors']);
-});
-
-test('every limit is a setting', () => {
-  const limits = new GuardSettings(
-    loadEnv({
-      NODE_ENV: 'test',
-      IMPORT_MAX_DEACTIVATIONS: '1',
-      IMPORT_MAX_DEACTIVATIONS_PERCENT: '2',
-      IMPORT_MAX_REACTIVATIONS: '3',
-      IMPORT_MAX_REACTIVATIONS_PERCENT: '4',
-      IMPORT_MAX_NEW_KEYS: '5',
-      IMPORT_MAX_NEW_KEYS_PERCENT: '6',
-      IMPORT_MAX_COLUMN: '7',
-      IMPORT_MAX_COLUMN_PERCENT: '8',
-      IMPORT_MAX_ERRORS: '9',
-      IMPORT_MAX_ERRORS_PERCENT: '11',
-      IMPORT_MIN_SIZE_PERCENT: '12',
-    }),
+test('every limit is a setting, and a data set may have its own', () => {
+  const numbers = Object.fromEntries(
+    Object.keys(loadEnv({}))
+      .filter((name) => /^IMPORT_(MAX|MIN_SIZE|WEEK|SMALL)/.test(name))
+      .map((name, i) => [name, i + 1]),
   );
-  expect(limits).toMatchObject({
-    deactivations: { percent: 2, rows: 1 },
-    reactivations: { percent: 4, rows: 3 },
-    newKeys: { percent: 6, rows: 5 },
-    column: { percent: 8, rows: 7 },
-    errors: { percent: 11, rows: 9 },
-    shrunkenPercent: 12,
-  });
+  const env = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)]));
+  const { limits } = new GuardSettings(loadEnv(env));
+  const values = Object.values(limits).flatMap((limit: object) => Object.values(limit));
+  expect(values.sort()).toEqual(Object.values(numbers).sort());
+  expect(withOverrides(LIMITS, { moved: { percent: 7 } }).moved).toEqual({ rows: 3, percent: 7 });
+  expect(hits({ matched: 1000, shape: other('phone', 201) }, 'keep', { changed: { percent: 30 } })).toEqual(
+    [],
+  );
+});
+
+test('a setting that was replaced is refused with the name of the new one, and without its value', () => {
+  expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).toThrow(EnvError);
+  expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).toThrow(
+    /IMPORT_MAX_COLUMN is retired: set IMPORT_MAX_CHANGED/,
+  );
+  expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).not.toThrow(/4711/);
 });

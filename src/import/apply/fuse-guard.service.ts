@@ -24,6 +24,14 @@ export class FuseGuard {
     const load = await this.fuse.loadOf(callerOf(run), this.database, () => this.directory.countActive());
     if (!load) return undefined;
     const value = load.count + blocked;
-    return { name: 'key_fuse', value, limit: load.limit, hit: value > load.limit };
+    return {
+      name: 'key_fuse',
+      field: null,
+      value,
+      limit: load.limit,
+      hit: value > load.limit,
+      examples: [],
+      hint: 'The key would block more users than it may within an hour; somebody else has to approve that.',
+    };
   }
 }

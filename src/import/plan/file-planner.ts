@@ -133,7 +133,7 @@ export class FilePlanner {
       const key = exactKey(keys.externalId);
       const before = users.get(key);
       const repeats = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
-      if (before && !repeats) builder.tally.countInScope(before, planning.scope);
+      if (before && !repeats) builder.tally.countInScope(before, planning.scope, keys.line);
       const named = keys.manager ? managers.get(keys.manager) : undefined;
       const manager = keys.manager && (named?.uuid ?? idOf(keys.manager));
       const usual =

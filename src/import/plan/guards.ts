@@ -1,12 +1,16 @@
-import { Injectable } from '@nestjs/common';
-import { Env } from '../../config/env.js';
 import type { Guard } from '../runs/import-run.js';
+import type { ColumnShape } from './column-shape.js';
+import { type Found, shown } from './guard-examples.js';
+import { HINTS } from './guard-hints.js';
+import { type CappedLimit, type GuardLimits, type Limit, limitsFor } from './guard-limits.js';
+import type { ShapeTally } from './shape-tally.js';
 
-/** What a plan amounts to. */
+/** What a plan amounts to, and what the earlier runs of its data set did. */
 export interface PlanNumbers {
   /** Rows of the file. */
   rows: number;
-  errors: number;
+  /** Rows that fail, those that failed in the same way in the last completed run aside. */
+  errors: Found;
   /** Active users that the file names or that its data set manages. */
   activeInScope: number;
   /** Users that the file names or that its data set manages. */
@@ -14,100 +18,146 @@ export interface PlanNumbers {
   /** Users that rows were matched to. */
   matched: number;
   /** By rows, and for being missing. */
-  deactivations: number;
-  reactivations: number;
+  deactivations: Found;
+  reactivations: Found;
+  /** By the unapproved runs of the data set in the seven days before. */
+  week: { deactivations: number; reactivations: number };
   /** Rows whose ExternalId is nobody's: new users, and those that clash with existing ones. */
-  newKeys: number;
+  newKeys: Found;
   /** Users of the data set that the file lacks, and rows that clash with linked users. */
   lostKeys: number;
-  /** Column → matched users whose filled value the file empties. */
-  emptied: Readonly<Record<string, number>>;
-  usernamesChanged: number;
-  emailsChanged: number;
+  shape: ShapeTally;
+  /** Matched users of other data sets; `known` of them in the last completed run, if an operator has approved that. */
+  foreign: Found & { known: number };
   /** Rows of the last completed run of the data set; null for the first one. */
   lastRows: number | null;
+  /** Rows that change a user, where the file is an earlier one; else 0. */
+  sameFile: number;
+  /** Of the users that the last run changed, those that would be changed back; null where they cannot be many. */
+  undone: (Found & { of: number }) | null;
+  /** Changes that a revert has undone and that would be made again; null where there was no revert. */
+  repeated: Found | null;
 }
 
-/** A share of a whole that is exceeded only beyond a number of rows, too. */
-interface Limit {
-  percent: number;
-  rows: number;
+/** The fields by which people log in and get rights. */
+const LOGINS: ReadonlySet<string> = new Set(['username', 'email', 'authname', 'roles']);
+
+const most = ({ rows, percent }: Limit, of: number): number =>
+  Math.floor(Math.max(rows, (of * percent) / 100));
+
+const NONE: Found = { count: 0, examples: [] };
+
+/** A guard over a number and its limit: only more than that is a hit. */
+function over(
+  name: string,
+  { count: value, examples }: Found,
+  limit: number,
+  hint: string,
+  field: string | null = null,
+  hit = value > limit,
+): Guard {
+  return { name, field, value, limit, hit, examples: hit ? shown(examples) : [], hint };
 }
 
-export interface GuardLimits {
-  deactivations: Limit;
-  reactivations: Limit;
-  newKeys: Limit;
-  column: Limit;
-  errors: Limit;
-  /** The least share of the last run's rows, in percent. */
-  shrunkenPercent: number;
-}
-
-const share = ({ percent }: Limit, of: number): number => (of * percent) / 100;
-
-/** The guards of a plan (interface §6). Pure. */
+/** The guards of a plan (interface §6; why each judges what, in ADR 21). Pure. */
 export function guardsOf(
   plan: PlanNumbers,
-  limits: GuardLimits,
+  settings: GuardLimits,
   missing: 'keep' | 'report' | 'block',
 ): Guard[] {
+  const limits = limitsFor(plan.linked, settings);
+  const { shape, matched } = plan;
+  const keys = most(limits.newKeys, plan.linked);
+  const lastRows = plan.lastRows ?? 0;
+  // One row fewer does not make a file a cut one, however few there were.
+  const least = Math.max(0, Math.min(Math.ceil((lastRows * limits.shrunken.percent) / 100), lastRows - 1));
+  const foreign = most(limits.foreign, matched);
+  return [
+    crowd('deactivations', plan, limits.deactivations, limits.week.factor),
+    crowd('reactivations', plan, limits.reactivations, limits.week.factor),
+    over(
+      'changed_keys',
+      plan.newKeys,
+      keys,
+      HINTS.changed_keys,
+      null,
+      plan.newKeys.count > keys && plan.lostKeys > keys,
+    ),
+    ...(missing === 'block' && plan.lastRows !== null
+      ? [
+          over(
+            'shrunken_file',
+            { ...NONE, count: plan.rows },
+            least,
+            HINTS.shrunken_file,
+            null,
+            plan.rows < least,
+          ),
+        ]
+      : []),
+    ...shape.columns.flatMap((column) => columnGuards(column, matched, limits)),
+    ...newNameGuards(shape, limits),
+    over('moved_values', shape.moved, most(limits.moved, matched), HINTS.moved_values, shape.moved.field),
+    over(
+      'garbled_text',
+      shape.garbled,
+      most(limits.garbled, plan.rows),
+      HINTS.garbled_text,
+      shape.garbled.field,
+    ),
+    ...oldFileGuards(plan, limits),
+    over(
+      'foreign_dataset',
+      plan.foreign,
+      // What an operator has approved for the data set stays approved; only more of it is news.
+      plan.foreign.known > foreign ? plan.foreign.known + foreign : foreign,
+      HINTS.foreign_dataset,
+    ),
+    ...(plan.repeated ? [over('after_revert', plan.repeated, limits.repeated.rows, HINTS.after_revert)] : []),
+    over('errors', plan.errors, most(limits.errors, plan.rows), HINTS.errors),
+  ];
+}
+
+/** Users that lose or get access, by this run alone and together with those of the week. */
+function crowd(
+  name: 'deactivations' | 'reactivations',
+  plan: PlanNumbers,
+  limit: CappedLimit,
+  factor: number,
+): Guard {
+  const found = plan[name];
+  const alone = Math.min(limit.total, most(limit, plan.activeInScope));
+  const together = { ...found, count: found.count + plan.week[name] };
+  const byWeek = found.count > 0 && found.count <= alone && together.count > factor * alone;
+  return byWeek
+    ? over(name, together, factor * alone, HINTS[`${name}_week`])
+    : over(name, found, alone, HINTS[name]);
+}
+
+function columnGuards(column: ColumnShape, matched: number, limits: GuardLimits): Guard[] {
+  const { field, replaced, emptied, same } = column;
   const guards: Guard[] = [];
-  const over = (name: string, value: number, limit: number, hit = value > limit): void => {
-    guards.push({ name, value, limit: Math.floor(limit * 100) / 100, hit });
+  const changed = LOGINS.has(field) ? limits.changedLogins : limits.changed;
+  const push = (name: 'changed_field' | 'emptied_field' | 'same_value', found: Found, limit: Limit): void => {
+    if (found.count > 0) guards.push(over(name, found, most(limit, matched), HINTS[name], field));
   };
-  /** More than a share, and not fewer than a number of rows. */
-  const many = (name: string, value: number, limit: Limit, of: number): void => {
-    over(name, value, share(limit, of), value > share(limit, of) && value >= limit.rows);
-  };
-  const { deactivations, reactivations, newKeys } = limits;
-  over(
-    'deactivations',
-    plan.deactivations,
-    Math.max(deactivations.rows, share(deactivations, plan.activeInScope)),
-  );
-  over(
-    'reactivations',
-    plan.reactivations,
-    Math.max(reactivations.rows, share(reactivations, plan.activeInScope)),
-  );
-  const keys = Math.max(newKeys.rows, share(newKeys, plan.linked));
-  over('changed_keys', plan.newKeys, keys, plan.newKeys > keys && plan.lostKeys > keys);
-  if (missing === 'block' && plan.lastRows !== null) {
-    const least = (plan.lastRows * limits.shrunkenPercent) / 100;
-    over('shrunken_file', plan.rows, least, plan.rows < least);
-  }
-  for (const [column, value] of Object.entries(plan.emptied)) {
-    many(`emptied_${column}`, value, limits.column, plan.matched);
-  }
-  many('usernames_changed', plan.usernamesChanged, limits.column, plan.matched);
-  many('emails_changed', plan.emailsChanged, limits.column, plan.matched);
-  many('errors', plan.errors, limits.errors, plan.rows);
+  push('changed_field', { count: replaced, examples: column.changes.list }, changed);
+  push('emptied_field', { count: emptied, examples: column.clearings.list }, limits.emptied);
+  push('same_value', same ?? NONE, limits.same);
   return guards;
 }
 
-/** The limits of the guards, from the settings. */
-@Injectable()
-export class GuardSettings implements GuardLimits {
-  readonly deactivations;
-  readonly reactivations;
-  readonly newKeys;
-  readonly column;
-  readonly errors;
-  readonly shrunkenPercent: number;
+/** New users are matched to nobody, but those who differ in one name differ in the other one, too. */
+function newNameGuards(shape: ShapeTally, { same }: GuardLimits): Guard[] {
+  const limit = most(same, shape.created);
+  const isShared = ({ count }: Found): boolean => count > limit;
+  const names = shape.sameNames;
+  return names
+    .filter((found) => isShared(found) && names.some((other) => other.count > 0 && !isShared(other)))
+    .map((found) => over('same_value', found, limit, HINTS.same_new_name, found.field));
+}
 
-  constructor(env: Env) {
-    this.deactivations = {
-      percent: env.IMPORT_MAX_DEACTIVATIONS_PERCENT,
-      rows: env.IMPORT_MAX_DEACTIVATIONS,
-    };
-    this.reactivations = {
-      percent: env.IMPORT_MAX_REACTIVATIONS_PERCENT,
-      rows: env.IMPORT_MAX_REACTIVATIONS,
-    };
-    this.newKeys = { percent: env.IMPORT_MAX_NEW_KEYS_PERCENT, rows: env.IMPORT_MAX_NEW_KEYS };
-    this.column = { percent: env.IMPORT_MAX_COLUMN_PERCENT, rows: env.IMPORT_MAX_COLUMN };
-    this.errors = { percent: env.IMPORT_MAX_ERRORS_PERCENT, rows: env.IMPORT_MAX_ERRORS };
-    this.shrunkenPercent = env.IMPORT_MIN_SIZE_PERCENT;
-  }
+function oldFileGuards({ sameFile, undone }: PlanNumbers, { undone: limit }: GuardLimits): Guard[] {
+  if (sameFile > 0) return [over('old_file', { ...NONE, count: sameFile }, 0, HINTS.same_file)];
+  return undone ? [over('old_file', undone, most(limit, undone.of), HINTS.old_file)] : [];
 }

@@ -66,6 +66,11 @@ export class PlanBuilder {
         ({ identifier }) => (owners.get(identifier)?.external_id ?? '') !== '',
       );
       if (claim.creates) this.tally.addClashes(linked.length);
+      const moved = claim.taken.find(({ identifier, field }) => {
+        const owner = owners.get(identifier);
+        return field !== 'external_id' && owner !== undefined && owner.uuid !== claim.user;
+      });
+      if (moved) this.tally.shape.takeLogin(claim.change, moved.field);
     }
   }
 
@@ -80,6 +85,7 @@ export class PlanBuilder {
     progress: { rowsDone: number; percent: number },
     idle: (row: StagedRow) => boolean = () => false,
   ): Promise<void> {
+    for (const row of rows) if (row.outcome === 'missing') this.tally.addMissing(row);
     for (const row of rows)
       if (isChange(row) && !idle(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
     const reached = this.progress.planned(progress.percent / 100, progress.rowsDone, this.changes);
@@ -145,6 +151,7 @@ export class PlanBuilder {
         const row = known.get(line);
         // An unchanged row is counted and not staged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
+        if (row) this.tally.withdraw(row);
         return failedRow(row ?? stagedRow({ line, outcome: 'error' }), [
           ...(late.get(line) ?? []),
           ...(row?.errors ?? []),

@@ -3,52 +3,79 @@ import { WEBMASTER } from '../../access/roles.js';
 import { type UserScope, isInScope } from '../../users/directory/user-scope.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
-import type { PlanNumbers } from './guards.js';
+import { ChangeSet } from './change-set.js';
+import { Examples } from './guard-examples.js';
 import type { PlannedRow } from './row-rules.js';
+import { ShapeTally } from './shape-tally.js';
 
 const PRINT_CHARACTERS = 64 * 1024;
+/** Users whose values are looked at: the first ones, then each of so many. */
+const FIRST_SAMPLED = 1000;
+const SAMPLED_EACH = 64;
 
-/** The numbers of a plan for its guards, and its fingerprint, taken while the rows pass by. */
+/** The numbers and the shape of a plan for its guards, and its fingerprint, taken while the rows pass by. */
 export class PlanTally {
   rows = 0;
   unchanged = 0;
   matched = 0;
   /** Users of the data set in the file; without their rows they would be missing. */
   inScope = 0;
-  private activeMatched = 0;
-  private newKeys = 0;
-  private clashes = 0;
-  private usernamesChanged = 0;
-  private emailsChanged = 0;
-  private readonly emptied: Record<string, number> = {};
+  activeMatched = 0;
+  /** Rows whose ExternalId is nobody's, and the names that such rows take from users of other ones. */
+  newKeys = 0;
+  clashes = 0;
+  /** Matched users of other data sets. */
+  foreign = 0;
+  readonly foreignRows = new Examples();
+  readonly shape = new ShapeTally();
+  /** The changes of users, where they are to be compared with those of earlier runs. */
+  changes: ChangeSet | undefined;
   private readonly hash = createHash('sha256');
   /** What the hash has yet to take: a call for each row costs more than its work. */
   private printed = '';
 
   add({ row, before }: PlannedRow): void {
     this.rows++;
-    if (row.outcome === 'unchanged') this.unchanged++;
     if (before) {
       this.matched++;
       if (before.status === 'Active') this.activeMatched++;
+      if (this.matched <= FIRST_SAMPLED || this.matched % SAMPLED_EACH === 0) this.shape.sample(before);
     } else if (row.outcome === 'created') {
       this.newKeys++;
     }
-    if (before) this.countChanges(row);
+    if (row.outcome === 'unchanged') this.unchanged++;
+    else this.addShape(row);
     this.print(row);
   }
 
-  private countChanges({ changes }: StagedRow): void {
-    for (const { field, old, new: value } of changes.list) {
-      if (isEmpty(value) && !isEmpty(old)) this.emptied[field] = (this.emptied[field] ?? 0) + 1;
-      if (field === 'username') this.usernamesChanged++;
-      if (field === 'email') this.emailsChanged++;
-    }
+  /** Takes back what a row did to the shape: it has failed after all. */
+  withdraw(row: StagedRow): void {
+    this.shape.remove(row);
+    if (row.outcome === 'created' || row.userUuid === null) return;
+    for (const { field, new: value } of row.changes.list) this.changes?.remove(row.userUuid, field, value);
+  }
+
+  /** A user that the file lacks. */
+  addMissing({ userUuid, changes, line }: StagedRow): void {
+    if (!changes.isEmpty && userUuid !== null) this.changes?.add(userUuid, 'status', 'Blocked', line);
+  }
+
+  private addShape(row: StagedRow): void {
+    this.shape.add(row);
+    if (!this.changes || row.outcome === 'created' || row.userUuid === null) return;
+    for (const { field, new: value } of row.changes.list)
+      this.changes.add(row.userUuid, field, value, row.line);
   }
 
   /** The user of the first row with an ExternalId, whatever the outcome of the row. */
-  countInScope(user: User, scope: UserScope): void {
-    if (isInScope(scope, user) && user.status === 'Active' && !user.roles.includes(WEBMASTER)) this.inScope++;
+  countInScope(user: User, scope: UserScope, line: number): void {
+    if (isInScope(scope, user)) {
+      if (user.status === 'Active' && !user.roles.includes(WEBMASTER)) this.inScope++;
+    } else if (user.managed_by !== null && user.managed_by !== scope.dataset) {
+      this.foreign++;
+      const { external_id: externalId, managed_by: old } = user;
+      this.foreignRows.add(() => ({ line, externalId, old, new: scope.dataset }));
+    }
   }
 
   /** Names of a new user that belong to users of other external ids. */
@@ -73,34 +100,4 @@ export class PlanTally {
     this.hash.update(this.printed);
     this.printed = '';
   }
-
-  numbers(rest: {
-    errors: number;
-    blocked: number;
-    reactivations: number;
-    missing: number;
-    missingBlocked: number;
-    lastRows: number | null;
-  }): PlanNumbers {
-    return {
-      rows: this.rows,
-      matched: this.matched,
-      errors: rest.errors,
-      activeInScope: this.activeMatched + rest.missing,
-      linked: this.matched + rest.missing,
-      deactivations: rest.blocked + rest.missingBlocked,
-      reactivations: rest.reactivations,
-      newKeys: this.newKeys,
-      lostKeys: rest.missing + this.clashes,
-      emptied: this.emptied,
-      usernamesChanged: this.usernamesChanged,
-      emailsChanged: this.emailsChanged,
-      lastRows: rest.lastRows,
-    };
-  }
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === '' || value === null || value === undefined || value === false) return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
 }

@@ -2,11 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { RunProgress } from '../runs/run-progress.js';
 import { FilePlanner } from './file-planner.js';
-import { GuardSettings, guardsOf } from './guards.js';
+import { ChangeSet } from './change-set.js';
+import { GuardHistory, type Past } from './guard-history.js';
+import { PlanGuards } from './plan-guards.service.js';
 import { MissingUsers } from './missing.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
@@ -37,7 +39,8 @@ export class Planner {
     private readonly files: FilePlanner,
     private readonly reverts: RevertPlanner,
     private readonly missing: MissingUsers,
-    private readonly limits: GuardSettings,
+    private readonly history: GuardHistory,
+    private readonly guards: PlanGuards,
   ) {}
 
   /** @throws FileError where the file is refused as a whole. */
@@ -46,44 +49,34 @@ export class Planner {
     await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
+    // A revert is an operator's own decision about a run that has been seen: it has no guards.
+    const past = original ? undefined : await this.history.of(run);
+    if (past && (past.lastChanging || past.reverts.length > 0)) builder.tally.changes = new ChangeSet();
     let lineEnded: boolean | null = null;
     if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder, callerOf(run).actor);
-    else lineEnded = await this.files.plan(run, builder, await this.lastOf(run));
+    else lineEnded = await this.files.plan(run, builder, past?.last);
     await builder.resolve();
     const missing = original ? 0 : await this.missing.plan(run, builder);
-    return { ...(await this.sumUp(run, builder, missing)), lineEnded };
-  }
-
-  /** The last completed run of the data set and part. */
-  private async lastOf(run: ImportRun): Promise<ImportRun | undefined> {
-    return (await this.runs.inScope(userScopeOf(run), ['completed', 'completed_with_errors'], 1))[0];
+    return { ...(await this.sumUp(run, builder, missing, past)), lineEnded };
   }
 
   private async sumUp(
     run: ImportRun,
     builder: PlanBuilder,
     missing: number,
+    past: Past | undefined,
   ): Promise<Omit<Plan, 'lineEnded'>> {
+    const { tally, batches } = builder;
     const counts = await builder.counts();
-    const last = await this.lastOf(run);
     const { missing: mode } = run.options;
-    const numbers = builder.tally.numbers({
-      errors: counts.error,
-      blocked: counts.blocked,
-      reactivations: counts.reactivated,
-      missing,
-      missingBlocked: mode === 'block' ? missing : 0,
-      lastRows: last?.rowsTotal ?? null,
-    });
     return {
       ...builder.planned(),
-      rowsTotal: builder.tally.rows,
+      rowsTotal: tally.rows,
       counts,
       missing: { reported: mode === 'keep' ? 0 : missing, blocked: mode === 'block' ? missing : 0 },
-      // A revert is an operator's own decision about a run that has been seen.
-      guards: run.reverts === null ? guardsOf(numbers, this.limits, mode) : [],
-      planHash: builder.tally.fingerprint(),
-      batches: builder.batches,
+      guards: past ? await this.guards.of(run, past, { counts, missing, tally }) : [],
+      planHash: tally.fingerprint(),
+      batches,
     };
   }
 }

@@ -107,6 +107,16 @@ export class ImportRowsRepository {
     return rows.map(toStaged);
   }
 
+  /** Rows of one outcome with lines above `after`, in their order. */
+  async ofOutcome(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StagedRow[]> {
+    const rows = await this.database.query<ImportRowEntity>(
+      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(this.database, 'ix_import_rows_outcome')}
+       WHERE run_id = ? AND outcome = ? AND line > ? ORDER BY line LIMIT ?`,
+      [runId, outcome, after, limit],
+    );
+    return rows.map(toStaged);
+  }
+
   /** Whether the plan of a run blocks a user. A plan may block any number: it is read beside the service. */
   async blocks(runId: string, userUuid: string): Promise<boolean> {
     const rows = await this.database.aside<{ line: number }>(

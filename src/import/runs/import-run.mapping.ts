@@ -4,6 +4,9 @@ import { fromJson, toJson } from '../../common/json.js';
 import type { ImportRun, RunChange } from './import-run.js';
 import type { ImportRunEntity } from './import.entity.js';
 
+/** What guards of older runs lack. */
+const OLD_GUARD = { field: null, examples: [], hint: '' };
+
 /** The run of a database row. */
 export function toRun(row: ImportRunEntity): ImportRun {
   return {
@@ -28,7 +31,7 @@ export function toRun(row: ImportRunEntity): ImportRun {
     phaseStarted: row.phase_started,
     counts: row.counts && fromJson(row.counts),
     missing: { reported: row.missing_reported, blocked: row.missing_blocked },
-    guards: row.guards ? fromJson(row.guards) : [],
+    guards: row.guards ? fromJson(row.guards).map((guard) => ({ ...OLD_GUARD, ...guard })) : [],
     reason: row.reason && fromJson(row.reason),
     header: row.header ? fromJson(row.header) : [],
     lineEnded: row.line_ended === null ? null : row.line_ended === 1,

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { fromJson } from '../../common/json.js';
 import { insertRows } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, type SqlValue, forUpdate, placeholders } from '../../database/engine/sql.js';
@@ -6,7 +7,7 @@ import type { Actor } from '../../access/actor.js';
 import { toActor, toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
 import type { UserScope } from '../../users/directory/user-scope.js';
-import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING } from './import-run.js';
+import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING, noCounts } from './import-run.js';
 
 /** The filter of the list of runs. */
 export interface RunFilter {
@@ -108,6 +109,51 @@ export class ImportRunsRepository {
       `SELECT * FROM import_runs WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
          AND COALESCE(part, '') = ? ORDER BY id DESC LIMIT ?${tx ? forUpdate(tx) : ''}`,
       [dataset, ...states, part ?? '', limit],
+    );
+    return rows.map(toRun);
+  }
+
+  /**
+   * What the runs of a data set that nobody approved have done since a time, those that were undone aside.
+   * @param but the run that asks.
+   */
+  async crowdSince(
+    dataset: string,
+    time: string,
+    but: string,
+  ): Promise<{ blocked: number; reactivated: number }> {
+    const rows = await this.database.query<Pick<ImportRunEntity, 'counts' | 'missing_blocked'>>(
+      `SELECT counts, missing_blocked FROM import_runs WHERE dataset = ? AND finished >= ? AND id <> ?
+       AND reverts IS NULL AND approved = 0 AND applied_batches > 0
+       AND id NOT IN (SELECT reverts FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0)`,
+      [dataset, time, but, dataset],
+    );
+    const sum = { blocked: 0, reactivated: 0 };
+    for (const { counts, missing_blocked: missing } of rows) {
+      const rowsOf = counts ? fromJson(counts) : noCounts();
+      sum.blocked += rowsOf.blocked + missing;
+      sum.reactivated += rowsOf.reactivated;
+    }
+    return sum;
+  }
+
+  /** Whether a run of the data set, or of its part, in one of these states had a file with these bytes. */
+  async hasFile({ dataset, part }: UserScope, sha256: string, states: readonly RunState[]): Promise<boolean> {
+    const row = await this.database.first<{ id: string }>(
+      `SELECT id FROM import_runs WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
+       AND file_sha256 = ? AND COALESCE(part, '') = ? LIMIT 1`,
+      [dataset, ...states, sha256, part ?? ''],
+    );
+    return row !== undefined;
+  }
+
+  /** Reverts of runs of a data set that have changed users and were not undone themselves, newest first. */
+  async revertsIn(dataset: string, limit: number): Promise<ImportRun[]> {
+    const rows = await this.database.query<ImportRunEntity>(
+      `SELECT * FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0 AND finished IS NOT NULL
+       AND id NOT IN (SELECT reverts FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0)
+       ORDER BY id DESC LIMIT ?`,
+      [dataset, dataset, limit],
     );
     return rows.map(toRun);
   }

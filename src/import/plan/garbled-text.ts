@@ -1,0 +1,138 @@
+import { normalForm } from '../../common/text.js';
+
+/** Letters that no normal form takes apart, and what exports to ASCII write for them; two letters for umlauts too. */
+const SPELLED: Readonly<Record<string, readonly string[]>> = {
+  ä: ['ae'],
+  ö: ['oe'],
+  ü: ['ue'],
+  å: ['aa'],
+  ß: ['ss', 's'],
+  æ: ['ae', 'a'],
+  œ: ['oe', 'o'],
+  ø: ['oe', 'o'],
+  đ: ['d'],
+  ð: ['d'],
+  þ: ['th'],
+  ł: ['l'],
+  ı: ['i'],
+};
+
+/** Longer texts are no names, and are only looked at for being encoded twice. */
+const MAX_NAME = 100;
+
+const ASCII = /^[\0-\x7f]*$/;
+const LETTER = /\p{L}/u;
+const MARKS = /\p{M}+/gu;
+
+/** Bytes 128 to 159 of windows-1252, which some versions of Node.js decode as control characters. */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+
+interface CodePage {
+  bytes: ReadonlyMap<string, number>;
+  letters: readonly string[];
+}
+
+function pageOf(label: string, upper = ''): CodePage {
+  const decoder = new TextDecoder(label);
+  const letters = Array.from(
+    { length: 256 },
+    (_, byte) => upper[byte - 128] ?? decoder.decode(Uint8Array.of(byte)),
+  );
+  return { bytes: new Map(letters.map((letter, byte) => [letter, byte])), letters };
+}
+
+const WINDOWS = pageOf('windows-1252', WINDOWS_1252);
+/** The code pages that exports are read with by mistake. */
+const PAGES = [WINDOWS, ...['windows-1251', 'macintosh', 'ibm866'].map((label) => pageOf(label))];
+
+/**
+ * Whether a text is another one with its accents lost, or read with the wrong encoding: all its ASCII characters are
+ * there in their order, and each other one is gone, a sign that is no letter, its plain letter, or misread.
+ */
+export function isGarbled(before: string, after: string): boolean {
+  const [old, now] = [normalForm(before, 'NFC'), normalForm(after, 'NFC')];
+  if (ASCII.test(old) || old === now) return false;
+  if (isEncodedTwice(now)) return !isEncodedTwice(old) || now.length > old.length;
+  if (old.length > MAX_NAME || now.length > 2 * MAX_NAME) return false;
+  // An ASCII character of the old text has to be there; what is between them is compared letter by letter.
+  return matches(Array.from(old), Array.from(now));
+}
+
+/** Dynamic programming over the two texts: a name with many accents has many ways in which it could have lost them. */
+function matches(old: readonly string[], now: readonly string[]): boolean {
+  let ends = new Set([0]);
+  let damaged = false;
+  for (const letter of old) {
+    const next = new Set<number>();
+    for (const end of ends) {
+      if (now[end] === letter) next.add(end + 1);
+      else if (!ASCII.test(letter)) for (const length of losses(letter, now, end)) next.add(end + length);
+    }
+    if (!ASCII.test(letter)) damaged = true;
+    if (next.size === 0) return false;
+    ends = next;
+  }
+  return damaged && ends.has(now.length);
+}
+
+/** How many characters of `now` from `at` on may be what is left of a letter. */
+function losses(letter: string, now: readonly string[], at: number): number[] {
+  const lengths = [0];
+  const rest = now.slice(at, at + 4);
+  for (let length = 1; length <= rest.length && !isLetter(rest[length - 1]); length++) lengths.push(length);
+  const next = rest[0];
+  if (next === undefined) return lengths;
+  const base = normalForm(letter, 'NFKD').replace(MARKS, '');
+  const upper = letter.toLowerCase() !== letter;
+  const spelled = [base, ...(SPELLED[letter.toLowerCase()] ?? [])].filter(
+    (text) => ASCII.test(text) && text !== '',
+  );
+  for (const text of spelled) {
+    const found = rest.slice(0, text.length).join('');
+    if (found === text || (upper && found.toLowerCase() === text.toLowerCase())) lengths.push(text.length);
+  }
+  if (!ASCII.test(next) && isMisread(letter, next)) lengths.push(1);
+  return lengths;
+}
+
+const isLetter = (character: string | undefined): boolean =>
+  character !== undefined && LETTER.test(character);
+
+/** Whether one code page reads as `next` what another one writes for `letter`. */
+function isMisread(letter: string, next: string): boolean {
+  return PAGES.some((written) => {
+    const byte = written.bytes.get(letter);
+    return byte !== undefined && PAGES.some((read) => read !== written && read.letters[byte] === next);
+  });
+}
+
+/** A first byte of UTF-8 and a following one, as windows-1252 or ISO 8859-1 show them. */
+const TWICE =
+  /[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]/;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Whether a text is UTF-8 that was read with a code page of one byte a letter: `MÃ¼ller`. */
+export function isEncodedTwice(text: string): boolean {
+  if (!TWICE.test(text)) return false;
+  const bytes: number[] = [];
+  for (const letter of text) {
+    const code = letter.charCodeAt(0);
+    const byte = code < 0x100 ? code : WINDOWS.bytes.get(letter);
+    if (byte === undefined) return false;
+    bytes.push(byte);
+  }
+  try {
+    UTF8.decode(Uint8Array.from(bytes));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const PLAIN_NAME = /^[A-Za-z .'-]*$/;
+
+/** Whether a name of somebody new is damaged, which has no older text to compare with: encoded twice, or `M?ller`. */
+export function isBrokenName(name: string): boolean {
+  if (PLAIN_NAME.test(name)) return false;
+  return name.includes('\ufffd') || /\p{L}\?+(\p{Ll}|$)|^\?+\p{Ll}/u.test(name) || isEncodedTwice(name);
+}

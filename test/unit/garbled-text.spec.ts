@@ -1,0 +1,64 @@
+import { expect, test } from '@jest/globals';
+import { isBrokenName, isGarbled } from '../../src/import/plan/garbled-text.js';
+
+test.each([
+  ['Müller', 'M?ller'],
+  ['Müller', 'Mller'],
+  ['Müller', 'Muller'],
+  ['Müller', 'Mueller'],
+  ['Müller', 'MÃ¼ller'],
+  ['Müller', 'M\ufffdller'],
+  ['Müller', 'MŸller'],
+  ['Müller', 'M³ller'],
+  ['MÜLLER', 'MUELLER'],
+  ['Strauß', 'Strauss'],
+  ['Jose\u0301', 'Jose'],
+  ['Øster', 'Oster'],
+  ['Łukasz', 'Lukasz'],
+  ['Иванов', '??????'],
+  ['Иванов', 'Èâàíîâ'],
+  ['北京', '??'],
+  ['MÃ¼ller', 'MÃƒÂ¼ller'],
+])('%s → %s is garbled', (old, now) => {
+  expect(isGarbled(old, now)).toBe(true);
+});
+
+test.each([
+  ['Müller', 'Müller'],
+  ['Müller', 'Möller'],
+  ['Müller', 'Müller-Bell'],
+  ['Müller', 'Bell'],
+  ['Muller', 'Müller'],
+  ['M?ller', 'Müller'],
+  ['MÃ¼ller', 'Müller'],
+  ['José', 'Joseph'],
+  ['André', 'Andrea'],
+  ['Jose\u0301', 'José'],
+  ['Böhm-Müller', 'Böhm'],
+  ['Иванов', 'Петров'],
+  ['北京', '南京'],
+])('%s → %s is not', (old, now) => {
+  expect(isGarbled(old, now)).toBe(false);
+});
+
+test('a long text with many accents is compared in a bounded time', () => {
+  const started = performance.now();
+  for (const length of [100, 10_000])
+    expect(isGarbled('é'.repeat(length), `${'?'.repeat(length - 1)}x`)).toBe(false);
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
+test.each([
+  ['M?ller', true],
+  ['Jos?', true],
+  ['?smund', true],
+  ['MÃ¼ller', true],
+  ['M\ufffdller', true],
+  ['Müller', false],
+  ['São', false],
+  ['JOÃO', false],
+  ['Ann', false],
+  ['', false],
+])('the name %p of somebody new is broken: %p', (name, broken) => {
+  expect(isBrokenName(name)).toBe(broken);
+});

@@ -1,0 +1,83 @@
+import { expect, test } from '@jest/globals';
+import { ChangeSet } from '../../src/import/plan/change-set.js';
+import { ExchangedValues } from '../../src/import/plan/exchanged-values.js';
+import { DistinctValues, FrequentValues } from '../../src/import/plan/value-counts.js';
+
+/** What the guards remember of a plan is bounded, and exact for files of a usual size. */
+const row = (line: number) => () => ({ line, externalId: `e${line}`, old: null, new: null });
+
+test('the most frequent value: exact up to 1,024 values, nearly so among many', () => {
+  const few = new FrequentValues();
+  for (let i = 0; i < 3000; i++) few.add(i % 3 === 0 ? 'same' : `v${i % 1000}`, row(i));
+  expect(few.most.count).toBe(1000);
+  const many = new FrequentValues();
+  for (let i = 0; i < 40_000; i++) many.add(i % 2 === 0 ? 'same' : `v${i}`, row(i));
+  expect(many.most.count).toBeLessThanOrEqual(20_000);
+  expect(many.most.count).toBeGreaterThan(20_000 - 40);
+  expect(many.most.examples.map(({ line }) => line % 2)).toEqual(Array(10).fill(0));
+});
+
+test('a row that is taken back counts no more, and is no example', () => {
+  const values = new FrequentValues();
+  for (const line of [2, 3, 4]) values.add('same', row(line));
+  values.remove('same', 3);
+  expect([values.most.count, values.most.examples.map(({ line }) => line)]).toEqual([2, [4]]);
+});
+
+test('more than ten values', () => {
+  const values = new DistinctValues(10);
+  for (let i = 0; i < 100; i++) values.add(`v${i % 10}`);
+  expect(values.isMore).toBe(false);
+  values.add('another');
+  expect(values.isMore).toBe(true);
+});
+
+test('values that rows exchange: exact for some ten thousand rows, an estimate beyond them', () => {
+  const slide = (rows: number): number => {
+    const values = new ExchangedValues();
+    for (let i = 0; i < rows; i++) {
+      values.release(`p${i}`);
+      values.take(`p${i + 1}`, row(i));
+    }
+    return values.found.count;
+  };
+  expect(slide(30_000)).toBe(29_999);
+  expect(Math.abs(slide(200_000) / 200_000 - 1)).toBeLessThan(0.05);
+});
+
+test('values that nobody gives up are not exchanged, however many there are', () => {
+  const values = new ExchangedValues();
+  for (let i = 0; i < 100_000; i++) {
+    values.release(`old${i}`);
+    values.take(`new${i}`, row(i));
+  }
+  expect(values.found).toEqual({ count: 0, examples: [] });
+});
+
+test('the changes of a plan are found by user, field and value', () => {
+  const changes = new ChangeSet();
+  expect(changes.isEmpty).toBe(true);
+  for (let i = 1; i <= 5000; i++) changes.add(`u${i}`, 'phone', `+${i}`, i);
+  changes.add('gone', 'status', 'Blocked', -1);
+  expect([changes.lineOf('u4711', 'phone', '+4711'), changes.lineOf('gone', 'status', 'Blocked')]).toEqual([
+    4711, -1,
+  ]);
+  expect(changes.lineOf('u4711', 'mobile', '+4711')).toBeUndefined();
+  expect(changes.lineOf('u4711', 'phone', '+4712')).toBeUndefined();
+  changes.remove('u4711', 'phone', '+4711');
+  expect(changes.lineOf('u4711', 'phone', '+4711')).toBeUndefined();
+});
+
+test('of more changes than it may remember it knows those of a share of the users, and all of these', () => {
+  const changes = new ChangeSet();
+  const count = 400_000;
+  for (let i = 1; i <= count; i++) changes.add(`u${i}`, 'phone', i, i);
+  let known = 0;
+  for (let i = 1; i <= count; i++) {
+    const line = changes.remembers(`u${i}`) ? i : undefined;
+    if (changes.lineOf(`u${i}`, 'phone', i) !== line) throw new Error(`u${i}`);
+    if (line) known++;
+  }
+  expect(known).toBeGreaterThan(count / 4 - 5000);
+  expect(known).toBeLessThan(count / 2 + 5000);
+});

@@ -1,0 +1,74 @@
+import { Changes } from '../../src/common/changes.js';
+import { loadEnv } from '../../src/config/env.js';
+import { type GuardOverrides, GuardSettings, withOverrides } from '../../src/import/plan/guard-limits.js';
+import { guardsOf, type PlanNumbers } from '../../src/import/plan/guards.js';
+import { ShapeTally } from '../../src/import/plan/shape-tally.js';
+import type { Guard } from '../../src/import/runs/import-run.js';
+
+/** Plans of which a few numbers are said, and the rest is quiet. */
+export const LIMITS = new GuardSettings(loadEnv({ NODE_ENV: 'test' })).limits;
+export const of = (count: number) => ({ count, examples: [] });
+export const quiet = (): PlanNumbers => ({
+  rows: 1000,
+  errors: of(0),
+  activeInScope: 1000,
+  linked: 1000,
+  matched: 1000,
+  deactivations: of(0),
+  reactivations: of(0),
+  week: { deactivations: 0, reactivations: 0 },
+  newKeys: of(0),
+  lostKeys: 0,
+  shape: new ShapeTally(),
+  foreign: { ...of(0), known: 0 },
+  lastRows: null,
+  sameFile: 0,
+  undone: null,
+  repeated: null,
+});
+export type Missing = 'keep' | 'report' | 'block';
+export const guards = (
+  plan: Partial<PlanNumbers>,
+  missing: Missing = 'keep',
+  overrides: GuardOverrides = {},
+): Guard[] => guardsOf({ ...quiet(), ...plan }, withOverrides(LIMITS, overrides), missing);
+export const hits = (...args: Parameters<typeof guards>) =>
+  guards(...args)
+    .filter(({ hit }) => hit)
+    .map(({ name, value, limit }) => [name, value, limit]);
+/** The shape of a plan in which some users get another value. */
+export const shapeOf = (
+  rows: number,
+  field: string,
+  old: (i: number) => unknown,
+  now: (i: number) => unknown,
+): ShapeTally => {
+  const shape = new ShapeTally();
+  for (let i = 0; i < rows; i++) shape.add(updated(i, field, old(i), now(i)));
+  return shape;
+};
+export const updated = (i: number, field: string, old: unknown, now: unknown) => ({
+  line: i + 2,
+  externalId: `e${i}`,
+  outcome: 'updated' as const,
+  changes: Changes.of([{ field, old, new: now }]),
+});
+export const created = (i: number, names: { firstname: string; surname: string }) => ({
+  ...updated(i, '', null, null),
+  outcome: 'created' as const,
+  changes: Changes.of(Object.entries(names).map(([field, value]) => ({ field, old: null, new: value }))),
+});
+export const other = (field: string, rows: number) =>
+  shapeOf(
+    rows,
+    field,
+    (i) => `a${i}`,
+    (i) => `b${i}`,
+  );
+export const emptied = (field: string, rows: number) =>
+  shapeOf(
+    rows,
+    field,
+    (i) => `a${i}`,
+    () => '',
+  );

@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals';
+import { ShapeTally } from '../../src/import/plan/shape-tally.js';
+import { EMPTY } from '../../src/users/model/user.js';
+import { of, guards, shapeOf, updated, created } from './guard-plans.js';
+
+describe('the shape of a column', () => {
+  const named = (name: string, shape: ShapeTally, matched = 100) =>
+    guards({ matched, shape }).find((guard) => guard.name === name);
+  test.each<[string, number, number, boolean]>([
+    ['half', 50, 20, false],
+    ['over half', 51, 20, true],
+    ['over half, of ten values', 51, 10, false],
+    ['over half, of eleven values', 51, 11, true],
+  ])('one value for %s of the users', (_, rows, values, hit) => {
+    const shape = shapeOf(
+      rows,
+      'surname',
+      (i) => `n${i % values}`,
+      () => 'Same',
+    );
+    expect(named('same_value', shape)?.hit ?? false).toBe(hit);
+  });
+  test('one value for those who had none, in a column in which the others differ', () => {
+    const shape = shapeOf(
+      60,
+      'middle_name',
+      () => '',
+      () => 'NULL',
+    );
+    expect(named('same_value', shape)).toBeUndefined();
+    for (let i = 0; i < 11; i++) shape.sample({ ...EMPTY, middle_name: `m${i}` });
+    expect(named('same_value', shape)?.hit).toBe(true);
+  });
+  test.each([
+    [9, false],
+    [10, true],
+  ])('one value for %d of twelve new users', (rows, hit) => {
+    const shape = new ShapeTally();
+    for (let i = 0; i < 12; i++)
+      shape.add(created(i, { firstname: `f${i}`, surname: i < rows ? 'Same' : `n${i}` }));
+    expect(named('same_value', shape)?.hit ?? false).toBe(hit);
+  });
+  test('new users with no name that tells them apart are not compared by it', () => {
+    const shape = new ShapeTally();
+    for (let i = 0; i < 12; i++) shape.add(created(i, { firstname: 'Ann', surname: 'Lee' }));
+    expect(named('same_value', shape)).toBeUndefined();
+  });
+  test('a phone that another row gives up is moved, one that nobody gives up or the own row is not', () => {
+    const slid = shapeOf(
+      5,
+      'phone',
+      (i) => `p${i}`,
+      (i) => `p${(i + 1) % 5}`,
+    );
+    const fresh = shapeOf(
+      5,
+      'phone',
+      () => 'old',
+      () => 'new',
+    );
+    expect([slid.moved.count, slid.moved.field, fresh.moved.count]).toEqual([5, 'phone', 0]);
+  });
+  test('a row that fails after all is counted nowhere', () => {
+    const shape = new ShapeTally();
+    const rows = [0, 1, 2].map((i) => updated(i, 'phone', `ü${i}`, `?${(i + 1) % 3}`));
+    shape.takeLogin(2, 'email');
+    for (const row of rows) shape.add(row);
+    for (const row of rows) shape.remove(row);
+    expect([shape.moved.count, shape.garbled.count, shape.columns.map((column) => column.changed)]).toEqual([
+      0,
+      0,
+      [0],
+    ]);
+    expect(shape.columns.flatMap((column) => column.changes.list)).toEqual([]);
+  });
+  test('yes and no: a column that is turned round counts, one that is used for the first time does not', () => {
+    const turned = shapeOf(
+      100,
+      'hide_email',
+      (i) => i < 5,
+      (i) => i >= 5,
+    );
+    const first = shapeOf(
+      100,
+      'hide_email',
+      () => false,
+      () => true,
+    );
+    expect([named('changed_field', turned)?.hit, named('changed_field', first)]).toEqual([true, undefined]);
+  });
+});
