@@ -1,8 +1,9 @@
 import 'reflect-metadata';
+import { once, setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ATTACKS, type Attack } from './cases/attacks.js';
-import { readWhile } from './cases/bystander.js';
+import { readDuring } from './cases/bystander.js';
 import { Service } from './faults/servers.js';
 import { cleanUpAtExit } from './support/clean-up.js';
 import { pinMyself, planCores } from './support/cores.js';
@@ -31,12 +32,14 @@ const cell = (value: number, digits = 0): string => value.toFixed(digits).padSta
 async function measure(engine: BenchEngine, url: string, title: string, attack?: Attack): Promise<void> {
   const service = await Service.make({ DATABASE_URL: url }, undefined, cores.server, root);
   try {
-    const stop = AbortSignal.timeout(settings.seconds * 1000);
     const target = await attack?.prepare?.(service);
     const answers = new Map<string, number>();
-    const attacking = attack?.run(service, stop, answers, target);
-    const seen = await readWhile(service, stop);
-    await attacking;
+    const seen = await readDuring(service, async () => {
+      const stop = AbortSignal.timeout(settings.seconds * 1000);
+      setMaxListeners(0, stop); // each attacker has one
+      if (attack) await attack.run(service, stop, answers, target);
+      else await once(stop, 'abort');
+    });
     const cells = [seen.longest, seen.p99].map((value) => cell(value, 1)).join('');
     const cpu = cell((100 * seen.cpuSeconds) / seen.seconds);
     const told = [...answers].map(([status, count]) => `${status}: ${count}`).join(', ');

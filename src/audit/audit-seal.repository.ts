@@ -1,23 +1,36 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { setImmediate } from 'node:timers/promises';
-import { insertRows } from '../database/engine/bulk.js';
+import { deleteRows, insertRows } from '../database/engine/bulk.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
-import type { AuditEventEntity } from './audit.entity.js';
-import { AuditLateEventEntity, AuditSealEntity } from './audit-seal.entity.js';
+import { AuditSealEntity, AuditLateEventEntity } from './audit-seal.entity.js';
+import { isAsRead, storedForm } from './stored-form.js';
 
-const ROW = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
-const ROW_OF_E = ROW.split(', ')
-  .map((name) => `e.${name}`)
-  .join(', ');
-const SEAL = 'number, sealed, until_id, row_count, rows_hash, late_count, late_hash, purged, key_id, hash';
-/** Rows that one statement reads: few enough that the thread does other things in between. */
+const COLUMNS = [
+  'number',
+  'sealed',
+  'until_id',
+  'row_count',
+  'rows_hash',
+  'late_count',
+  'late_hash',
+  'purged',
+  'key_id',
+  'hash',
+  'members_hash',
+] as const;
+const SEAL = COLUMNS.join(', ');
 const ROWS = 200;
-/** Ids that one statement reads or counts. */
-const IDS = 500;
 const MEMBERS = 100;
+/** Less than the number of every seal, also of one that someone inserted. */
+const BEFORE_ALL_NUMBERS = -(2 ** 53);
 
 export type KnownSeal = Omit<AuditSealEntity, 'members'>;
+
+/** A seal, and whether it is stored as it was read. */
+export interface ReadSeal {
+  seal: KnownSeal;
+  isAsRead: boolean;
+}
 
 /** Hand-written SQL: everything is read in parts, in the order of a key, so that memory and statements have a bound. */
 @Injectable()
@@ -35,14 +48,18 @@ export class AuditSealRepository {
   }
 
   /** The seals behind a number, oldest first. */
-  async *seals(behind: number): AsyncGenerator<KnownSeal> {
+  async *seals(behind = BEFORE_ALL_NUMBERS): AsyncGenerator<ReadSeal> {
     for (let last = behind; ;) {
-      const seals: KnownSeal[] = await this.database.query(
-        `SELECT ${SEAL} FROM audit_seals WHERE number > ? ORDER BY number LIMIT ?`,
+      const found: (KnownSeal & { stored: string | null })[] = await this.database.query(
+        `SELECT ${SEAL}, ${storedForm(this.database.dialect, COLUMNS)} AS stored
+         FROM audit_seals WHERE number > ? ORDER BY number LIMIT ?`,
         [last, ROWS],
       );
-      yield* seals;
-      const end = seals.at(-1);
+      for (const { stored, ...seal } of found) {
+        const values = COLUMNS.map((name) => seal[name]);
+        yield { seal, isAsRead: isAsRead(stored, values) };
+      }
+      const end = found.at(-1);
       if (!end) return;
       last = end.number;
     }
@@ -50,118 +67,64 @@ export class AuditSealRepository {
 
   /** The newest seal whose rows all are of before an id. */
   async lastUntil(id: string): Promise<number | undefined> {
-    const sql = 'SELECT number FROM audit_seals WHERE until_id <= ? ORDER BY until_id DESC LIMIT 1';
+    const sql =
+      'SELECT number FROM audit_seals WHERE until_id <= ? ORDER BY until_id DESC, number DESC LIMIT 1';
     return (await this.database.first<{ number: number }>(sql, [id]))?.number;
   }
 
-  /** The ids of at most `limit` rows from `from` on. */
-  async idsFrom(from: string, limit: number): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      'SELECT id FROM audit_events WHERE id >= ? ORDER BY id LIMIT ?',
-      [from, limit],
+  /** When the rows of before a moment were looked at last; undefined for never. */
+  async lookBefore(moment: string): Promise<string | undefined> {
+    const sql = 'SELECT sealed FROM audit_seals WHERE sealed < ? ORDER BY number DESC LIMIT 1';
+    return (await this.database.first<{ sealed: string }>(sql, [moment]))?.sealed;
+  }
+
+  /** The members of a seal. @returns undefined where they are not stored as they were read. */
+  async membersOf(number: number): Promise<string | null | undefined> {
+    const found = await this.database.first<{ members: string | null; stored: string | null }>(
+      `SELECT members, ${storedForm(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
+      [number],
     );
-    return rows.map(({ id }) => id);
-  }
-
-  /** All ids of a range, in their order. */
-  async *ids(from: string, until: string): AsyncGenerator<string> {
-    for (let behind: string | undefined; ;) {
-      const ids: { id: string }[] = await this.database.aside(
-        `SELECT id FROM audit_events WHERE id ${behind === undefined ? '>=' : '>'} ? AND id < ? ORDER BY id LIMIT ?`,
-        [behind ?? from, until, IDS],
-      );
-      for (const { id } of ids) yield id;
-      behind = ids.at(-1)?.id;
-      if (behind === undefined) return;
-      await setImmediate(); // where statements do not wait, others get their turn
-    }
-  }
-
-  /** All rows of a range, in the order of their ids. */
-  async *rows(from: string, until: string): AsyncGenerator<AuditEventEntity> {
-    for (let behind: string | undefined; ;) {
-      const rows: AuditEventEntity[] = await this.database.aside(
-        `SELECT ${ROW} FROM audit_events WHERE id ${behind === undefined ? '>=' : '>'} ? AND id < ? ORDER BY id LIMIT ?`,
-        [behind ?? from, until, ROWS],
-      );
-      yield* rows;
-      behind = rows.at(-1)?.id;
-      if (behind === undefined) return;
-      await setImmediate();
-    }
-  }
-
-  /** The number of rows in a range. */
-  async count(from: string, until: string): Promise<number> {
-    let count = 0;
-    for (let next = from; ;) {
-      const part = await this.database.first<{ count: number; last: string | null }>(
-        `SELECT COUNT(*) AS count, MAX(id) AS last FROM
-         (SELECT id FROM audit_events WHERE id ${count === 0 ? '>=' : '>'} ? AND id < ? ORDER BY id LIMIT ?) AS part`,
-        [next, until, IDS],
-      );
-      if (!part?.last) return count;
-      count += part.count;
-      next = part.last;
-    }
-  }
-
-  /** The ids in a range that later seals cover, in their order. */
-  async *lateIn(from: string, until: string): AsyncGenerator<AuditLateEventEntity> {
-    for (let behind: string | undefined; ;) {
-      const rows: AuditLateEventEntity[] = await this.database.query(
-        `SELECT id, seal FROM audit_late_events WHERE id ${behind === undefined ? '>=' : '>'} ? AND id < ? ORDER BY id LIMIT ?`,
-        [behind ?? from, until, IDS],
-      );
-      yield* rows;
-      behind = rows.at(-1)?.id;
-      if (behind === undefined) return;
-    }
-  }
-
-  /** The late rows of a seal, in the order of their ids; without its row where that is not there. */
-  async *lateOf(seal: number): AsyncGenerator<{ late_id: string; row: AuditEventEntity | undefined }> {
-    for (let behind = ''; ;) {
-      const rows: (Omit<AuditEventEntity, 'id'> & { late_id: string; id: string | null })[] =
-        await this.database.query(
-          `SELECT late.id AS late_id, ${ROW_OF_E} FROM audit_late_events AS late
-         LEFT JOIN audit_events AS e ON e.id = late.id
-         WHERE late.seal = ? AND late.id > ? ORDER BY late.id LIMIT ?`,
-          [seal, behind, ROWS],
-        );
-      for (const { late_id, id, ...row } of rows)
-        yield { late_id, row: id === null ? undefined : { id, ...row } };
-      const end = rows.at(-1);
-      if (!end) return;
-      behind = end.late_id;
-    }
-  }
-
-  async membersOf(number: number): Promise<string | null> {
-    const sql = 'SELECT members FROM audit_seals WHERE number = ?';
-    return (await this.database.first<{ members: string | null }>(sql, [number]))?.members ?? null;
+    if (!found) return null;
+    return isAsRead(found.stored, [found.members]) ? found.members : undefined;
   }
 
   /** @throws DatabaseFault `duplicate` when another instance has made the seal of this number. */
-  async insert(tx: Sql, seal: AuditSealEntity, late: readonly string[]): Promise<void> {
+  async insert(tx: Sql, seal: AuditSealEntity, late: readonly AuditLateEventEntity[]): Promise<void> {
     await insertRows(tx, AuditSealEntity, [seal]);
-    await insertRows(
-      tx,
-      AuditLateEventEntity,
-      late.map((id) => ({ id, seal: seal.number })),
-    );
+    await insertRows(tx, AuditLateEventEntity, late);
   }
 
-  /** Forgets the members of the hundred seals before a number. */
-  async forgetMembers(before: number): Promise<void> {
-    await this.database.execute(
-      'UPDATE audit_seals SET members = NULL WHERE number >= ? AND number < ? AND members IS NOT NULL',
-      [before - MEMBERS, before],
-    );
+  /** Forgets the members of the seals up to a number, a hundred at once, the oldest first. */
+  async forgetMembers(until: number): Promise<void> {
+    const named = 'number > ? AND number <= ? AND members IS NOT NULL';
+    let from = until;
+    while (
+      from > 0 &&
+      (await this.database.first(`SELECT number FROM audit_seals WHERE ${named} LIMIT 1`, [
+        from - MEMBERS,
+        from,
+      ]))
+    ) {
+      from -= MEMBERS;
+    }
+    for (; from < until; from += MEMBERS) {
+      await this.database.execute(`UPDATE audit_seals SET members = NULL WHERE ${named}`, [
+        from,
+        Math.min(from + MEMBERS, until),
+      ]);
+    }
   }
 
-  /** Forgets the ids of late rows of a seal whose rows are deleted, and of those before it. */
-  async forgetLate(until: string): Promise<void> {
-    await this.database.execute('DELETE FROM audit_late_events WHERE id < ?', [until]);
+  /** Forgets the late rows of the seals up to a number, as far as the rows themselves are deleted: those of before `id`. */
+  async forgetLate(number: number, id: string): Promise<void> {
+    for (;;) {
+      const rows = await this.database.query<{ id: string }>(
+        'SELECT id FROM audit_late_events WHERE seal <= ? AND id < ? LIMIT ?',
+        [number, id, ROWS],
+      );
+      const ids = rows.map((row) => row.id);
+      if (ids.length === 0 || (await deleteRows(this.database, AuditLateEventEntity, 'id', ids)) === 0)
+        return;
+    }
   }
 }

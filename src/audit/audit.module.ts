@@ -3,15 +3,32 @@ import { LeasesModule } from '../leases/leases.module.js';
 import { AuditController } from './audit.controller.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditService } from './audit.service.js';
+import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditSealRepository } from './audit-seal.repository.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
+import { LateEventsRepository } from './late-events.repository.js';
+import { LateRows } from './late-rows.service.js';
+import { RunVerifier } from './run-verifier.service.js';
 import { SealVerifier } from './seal-verifier.service.js';
+import { SealedRowsRepository } from './sealed-rows.repository.js';
 import { Sealer } from './sealer.service.js';
 
 @Module({
   imports: [LeasesModule],
   controllers: [AuditController],
-  providers: [AuditService, AuditRepository, AuditWalkRepository, AuditSealRepository, Sealer, SealVerifier],
+  providers: [
+    AuditService,
+    AuditRepository,
+    AuditRunsRepository,
+    AuditWalkRepository,
+    AuditSealRepository,
+    LateEventsRepository,
+    SealedRowsRepository,
+    LateRows,
+    Sealer,
+    SealVerifier,
+    RunVerifier,
+  ],
   exports: [AuditService, Sealer, SealVerifier],
 })
 export class AuditModule {}

@@ -1,11 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Caller } from '../access/actor.js';
 import { DatabaseFault } from '../database/engine/database-fault.js';
-import { insertRows, selectIn, upsertRows } from '../database/engine/bulk.js';
+import { insertRows } from '../database/engine/bulk.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
 import { AuditEventEntity } from './audit.entity.js';
-import { AuditRunEntity, type RunPart } from './audit-run.entity.js';
 import type { AuditAction } from './audit-event.js';
 
 /** Hand-written SQL: appends are part of bulk writes (ADR 0013). */
@@ -34,22 +32,6 @@ export class AuditRepository {
       [target, action, ip],
     );
     return found !== undefined;
-  }
-
-  /** Notes who did this part of an import. */
-  async putPerson(tx: Sql, run_id: string, part: RunPart, { actor }: Caller): Promise<void> {
-    const row = { run_id, part, person_kind: actor.kind, person_id: actor.id };
-    await upsertRows(tx, AuditRunEntity, ['run_id', 'part'], [row]);
-  }
-
-  /** Who is behind these imports. */
-  async peopleOf(runs: readonly string[]): Promise<AuditRunEntity[]> {
-    if (runs.length === 0) return [];
-    return selectIn<AuditRunEntity>(
-      this.database,
-      runs,
-      (list) => `SELECT run_id, part, person_kind, person_id FROM audit_runs WHERE run_id IN (${list})`,
-    );
   }
 
   /** Deletes the oldest rows, of ids less than `until`. @returns how many, at most `limit`. */

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
 import { Changes } from '../common/changes.js';
 import { ProblemError } from '../common/errors.js';
+import { withoutKeys, withoutSecrets } from '../common/mask-secrets.js';
 import { truncated } from '../common/text.js';
 import { type DbTime, toDbTime } from '../common/time.js';
 import { uuidsInOrder } from '../common/uuid.js';
@@ -20,6 +21,7 @@ import {
 import type { AuditEventEntity } from './audit.entity.js';
 import type { AuditFilter } from './audit.query.js';
 import { AuditRepository } from './audit.repository.js';
+import { AuditRunsRepository } from './audit-runs.repository.js';
 import { peopleBy, toRecord } from './audit.mapping.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
 import { idOfMinute, millisOf } from './event-id.js';
@@ -58,6 +60,7 @@ export class AuditService {
   constructor(
     private readonly repository: AuditRepository,
     private readonly rows: AuditWalkRepository,
+    private readonly runs: AuditRunsRepository,
     private readonly sealer: Sealer,
     { SEARCH_TIMEOUT }: Env,
   ) {
@@ -74,8 +77,9 @@ export class AuditService {
   }
 
   /**
-   * Records a failed login, once a minute for a name and an address on all instances together. The name is stored as it was
-   * typed, 64 characters of it: it may be a password that was typed into the wrong field.
+   * Records a failed login, once a minute for a name and an address on all instances together: its time is the start of that
+   * minute, as that of its id is, by which events are ordered and cut. The name is stored as it was typed, 64 characters of
+   * it, without what looks like an API key or a session: it may still be a password that was typed into the wrong field.
    * @param key the name as it is compared. @param user the one that it names; unknown and blocked names are recorded too.
    */
   async recordFailedLogin(
@@ -83,11 +87,11 @@ export class AuditService {
     request: { requestId: string; ip: string },
   ): Promise<void> {
     const target = { kind: 'user', id: user ?? NO_TARGET } as const;
-    const changes = [{ field: 'username', new: truncated(name, MAX_NAME) }];
+    const changes = [{ field: 'username', new: truncated(withoutSecrets(name), MAX_NAME) }];
     const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
     const [row] = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
     const id = idOfMinute(JSON.stringify([key, networkOf(request.ip)]), Date.now());
-    if (row) await this.repository.appendOnce(Object.assign(row, { id }));
+    if (row) await this.repository.appendOnce(Object.assign(row, { id, time: timeOf(id) }));
   }
 
   /** Records an export of users. @param all also of those without an external id. */
@@ -109,13 +113,13 @@ export class AuditService {
 
   /** Records the start of an import, and who is behind all that it will change. */
   async startRun(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
-    await this.repository.putPerson(tx, id, 'started', caller);
+    await this.runs.putPerson(tx, id, 'started', caller);
     await this.record(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
   }
 
   /** As `startRun`, of an approval. */
   async approveRun(tx: Sql, caller: Caller, id: string): Promise<void> {
-    await this.repository.putPerson(tx, id, 'approved', caller);
+    await this.runs.putPerson(tx, id, 'approved', caller);
     await this.record(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
   }
 
@@ -145,11 +149,13 @@ export class AuditService {
     for await (const rows of this.rows.walk(filter, undefined, PAGE)) yield await this.withPeople(rows);
   }
 
-  /** Deletes events older than AUDIT_RETENTION_DAYS, in short transactions that block no other writer for long. */
+  /** Deletes events older than AUDIT_RETENTION_DAYS, and who is behind imports without any event left, in short transactions that block no other writer for long. */
   async purge(): Promise<void> {
     const until = await this.sealer.purgeable();
     if (until === undefined) return;
-    while ((await this.repository.deleteBefore(until, PURGE_ROWS)) === PURGE_ROWS) await setImmediate();
+    while ((await this.repository.deleteBefore(until, PURGE_ROWS)) > 0) await setImmediate();
+    await this.sealer.forget();
+    await this.runs.purge(until);
   }
 
   /** When the newest seal was made; null for never. */
@@ -161,7 +167,7 @@ export class AuditService {
     const runs = rows.flatMap(({ actor_kind, actor_id }) =>
       actor_kind === 'import' ? (actor_id ?? []) : [],
     );
-    const people = peopleBy(await this.repository.peopleOf([...new Set(runs)]));
+    const people = peopleBy(await this.runs.peopleOf([...new Set(runs)]));
     return rows.map((row) => toRecord(row, people));
   }
 }
@@ -171,7 +177,7 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
   const ids = uuidsInOrder(events.length);
   const [first] = ids;
   if (first === undefined) return [];
-  const time = toDbTime(new Date(millisOf(first)));
+  const time = timeOf(first);
   return events.map(({ action, target, changes }, index) => ({
     id: ids[index] ?? first,
     time,
@@ -180,11 +186,13 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
     action,
     target_kind: target.kind,
     target_id: target.id,
-    changes: (changes instanceof Changes ? changes : Changes.of(changes ?? [])).text,
+    changes: (changes instanceof Changes ? changes : Changes.of(changes ?? [])).textAfter(withoutKeys),
     request_id: caller.requestId,
     ip: caller.ip,
   }));
 }
+
+const timeOf = (id: string): DbTime => toDbTime(new Date(millisOf(id)));
 
 function tooBroad(filter: AuditFilter): ProblemError {
   const names = Object.entries(filter).flatMap(([name, value]) =>

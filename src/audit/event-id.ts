@@ -7,6 +7,11 @@ import { sha256 } from '../common/secret.js';
 export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 export const BEHIND_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff~';
 
+const EVENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Whether the service could have made this id. */
+export const isEventId = (id: unknown): boolean => typeof id === 'string' && EVENT_ID.test(id);
+
 /** The smallest id of a moment. */
 export function firstId(millis: number): string {
   return uuidv7({ msecs: Math.max(0, millis), random: new Uint8Array(16), seq: 0 });
@@ -20,9 +25,13 @@ export function millisOf(id: string): number {
   return parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-const MINUTE_MILLIS = 60_000;
+/** How long what is recorded once a minute keeps others of its kind out. */
+export const MINUTE_MILLIS = 60_000;
 
-/** The id of what is recorded once a minute: the same for the same `text` in the same minute, on every instance. */
+/**
+ * The id of what is recorded once a minute: the same for the same `text` in the same minute, on every instance. Its moment
+ * is the start of that minute.
+ */
 export function idOfMinute(text: string, millis: number): string {
   const minute = millis - (millis % MINUTE_MILLIS);
   const bytes = parse(firstId(minute));

@@ -1,13 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { type DbTime, toDbTime, toMillis } from '../common/time.js';
+import { type DbTime, now, toMillis } from '../common/time.js';
 import { Env } from '../config/env.js';
-import { AuditSealRepository, type KnownSeal } from './audit-seal.repository.js';
-import { BEHIND_ALL, firstId, millisOf } from './event-id.js';
+import { AuditSealRepository, type KnownSeal, type ReadSeal } from './audit-seal.repository.js';
+import { BEFORE_ALL, BEHIND_ALL, firstId, isEventId } from './event-id.js';
+import { type LateEvent, LateEventsRepository } from './late-events.repository.js';
+import { ODD_ID, type RowFault, RowFaults } from './row-faults.js';
+import { type Incomparable, RunVerifier, type RunWatch } from './run-verifier.service.js';
 import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
+import { type Before, type Expected, Looks, chainFault, isAhead, lateFault, timeOf } from './seal-chain.js';
+import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 /** What was found wrong first. */
 interface SealFault {
-  /** The seal; undefined where there is none. */
+  /** The seal; undefined where it is none that is at fault. */
   seal: number | undefined;
   /** The times of its rows. */
   from: DbTime | null;
@@ -26,10 +31,21 @@ export interface Verdict {
   /** Rows that no seal covers yet: those since the newest one, and late ones. */
   unsealed: number;
   newest: { number: number; hash: string; sealed: DbTime; keyed: boolean } | null;
+  /** A seal that does not fit, behind which nothing was compared; or else the first of `bad`. */
   fault: SealFault | null;
+  /** Single rows that do not fit: how many, and the first hundred. */
+  bad_count: number;
+  bad: readonly RowFault[];
 }
 
-type Before = Pick<KnownSeal, 'number' | 'hash' | 'until_id' | 'purged'>;
+/** What one comparison has found so far. */
+interface Pass {
+  verdict: Verdict;
+  faults: RowFaults;
+  looks: Looks;
+  open: string; // late rows that no seal covers yet are not before this id
+  runs: RunWatch;
+}
 
 /** Compares the audit with its seals, row by row, in constant memory. */
 @Injectable()
@@ -38,161 +54,197 @@ export class SealVerifier {
 
   constructor(
     env: Env,
-    private readonly repository: AuditSealRepository,
+    private readonly seals: AuditSealRepository,
+    private readonly rows: SealedRowsRepository,
+    private readonly late: LateEventsRepository,
+    private readonly runs: RunVerifier,
   ) {
     this.keys = new SealKeys(env.AUDIT_SEAL_KEY);
   }
 
   /**
-   * Stops at the first fault. @param expected the number and hash of a seal that were kept elsewhere: without them, whoever
-   * can write the table could have made a new chain.
+   * Stops at the first seal that does not fit; of rows it names all. @param expected the number and hash of a seal that were
+   * kept elsewhere: without them, whoever can write the table could have made a new chain.
    */
-  async verify(expected?: { number: number; hash: string }): Promise<Verdict> {
-    const last = await this.repository.last();
-    const verdict: Verdict = {
-      seals: 0,
-      rows: 0,
-      late: 0,
-      purged: last?.purged ?? 0,
-      unsealed: 0,
-      newest: last
-        ? { number: last.number, hash: last.hash, sealed: last.sealed, keyed: last.key_id !== '' }
-        : null,
-      fault: null,
+  async verify(expected?: Expected): Promise<Verdict> {
+    const last = await this.seals.last();
+    const first = await this.seals.find(1);
+    const faults = new RowFaults();
+    const bounds: Incomparable = {
+      deleted: () => this.deletedUntil(),
+      first: first ? firstId(toMillis(first.sealed)) : BEHIND_ALL,
     };
-    const open = last ? firstId(toMillis(last.sealed) - LATE_MILLIS) : BEHIND_ALL;
+    const pass: Pass = {
+      verdict: emptyVerdict(last),
+      faults,
+      looks: new Looks(),
+      open: last ? firstId(toMillis(last.sealed) - LATE_MILLIS) : BEHIND_ALL,
+      runs: this.runs.watch(faults, bounds),
+    };
+    const fault = await this.all(pass, last, expected);
+    if (!fault) {
+      await pass.runs.end();
+      await this.runs.verify(faults, bounds);
+    }
+    const { count: bad_count, named: bad } = faults;
+    return { ...pass.verdict, fault: fault ?? firstOf(bad), bad_count, bad };
+  }
+
+  private async all(
+    pass: Pass,
+    last: KnownSeal | undefined,
+    expected: Expected | undefined,
+  ): Promise<SealFault | undefined> {
     let before: Before = NO_SEAL;
-    for await (const seal of this.repository.seals(0)) {
+    for await (const { row } of this.rows.rows(undefined, BEFORE_ALL)) pass.faults.add(row.id, ODD_ID);
+    for await (const read of this.seals.seals()) {
+      const { seal } = read;
       if (last && seal.number > last.number) break; // made meanwhile
       const message =
-        this.chainFault(seal, before, last) ??
-        this.expectedFault(seal, expected) ??
-        (await this.rowsFault(seal, before, open, verdict));
-      if (message !== undefined) return { ...verdict, fault: faultOf(seal, before, message) };
-      verdict.seals++;
+        chainFault(read, before, this.keys, last?.number) ??
+        expectedFault(seal, expected) ??
+        (await this.sealFault(read, before, pass));
+      if (message !== undefined) return faultOf(seal, before, message);
+      pass.verdict.seals++;
       before = seal;
     }
-    verdict.unsealed += await this.repository.count(before.until_id, BEHIND_ALL);
-    const missing = this.missing(expected, before.number, verdict.unsealed);
-    return missing === undefined
-      ? verdict
-      : { ...verdict, fault: { seal: undefined, from: null, until: null, message: missing } };
+    await this.unsealed(before.until_id, pass);
+    for (const id of await this.rows.oddIds()) pass.faults.add(id, ODD_ID);
+    for (const id of await this.late.strangers())
+      pass.faults.add(id, 'was inserted: it is entered as a late one of a seal that is not there');
+    const message = missing(expected, before.number, pass.verdict.unsealed);
+    return message === undefined ? undefined : { seal: undefined, from: null, until: null, message };
   }
 
-  private chainFault(seal: KnownSeal, before: Before, last: KnownSeal | undefined): string | undefined {
-    if (seal.number !== before.number + 1)
-      return `the seals before it, from ${before.number + 1} on, are missing`;
-    if (!this.keys.knows(seal.key_id)) return 'it was made with a key that AUDIT_SEAL_KEY does not name';
-    if (seal.until_id <= before.until_id) return 'it ends before the seal before it';
-    if (seal.purged < before.purged || seal.purged >= seal.number)
-      return 'what it says of deleted events cannot be';
-    if (this.keys.seal(seal, before.hash) !== seal.hash)
-      return 'it was changed, or the seal before it was: its hash does not fit';
-    if (seal.number === last?.number && seal.key_id === '' && this.keys.current !== '')
-      return 'the newest seal was made without the key of AUDIT_SEAL_KEY; if the key is new, wait for the next seal';
-    return undefined;
-  }
-
-  private expectedFault(
-    seal: KnownSeal,
-    expected: { number: number; hash: string } | undefined,
-  ): string | undefined {
-    if (seal.number !== expected?.number || seal.hash === expected.hash) return undefined;
-    return 'its hash is not the expected one: the chain was made anew';
-  }
-
-  private missing(
-    expected: { number: number; hash: string } | undefined,
-    newest: number,
-    unsealed: number,
-  ): string | undefined {
-    if (expected && expected.number > newest)
-      return `seal ${expected.number} is missing: the newest one is ${newest}`;
-    if (newest === 0 && unsealed > 0)
-      return 'there are events and no seal; the service makes one after each hour';
-    return undefined;
-  }
-
-  /** Compares the rows of a seal with it, unless the retention may have deleted them. */
-  private async rowsFault(
-    seal: KnownSeal,
-    before: Before,
-    open: string,
-    verdict: Verdict,
-  ): Promise<string | undefined> {
-    const { rows, pending } = await this.ownRows(seal, before.until_id, open);
-    const found = rows.count;
-    const fits = rows.digest() === seal.rows_hash && found === seal.row_count;
-    const deleted = await this.deletedUntil();
-    if (seal.until_id <= deleted) return undefined;
-    if (fits) {
-      verdict.rows += found;
-      verdict.unsealed += pending;
-      return this.lateFault(seal, deleted, verdict);
+  private async sealFault({ seal }: ReadSeal, before: Before, pass: Pass): Promise<string | undefined> {
+    pass.looks.next(seal.sealed);
+    // First: members are forgotten only when their rows are deleted.
+    const members = await this.seals.membersOf(seal.number);
+    const isPurged = seal.until_id <= (await this.deletedUntil());
+    if (members === undefined || (members === null && !isPurged)) return 'its list of events was changed';
+    if (members !== null && Members.hashOf(members) !== seal.members_hash)
+      return 'its list of events was changed: the hash of the list does not fit';
+    const rows = await this.ownRows(seal, before.until_id, Members.of(members ?? ''), isPurged, pass);
+    const isPartOfPurged = rows.count < seal.row_count && seal.until_id <= (await this.deletedUntil());
+    if (!isPartOfPurged) {
+      if (rows.count !== seal.row_count) {
+        const what = rows.count < seal.row_count ? 'taken out' : 'inserted';
+        return `it covers ${seal.row_count} events, and ${rows.count} are there: events were ${what}`;
+      }
+      if (rows.digest() !== seal.rows_hash) return 'events were changed: their hash does not fit';
+      pass.verdict.rows += rows.count;
     }
-    if (found === seal.row_count) return 'events were changed: their hash does not fit';
-    const what = found < seal.row_count ? 'taken out' : 'inserted';
-    return `it covers ${seal.row_count} events, and ${found} are there: events were ${what}`;
+    return this.lateFault(seal, before, pass);
   }
 
   /** The end of what the retention may have deleted by now: a service that runs beside goes on with it. */
   private async deletedUntil(): Promise<string> {
-    const last = await this.repository.last();
-    return (await this.repository.find(last?.purged ?? 0))?.until_id ?? NO_SEAL.until_id;
+    const last = await this.seals.last();
+    return (await this.seals.find(last?.purged ?? 0))?.until_id ?? NO_SEAL.until_id;
   }
 
-  private async lateFault(seal: KnownSeal, deleted: string, verdict: Verdict): Promise<string | undefined> {
-    const late = new RowsHash();
-    for await (const { late_id, row } of this.repository.lateOf(seal.number)) {
-      if (!row) return `the event ${late_id}, which it covers as a late one, was taken out`;
-      late.add(row);
-    }
-    // The retention forgets late rows of before `deleted`; then only the hash of the seal itself can be compared.
-    if (late.count < seal.late_count && this.mayHaveForgotten(seal, deleted)) return undefined;
-    if (late.count !== seal.late_count)
-      return `it covers ${seal.late_count} late events, and ${late.count} are there`;
-    if (late.digest() !== seal.late_hash) return 'late events were changed: their hash does not fit';
-    verdict.rows += late.count;
-    verdict.late += late.count;
-    return undefined;
-  }
-
-  /** Late rows are at most a day older than their seal. */
-  private mayHaveForgotten(seal: KnownSeal, deleted: string): boolean {
-    return millisOf(seal.until_id) - millisOf(deleted) < 2 * DAY_MILLIS;
-  }
-
-  /**
-   * The rows of a range without those that later seals cover. @param open where a range ends behind it, the next seal will
-   * cover what has come late: `pending` rows.
-   */
+  /** The rows of a range that its seal covers. Of the others those are named that no other seal covers, or will. */
   private async ownRows(
     { number, until_id: until }: KnownSeal,
     from: string,
-    open: string,
-  ): Promise<{ rows: RowsHash; pending: number }> {
-    const members = until > open ? await this.repository.membersOf(number) : null;
-    const isMember = members === null ? () => true : Members.of(members);
-    const rows = new RowsHash();
-    let pending = 0;
-    const late = this.repository.lateIn(from, until);
-    let next = await late.next();
-    for await (const row of this.repository.rows(from, until)) {
-      while (!next.done && next.value.id < row.id) next = await late.next();
-      if (!next.done && next.value.id === row.id) continue;
-      if (isMember(row.id)) rows.add(row);
-      else pending++;
+    isMember: (id: string) => boolean,
+    isPurged: boolean,
+    { faults, open, verdict, runs }: Pass,
+  ): Promise<RowsHash> {
+    const hash = new RowsHash();
+    const late = await this.late.in(from, until);
+    for await (const read of this.rows.rows(from, until)) {
+      const { row, hasId } = read;
+      await runs.see(row);
+      faults.judge(read);
+      if (!hasId || !isEventId(row.id) || late.has(row.id)) continue;
+      if (isMember(row.id)) hash.add(row);
+      else if (row.id >= open && !isPurged) verdict.unsealed++;
+      else faults.add(row.id, `was inserted: it is of the time of seal ${number}, which does not cover it`);
     }
-    return { rows, pending };
+    return hash;
+  }
+
+  /** Compares the rows that a seal covers one by one. */
+  private async lateFault(seal: KnownSeal, before: Before, pass: Pass): Promise<string | undefined> {
+    const hash = new RowsHash();
+    const events: LateEvent[] = [];
+    for await (const event of this.late.of(seal.number)) {
+      if (!event.isAsRead) return LATE_CHANGED;
+      hash.addLate(event.entry);
+      events.push(event);
+    }
+    const deleted = await this.deletedUntil();
+    const fits = hash.count === seal.late_count && hash.digest() === seal.late_hash;
+    // The retention forgets entries of deleted rows, when these are gone.
+    const isPurged = seal.until_id <= deleted;
+    if (!fits && !(isPurged && hash.count < seal.late_count)) return LATE_CHANGED;
+    for (const event of events) {
+      const { id } = event.entry;
+      const message =
+        !fits && event.row && id < deleted
+          ? 'was inserted: its entry as a late one is none of the service'
+          : lateFault(event, seal, before, pass.looks, deleted);
+      if (message !== undefined) pass.faults.add(id, message);
+      else if (event.row) {
+        pass.verdict.rows++;
+        pass.verdict.late++;
+      }
+    }
+    return undefined;
+  }
+
+  /** Rows behind the last seal. */
+  private async unsealed(from: string, { faults, verdict, runs }: Pass): Promise<void> {
+    const ahead = await this.late.in(from, undefined);
+    for await (const read of this.rows.rows(from, undefined)) {
+      const { row } = read;
+      await runs.see(row);
+      if (!faults.judge(read) || ahead.has(row.id)) continue;
+      if (isAhead(row.id, now())) faults.add(row.id, 'was inserted: its time has not come yet');
+      else verdict.unsealed++;
+    }
   }
 }
 
-const DAY_MILLIS = 24 * 3_600_000;
-const timeOf = (id: string): DbTime => toDbTime(new Date(millisOf(id)));
+const LATE_CHANGED = 'its list of late events was changed';
+
+const emptyVerdict = (last: KnownSeal | undefined): Verdict => ({
+  seals: 0,
+  rows: 0,
+  late: 0,
+  purged: last?.purged ?? 0,
+  unsealed: 0,
+  newest: last
+    ? { number: last.number, hash: last.hash, sealed: last.sealed, keyed: last.key_id !== '' }
+    : null,
+  fault: null,
+  bad_count: 0,
+  bad: [],
+});
+
+function expectedFault(seal: KnownSeal, expected: Expected | undefined): string | undefined {
+  if (seal.number !== expected?.number || seal.hash === expected.hash) return undefined;
+  return 'its hash is not the expected one: the chain was made anew';
+}
+
+function missing(expected: Expected | undefined, newest: number, unsealed: number): string | undefined {
+  if (expected && expected.number > newest)
+    return `seal ${expected.number} is missing: the newest one is ${newest}`;
+  if (newest === 0 && unsealed > 0)
+    return 'there are events and no seal; the service makes one after each hour';
+  return undefined;
+}
+
+function firstOf([bad]: readonly RowFault[]): SealFault | null {
+  return bad
+    ? { seal: undefined, from: null, until: null, message: `the event ${bad.id} ${bad.message}` }
+    : null;
+}
 
 const faultOf = ({ number, until_id }: KnownSeal, before: Before, message: string): SealFault => ({
   seal: number,
   from: before.number === 0 ? null : timeOf(before.until_id),
-  until: timeOf(until_id),
+  until: isEventId(until_id) ? timeOf(until_id) : null,
   message,
 });

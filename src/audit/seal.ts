@@ -1,18 +1,23 @@
 import { type Hash, createHash, createHmac, hash } from 'node:crypto';
 import type { AuditEventEntity } from './audit.entity.js';
-import type { AuditSealEntity } from './audit-seal.entity.js';
+import type { AuditLateEventEntity, AuditSealEntity } from './audit-seal.entity.js';
 
-/** The form of a seal, with which its hash begins. A new form gets a new number, and old seals keep theirs. */
-const FORM = ['rollcall audit seal', 1] as const;
+/** The form of a seal, with which its hash begins. A new form gets a new number. */
+const FORM = ['rollcall audit seal', 2] as const;
 
 /**
- * A row that appears in a sealed range within this time of its id is covered by the next seal. No transaction stays open
- * for longer: servers end idle connections after 8 hours.
+ * A row that becomes visible later than this after the time of its id is no late one but an inserted one. Clocks of instances
+ * differ by 10 minutes at most, and a transaction that is older than 4 is not committed (`TransactionRunner`).
  */
-export const LATE_MILLIS = 24 * 3_600_000;
+export const LATE_MILLIS = 15 * 60_000;
 
 /** What is before the first seal. */
 export const NO_SEAL = { number: 0, hash: '', until_id: '00000000-0000-0000-0000-000000000000', purged: 0 };
+
+/** What is sealed of a row: all of it, whatever someone has written there. */
+export type SealedRow = {
+  readonly [K in keyof AuditEventEntity]: K extends 'actor_id' ? string | null : string;
+};
 
 /** A seal without its hash and what is no part of it. */
 export type SealFacts = Omit<AuditSealEntity, 'hash' | 'members'>;
@@ -22,18 +27,30 @@ export class RowsHash {
   count = 0;
   private readonly hash: Hash = createHash('sha256');
 
-  add(row: AuditEventEntity): void {
-    this.count++;
-    this.hash.update(`${canonical(row)}\n`);
+  add(row: SealedRow): void {
+    this.addLine(canonical(row));
+  }
+
+  /** An entry for a late row, in place of the row. */
+  addLate({ id, row_hash }: Pick<AuditLateEventEntity, 'id' | 'row_hash'>): void {
+    this.addLine(JSON.stringify([id, row_hash]));
   }
 
   /** 64 hexadecimal digits. Nothing can be added afterwards. */
   digest(): string {
     return this.hash.digest('hex');
   }
+
+  private addLine(line: string): void {
+    this.count++;
+    this.hash.update(`${line}\n`);
+  }
 }
 
-function canonical(row: AuditEventEntity): string {
+/** The hash of one row. */
+export const hashOfRow = (row: SealedRow): string => hash('sha256', canonical(row));
+
+function canonical(row: SealedRow): string {
   const { id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip } = row;
   return JSON.stringify([
     id,
@@ -69,7 +86,8 @@ export class SealKeys {
    * @throws Error for a key that is not known.
    */
   seal(facts: SealFacts, previous: string): string {
-    const { number, sealed, until_id, row_count, rows_hash, late_count, late_hash, purged, key_id } = facts;
+    const { number, sealed, until_id, row_count, rows_hash, late_count, late_hash } = facts;
+    const { purged, key_id, members_hash } = facts;
     const text = JSON.stringify([
       ...FORM,
       number,
@@ -82,6 +100,7 @@ export class SealKeys {
       late_hash,
       purged,
       key_id,
+      members_hash,
     ]);
     if (key_id === '') return hash('sha256', text);
     const key = this.byName.get(key_id);
@@ -92,7 +111,7 @@ export class SealKeys {
 
 const MEMBER_BYTES = 6;
 
-/** The rows of a seal, by six bytes of a hash of each id. */
+/** The rows of a seal, by six bytes of a hash of each id. They select rows and are no evidence for what is in these. */
 export class Members {
   private readonly parts: Buffer[] = [];
 
@@ -108,8 +127,14 @@ export class Members {
   static of(text: string): (id: string) => boolean {
     const bytes = Buffer.from(text, 'base64');
     const known = new Set<number>();
-    for (let at = 0; at < bytes.length; at += MEMBER_BYTES) known.add(bytes.readUIntBE(at, MEMBER_BYTES));
+    for (let at = 0; at + MEMBER_BYTES <= bytes.length; at += MEMBER_BYTES)
+      known.add(bytes.readUIntBE(at, MEMBER_BYTES));
     return (id) => known.has(memberOf(id).readUIntBE(0, MEMBER_BYTES));
+  }
+
+  /** The hash over a text of members, which a seal covers. */
+  static hashOf(text: string): string {
+    return hash('sha256', text);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { type DbTime, now, toMillis } from '../common/time.js';
+import { type DbTime, toDbTime } from '../common/time.js';
 import { Env } from '../config/env.js';
 import { DatabaseFault } from '../database/engine/database-fault.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
@@ -7,8 +7,11 @@ import { toProblemError } from '../http/problem.js';
 import { Leases } from '../leases/leases.service.js';
 import { Log } from '../telemetry/log.js';
 import { AuditSealRepository, type KnownSeal } from './audit-seal.repository.js';
-import { BEFORE_ALL, firstId, justBehind, millisOf } from './event-id.js';
-import { LATE_MILLIS, Members, NO_SEAL, RowsHash, type SealFacts, SealKeys } from './seal.js';
+import { BEFORE_ALL, firstId, isEventId, millisOf } from './event-id.js';
+import { LateEventsRepository } from './late-events.repository.js';
+import { LateRows } from './late-rows.service.js';
+import { Members, NO_SEAL, RowsHash, type SealFacts, SealKeys } from './seal.js';
+import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 const LEASE = 'audit.seals';
 const LEASE_SECONDS = 60;
@@ -19,11 +22,23 @@ const DAY_MILLIS = 24 * HOUR_MILLIS;
 const GRACE_MILLIS = 5 * 60_000;
 /** Rows of one seal: what a mismatch is narrowed down to, and what `members` may grow to. */
 const MAX_ROWS = 50_000;
+/** Rows that one seal covers one by one; where there are more, another seal follows at once. */
 const MAX_LATE = 10_000;
+
+/** What one look at the audit seals. */
+interface Look {
+  /** When it began: all that was committed before is seen. */
+  at: DbTime;
+  millis: number;
+  /** Seals end before this id. */
+  limit: string;
+  /** Whether all rows of sealed ranges are covered that have come since the last look. */
+  hasLate: boolean;
+}
 
 /**
  * Seals the audit hour by hour (ADR 19). A row is covered by exactly one seal: that of the range of its id, if it was visible
- * then; otherwise the next one, provided that it appears within a day of its id's time.
+ * then; otherwise by the next one, if it could not be visible at the look before. Other rows are never covered.
  */
 @Injectable()
 export class Sealer implements BeforeApplicationShutdown {
@@ -35,6 +50,9 @@ export class Sealer implements BeforeApplicationShutdown {
   constructor(
     private readonly env: Env,
     private readonly repository: AuditSealRepository,
+    private readonly rows: SealedRowsRepository,
+    private readonly lateEvents: LateEventsRepository,
+    private readonly lateRows: LateRows,
     private readonly transactions: TransactionRunner,
     private readonly leases: Leases,
     private readonly log: Log,
@@ -65,9 +83,13 @@ export class Sealer implements BeforeApplicationShutdown {
   async run(millis = Date.now()): Promise<void> {
     const ripe = millis - GRACE_MILLIS;
     const limit = firstId(ripe - (ripe % HOUR_MILLIS));
-    if (((await this.repository.last())?.until_id ?? BEFORE_ALL) >= limit) return;
+    const last = await this.repository.last();
+    if ((last?.until_id ?? BEFORE_ALL) >= limit) return;
+    // Looks never go back, whichever clock they are by.
+    const now = toDbTime(new Date(millis));
+    const look = { at: last && last.sealed > now ? last.sealed : now, millis, limit, hasLate: false };
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
-      while (!this.ending && (await this.sealNext(limit, millis)));
+      while (!this.ending && (await this.sealNext(look)));
     });
   }
 
@@ -82,93 +104,85 @@ export class Sealer implements BeforeApplicationShutdown {
   async purgeable(): Promise<string | undefined> {
     if (this.env.AUDIT_RETENTION_DAYS === undefined) return undefined;
     await this.run();
-    const purged = (await this.repository.last())?.purged ?? 0;
-    const until = (await this.repository.find(purged))?.until_id;
-    if (until !== undefined) await this.repository.forgetLate(until);
-    return until;
+    return (await this.purged())?.until_id;
   }
 
-  /** @returns false when all is sealed up to `limit`, or another instance was faster. */
-  private async sealNext(limit: string, millis: number): Promise<boolean> {
+  /** Forgets what seals remember of rows that are deleted. To be called when all rows before `purgeable` are. */
+  async forget(): Promise<void> {
+    const purged = await this.purged();
+    if (!purged) return;
+    await this.repository.forgetLate(purged.number, purged.until_id);
+    await this.repository.forgetMembers(purged.number);
+  }
+
+  private async purged(): Promise<KnownSeal | undefined> {
+    return this.repository.find((await this.repository.last())?.purged ?? 0);
+  }
+
+  /** @returns false when all is sealed up to the limit, or another instance was faster. */
+  private async sealNext(look: Look): Promise<boolean> {
     const last = await this.repository.last();
     const from = last?.until_id ?? BEFORE_ALL;
-    if (from >= limit) return false;
-    const members = new Members();
-    const rows = new RowsHash();
-    let until = await this.endOf(from, limit);
-    for await (const row of this.repository.rows(from, until)) {
-      if (rows.count === MAX_ROWS) {
-        until = row.id;
-        break;
-      }
-      rows.add(row);
-      members.add(row.id);
-    }
-    // From the last look on: a service that was off for days still finds what came late before its end.
-    const looked = last ? Math.min(millis, toMillis(last.sealed)) : millis;
-    const window = firstId(looked - LATE_MILLIS);
-    const late = await this.lateRows(window);
-    const lateHash = await this.hashOf(late);
+    const late = look.hasLate ? [] : await this.outside(last, look);
+    look.hasLate = late.length < MAX_LATE;
+    if (from >= look.limit && late.length === 0) return false;
+    const range = look.hasLate && from < look.limit ? await this.range(from, look.limit) : noRows(from);
+    const lateHash = new RowsHash();
+    late.sort((a, b) => (a.id < b.id ? -1 : 1));
+    for (const entry of late) lateHash.addLate(entry);
     const facts: SealFacts = {
       number: (last?.number ?? 0) + 1,
-      sealed: now(),
-      until_id: until,
-      row_count: rows.count,
-      rows_hash: rows.digest(),
+      sealed: look.at,
+      until_id: range.until,
+      row_count: range.rows.count,
+      rows_hash: range.rows.digest(),
       late_count: late.length,
-      late_hash: lateHash,
-      purged: await this.purgedBy(last, millis),
+      late_hash: lateHash.digest(),
+      purged: await this.purgedBy(last, look.millis),
       key_id: this.keys.current,
+      members_hash: Members.hashOf(range.members.text),
     };
     const hash = this.keys.seal(facts, (last ?? NO_SEAL).hash);
-    // Rows of long ago were sealed late themselves, or are of before this version: nobody is writing among them any more.
-    const seal = { ...facts, hash, members: until > window ? members.text : null };
+    const seal = { ...facts, hash, members: range.members.text };
+    const entries = late.map((entry) => ({ ...entry, seal: facts.number }));
     try {
-      await this.transactions.run((tx) => this.repository.insert(tx, seal, late));
+      await this.transactions.run((tx) => this.repository.insert(tx, seal, entries));
     } catch (error) {
       if (error instanceof DatabaseFault && error.fault === 'duplicate') return false;
       throw error;
     }
-    this.log.event('audit sealed', { seal: seal.number, rows: rows.count, late: late.length, hash });
+    this.log.event('audit sealed', { seal: seal.number, rows: range.rows.count, late: late.length, hash });
     return true;
+  }
+
+  /** Rows that are in no range that is still to be sealed. */
+  private async outside(last: KnownSeal | undefined, { at }: Look) {
+    const late = last ? await this.lateRows.missed(last, at, MAX_LATE) : [];
+    return [...late, ...(await this.lateRows.ahead(at, MAX_LATE - late.length))];
+  }
+
+  /** The rows of the next range. What is no row of the service is left out, and so belongs to no seal. */
+  private async range(from: string, limit: string): Promise<Range> {
+    const range = { ...noRows(from), until: await this.endOf(from, limit) };
+    const known = await this.lateEvents.in(from, range.until);
+    for await (const { row, hasId } of this.rows.rows(from, range.until)) {
+      if (!hasId || !isEventId(row.id) || known.has(row.id)) continue;
+      if (range.rows.count === MAX_ROWS) return { ...range, until: row.id };
+      range.rows.add(row);
+      range.members.add(row.id);
+    }
+    return range;
   }
 
   /** The end of the range from `from`: of the hour of its first row, or `limit`. */
   private async endOf(from: string, limit: string): Promise<string> {
-    const [first] = await this.repository.idsFrom(from, 1);
-    if (first === undefined || first >= limit) return limit;
-    const millis = millisOf(first);
-    const end = firstId(millis - (millis % HOUR_MILLIS) + HOUR_MILLIS);
-    return end < limit ? end : limit;
-  }
-
-  /** Ids of rows in the ranges of the last day that were not there when those were sealed. */
-  private async lateRows(window: string): Promise<string[]> {
-    const late: string[] = [];
-    const oldest = (await this.repository.lastUntil(window)) ?? 0;
-    await this.repository.forgetMembers(oldest + 1);
-    let from = (await this.repository.find(oldest))?.until_id ?? BEFORE_ALL;
-    for await (const seal of this.repository.seals(oldest)) {
-      const known = new Set<string>();
-      for await (const { id } of this.repository.lateIn(from, seal.until_id)) known.add(id);
-      if ((await this.repository.count(from, seal.until_id)) > seal.row_count + known.size) {
-        const members = await this.repository.membersOf(seal.number);
-        const isMember = members === null ? () => true : Members.of(members);
-        for await (const id of this.repository.ids(from, seal.until_id)) {
-          if (late.length < MAX_LATE && !known.has(id) && !isMember(id)) late.push(id);
-        }
-      }
-      from = seal.until_id;
+    for await (const { row } of this.rows.rows(from, limit)) {
+      if (!isEventId(row.id)) continue;
+      const millis = millisOf(row.id);
+      const end = firstId(millis - (millis % HOUR_MILLIS) + HOUR_MILLIS);
+      return end < limit ? end : limit;
     }
-    return late.sort();
-  }
-
-  private async hashOf(ids: readonly string[]): Promise<string> {
-    const hash = new RowsHash();
-    for (const id of ids) {
-      for await (const row of this.repository.rows(id, justBehind(id))) hash.add(row);
-    }
-    return hash.digest();
+    return limit;
   }
 
   /** The newest seal whose rows are older than AUDIT_RETENTION_DAYS. */
@@ -179,3 +193,11 @@ export class Sealer implements BeforeApplicationShutdown {
     return Math.max(before, (await this.repository.lastUntil(firstId(millis - days * DAY_MILLIS))) ?? 0);
   }
 }
+
+interface Range {
+  until: string;
+  rows: RowsHash;
+  members: Members;
+}
+
+const noRows = (until: string): Range => ({ until, rows: new RowsHash(), members: new Members() });

@@ -85,15 +85,17 @@ function cells({ time, action, actor, target, ip, changes }: AuditRecord): strin
 
 const nameOf = ({ kind, id }: Party): string => (id === null ? kind : `${kind} ${id}`);
 
-/** What was compared, and the first fault. */
-function report({ seals, rows, late, purged, unsealed, newest, fault }: Verdict): string {
+/** What was compared, and what does not fit. */
+function report({ seals, rows, late, purged, unsealed, newest, fault, bad_count, bad }: Verdict): string {
   if (fault) {
     const { seal, from, until, message } = fault;
     const range =
       until === null
         ? ''
         : ` (events of ${from?.slice(0, 16) ?? 'the beginning'} to ${until.slice(0, 16)} UTC)`;
-    return `BAD  ${seal === undefined ? 'audit' : `seal ${seal}`}${range}: ${message}.\n`;
+    const others = bad.map(({ id, message: why }) => `     ${id} ${why}.\n`).join('');
+    const count = bad_count === 0 ? '' : `     ${bad_count} events do not fit one by one:\n${others}`;
+    return `BAD  ${seal === undefined ? 'audit' : `seal ${seal}`}${range}: ${message}.\n${count}`;
   }
   const lines = [
     `OK   ${rows} events fit their seals (${seals} seals${purged > 0 ? `, the first ${purged} of deleted events` : ''}).`,

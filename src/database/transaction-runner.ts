@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from './engine/database.js';
+import { DatabaseFault } from './engine/database-fault.js';
 import { repeated } from './engine/retry.js';
 import type { OpenTransaction, Sql } from './engine/sql.js';
 
@@ -10,6 +11,12 @@ export interface Repeatable {
   /** Stores the answer to be made of `result`, in the transaction of the effect. */
   keep(tx: Sql, result: unknown): Promise<void>;
 }
+
+/**
+ * An older transaction is not committed: the audit takes rows that appear much later than they were written for forged ones
+ * (`LATE_MILLIS`). None takes seconds but in a process that was stopped for a while.
+ */
+const MAX_MILLIS = 4 * 60_000;
 
 /** The only way to open a transaction. */
 @Injectable()
@@ -37,10 +44,13 @@ export class TransactionRunner {
     again: boolean,
   ): Promise<T> {
     const tx = await this.database.begin();
+    const began = performance.now();
     try {
       if (repeatable && again) await repeatable.assertFirst(tx); // the other writer may have been the same request
       const result = await work(tx);
       if (repeatable) await repeatable.keep(tx, result);
+      if (performance.now() - began > MAX_MILLIS)
+        throw new DatabaseFault('race', new Error('too old to commit'));
       await tx.commit();
       return result;
     } catch (error) {

@@ -122,7 +122,7 @@ export class ImportRunDto {
   @ApiProperty({
     type: [ImportProblemDto],
     maxItems: MAX_PROBLEMS,
-    description: 'Why the file was refused, or the first 50 rows with an error.',
+    description: 'Why the file was refused, or the first 50 rows with an error or a warning.',
   })
   problems!: ImportProblemDto[];
 }

@@ -209,3 +209,22 @@ test('a key: the first use from each address, however often it is used', async (
   const ips = (await events(`target=${id}&action=api_key.new_address`)).map(({ ip }) => ip);
   expect(ips).toEqual(['192.0.2.8', '192.0.2.7', '127.0.0.1']);
 });
+
+test('events are in the order of the time that they show, which since and until cut, failed logins too', async () => {
+  const at = Date.now();
+  for (let n = 0; n < 3; n++) {
+    await create(app.key);
+    await app.nobody.post('/sessions/login', { username: `order-${at}-${n}`, password: 'wrong' });
+  }
+  const { body } = await app.key.get('/audit?limit=100');
+  const all: { id: string; time: string; action: string }[] = body.Results;
+  const times = all.map(({ time }) => time);
+  expect(times).toEqual([...times].sort().reverse());
+  const failed = all.find(({ action }) => action === 'session.login_failed');
+  for (const moment of [failed!.time, times[0]!, times.at(-1)!]) {
+    const since = await app.key.get(`/audit?limit=100&since=${moment}`);
+    expect(since.body.Results).toEqual(all.filter(({ time }) => time >= moment));
+    const until = await app.key.get(`/audit?limit=100&until=${moment}`);
+    expect(until.body.Results.map(({ time }: { time: string }) => time < moment)).not.toContain(false);
+  }
+});

@@ -2,6 +2,7 @@ import { hash } from '@node-rs/argon2';
 import { v7 as uuidv7 } from 'uuid';
 import { SealVerifier } from '../../src/audit/seal-verifier.service.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
+import { toDbTime } from '../../src/common/time.js';
 import { Env } from '../../src/config/env.js';
 import { LoginAddressRepository } from '../../src/sessions/login-address.repository.js';
 import { SessionsService } from '../../src/sessions/sessions.service.js';
@@ -18,6 +19,8 @@ import { seededUser, seededUuid } from './seed.js';
 import { BUSY_ACTOR, BUSY_RUNNER } from './seed-history.js';
 
 const HOUR_MILLIS = 3_600_000;
+/** When the audit is sealed after an hour. */
+const LOOK_MILLIS = 6 * 60_000;
 const SORTS = [
   'relevance',
   'updated',
@@ -192,14 +195,15 @@ export async function lookAround(app: TestApp): Promise<void> {
 /** Seals the audit, finds a row that came late, and compares all with the seals. */
 export async function seal(app: TestApp): Promise<void> {
   const sealer = app.app.get(Sealer);
-  await sealer.run();
-  const id = uuidv7({ msecs: Date.now() - 2 * HOUR_MILLIS });
+  const end = (Math.floor(Date.now() / HOUR_MILLIS) + 1) * HOUR_MILLIS;
+  await sealer.run(end + LOOK_MILLIS);
+  const lateMillis = end - 1;
   const columns = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
   await databaseOf(app).execute(
     `INSERT INTO audit_events (${columns}) VALUES (?, ?, 'system', NULL, 'user.updated', 'user', ?, '[]', 'late', '')`,
-    [id, inSeconds(-7200), seededUuid(7)],
+    [uuidv7({ msecs: lateMillis }), toDbTime(new Date(lateMillis)), seededUuid(7)],
   );
-  await sealer.run(Date.now() + 2 * HOUR_MILLIS);
+  await sealer.run(end + HOUR_MILLIS + LOOK_MILLIS);
   const { fault, late } = await app.app.get(SealVerifier).verify();
   if (fault || late !== 1) throw new Error(`${late} late rows; ${JSON.stringify(fault)}`);
 }

@@ -4,7 +4,8 @@ import { Sealer } from '../../src/audit/sealer.service.js';
 import type { TestApp } from './app.js';
 import { databaseOf } from './people.js';
 
-export const HOUR = 3_600_000;
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 export const INSERT_EVENTS =
   'INSERT INTO audit_events (id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip) VALUES';
@@ -13,10 +14,13 @@ interface Seal {
   number: number;
   row_count: number;
   late_count: number;
+  sealed: string;
   hash: string;
 }
 
 export const faultOf = ({ fault }: Verdict) => [fault?.seal, fault?.message];
+/** The ids of single rows that do not fit. */
+export const badOf = ({ bad }: Verdict) => bad.map(({ id }) => id).sort();
 const time = (millis: number) => new Date(millis).toISOString().replace('T', ' ').slice(0, 23);
 
 /** An event of a moment. */
@@ -47,15 +51,20 @@ export class SealedAudit {
     databaseOf(this.app()).execute(sql, params);
   seals = () =>
     databaseOf(this.app()).query<Seal>(
-      'SELECT number, row_count, late_count, hash FROM audit_seals ORDER BY number',
+      'SELECT number, row_count, late_count, sealed, hash FROM audit_seals ORDER BY number',
     );
 
   /** Events of a moment. @returns their ids. */
   insert = async (millis: number, count = 1): Promise<string[]> => {
     const ids = Array.from({ length: count }, (_, i) => uuidv7({ msecs: millis, seq: i * 8 }));
+    await this.insertIds(millis, ids);
+    return ids;
+  };
+
+  /** Events of a moment with other ids. */
+  insertIds = async (millis: number, ids: readonly string[]): Promise<void> => {
     const rows = ids.map((id) => rowOf(millis, id));
     await databaseOf(this.app()).insert({ head: INSERT_EVENTS, columns: 10, tail: '' }, rows);
-    return ids;
   };
 
   /** Three hours of four events each, sealed. @returns the ids, hour by hour. */

@@ -143,3 +143,26 @@ test('a work that fails gives its place back', async () => {
   await expect(queue.run(asker, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   expect(await queue.run(asker, () => Promise.resolve('served'))).toBe('served');
 });
+
+test('who finds no place has the refusal when it is no longer held back, and keeps nobody else waiting', async () => {
+  let release = (): void => undefined;
+  const queue = new FairQueue(1, 1, () => new Promise<void>((resolve) => (release = resolve)));
+  const ends: (() => void)[] = [];
+  const work = () => new Promise<void>((resolve) => ends.push(resolve));
+  const asker = { account: 'flood', network: 'far' };
+  const working = [queue.run(asker, work), queue.run(asker, work)];
+  let ended = false;
+  const refused = queue
+    .run(asker, work)
+    .catch((error: unknown) => error)
+    .finally(() => (ended = true));
+  await settled();
+  expect([ended, queue.waiting]).toEqual([false, 1]);
+  ends.shift()?.();
+  await settled();
+  ends.shift()?.();
+  await Promise.all(working);
+  expect(ended).toBe(false);
+  release();
+  await expect(refused).resolves.toMatchObject({ code: 'unavailable' });
+});

@@ -18,3 +18,18 @@ test('of more workers than cores each computes one password at a time, and queue
     'rejected',
   ]);
 });
+
+test('a refusal is held back, until the client leaves', async () => {
+  const passwords = new PasswordService(loadEnv({ HASH_QUEUE_LIMIT: '1' }));
+  const ask = (name: string, signal?: AbortSignal) =>
+    passwords.hash('a password', { account: name, network: name, signal }).catch(() => 'refused');
+  const working = Array.from({ length: 40 }, (_, index) => ask(`user ${index}`));
+  const patience = new AbortController();
+  const refused = ask('user 0', patience.signal);
+  await expect(
+    Promise.race([refused, new Promise((resolve) => setImmediate(resolve, 'held'))]),
+  ).resolves.toBe('held');
+  patience.abort();
+  await expect(refused).resolves.toBe('refused');
+  await Promise.all(working);
+});

@@ -23,6 +23,7 @@ import {
   callerOf,
   endOf,
   noCounts,
+  userScopeOf,
 } from '../runs/import-run.js';
 import { Cancelled, NotOurs, RightsLost, Stopping, type Checkpoint } from '../runs/checkpoint.js';
 
@@ -85,7 +86,7 @@ export class RunProcess {
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
       const message =
-        'The users, or the version of this program, have changed since this was planned, and the plan no longer holds; import again.';
+        'The plan no longer holds: users or the version of this program have changed since, or whoever approved it may do less than whoever started it. Import again.';
       const reason = { code: 'plan_changed', message };
       return this.finish(checkpoint, 'superseded', async () => ({ ...plan, reason }));
     }
@@ -109,10 +110,10 @@ export class RunProcess {
     await checkpoint.commit(supersede, { ...plan, ...next });
   }
 
-  /** Ends older plans of the data set that still wait for approval: this newer file replaces theirs. */
+  /** Ends older plans of the data set, and of the same part of it, that still wait for approval: this newer file replaces theirs. */
   private async supersede(tx: Sql, run: ImportRun): Promise<void> {
     if (run.reverts !== null) return;
-    const older = await this.runs.ofDataset(run.dataset, ['needs_approval'], 100, tx);
+    const older = await this.runs.inScope(userScopeOf(run), ['needs_approval'], 100, tx);
     for (const other of older.filter(({ id }) => id < run.id)) {
       const reason = {
         code: 'newer_run',

@@ -14,7 +14,7 @@ import type { PlannedRow } from './row-rules.js';
 /** Rows that are looked up and staged at once. */
 export const ROWS_AT_ONCE = 500;
 /** Rows of a batch: the least that a transaction of the applier writes. */
-const BATCH_ROWS = 100;
+const BATCH_ROWS = 25;
 const CHUNK = 500;
 
 /** Takes judged rows, stages those that are not unchanged, and settles in the end what depends on the whole. */
@@ -40,8 +40,11 @@ export class PlanBuilder {
     for (const row of judged) this.tally.add(row);
     const staged = judged
       .map(({ row }) => row)
-      .filter(({ outcome, line }) => outcome !== 'unchanged' || adopting.has(line));
-    await this.stage(staged, { rowsDone: this.tally.rows, percent });
+      .filter(
+        ({ outcome, line, errors }) => outcome !== 'unchanged' || adopting.has(line) || errors.length > 0,
+      );
+    const idle = ({ outcome, line }: StagedRow): boolean => outcome === 'unchanged' && !adopting.has(line);
+    await this.stage(staged, { rowsDone: this.tally.rows, percent }, idle);
   }
 
   /**
@@ -49,9 +52,7 @@ export class PlanBuilder {
    * @param managers whether rows of this file may name managers.
    */
   async claim(judged: readonly PlannedRow[], managers: boolean): Promise<void> {
-    for (const { row } of judged) {
-      if (row.outcome === 'error' || row.outcome === 'skipped') this.state.withdraw(row.line);
-    }
+    for (const { row, after } of judged) if (!after) this.state.withdraw(row.line);
     const claims = judged.flatMap((row) => this.claimOf(row, managers) ?? []);
     if (claims.length === 0) return;
     const owners = await this.directory.owners(
@@ -71,10 +72,15 @@ export class PlanBuilder {
     this.awaiting.push({ line, externalId });
   }
 
-  /** Stages rows that no other row can fail. */
-  async stage(rows: readonly StagedRow[], progress: { rowsDone: number; percent: number }): Promise<void> {
+  /** Stages rows that no other row can fail. @param idle rows that are kept for their warnings only. */
+  async stage(
+    rows: readonly StagedRow[],
+    progress: { rowsDone: number; percent: number },
+    idle: (row: StagedRow) => boolean = () => false,
+  ): Promise<void> {
     if (rows.length === 0) return this.checkpoint.report(progress);
-    for (const row of rows) if (isChange(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
+    for (const row of rows)
+      if (isChange(row) && !idle(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
     await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), progress);
   }
 

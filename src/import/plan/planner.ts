@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ImportRun, type RunChange, callerOf } from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { FilePlanner } from './file-planner.js';
 import { GuardSettings, guardsOf } from './guards.js';
@@ -43,7 +43,7 @@ export class Planner {
 
   private async sumUp(run: ImportRun, builder: PlanBuilder, missing: number): Promise<Plan> {
     const counts = await builder.counts();
-    const [last] = await this.runs.ofDataset(run.dataset, ['completed', 'completed_with_errors'], 1);
+    const [last] = await this.runs.inScope(userScopeOf(run), ['completed', 'completed_with_errors'], 1);
     const { missing: mode } = run.options;
     const numbers = builder.tally.numbers({
       errors: counts.error,

@@ -5,6 +5,8 @@ import { differences } from '../../users/model/user.js';
 import type { User } from '../../users/model/user.js';
 import { patched } from '../../users/input/user-rules.js';
 import { privilegeFailure } from '../../users/change/privilege.js';
+import { SELF_BLOCK } from '../../users/change/failure.js';
+import { blocksSelf } from '../../users/change/user-writer.service.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
@@ -58,7 +60,9 @@ export class RevertPlanner {
 /** Undone is what the writer would let the initiator do. */
 function undo(row: StagedRow, user: User | undefined, initiator: Actor): PlannedRow {
   const planned = undone(row, user);
-  const refused = planned.after && privilegeFailure(initiator, planned.before, planned.after);
+  const { before, after } = planned;
+  const blocked = after && blocksSelf({ actor: initiator }, before, after) ? SELF_BLOCK : undefined;
+  const refused = blocked ?? (after && privilegeFailure(initiator, before, after));
   return refused ? conflict(row, user, [refused]) : planned;
 }
 

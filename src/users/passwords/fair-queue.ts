@@ -1,4 +1,4 @@
-import { unavailable } from '../../common/errors.js';
+import { ProblemError, unavailable } from '../../common/errors.js';
 
 /** Who asks for work: an account (a user, a key, a name that nobody has) in a network. */
 export interface Asker {
@@ -6,6 +6,13 @@ export interface Asker {
   network: string;
   /** Aborted when the client has left. */
   signal?: AbortSignal | undefined;
+}
+
+/** There is no place to wait in. */
+class QueueFull extends ProblemError {
+  constructor() {
+    super('unavailable', 'Too many passwords are being checked.', { headers: { 'Retry-After': '1' } });
+  }
 }
 
 interface Job {
@@ -26,10 +33,14 @@ export class FairQueue {
   private readonly served = new Map<string, number>();
   private turns = 0;
 
-  /** @param atOnce works that run at once. @param limit works that may wait. */
+  /**
+   * @param atOnce works that run at once. @param limit works that may wait.
+   * @param holdBack ends when a refusal may be answered: one that asks again at once would load the service with refusals.
+   */
   constructor(
     private readonly atOnce: number,
     private readonly limit: number,
+    private readonly holdBack: (signal?: AbortSignal) => Promise<unknown> = async () => undefined,
   ) {}
 
   /** Works that wait. */
@@ -37,9 +48,14 @@ export class FairQueue {
     return this.queue.length;
   }
 
-  /** What `work` returns. @throws ProblemError `unavailable` when there is no place, or the client has left. */
+  /** What `work` returns. @throws QueueFull; ProblemError `unavailable` when the client has left. */
   async run<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
-    await this.turn(asker);
+    try {
+      await this.turn(asker);
+    } catch (error) {
+      if (error instanceof QueueFull) await this.holdBack(asker.signal);
+      throw error;
+    }
     try {
       return await work();
     } finally {
@@ -96,15 +112,15 @@ export class FairQueue {
 
   /**
    * Takes the place of another where the network or the queue is full: in a network that of the account with the most
-   * places, in the queue that of the account or network with the most. @throws ProblemError `unavailable` when nobody has
-   * more than this one would.
+   * places, in the queue that of the account or network with the most. @throws QueueFull when nobody has more than this
+   * one would.
    */
   private makeRoom([account, network]: Job['keys']): void {
     const places = new Map<string, number>();
     for (const key of this.queue.flatMap((job) => job.keys)) places.set(key, (places.get(key) ?? 0) + 1);
     const of = (key: string): number => places.get(key) ?? 0;
     const share = Math.ceil(this.limit / 2);
-    if (of(account) >= share) throw full();
+    if (of(account) >= share) throw new QueueFull();
     if (of(network) >= share) {
       const neighbours = this.queue.filter((job) => job.keys[1] === network);
       this.replace(neighbours, (job) => of(job.keys[0]), of(account) + 1);
@@ -117,9 +133,9 @@ export class FairQueue {
   private replace(jobs: readonly Job[], placesOf: (job: Job) => number, wanted: number): void {
     const most = Math.max(...jobs.map(placesOf));
     const last = jobs.findLast((job) => placesOf(job) === most);
-    if (!last || most <= wanted) throw full();
+    if (!last || most <= wanted) throw new QueueFull();
     this.remove(last);
-    last.refuse(full());
+    last.refuse(new QueueFull());
   }
 
   /** @returns false when it waits no more. */
@@ -130,5 +146,4 @@ export class FairQueue {
   }
 }
 
-const full = () => unavailable('Too many passwords are being checked.', 1);
 const left = () => unavailable('The client has left.', 1);

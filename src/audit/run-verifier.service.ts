@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditRunEntity } from './audit-run.entity.js';
+import { AuditRunsRepository, type ReadRun, type RunEvent } from './audit-runs.repository.js';
+import { isEventId } from './event-id.js';
+import type { RowFaults } from './row-faults.js';
+import type { SealedRow } from './seal.js';
+
+const ACTIONS: Readonly<Record<string, string>> = { started: 'import.created', approved: 'import.approved' };
+const PARTS = new Map(Object.entries(ACTIONS).map(([part, action]) => [action, part]));
+const EVENTS = 200;
+
+/** What cannot be compared any more, or never could. */
+export interface Incomparable {
+  /** The retention may have deleted events before this id. */
+  deleted: () => Promise<string>;
+  /** Imports of before the first seal may have been made when these events were not recorded yet. */
+  first: string;
+}
+
+/** What is told of each event, and at last that there are no more. */
+export interface RunWatch {
+  see: (event: Event) => Promise<void>;
+  end: () => Promise<void>;
+}
+
+type Event = Pick<SealedRow, 'id' | 'target_id' | 'action'>;
+
+/** Compares who is behind each import with the events of its start and its approval, which seals cover. */
+@Injectable()
+export class RunVerifier {
+  constructor(private readonly repository: AuditRunsRepository) {}
+
+  /** Takes all events of the audit, and names imports of which nobody is known any more. */
+  watch(faults: RowFaults, bounds: Incomparable): RunWatch {
+    let events: Event[] = [];
+    const compare = async () => {
+      const compared = events;
+      events = [];
+      await this.assertKnown(compared, faults, bounds);
+    };
+    return {
+      see: async (event) => {
+        if (PARTS.has(event.action)) events.push(event);
+        if (events.length >= EVENTS) await compare();
+      },
+      end: compare,
+    };
+  }
+
+  /** Names rows that say something else than the newest event about it. */
+  async verify(faults: RowFaults, bounds: Incomparable): Promise<void> {
+    for await (const rows of this.repository.parts()) {
+      const events = await this.repository.eventsOf([...new Set(rows.map(({ run }) => run.run_id))]);
+      const newest = new Map(events.map((event) => [keyOf(event.target_id, event.action), event]));
+      const deleted = await bounds.deleted();
+      for (const read of rows) {
+        const { run_id, part } = read.run;
+        const message = faultOf(read, newest.get(keyOf(run_id, ACTIONS[part] ?? '')), deleted, bounds.first);
+        if (message !== undefined) faults.add(run_id, message);
+      }
+    }
+    for (const id of await this.repository.oddRuns()) faults.add(id, UNLIKE);
+  }
+
+  private async assertKnown(
+    events: readonly Event[],
+    faults: RowFaults,
+    bounds: Incomparable,
+  ): Promise<void> {
+    const runs = await this.repository.peopleOf([...new Set(events.map(({ target_id }) => target_id))]);
+    const known = new Set(runs.map(({ run_id, part }) => keyOf(run_id, ACTIONS[part] ?? '')));
+    const missing = events.filter(({ target_id, action }) => !known.has(keyOf(target_id, action)));
+    if (missing.length === 0) return;
+    const deleted = await bounds.deleted();
+    for (const { id, target_id, action } of missing) {
+      if (id >= deleted && id >= bounds.first)
+        faults.add(target_id, `is an import of which the person was taken out who ${PARTS.get(action)} it`);
+    }
+  }
+}
+
+const UNLIKE = 'is an import with a person in a form that the service does not write: it was changed';
+const keyOf = (run: string, action: string): string => `${run} ${action}`;
+
+function faultOf(
+  { run, isAsRead }: ReadRun,
+  event: RunEvent | undefined,
+  deleted: string,
+  first: string,
+): string | undefined {
+  if (!isAsRead || !(run.part in ACTIONS) || !isEventId(run.run_id)) return UNLIKE;
+  if (event) return isSame(run, event) ? undefined : otherPerson(run);
+  const mayLackEvent = run.run_id < deleted || run.run_id < first;
+  return mayLackEvent ? undefined : `is an import that someone ${run.part} of whom no event says so`;
+}
+
+const isSame = ({ person_kind, person_id }: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
+  person_kind === actor_kind && person_id === actor_id;
+
+const otherPerson = ({ part }: AuditRunEntity): string =>
+  `is an import of which the event names someone else who ${part} it`;
