@@ -53,7 +53,7 @@ export const DISASTERS_OF_ORDER = [
     sortedAlone('authname'),
   ),
   stops('phones sorted, the rest not', ['changed_field phone', 'moved_values'], sortedAlone('phone')),
-  stops('mobiles sorted, the rest not', 'changed_field mobile', sortedAlone('mobile')),
+  stops('mobiles sorted, the rest not', ['changed_field mobile', 'moved_values'], sortedAlone('mobile')),
   stops('surnames sorted, the rest not', 'changed_field surname', sortedAlone('surname')),
   stops('forenames sorted, the rest not', 'changed_field firstname', sortedAlone('firstname')),
   stops('texts about people sorted, the rest not', 'changed_field about_me', sortedAlone('about_me')),
@@ -77,7 +77,9 @@ export const DISASTERS_OF_ORDER = [
     'changed_field authname',
     sortedWithFilter('authname'),
   ),
-  stops('phones sorted in a sheet with a filter on', 'changed_field phone', sortedWithFilter('phone')),
+  stops('phones sorted in a sheet with a filter on', 'changed_field phone', sortedWithFilter('phone'), {
+    sizes: [19, 50, 400],
+  }),
 
   stops('usernames one row too high', ['changed_field username', 'moved_values'], shifted('username')),
   stops('e-mails one row too high', ['changed_field email', 'moved_values'], shifted('email')),
@@ -110,6 +112,7 @@ export const DISASTERS_OF_ORDER = [
     column('external_id', (all) =>
       all.map((_, i) => (i < all.length / 2 ? all[i]! : (all[i + 1] ?? { external_id: '' })).external_id),
     ),
+    { sizes: [19, 50, 400] },
   ),
   stops(
     'a look-up of phones that finds the next person',

@@ -84,7 +84,7 @@ export const DISASTERS_OF_PEOPLE = [
     before: nights(bySize(3, 3, 5, 30), bySize(6, 6, 9, 60)),
   }),
   stops('a few more missing every night', 'deactivations', gone(bySize(0, 7, 13, 90)), {
-    before: missing(bySize(0, 3, 5, 30), bySize(0, 5, 9, 60)),
+    before: missing(bySize(0, 3, 5, 30), bySize(0, 5, 8, 60)),
     sizes: [19, 50, 400],
   }),
   stops(
