@@ -84,7 +84,7 @@ test('a parked import is told of once, with its guards, signed, and without a pe
   await receiver.until(1);
   const [alert] = receiver.alerts;
   const { headers, body } = alert ?? { headers: {}, body: '' };
-  const told = JSON.parse(body) as Json;
+  const told: Json = JSON.parse(body);
   expect(told).toMatchObject({
     type: 'import.needs_approval',
     data: {
@@ -149,7 +149,8 @@ test('a command reads the alert, and sees no setting of the service', async () =
   while (!existsSync(seen)) await once(watcher, 'change');
   watcher.close();
   const [body = '', ...env] = readFileSync(seen, 'utf8').split('\n');
-  expect((JSON.parse(body) as Json).data.id).toBe(run.id);
+  const told: Json = JSON.parse(body);
+  expect(told.data.id).toBe(run.id);
   expect(env).toContain('ROLLCALL_EVENT=import.needs_approval');
   expect(env.filter((line) => /^(?!PATH|PWD|SHLVL|_|ROLLCALL_EVENT|OLDPWD)\w+=/.test(line))).toEqual([]);
 });

@@ -222,16 +222,6 @@ test.each(['2', '64'])('WORKERS=%s is taken with MariaDB or MySQL, and refused w
   }
 });
 
-test.each([
-  [{}, 'rollcall_session'],
-  [{ BASE_URL: 'https://x.example.org' }, '__Host-rollcall_session'],
-  [{ TLS_CERT_FILE: 'x.pem' }, '__Host-rollcall_session'],
-  [{ BASE_URL: 'https://x.example.org', SESSION_COOKIE_NAME: 'sid' }, 'sid'],
-  [{ BASE_URL: 'https://x.example.org', SESSION_COOKIE_NAME: '__Secure-sid' }, '__Secure-sid'],
-])('with %j the session cookie is %s', (variables: Variables, name) => {
-  expect(loadEnv(variables).sessionCookieName).toBe(name);
-});
-
 test('a longer minimum holds for the first password too', () => {
   const BOOTSTRAP_WEBMASTER_PASSWORD = 'cavort by 9 moons';
   const message = refusal({ BOOTSTRAP_WEBMASTER_PASSWORD, PASSWORD_MIN_LENGTH: '20' });
@@ -247,20 +237,4 @@ test('variables of other programs are ignored', () => {
   expect(Object.keys(loadEnv({ PATH: '/bin', baseUrl: 'x', constructor: 'x' }))).toEqual(
     Object.keys(loadEnv({})),
   );
-});
-
-test.each([
-  [{}, 'http://127.0.0.1:3000'],
-  [{ HOST: 'intranet', PORT: '80' }, 'http://intranet:80'],
-  [{ HOST: '::1' }, 'http://[::1]:3000'],
-  [{ HOST: '::' }, 'http://[::]:3000'],
-  [{ BASE_URL: 'https://x.example.org/' }, 'https://x.example.org'],
-])('with %j clients reach the service at %s', (variables: Variables, url) => {
-  expect(loadEnv(variables).baseUrl).toBe(url);
-  expect(URL.canParse(url)).toBe(true);
-});
-
-test('without a DATABASE_URL the database is a file in DATA_DIR', () => {
-  expect(loadEnv({ DATA_DIR: '/var/lib/x' }).databaseUrl).toBe('sqlite:/var/lib/x/rollcall.sqlite');
-  expect(loadEnv({ DATABASE_URL: 'mysql://db/x' }).databaseUrl).toBe('mysql://db/x');
 });

@@ -20,7 +20,7 @@ export interface Person {
 export type Field = keyof Person;
 
 /** The fields in the order of a file, with the headers of their columns. */
-export const COLUMNS: Readonly<Record<Field, string>> = {
+const COLUMNS: Readonly<Record<Field, string>> = {
   external_id: 'ExternalId',
   username: 'Username',
   email: 'Email',

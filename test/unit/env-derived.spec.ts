@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { loadEnv } from '../../src/config/env.js';
+
+/** What follows from several settings together. */
+type Variables = Record<string, string>;
+
+test.each([
+  [{}, 'rollcall_session'],
+  [{ BASE_URL: 'https://x.example.org' }, '__Host-rollcall_session'],
+  [{ TLS_CERT_FILE: 'x.pem' }, '__Host-rollcall_session'],
+  [{ BASE_URL: 'https://x.example.org', SESSION_COOKIE_NAME: 'sid' }, 'sid'],
+  [{ BASE_URL: 'https://x.example.org', SESSION_COOKIE_NAME: '__Secure-sid' }, '__Secure-sid'],
+])('with %j the session cookie is %s', (variables: Variables, name) => {
+  expect(loadEnv(variables).sessionCookieName).toBe(name);
+});
+
+test.each([
+  [{}, 'http://127.0.0.1:3000'],
+  [{ HOST: 'intranet', PORT: '80' }, 'http://intranet:80'],
+  [{ HOST: '::1' }, 'http://[::1]:3000'],
+  [{ HOST: '::' }, 'http://[::]:3000'],
+  [{ BASE_URL: 'https://x.example.org/' }, 'https://x.example.org'],
+])('with %j clients reach the service at %s', (variables: Variables, url) => {
+  expect(loadEnv(variables).baseUrl).toBe(url);
+  expect(URL.canParse(url)).toBe(true);
+});
+
+test('without a DATABASE_URL the database is a file in DATA_DIR', () => {
+  expect(loadEnv({ DATA_DIR: '/var/lib/x' }).databaseUrl).toBe('sqlite:/var/lib/x/rollcall.sqlite');
+  expect(loadEnv({ DATABASE_URL: 'mysql://db/x' }).databaseUrl).toBe('mysql://db/x');
+});
