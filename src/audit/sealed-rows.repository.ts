@@ -26,7 +26,7 @@ const COLUMNS = [
   'ip',
 ] as const;
 /** Rows that one statement reads: few enough that the thread does other things in between. */
-const ROWS = 200;
+const ROWS = 100;
 /** Ids that are no text, of which one is too many. */
 const ODD_IDS = 20;
 
