@@ -53,6 +53,7 @@ export async function seed(url: string, count: number, progress: (done: number) 
       ignores_unknown_fields: 0,
       maker_kind: null,
       maker_id: null,
+      family_id: null,
       last_address: null,
     };
     await insertRows(engine, ApiKeyEntity, [key]);

@@ -18,6 +18,8 @@ export interface KeyActor {
   id: string;
   /** Never wider than when the key was made. */
   rights: KeyRights;
+  /** Id of the first of the limited keys that have made one another: they share their fuse and budgets (ADR 20). */
+  family: string;
   /** Whether fields of a user that this service does not have are ignored instead of refused. */
   ignoresUnknownFields: boolean;
 }
@@ -40,6 +42,12 @@ interface SystemActor {
   id: null;
 }
 
+/** Who an actor's work is counted for: the keys of a family are one. */
+export function countedFor(actor: Actor): string {
+  const initiator = initiatorOf(actor);
+  return `${initiator.kind}:${initiator.kind === 'key' ? initiator.family : (initiator.id ?? '')}`;
+}
+
 /** An actor in one request, as an audit row records it. */
 export interface Caller {
   actor: Actor;
@@ -47,6 +55,13 @@ export interface Caller {
   ip: string;
   /** Present where the request carries an `Idempotency-Key`. */
   repeatable?: RepeatableRequest;
+}
+
+/** Whether an account acts, or has started or approved the import that does. */
+export function isBehind(actor: Actor, userUuid: string): boolean {
+  if (actor.kind !== 'import') return isSelf(actor, userUuid);
+  const { initiator, approver } = actor;
+  return isBehind(initiator, userUuid) || (approver !== null && isBehind(approver, userUuid));
 }
 
 export function isSelf(actor: Actor, userUuid: string): boolean {

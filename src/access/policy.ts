@@ -1,6 +1,6 @@
 import { ProblemError } from '../common/errors.js';
 import { toIso } from '../common/time.js';
-import { type Actor, initiatorOf } from './actor.js';
+import { type Actor, type KeyActor, initiatorOf } from './actor.js';
 import { areWithin } from './networks.js';
 import { EXTERNAL_USER, WEBMASTER } from './roles.js';
 import {
@@ -92,11 +92,18 @@ export function insufficientScope(scope: Scope): ProblemError {
   return new ProblemError('insufficient_scope', `This API key lacks the scope ${scope}.`);
 }
 
+/** Whether a key is less than a Webmaster in what it may do, and so must not get past its limits with keys that it makes. */
+export function isLimited({ rights }: KeyActor): boolean {
+  return rights.scopes !== null;
+}
+
 /**
- * Nobody hands out more than they have: the scopes, networks and life of a new key lie within those of its maker.
- * @throws ProblemError `insufficient_scope` naming the scopes or the end that exceed, `network_not_permitted`.
+ * Nobody hands out more than they have: the scopes, networks and life of a new key lie within those of its maker, and it
+ * ignores unknown fields only where a limited maker does.
+ * @throws ProblemError `insufficient_scope` naming what exceeds, `network_not_permitted`.
  */
-export function assertWithin(wanted: KeyRights, own: KeyRights): void {
+export function assertWithin(wanted: KeyRights & { ignoresUnknownFields: boolean }, maker: Actor): void {
+  const own = rightsOf(maker);
   assertScopesWithin(wanted.scopes, own.scopes);
   if (own.networks !== null && !(wanted.networks && areWithin(wanted.networks, own.networks))) {
     const detail = `A key of this API key must name networks within ${own.networks.join(', ')}.`;
@@ -104,6 +111,11 @@ export function assertWithin(wanted: KeyRights, own: KeyRights): void {
   }
   if (own.expires !== null && (wanted.expires === null || wanted.expires > own.expires)) {
     const detail = `A key of this API key must expire with it or before: at ${toIso(own.expires)}.`;
+    throw new ProblemError('insufficient_scope', detail);
+  }
+  if (maker.kind !== 'key' || !wanted.ignoresUnknownFields) return;
+  if (isLimited(maker) && !maker.ignoresUnknownFields) {
+    const detail = 'A key of this API key must refuse unknown fields as it does: unknown_fields "refuse".';
     throw new ProblemError('insufficient_scope', detail);
   }
 }

@@ -1,6 +1,6 @@
 import { type DbTime, toIso } from '../common/time.js';
 import type { ApiKeyDto } from './api-keys.docs.js';
-import type { ApiKey } from './api-keys.service.js';
+import type { ApiKey } from './api-key.mapping.js';
 
 /** The answer for a key: a white list, with times in ISO 8601; never the key or its hash. */
 export function presentApiKey(key: ApiKey): ApiKeyDto {

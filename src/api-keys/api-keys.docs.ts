@@ -69,7 +69,8 @@ export const DocCreateKey = () =>
         'Only this answer holds the key: the service stores its SHA-256. Several keys may be active, so that one can be ' +
         'rotated: create a new one, give it to the connector, revoke the old one. Without `scopes`, `networks` and `expires` ' +
         'it may do everything, from anywhere, for ever. None of them can be changed later. A key creates only keys that are ' +
-        'no wider than itself: 403 `insufficient_scope` or `network_not_permitted`.',
+        'no wider than itself: 403 `insufficient_scope` or `network_not_permitted`. Keys made by a key with `scopes` share its ' +
+        'fuse and rate limit.',
     }),
     ApiBody({
       type: ApiKeyInput,

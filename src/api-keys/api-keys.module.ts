@@ -3,6 +3,7 @@ import { AuditModule } from '../audit/audit.module.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysService } from './api-keys.service.js';
+import { KeyUse } from './key-use.service.js';
 import { KeyFuseController } from './fuse/key-fuse.controller.js';
 import { KeyFuseRepository } from './fuse/key-fuse.repository.js';
 import { KeyFuse } from './fuse/key-fuse.service.js';
@@ -10,7 +11,7 @@ import { KeyFuse } from './fuse/key-fuse.service.js';
 @Module({
   imports: [AuditModule],
   controllers: [ApiKeysController, KeyFuseController],
-  providers: [ApiKeysService, ApiKeyRepository, KeyFuse, KeyFuseRepository],
-  exports: [ApiKeysService, KeyFuse],
+  providers: [ApiKeysService, KeyUse, ApiKeyRepository, KeyFuse, KeyFuseRepository],
+  exports: [ApiKeysService, KeyUse, KeyFuse],
 })
 export class ApiKeysModule {}

@@ -1,32 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller, KeyActor } from '../access/actor.js';
+import type { Actor, Caller, KeyActor } from '../access/actor.js';
 import { isInNetworks } from '../access/networks.js';
-import { assertScopesWithin, assertWithin, rightsOf } from '../access/policy.js';
-import type { KeyRights, Scope } from '../access/scopes.js';
+import { assertScopesWithin, assertWithin, isLimited, rightsOf } from '../access/policy.js';
+import type { Scope } from '../access/scopes.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError, unauthenticated } from '../common/errors.js';
-import { fromJson, toJson } from '../common/json.js';
+import { toJson } from '../common/json.js';
 import { sha256 } from '../common/secret.js';
 import { truncated } from '../common/text.js';
-import { type DbTime, now, toMillis } from '../common/time.js';
+import { type DbTime, now } from '../common/time.js';
 import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
-import { toProblemError } from '../http/problem.js';
-import { Log } from '../telemetry/log.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import { isMistyped, makeApiKey } from './api-key-format.js';
-import { ApiKeyRepository } from './api-key.repository.js';
+import { type ApiKey, type KeyState, rightsIn, shown, stateOf, toActor } from './api-key.mapping.js';
+import { ApiKeyRepository, MAX_GENERATIONS } from './api-key.repository.js';
+import { KeyUse, MAX_ADDRESS } from './key-use.service.js';
 
-/** Resolution of `last_used`, so that a busy key does not write with every request. */
-const LAST_USED_MILLIS = 60_000;
-/** Longer than any address; a proxy may send other text. */
-const MAX_ADDRESS = 64;
-
-/** Addresses that are remembered; for others the audit is asked. */
-const MAX_ADDRESSES = 10_000;
-
-export type KeyState = 'active' | 'expired' | 'revoked';
+export type { ApiKey };
 
 /** What a new key is to be. Without scopes, networks or an end it has no limit of that kind. */
 export interface NewKey {
@@ -37,32 +29,13 @@ export interface NewKey {
   ignoresUnknownFields?: boolean | undefined;
 }
 
-/** A key as it is shown: its row without the hash, opened. */
-export interface ApiKey extends KeyRights {
-  id: string;
-  name: string;
-  state: KeyState;
-  created: DbTime;
-  revoked: DbTime | null;
-  last_used: DbTime | null;
-  last_address: string | null;
-  ignoresUnknownFields: boolean;
-  /** Who made it; `unknown` for keys of earlier versions. */
-  maker: { kind: string; id: string | null };
-}
-
 @Injectable()
 export class ApiKeysService {
-  /** Keys whose use is being noted. */
-  private readonly noting = new Set<string>();
-  /** Keys with addresses that are in the audit. */
-  private readonly addresses = new Set<string>();
-
   constructor(
     private readonly repository: ApiKeyRepository,
     private readonly audit: AuditService,
     private readonly transactions: TransactionRunner,
-    private readonly log: Log,
+    private readonly use: KeyUse,
   ) {}
 
   /**
@@ -77,17 +50,14 @@ export class ApiKeysService {
     if (!found && isMistyped(key)) {
       throw unauthenticated('The X-API-Key has a typing error: its checksum does not match.');
     }
-    const time = now();
-    if (!found || stateOf(found, time) !== 'active') return undefined;
-    const actor = actorOf(found);
+    if (!found || stateOf(found, now()) !== 'active') return undefined;
+    const actor = toActor(found);
     const { networks } = actor.rights;
     if (networks !== null && !isInNetworks(ip, networks)) {
       const address = truncated(ip, MAX_ADDRESS);
       throw new ProblemError('network_not_permitted', `This API key may not be used from ${address}.`);
     }
-    if (found.last_used === null || toMillis(found.last_used) < Date.now() - LAST_USED_MILLIS) {
-      await this.noteUse(found.id, time, ip);
-    }
+    await this.use.note(found, ip);
     return actor;
   }
 
@@ -97,7 +67,17 @@ export class ApiKeysService {
    */
   async actorOf(id: string, sql?: Sql): Promise<KeyActor | undefined> {
     const found = await this.repository.find(id, sql);
-    return found && stateOf(found, now()) === 'active' ? actorOf(found) : undefined;
+    return found && stateOf(found, now()) === 'active' ? toActor(found) : undefined;
+  }
+
+  /** The ids of a key and of the keys and the user that have made it, one after another. */
+  async withMakers(id: string): Promise<string[]> {
+    const ids = [id];
+    for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_GENERATIONS;) {
+      ids.push(key.maker_id);
+      key = key.maker_kind === 'key' ? await this.repository.find(key.maker_id) : undefined;
+    }
+    return ids;
   }
 
   /** Whether a key is still good; that does not count as its use. */
@@ -106,47 +86,29 @@ export class ApiKeysService {
     return key !== undefined && stateOf(key, now()) === 'active';
   }
 
-  /** One of the requests of a moment does it for all. None fails with it: the next one makes up for it. */
-  private async noteUse(id: string, time: DbTime, ip: string): Promise<void> {
-    if (this.noting.has(id)) return;
-    this.noting.add(id);
-    try {
-      await this.repository.touch(id, time, truncated(ip, MAX_ADDRESS));
-    } catch (error) {
-      this.log.fault('api keys', toProblemError(error).code, error);
-    } finally {
-      this.noting.delete(id);
-    }
-  }
-
-  /** Records the first use of a key from an address. No request fails with it: the next one makes up for it. */
-  async noteAddress(id: string, ip: string): Promise<void> {
-    const use = `${id} ${ip}`;
-    if (this.addresses.has(use)) return;
-    if (this.addresses.size >= MAX_ADDRESSES) this.addresses.clear();
-    this.addresses.add(use);
-    try {
-      await this.audit.recordAddress(id, ip);
-    } catch (error) {
-      this.addresses.delete(use);
-      this.log.fault('api keys', toProblemError(error).code, error);
-    }
-  }
-
   /**
    * Creates a key. @returns its row, with the key itself, which cannot be read again.
    * @throws ProblemError `insufficient_scope`, `network_not_permitted` when the new key would have rights that the
-   * caller's own key has not.
+   * caller's own key has not; `forbidden` behind `MAX_GENERATIONS` keys that have made one another.
    */
   async create(wanted: NewKey, caller: Caller): Promise<ApiKey & { key: string }> {
-    const { scopes = null, networks = null, expires = null } = wanted;
-    assertWithin({ scopes, networks, expires }, rightsOf(caller.actor));
+    const { scopes = null, networks = null, expires = null, ignoresUnknownFields = false } = wanted;
+    assertWithin({ scopes, networks, expires, ignoresUnknownFields }, caller.actor);
     const id = uuidv7();
     const key = makeApiKey(id);
     return this.transactions.run(async (tx) => {
+      await this.assertGenerations(tx, caller.actor);
       const row = await this.add(tx, { ...wanted, id, key }, caller);
       return { ...shown(row, now()), key };
     }, caller);
+  }
+
+  /** Limited keys do without: those of a family are one for its fuse, however many there are. */
+  private async assertGenerations(tx: Sql, maker: Actor): Promise<void> {
+    if (maker.kind !== 'key' || isLimited(maker)) return;
+    if ((await this.repository.generationsBefore(tx, maker.id)) < MAX_GENERATIONS - 1) return;
+    const detail = `${MAX_GENERATIONS} keys have made one another; let a Webmaster or the command line make the next one.`;
+    throw new ProblemError('forbidden', detail);
   }
 
   /** All keys, newest first. */
@@ -192,14 +154,16 @@ export class ApiKeysService {
       ignores_unknown_fields: Number(ignoresUnknownFields),
       maker_kind: caller.actor.kind,
       maker_id: caller.actor.id,
+      family_id: familyOf(id, caller.actor),
       last_address: null,
     };
     await this.repository.insert(tx, row);
     const changes = [
       { field: 'name', new: name },
       { field: 'expires', new: expires },
-      ...(scopes ? [{ field: 'scopes', new: scopes }] : []),
-      ...(networks ? [{ field: 'networks', new: networks }] : []),
+      { field: 'scopes', new: scopes },
+      { field: 'networks', new: networks },
+      { field: 'unknown_fields', new: ignoresUnknownFields ? 'ignore' : 'refuse' },
     ];
     await this.audit.record(tx, caller, [
       { action: 'api_key.created', target: { kind: 'api_key', id }, changes },
@@ -208,36 +172,7 @@ export class ApiKeysService {
   }
 }
 
-const rightsIn = ({ scopes, networks, expires }: ApiKeyEntity): KeyRights => ({
-  scopes: scopes && fromJson(scopes),
-  networks: networks && fromJson(networks),
-  expires,
-});
-
-const actorOf = (row: ApiKeyEntity): KeyActor => ({
-  kind: 'key',
-  id: row.id,
-  rights: rightsIn(row),
-  ignoresUnknownFields: row.ignores_unknown_fields === 1,
-});
-
-function shown(row: ApiKeyEntity, time: DbTime): ApiKey {
-  const { id, name, created, revoked, last_used, last_address, maker_kind, maker_id } = row;
-  return {
-    id,
-    name,
-    state: stateOf(row, time),
-    created,
-    revoked,
-    last_used,
-    last_address,
-    ...rightsIn(row),
-    ignoresUnknownFields: row.ignores_unknown_fields === 1,
-    maker: { kind: maker_kind ?? 'unknown', id: maker_id },
-  };
-}
-
-function stateOf({ revoked, expires }: Pick<ApiKeyEntity, 'revoked' | 'expires'>, time: DbTime): KeyState {
-  if (revoked !== null) return 'revoked';
-  return expires !== null && expires <= time ? 'expired' : 'active';
+/** A key of the full level is no more bound than a Webmaster, and keys that a Webmaster makes are counted for themselves. */
+function familyOf(id: string, maker: Actor): string {
+  return maker.kind === 'key' && isLimited(maker) ? maker.family : id;
 }

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
 import { Changes } from '../common/changes.js';
 import { ProblemError } from '../common/errors.js';
+import { withoutKeys, withoutSecrets } from '../common/mask-secrets.js';
 import { truncated } from '../common/text.js';
 import { type DbTime, toDbTime } from '../common/time.js';
 import { uuidsInOrder } from '../common/uuid.js';
@@ -77,8 +78,8 @@ export class AuditService {
 
   /**
    * Records a failed login, once a minute for a name and an address on all instances together: its time is the start of that
-   * minute, as that of its id is, by which events are ordered and cut. The name is stored as it was
-   * typed, 64 characters of it: it may be a password that was typed into the wrong field.
+   * minute, as that of its id is, by which events are ordered and cut. The name is stored as it was typed, 64 characters of
+   * it, without what looks like an API key or a session: it may still be a password that was typed into the wrong field.
    * @param key the name as it is compared. @param user the one that it names; unknown and blocked names are recorded too.
    */
   async recordFailedLogin(
@@ -86,7 +87,7 @@ export class AuditService {
     request: { requestId: string; ip: string },
   ): Promise<void> {
     const target = { kind: 'user', id: user ?? NO_TARGET } as const;
-    const changes = [{ field: 'username', new: truncated(name, MAX_NAME) }];
+    const changes = [{ field: 'username', new: truncated(withoutSecrets(name), MAX_NAME) }];
     const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
     const [row] = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
     const id = idOfMinute(JSON.stringify([key, networkOf(request.ip)]), Date.now());
@@ -185,7 +186,7 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
     action,
     target_kind: target.kind,
     target_id: target.id,
-    changes: (changes instanceof Changes ? changes : Changes.of(changes ?? [])).text,
+    changes: (changes instanceof Changes ? changes : Changes.of(changes ?? [])).textAfter(withoutKeys),
     request_id: caller.requestId,
     ip: caller.ip,
   }));

@@ -2,8 +2,9 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
 import type { Request, Response } from 'express';
+import { countedFor } from '../access/actor.js';
 import { Public } from '../access/decorators.js';
-import { ApiKeysService } from '../api-keys/api-keys.service.js';
+import { KeyUse } from '../api-keys/key-use.service.js';
 import { unauthenticated } from '../common/errors.js';
 import { networkOf } from '../http/network.js';
 import { RateLimit } from './rate-limit.js';
@@ -36,7 +37,7 @@ export class AccessGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly rates: RateLimit,
-    private readonly keys: ApiKeysService,
+    private readonly use: KeyUse,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -55,8 +56,8 @@ export class AccessGuard implements CanActivate {
       throw error;
     }
     const { actor, ip = '' } = request;
-    await this.rates.count(actor.kind === 'user' ? 'user' : 'key', actor.id ?? '', response);
-    if (actor.kind === 'key') await this.keys.noteAddress(actor.id, ip);
+    await this.rates.count(actor.kind === 'user' ? 'user' : 'key', countedFor(actor), response);
+    if (actor.kind === 'key') await this.use.noteAddress(actor.id, ip);
     return true;
   }
 }

@@ -11,6 +11,7 @@ import {
   importFolderCheck,
   nodeCheck,
 } from './doctor-checks.js';
+import { keyRiskChecks } from './key-checks.js';
 import { type Finding, codeOf, fail, ok } from './finding.js';
 import {
   auditCheck,
@@ -23,7 +24,6 @@ import {
   secretChecks,
 } from './security-checks.js';
 import { dropFolderCheck, fileChecks } from './security-files.js';
-import { keyChecks } from './security-keys.js';
 
 type Check = (env: Env, application: Application) => Finding[] | Promise<Finding[]>;
 
@@ -45,7 +45,7 @@ const SECURITY_CHECKS: readonly [subject: string, check: Check][] = [
   ['audit', auditCheck],
   ['files', fileChecks],
   ['drop folder', dropFolderCheck],
-  ['api keys', keyChecks],
+  ['api keys', keyRiskChecks],
 ];
 
 interface DoctorFlags {

@@ -18,7 +18,8 @@ export function summary(run: ImportRunDto): string {
     const rows = hits.map(({ name, value, limit }) => [name, value, limit]);
     parts.push('Guards that were hit:\n', table([['Guard', 'Value', 'Limit'], ...rows]));
   }
-  const problems = run.problems.slice(0, MAX_PROBLEMS);
+  // All that is wrong with a file is corrected at once; of its rows, some are enough.
+  const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
   if (problems.length > 0) {
     const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
     parts.push('Problems:\n', table([['Line', 'Field', 'Code', 'What is wrong'], ...rows]));

@@ -1,47 +1,51 @@
+import { existsSync } from 'node:fs';
 import { WEBMASTER } from '../access/roles.js';
-import { now } from '../common/time.js';
+import { type DbTime, now, secondsFrom } from '../common/time.js';
+import type { Env } from '../config/env.js';
+import { sqliteFile } from '../database/engine/connection-options.js';
+import { openDatabase } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
-import { type Finding, ok, warn } from './finding.js';
+import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
-interface StoredKey {
+/** What the two doctors find in the API keys: `doctor` whether they can be used, `doctor --security` what is risky. */
+
+/** What is asked of a key. In a database of an earlier version it has less. */
+export interface StoredKey {
   id: string;
   name: string;
-  expires: string | null;
-  revoked: string | null;
-  scopes: string | null;
-  maker_kind: string | null;
-  maker_id: string | null;
+  created: DbTime;
+  expires: DbTime | null;
+  revoked: DbTime | null;
+  last_used: DbTime | null;
+  /** What it may do; unknown or null: everything. */
+  scopes?: string | null;
+  maker_kind?: string | null;
+  maker_id?: string | null;
 }
 
 /** Keys that a finding names; the rest are counted. */
 const NAMED = 5;
+const UNUSED_DAYS = 90;
 
-/** Whether there are usable keys, which of them have no end or full rights, and whose maker has lost the right to make them. */
+const readKeys = (sql: Sql): Promise<StoredKey[]> =>
+  sql.query<StoredKey>('SELECT * FROM api_keys ORDER BY id');
+
+const usableOf = (keys: readonly StoredKey[], time: DbTime): StoredKey[] =>
+  keys.filter(({ revoked, expires }) => revoked === null && (expires === null || expires > time));
+
+const isLimited = ({ scopes }: StoredKey): boolean => (scopes ?? null) !== null;
+
+/** Whether there are usable keys, and whose maker has lost the right to make them. */
 export async function keyChecks(sql: Sql): Promise<Finding[]> {
-  const all = await sql.query<StoredKey>(
-    'SELECT id, name, expires, revoked, scopes, maker_kind, maker_id FROM api_keys ORDER BY id',
-  );
-  const time = now();
-  const usable = all.filter(
-    ({ revoked, expires }) => revoked === null && (expires === null || expires > time),
-  );
+  const all = await readKeys(sql);
+  const usable = usableOf(all, now());
   if (usable.length === 0)
     return warn('api keys', 'none is usable; create one with "rollcall keys create NAME"');
-  const endless = usable.filter(({ expires }) => expires === null);
-  const full = usable.filter(({ scopes }) => scopes === null);
-  const traits = [...listed(endless, 'without expiry'), ...listed(full, 'with full rights')];
+  const limited = usable.filter(isLimited).length;
   return [
-    ...ok('api keys', [`${usable.length} usable`, ...traits].join('; ')),
+    ...ok('api keys', `${usable.length} usable, ${limited} of them limited by scopes`),
     ...(await makerCheck(sql, all, usable)),
   ];
-}
-
-const listed = (keys: readonly StoredKey[], what: string): string[] =>
-  keys.length === 0 ? [] : [`${keys.length} ${what}: ${named(keys)}`];
-
-function named(keys: readonly StoredKey[]): string {
-  const names = keys.slice(0, NAMED).map(({ id, name }) => `${name} (${id})`);
-  return names.join(', ') + (keys.length > NAMED ? ` and ${keys.length - NAMED} more` : '');
 }
 
 /** A key outlives its maker's role, and so does every key that was made with it. */
@@ -69,7 +73,50 @@ async function makerCheck(
 /** The user at the beginning of a chain of keys; undefined for keys of the service, and of versions that did not note it. */
 function makerOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string | undefined {
   let at: StoredKey | undefined = key;
-  // A key is older than those that it makes, so that the chain ends.
-  while (at?.maker_kind === 'key') at = byId.get(at.maker_id ?? '');
+  const seen = new Set<StoredKey>(); // a database that was changed by hand may hold a circle
+  while (at?.maker_kind === 'key' && !seen.has(at)) {
+    seen.add(at);
+    at = byId.get(at.maker_id ?? '');
+  }
   return at?.maker_kind === 'user' ? (at.maker_id ?? undefined) : undefined;
+}
+
+/** The risks of the keys that can be used now, in a database that the service has made. */
+export async function keyRiskChecks(env: Env): Promise<Finding[]> {
+  const file = sqliteFile(env);
+  if (file !== undefined && !existsSync(file)) return ok('api keys', 'none, as there is no database yet');
+  const database = await openDatabase(env);
+  try {
+    return keyRisks(await readKeys(database), now());
+  } catch (error) {
+    return fail('api keys', `cannot be read (${codeOf(error)}); see "rollcall doctor"`);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The risks of those keys that can be used at a time. */
+export function keyRisks(all: readonly StoredKey[], time: DbTime): Finding[] {
+  const keys = usableOf(all, time);
+  const long = secondsFrom(time, -UNUSED_DAYS * 24 * 60 * 60);
+  const lists: [keys: StoredKey[], what: string][] = [
+    [keys.filter(({ expires }) => expires === null), 'never expire; make new ones with --expires'],
+    [keys.filter((key) => !isLimited(key)), 'may do everything a Webmaster may'],
+    [
+      keys.filter(({ last_used, created }) => (last_used ?? created) < long),
+      `were not used for ${UNUSED_DAYS} days; revoke them`,
+    ],
+  ];
+  const found = lists.flatMap(([some, what]) =>
+    some.length === 0 ? [] : warn('api keys', `${some.length} of ${keys.length} ${what}: ${named(some)}`),
+  );
+  return found.length > 0
+    ? found
+    : ok('api keys', `${keys.length} usable, all with an end and limited rights`);
+}
+
+/** The first names, quoted, since a name is text of whoever made the key, with the ids that revoke them. */
+function named(keys: readonly StoredKey[]): string {
+  const names = keys.slice(0, NAMED).map(({ id, name }) => `${JSON.stringify(name)} (${id})`);
+  return names.join(', ') + (keys.length > NAMED ? ` and ${keys.length - NAMED} more` : '');
 }

@@ -39,6 +39,11 @@ export class Changes {
     return (this.known.text ??= toJson(this.known.set ?? compact(this.known.list ?? [])));
   }
 
+  /** The text for readers who may not see all of it. @param mask leaves JSON as JSON. */
+  textAfter(mask: (text: string) => string): ChangesText {
+    return mask(this.text) as ChangesText;
+  }
+
   get list(): readonly FieldChange[] {
     return (this.known.list ??= listOf(this.parsed));
   }

@@ -3,12 +3,22 @@ import { domainToASCII } from 'node:url';
 const PRINTABLE = /^[ -~]*$/;
 
 /**
- * Characters that nobody sees: default-ignorable ones (Hangul fillers, variation selectors, tags, soft hyphens and spaces
- * of no width among them), controls of direction, non-characters, separators of lines, anchors of annotations, and the
- * braille pattern without a dot. With one of them `admin` would be two users who look the same.
+ * Characters with a blank for a glyph, or none, that no property of Unicode tells from others: the filler of the
+ * Khitan script, the braille pattern without a dot, the place of an object, two blanks of hieroglyphs and a musical note
+ * without a head.
  */
-const UNSEEN =
-  /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\p{Zl}\p{Zp}\u2800\ufff9-\ufffb]/gu;
+const BLANK = '\\u{16fe4}\\u2800\\ufffc\\u{13441}\\u{13442}\\u{1d159}';
+/**
+ * Characters that nobody sees: default-ignorable ones (Hangul fillers, variation selectors, tags, soft hyphens and spaces
+ * of no width among them), controls of direction and all other format controls (anchors of annotations, joiners of
+ * hieroglyphs; marks of Arabic and Syriac numbers are among them, which no name has), non-characters, separators of lines, and
+ * blanks. With one of them `admin` would be two users who look the same. Private and unassigned characters are none: names in
+ * Chinese have them, where a font or a newer Unicode shows them.
+ */
+const UNSEEN = new RegExp(
+  `[\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Cf}\\p{Noncharacter_Code_Point}\\p{Zl}\\p{Zp}${BLANK}]`,
+  'gu',
+);
 
 /**
  * What running text may not hold either: it would change the order of what is read, or hide a message. The others are

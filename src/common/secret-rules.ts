@@ -22,7 +22,7 @@ export interface PasswordFault {
 
 /**
  * The rules of a new password (interface §2, NIST SP 800-63B 3.1.1.2), at every door: any characters but control
- * characters, `minLength` to 128 of them, and not one that a guesser tries early. Without `isWord` the list of common
+ * characters, `minLength` to 128 of them, spaces in a row counted as one, and not one that a guesser tries early. Without `isWord` the list of common
  * passwords is left out.
  * @param password in NFC, as it is stored.
  * @returns the first broken rule.
@@ -33,8 +33,9 @@ export function passwordFault(password: string, context: PasswordContext): Passw
     return { code: 'too_long', message: `may have at most ${MAX_PASSWORD} characters` };
   }
   if (password.trim() === '') return { code: 'blank', message: 'may not be blank' };
-  if (characters(password) < minLength) {
-    return { code: 'too_short', message: `must have at least ${minLength} characters` };
+  if (counted(password) < minLength) {
+    const message = `must have at least ${minLength} characters, spaces in a row counted as one`;
+    return { code: 'too_short', message };
   }
   if (!isCleanText(password)) {
     return { code: 'invalid_format', message: 'may not hold control characters or broken Unicode' };
@@ -48,6 +49,9 @@ export function passwordFault(password: string, context: PasswordContext): Passw
   }
   return undefined;
 }
+
+/** Characters of a password (OWASP ASVS 2.1.1): spaces in a row are one. They stay in the password, which is never changed. */
+const counted = (password: string): number => characters(password.replace(/\p{Zs}+/gu, ' '));
 
 /** Whether an API key that a person chose can be guessed: too few characters that no list or pattern explains. */
 export function isGuessableKey(key: string, guesses?: Guesses): boolean {

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ProblemError, errorCode } from '../common/errors.js';
 import { CHECK_MILLIS, FILE_MILLIS, HEADERS_MILLIS, HEADER_BYTES } from './bounds.js';
+import { hostFault } from './host-header.js';
 import { linger } from './unread-body.js';
 
 interface Classes {
@@ -23,6 +24,7 @@ const LIMITS = {
   handshakeTimeout: HEADERS_MILLIS, // of TLS: Node waits 120 s
   connectionsCheckingInterval: CHECK_MILLIS,
   requireHostHeader: false, // `serve` refuses it, in the form of every other answer
+  joinDuplicateHeaders: true, // of two Host headers, Node.js would take the first and forget the other
 };
 
 /**
@@ -99,11 +101,9 @@ export function boundedServer(
 /** The connection ended within a request. */
 const BROKE_OFF = 'HPE_INVALID_EOF_STATE';
 
-/** HTTP/1.1 asks for it (RFC 9112, section 3.2). */
-function withoutHost({ headers, httpVersion }: IncomingMessage): ProblemError | undefined {
-  return headers.host === undefined && httpVersion === '1.1'
-    ? malformed('The Host header is missing.')
-    : undefined;
+function withoutHost(request: IncomingMessage): ProblemError | undefined {
+  const fault = hostFault(request);
+  return fault === undefined ? undefined : malformed(fault);
 }
 
 /** A whole URL as the target (RFC 9112, section 3.2.2) must be one: Express answers others by itself. */

@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@ne
 import type { Request, Response } from 'express';
 import { pathOf } from '../telemetry/observe.js';
 import { ProblemError } from '../common/errors.js';
+import { withoutSecrets } from '../common/mask-secrets.js';
 import { Log } from '../telemetry/log.js';
 import { FirstAnswer, REPLAYED, type SentAnswer } from './first-answer.js';
 import { toProblem, toProblemError } from './problem.js';
@@ -40,7 +41,7 @@ export class ErrorFilter implements ExceptionFilter {
       .status(error.status)
       .set(error.extras.headers ?? {})
       .set('Content-Type', asksForPlainJson(request) ? 'application/json' : 'application/problem+json')
-      .send(JSON.stringify(problem));
+      .send(withoutSecrets(JSON.stringify(problem)));
   }
 }
 

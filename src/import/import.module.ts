@@ -17,6 +17,7 @@ import { RevertPlanner } from './plan/revert-planner.js';
 import { RowFacts } from './plan/row-facts.js';
 import { FailedRows } from './report/failed-rows.js';
 import { ImportReportRepository } from './report/import-report.repository.js';
+import { RunRows } from './report/run-rows.js';
 import { RunEvents } from './report/run-events.js';
 import { RunWatchers } from './report/run-watchers.js';
 import { UsersExport } from './report/users-export.js';
@@ -24,12 +25,17 @@ import { Applier } from './apply/applier.service.js';
 import { FuseGuard } from './apply/fuse-guard.service.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
+import { WaitingRuns } from './apply/waiting-runs.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { ImportLane } from './apply/import-lane.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { LeasesModule } from '../leases/leases.module.js';
 import { RunProcess } from './apply/run-process.service.js';
 import { RunQueue } from './apply/run-queue.service.js';
+import { AlertSender } from './alerts/alert-sender.service.js';
+import { Alerts } from './alerts/alerts.service.js';
+import { FourEyes } from './runs/four-eyes.service.js';
+import { OverdueImports } from './runs/overdue-imports.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
@@ -41,6 +47,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportStore,
     ImportLane,
     ImportWorker,
+    WaitingRuns,
     RunProcess,
     FuseGuard,
     RunQueue,
@@ -54,6 +61,10 @@ import { UsersExportController } from './users-export.controller.js';
     GuardSettings,
     Applier,
     ScheduleService,
+    OverdueImports,
+    FourEyes,
+    AlertSender,
+    Alerts,
     FailedRows,
     RunEvents,
     RunWatchers,
@@ -63,6 +74,7 @@ import { UsersExportController } from './users-export.controller.js';
     ImportRowsRepository,
     ImportFilesRepository,
     ImportReportRepository,
+    RunRows,
   ],
   exports: [ImportsService, ImportStore, RunQueue, RunEvents, UsersExport],
 })

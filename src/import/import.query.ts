@@ -21,9 +21,16 @@ export class RowsQuery extends Page {
 
   @PatternParam(/^[a-z_]{1,32}$/, 'must be an error code', {
     maxLength: 32,
-    description: 'Code of the first error.',
+    description: 'Code of the first error or warning.',
   })
   code?: string;
+
+  @PatternParam(/^-?\d{1,10}$/, 'must be the cursor of a page', {
+    maxLength: 11,
+    description:
+      'From the `Link: rel="next"` header of the page before. Every page of such a walk costs the same.',
+  })
+  after?: string;
 }
 
 export class ExportQuery {

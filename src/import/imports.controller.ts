@@ -4,8 +4,9 @@ import type { Request, Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { type Present, answer } from '../access/repeatable.js';
+import { ProblemError } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
-import { page } from '../http/page.js';
+import { nextPage, page } from '../http/page.js';
 import { streamText } from '../http/stream.js';
 import { ImportOptions } from './runs/import-options.js';
 import { RowsQuery, RunsQuery } from './import.query.js';
@@ -101,9 +102,19 @@ export class ImportsController {
   @DocRows()
   @Requires('imports.read')
   @Accepts({ query: RowsQuery })
-  async rows(@Param('import_id') id: string, @CheckedQuery() query: RowsQuery): Promise<ImportRowPageDto> {
+  async rows(
+    @Param('import_id') id: string,
+    @CheckedQuery() query: RowsQuery,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ImportRowPageDto> {
     const filter = { outcomes: query.outcome, code: query.code };
-    const { count, rows } = await this.imports.listRows(id, filter, page(query));
+    if (query.after !== undefined && query.offset > 0) {
+      throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
+    }
+    const place = { ...page(query), ...(query.after !== undefined && { after: Number(query.after) }) };
+    const { count, rows, next } = await this.imports.listRows(id, filter, place);
+    if (next !== undefined) response.links({ next: nextPage(request, String(next)) });
     return { Count: count, Results: rows.map(presentRow) };
   }
 
@@ -134,7 +145,8 @@ export class ImportsController {
   @Decision(
     'apply',
     'Apply a plan, or approve a parked run',
-    'It is planned again first. If the new plan differs, the run ends as `superseded`.',
+    'It is planned again first. If the new plan differs, the run ends as `superseded`. A plan that would block your own account ' +
+      'is 403 `self_block`. A run whose starter has lost the rights is `cancelled`.',
   )
   async apply(
     @Param('import_id') id: string,

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { ChangeProblems, LOCATION, Problems, REQUEST_BODY, STREAM, Secured } from '../http/docs.js';
+import { ChangeProblems, LOCATION, NEXT, Problems, REQUEST_BODY, STREAM, Secured } from '../http/docs.js';
 import type { ErrorCode } from '../common/errors.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
 import { ImportOptions } from './runs/import-options.js';
@@ -76,11 +76,13 @@ export const DocRows = () =>
   applyDecorators(
     ApiOperation({
       summary: 'Rows of an import with their outcomes',
-      description: 'Unchanged rows are counted in the run and not kept.',
+      description:
+        'Unchanged rows are counted in the run, and not kept unless they have a warning: errors of a row whose outcome is not ' +
+        '`error`. The `Link: rel="next"` header leads to the next page.',
     }),
     RunId(),
     ApiQuery({ type: RowsQuery }),
-    ApiResponse({ status: 200, description: 'A page of rows.', type: ImportRowPageDto }),
+    ApiResponse({ status: 200, description: 'A page of rows.', type: ImportRowPageDto, headers: NEXT }),
     Guarded('malformed_uuid', 'not_found'),
   );
 
@@ -94,7 +96,7 @@ export const DocFailedCsv = () =>
     }),
     RunId(),
     Csv('The rows.'),
-    Guarded('malformed_uuid', 'not_found'),
+    Guarded('malformed_uuid', 'not_found', 'file_lost'),
   );
 
 export const DocEvents = () =>

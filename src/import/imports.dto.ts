@@ -36,16 +36,22 @@ class ImportActorDto {
 
 class ImportProgressDto {
   @ApiProperty({ enum: RUN_STATES }) phase!: string;
-  @ApiProperty({ type: 'integer' }) rows_done!: number;
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'The share of the rows that the work is done for, over all phases: a row is planned, then applied.',
+  })
+  rows_done!: number;
   @ApiProperty({
     type: 'integer',
     nullable: true,
     description: 'null until the file has been read to its end.',
   })
   rows_total!: number | null;
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, description: 'Of the present phase.' })
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, description: 'Of the whole run.' })
   percent!: number;
-  @ApiProperty({ type: 'integer', nullable: true }) eta_seconds!: number | null;
+  @ApiProperty({ type: 'integer', nullable: true, description: 'To the end of the run.' }) eta_seconds!:
+    number | null;
 }
 
 class ImportMissingDto {
@@ -122,7 +128,7 @@ export class ImportRunDto {
   @ApiProperty({
     type: [ImportProblemDto],
     maxItems: MAX_PROBLEMS,
-    description: 'Why the file was refused, or the first 50 rows with an error.',
+    description: 'Why the file was refused, or the first 50 rows with an error or a warning.',
   })
   problems!: ImportProblemDto[];
 }

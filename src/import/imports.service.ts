@@ -12,7 +12,7 @@ import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportOptions } from './runs/import-options.js';
-import { ImportReportRepository, type RowFilter } from './report/import-report.repository.js';
+import { type Place, type RowFilter, type RowPage, RunRows } from './report/run-rows.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import {
@@ -27,8 +27,11 @@ import {
   newRun,
   startOf,
 } from './runs/import-run.js';
+import { FourEyes } from './runs/four-eyes.service.js';
+import { OverdueImports } from './runs/overdue-imports.service.js';
 import type { StagedRow } from './runs/import-row.js';
 import { ImportWorker } from './apply/import-worker.service.js';
+import { WaitingRuns } from './apply/waiting-runs.service.js';
 
 export type { RowFilter, RunFilter };
 
@@ -42,9 +45,12 @@ export class ImportsService {
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
-    private readonly report: ImportReportRepository,
+    private readonly report: RunRows,
+    private readonly overdue: OverdueImports,
+    private readonly fourEyes: FourEyes,
     private readonly files: ImportFilesRepository,
     private readonly worker: ImportWorker,
+    private readonly waiting: WaitingRuns,
     private readonly transactions: TransactionRunner,
     private readonly audit: AuditService,
     private readonly env: Env,
@@ -65,25 +71,33 @@ export class ImportsService {
     return this.runs.list(filter);
   }
 
+  /** A page of the rows of a run, as `RunRows.page`. @throws ProblemError `not_found`. */
   async listRows(
     id: string,
     filter: RowFilter,
-    page: { offset: number; limit: number },
-  ): Promise<{ count: number; rows: StagedRow[] }> {
-    await this.get(id);
-    return this.report.list(id, filter, page);
+    place: Partial<Place> & Omit<Place, 'after'>,
+  ): Promise<RowPage> {
+    return this.report.page(await this.get(id), filter, place);
   }
 
   /**
    * Applies a plan, or approves a parked run. It is planned again first, and superseded if the new plan differs. From then
    * on the run needs the rights of both: who started it, and who has approved it.
    * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision; `insufficient_scope`
-   * for a key that may not change this data set. So do `reject` and `cancel`.
+   * for a key that may not change this data set. So do `reject` and `cancel`. And `self_block` where the plan would block
+   * the caller, `forbidden` for who has sent the file where IMPORT_FOUR_EYES is on.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
-    return this.decide(id, caller, WAITING, 'import.approved', ({ options }) => {
+    await this.waiting.endIfLost(id);
+    await this.fourEyes.check(await this.get(id), caller);
+    if (caller.actor.kind === 'user' && (await this.rows.blocks(id, caller.actor.id))) {
+      const detail = `Import ${id} would block your own account: another Webmaster or key has to decide on it.`;
+      throw new ProblemError('self_block', detail);
+    }
+    return this.decide(id, caller, WAITING, 'import.approved', ({ options, state }) => {
       if (options.allow_privileged) assertScope(caller.actor, 'webmasters');
-      return { state: 'queued', approved: true, approver: caller.actor };
+      const anew: RunChange = state === 'planned' ? { percent: 0, rowsDone: 0 } : {}; // a dry run was done
+      return { ...anew, state: 'queued', approved: true, approver: caller.actor };
     });
   }
 
@@ -137,15 +151,12 @@ export class ImportsService {
 
   /** Whether no import has completed within IMPORT_OVERDUE_HOURS; undefined when that is not set. */
   async isOverdue(): Promise<boolean | undefined> {
-    const hours = this.env.IMPORT_OVERDUE_HOURS;
-    if (hours === undefined) return undefined;
-    const last = await this.lastCompleted();
-    return last === null || last < secondsFrom(now(), -hours * 60 * 60);
+    return this.overdue.isOverdue();
   }
 
   /** When the last import completed. */
   async lastCompleted(): Promise<DbTime | null> {
-    return this.runs.lastFinished(['completed', 'completed_with_errors']);
+    return this.overdue.lastCompleted();
   }
 
   /** Imports that wait for an operator. */

@@ -6,6 +6,7 @@ import { LogOutput } from './log-output.js';
 import { type Observer, type Outcome, pathOf } from './observe.js';
 import { originOf } from '../common/error-origin.js';
 import { errorCode } from '../common/errors.js';
+import { withoutSecrets } from '../common/mask-secrets.js';
 import { isoNow } from '../common/time.js';
 
 /** Characters per write: this many stay whole in a pipe that several workers write to. */
@@ -13,7 +14,7 @@ const MAX_WAITING = 2048;
 
 /**
  * Writes one JSON line per event to standard output, or to standard error for the command line. Bodies, headers and query
- * strings are never logged, because they hold secrets. The lines of requests are written together, at the end of a turn
+ * strings are never logged, because they hold secrets; what looks like a credential in the rest is masked. The lines of requests are written together, at the end of a turn
  * of the event loop.
  */
 @Injectable()
@@ -44,7 +45,7 @@ export class Log implements Observer {
       path: pathOf(request),
       ...(outcome === 'aborted' ? { aborted: true } : { status: outcome }),
       ms: Math.round(ms * 10) / 10,
-      ...(outcome !== 'aborted' && REFUSED.has(outcome) && senderOf(request)),
+      ...senderOf(request),
     });
   }
 
@@ -81,7 +82,8 @@ export class Log implements Observer {
     this.write();
   }
 
-  private keep(line: string): void {
+  private keep(logged: string): void {
+    const line = withoutSecrets(logged);
     if (this.waiting.length + line.length > MAX_WAITING) this.write();
     if (this.waiting === '') {
       setImmediate(() => {
@@ -100,9 +102,7 @@ export class Log implements Observer {
   }
 }
 
-/** Refusals are logged with actor and address: without them an attack looks like a mistake. */
-const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
-/** Without an actor when the credentials were refused. */
+/** Without an actor where the credentials were refused, or none were asked for. */
 const senderOf = ({ actor, ip }: Partial<Request>) => ({
   ...(actor && { actor_kind: actor.kind, actor_id: actor.id }),
   ip,

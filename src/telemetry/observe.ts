@@ -1,8 +1,11 @@
 import type { Request, Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { holdsSecret } from '../common/mask-secrets.js';
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/;
+/** The id is logged and stored as it is: one that looks like a credential is none. */
+const isAcceptable = (id: string): boolean => ACCEPTABLE.test(id) && !holdsSecret(id);
 
 /** How a request ended: the status of a whole answer, or `aborted` where the client broke off before it had all of it. */
 export type Outcome = number | 'aborted';
@@ -20,7 +23,7 @@ export interface Observer {
 export function observe(...observers: readonly Observer[]): (request: Request, response: Response) => void {
   return (request, response) => {
     const sent = request.headers['x-request-id'];
-    request.requestId = typeof sent === 'string' && ACCEPTABLE.test(sent) ? sent : randomUUID();
+    request.requestId = typeof sent === 'string' && isAcceptable(sent) ? sent : randomUUID();
     response.setHeader('X-Request-Id', request.requestId);
     const started = performance.now();
     response.on('close', () => {

@@ -112,11 +112,12 @@ export class UsersService {
     caller: Caller,
   ): Promise<void> {
     errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
-    if (errors.length === 0 && !value.password) return;
+    if (errors.length === 0 && !value.password && !value.current_password) return;
     const current = await this.get(uuid, caller);
     if (blocksSelf(caller, current, value)) throw toProblem([SELF_BLOCK]);
     assertPrivilege(caller, current, judged(value, errors, current).after);
     errors.push(...(await this.passwordErrors(value, errors, current)));
+    errors.push(...(await this.proofErrors(value, errors, current, caller)));
     assertFields(value, errors, current);
   }
 
@@ -130,12 +131,9 @@ export class UsersService {
     keepSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
     errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
     errors.push(...(await this.passwordErrors(value, errors, current)));
-    const provesItself = value.password !== undefined;
-    if (provesItself && newErrors(value, errors, current).length === 0) {
-      errors.push(...(await this.ownPassword.errors(current, value.current_password, caller)));
-    }
+    errors.push(...(await this.proofErrors(value, errors, current, caller)));
     assertFields(value, errors, current);
-    return provesItself ? current : undefined;
+    return value.password === undefined ? undefined : current;
   }
 
   async isEmpty(): Promise<boolean> {
@@ -168,6 +166,22 @@ export class UsersService {
     });
   }
 
+  /** A current password is proven where it is needed, checked where it is sent for the same, and otherwise refused. */
+  private async proofErrors(
+    { current_password, ...value }: ChangedUserInput,
+    broken: readonly FieldError[],
+    current: User,
+    caller: Caller,
+  ): Promise<FieldError[]> {
+    const isSent = current_password !== undefined && current_password !== null;
+    const isOwn = isSelf(caller.actor, current.uuid) && value.password !== undefined;
+    const isBroken = broken.some(({ field }) => field === NOT_NEEDED.field);
+    if (!isOwn) return isSent && !isBroken ? [NOT_NEEDED] : [];
+    const isNeeded = isSent || !isWebmaster(caller.actor);
+    if (!isNeeded || newErrors(value, broken, current).length > 0) return [];
+    return this.ownPassword.errors(current, current_password, caller);
+  }
+
   /** Hashing is slow, so it is done before the transaction and not in it. */
   private async toPatch(input: ChangedUserInput, caller: Caller): Promise<UserPatch> {
     const { password, current_password: _, uuid: _uuid, created: _c, updated: _u, ...fields } = input;
@@ -184,6 +198,12 @@ export class UsersService {
     return outcome.user;
   }
 }
+
+const NOT_NEEDED: FieldError = {
+  field: 'current_password',
+  code: 'invalid_value',
+  message: "is only for a change of one's own password",
+};
 
 /**
  * Reports all errors of the fields at once, with those of the user as a whole. Where no field is wrong, the writer checks

@@ -54,6 +54,11 @@ const UNSEEN = [
   '\u3164',
   'a\u{e0041}b',
   'a\ufe0fb',
+  'a\u070fb',
+  '\u0600a',
+  'a\u{13430}b',
+  'a\u{1343f}b',
+  'a\u{16fe4}b',
 ];
 
 describe.each(Object.entries(FIELDS))('%s', (field, { column, value, cell = (text) => text }) => {

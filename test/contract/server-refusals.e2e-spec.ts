@@ -52,6 +52,41 @@ const REFUSED: Case[] = [
     'http://[',
   ],
   ['no host', () => 'GET /api/0.3/status HTTP/1.1\r\n\r\n', 400, 'malformed_request', '/api/0.3/status'],
+  ...[
+    'Host: a\r\nHost: b',
+    'Host: a\r\nhOsT: a',
+    'Host:\r\nHost: a',
+    'Host: a\r\nHost:',
+    'Host: a\r\nAccept: */*\r\nHost: a\r\nHost: a',
+    'Host: a, b',
+    'Host: a b',
+    'Host: me@a',
+    'Host: a/b',
+    'Host: http://a',
+    'Host: a:port',
+    'Host: [::1',
+    'Host: \xe9',
+  ].map((lines): Case => [
+    JSON.stringify(lines),
+    () => `GET /api/0.3/status HTTP/1.1\r\n${lines}\r\n\r\n`,
+    400,
+    'malformed_request',
+    '/api/0.3/status',
+  ]),
+  [
+    'two hosts in HTTP/1.0',
+    () => 'GET /api/0.3/status HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n',
+    400,
+    'malformed_request',
+    '/api/0.3/status',
+  ],
+  [
+    'two hosts with a whole URL as the target',
+    () => 'GET http://a/api/0.3/status HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
+    400,
+    'malformed_request',
+    'http://a/api/0.3/status',
+  ],
   [
     'a proxy',
     () => `CONNECT example.org:443 HTTP/1.1\r\n${HOST}\r\n`,
@@ -178,4 +213,16 @@ test('what follows a request and is none does not take its answer away', async (
   connection.socket.destroy();
   expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(text.match(/HTTP\/1\.1 \d+/g)).toHaveLength(1);
+});
+
+test('of two media types neither is taken', async () => {
+  const connection = await RawConnection.open(app.url);
+  const types = `${JSON_TYPE}Content-Type: text/csv\r\n`;
+  connection.socket.write(
+    `POST /api/0.3/users HTTP/1.1\r\n${HOST}${KEY()}${types}Content-Length: 2\r\n\r\n{}`,
+    'latin1',
+  );
+  const answer = lastAnswer(await connection.ended);
+  connection.socket.destroy();
+  expect(answer.status).toBe(415);
 });

@@ -81,8 +81,7 @@ async function importBoth(settings: Record<string, string>, kills: number) {
 async function progress(client: Client, id: string, share: number): Promise<void> {
   for (;;) {
     const { state, progress: at } = (await client.get(`/imports/${id}`)).body;
-    const done = state === 'applying' ? 0.3 + 0.7 * (at.percent / 100) : 0.3 * (at.percent / 100);
-    if (done >= share || !['queued', 'validating', 'applying'].includes(state)) return;
+    if (at.percent / 100 >= share || !['queued', 'validating', 'applying'].includes(state)) return;
   }
 }
 
@@ -96,7 +95,7 @@ test('a run that is killed again and again ends like an undisturbed one', async 
 });
 
 async function auditCount(settings: Record<string, string>): Promise<Json> {
-  const database = openDatabase(loadEnv(settings));
+  const database = await openDatabase(loadEnv(settings));
   try {
     return await database.query(
       "SELECT action, COUNT(*) AS count FROM audit_events WHERE action <> 'import.approved' GROUP BY action ORDER BY action",

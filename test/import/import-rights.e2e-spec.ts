@@ -92,7 +92,7 @@ describe.each(ENDS)('%s', (_, make, end) => {
     const { file, first } = aFile();
     const { id } = await imported(starter.client, file, `dry_run=true&${PRIVILEGED}`);
     await end(starter);
-    await apply(app.key, id);
+    expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(409);
     expect(why(await settled(app.key, id))).toEqual(CANCELLED);
     expect(await linked(app.key, first)).toBeUndefined();
   });

@@ -31,7 +31,13 @@ test('so many clients watch, the next one is told to come back, and a place that
   endless();
   const watchers = app.app.get(RunWatchers);
   const gone = new AbortController();
-  const actor = { kind: 'key', id: 'any', rights: FULL_RIGHTS, ignoresUnknownFields: false } as const;
+  const actor = {
+    kind: 'key',
+    id: 'any',
+    rights: FULL_RIGHTS,
+    family: 'any',
+    ignoresUnknownFields: false,
+  } as const;
   const ends: Promise<IteratorResult<ImportRun>>[] = [];
   for (let each = 0; each < MAX_WATCHERS; each++) ends.push(watchers.watch(id, actor, gone.signal).next());
   const refused = await app.key.get(`/imports/${id}/events`);

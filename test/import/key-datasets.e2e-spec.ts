@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app.js';
 import type { Answer, Client } from '../support/client.js';
-import { csv, imported, upload } from '../support/imports.js';
+import { counted, csv, imported, linked, settled, upload } from '../support/imports.js';
 import { problemOf } from '../support/people.js';
 
 /** A key of one data set starts, decides and undoes the runs of that one and of no other. */
@@ -72,4 +72,24 @@ test('a key of all data sets is one of each', async () => {
   for (const dataset of ['hr', 'it', 'default']) {
     expect((await upload(all, file(), `dataset=${dataset}`)).status).toBe(202);
   }
+});
+
+test('a user that another data set manages is not changed by a key of one: its row fails, the others do not', async () => {
+  const people = ['a', 'b'].map((letter) => `F-${letter}-${++n}`);
+  const lines = (phone: string, ids = people) =>
+    csv('ExternalId,Username,Email,Phone', ...ids.map((id) => `${id},${id},${id}@example.org,${phone}`));
+  expect((await imported(app.key, lines('1'), 'dataset=it')).state).toBe('completed');
+  const own = `F-own-${++n}`;
+  const { id } = (await upload(hr, lines('2', [...people, own]), 'dataset=hr')).body;
+  const run = await settled(app.key, id);
+  expect([run.state, counted(run)]).toEqual(['completed_with_errors', { created: 1, error: 2 }]);
+  expect(run.problems[0].code).toBe('insufficient_scope');
+  expect((await linked(app.key, people[0] ?? '')).phone).toBe('1');
+  // What does not change does no harm, and stays where it is.
+  const same = await settled(app.key, (await upload(hr, lines('1'), 'dataset=hr')).body.id);
+  expect([same.state, counted(same)]).toEqual(['completed', { unchanged: 2 }]);
+  expect((await app.key.get('/users/search?managed_by=it')).body.Count).toBeGreaterThanOrEqual(2);
+  const both = await keyWith('imports:write:hr', 'imports:write:it');
+  const done = await settled(app.key, (await upload(both, lines('3'), 'dataset=hr')).body.id);
+  expect([done.state, counted(done)]).toEqual(['completed', { updated: 2 }]);
 });

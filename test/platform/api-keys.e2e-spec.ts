@@ -59,6 +59,9 @@ test('several keys work side by side, until one is revoked, for good and at once
   expect(JSON.parse(audit[0]?.changes ?? '')).toEqual([
     { field: 'name', new: 'connector' },
     { field: 'expires', new: null },
+    { field: 'scopes', new: null },
+    { field: 'networks', new: null },
+    { field: 'unknown_fields', new: 'refuse' },
   ]);
 });
 

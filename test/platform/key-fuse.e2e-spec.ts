@@ -159,6 +159,7 @@ const keyActor = (id: string): KeyActor => ({
   kind: 'key',
   id,
   rights: FULL_RIGHTS,
+  family: id,
   ignoresUnknownFields: false,
 });
 
@@ -191,9 +192,9 @@ test('a change that blocks nobody costs no statement more', async () => {
     });
   expect(await cost('key', { phone: '1' })).toEqual(await cost('system', { phone: '2' }));
   const blocking = await cost('key', { status: 'Blocked' });
-  expect(blocking.filter((text) => text.includes('key_deactivations'))).toHaveLength(1); // the other one is cut: a count of rows
+  expect(blocking.filter((text) => text.includes('key_deactivations'))).toHaveLength(1); // the others are cut: a count of rows, and of blown makers
   await cost('system', { status: 'Active' });
-  expect(blocking.length).toBe((await cost('system', { status: 'Blocked' })).length + 2);
+  expect(blocking.length).toBe((await cost('system', { status: 'Blocked' })).length + 3);
 });
 
 test('clients that race on two instances pass the limit by no more than their number', async () => {

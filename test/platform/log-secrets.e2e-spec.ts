@@ -129,20 +129,18 @@ describe('the log of a service that is used in every way', () => {
     }
   });
 
-  test('has the sender and the address of a refusal, and of no other request', () => {
+  test('has the address of every request, and who sent it where that is known', () => {
     const senderOf = (name: string) => {
       const line = lines.find(({ request_id, msg }) => request_id === ids[name] && msg === 'request');
       return [line?.ip, line?.actor_kind, line?.actor_id];
     };
     for (const name of ['bad key 401', 'bad cookie 401', 'bad login 401'])
       expect([name, ...senderOf(name)]).toEqual([name, '127.0.0.1', undefined, undefined]);
-    expect(senderOf('other site 403')).toEqual([
-      '127.0.0.1',
-      'user',
-      expect.stringMatching(/^[0-9a-f-]{36}$/),
-    ]);
-    for (const name of ['good 200', 'malformed 400', 'fault in a write 500'])
-      expect([name, ...senderOf(name)]).toEqual([name, undefined, undefined, undefined]);
+    const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    for (const name of ['good 200', 'other site 403', 'logout 200'])
+      expect([name, ...senderOf(name)]).toEqual([name, '127.0.0.1', 'user', uuid]);
+    for (const name of ['query 200', 'bad query 400', 'malformed 400', 'invalid 422', 'fault in a write 500'])
+      expect([name, ...senderOf(name)]).toEqual([name, '127.0.0.1', 'key', uuid]);
   });
 
   test('has the stack of every internal error', () => {

@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import { assertContract } from './contract.js';
 
 /** Any JSON: tests reach into answers freely, and a wrong path is an undefined that no expectation accepts. */
@@ -15,6 +16,11 @@ export interface Answer {
 }
 
 type Headers = Record<string, string>;
+
+/** The bytes of an answer, as they were before the service compressed them for a client that accepts it. */
+function unpacked(bytes: Buffer, encoding: string | undefined): Buffer {
+  return encoding === 'gzip' && bytes.length > 0 ? gunzipSync(bytes) : bytes;
+}
 
 const PREFIX = '/api/0.3';
 
@@ -79,7 +85,9 @@ export class Client {
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
           response.on('error', reject);
           response.on('end', () => {
-            const text = Buffer.concat(chunks).toString('utf8');
+            const text = unpacked(Buffer.concat(chunks), response.headers['content-encoding']).toString(
+              'utf8',
+            );
             const cookie = response.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '';
             const flat = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
             resolve({

@@ -38,7 +38,7 @@ export async function importEverything(app: TestApp): Promise<void> {
   const stopped = await imported(key, csv(HEAD, person('p1')), 'dry_run=true');
   await ok(key.post(`/imports/${stopped.id}/cancel`), 202);
   const again = await imported(key, csv(HEAD, person('p1')), 'dataset=people&missing=block');
-  await ok(key.post(`/imports/${again.id}/apply`), 202);
+  await ok((await app.login()).post(`/imports/${again.id}/apply`), 202); // by a person, who must not be blocked by it
   await settled(key, again.id);
   await settled(key, (await ok(key.post(`/imports/${first.id}/revert`), 202)).body.id);
   await adopt(key);
@@ -85,6 +85,8 @@ async function read(key: Client, id: string): Promise<void> {
     await ok(key.get(`/imports/${run}/failed.csv`));
     for (const query of [
       'limit=5&offset=2',
+      'limit=5&after=7',
+      'outcome=created&limit=100&after=100',
       'outcome=error',
       'outcome=error&outcome=missing',
       'code=invalid_format',

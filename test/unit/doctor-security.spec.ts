@@ -10,7 +10,7 @@ import {
   proxyCheck,
   secretChecks,
 } from '../../src/cli/security-checks.js';
-import { type KeyFacts, keyFindings } from '../../src/cli/security-keys.js';
+import { type StoredKey, keyRisks } from '../../src/cli/key-checks.js';
 import type { Finding } from '../../src/cli/finding.js';
 
 const levels = (findings: Finding[]) => findings.map(({ level }) => level).join(' ');
@@ -75,15 +75,17 @@ test.each<[string, (env: ReturnType<typeof loadEnv>) => Finding[], Record<string
 
 test('keys are judged by their end, their rights and their use', () => {
   const now = '2026-11-22 00:00:00.000';
-  const key: KeyFacts = {
+  const key: StoredKey = {
+    id: '7',
+    revoked: null,
     name: 'hr',
     created: '2026-11-01 00:00:00.000',
     expires: '2027-01-01 00:00:00.000',
     last_used: null,
     scopes: '["users:read"]',
   };
-  const of = (...facts: Partial<KeyFacts>[]) =>
-    keyFindings(
+  const of = (...facts: Partial<StoredKey>[]) =>
+    keyRisks(
       facts.map((each) => ({ ...key, ...each })),
       now,
     );
@@ -93,12 +95,17 @@ test('keys are judged by their end, their rights and their use', () => {
   const [endless] = of({ expires: null, name: 'a "b"' });
   expect([endless?.level, endless?.message]).toEqual([
     'warn',
-    '1 of 1 never expire; make new ones with --expires: "a \\"b\\""',
+    '1 of 1 never expire; make new ones with --expires: "a \\"b\\"" (7)',
+  ]);
+  expect(of({ revoked: now, scopes: null }, { expires: now, scopes: null }, {})).toMatchObject([
+    { level: 'ok', message: '1 usable, all with an end and limited rights' },
   ]);
   expect(of({ scopes: null }, {})).toMatchObject([
-    { message: '1 of 2 may do everything a Webmaster may: "hr"' },
+    { message: '1 of 2 may do everything a Webmaster may: "hr" (7)' },
   ]);
   const [unused] = of({ created: '2026-08-01 00:00:00.000' });
   expect(unused?.message).toContain('were not used for 90 days');
-  expect(of(...Array.from({ length: 7 }, () => ({ scopes: null })))[0]?.message).toMatch(/("hr", ){5}…$/);
+  expect(of(...Array.from({ length: 7 }, () => ({ scopes: null })))[0]?.message).toMatch(
+    /: ("hr" \(7\)(, )?){5} and 2 more$/,
+  );
 });

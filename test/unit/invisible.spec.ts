@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { isCleanText } from '../../src/common/text.js';
 import { codePointOf, deceptiveIn, invisibleIn } from '../../src/common/invisible.js';
 
 const at = (code: number): string => String.fromCodePoint(code);
@@ -37,6 +38,58 @@ describe('characters that nobody sees', () => {
     expect(codePointOf('\u{e0041}')).toBe('U+E0041');
     expect(codePointOf('\u00ad')).toBe('U+00AD');
   });
+});
+
+describe('of all code points of Unicode', () => {
+  const JOINERS = [0x200c, 0x200d];
+  /** Blanks of which the properties say nothing. */
+  const BLANK = [0x2800, 0xfffc, 0x13441, 0x13442, 0x16fe4, 0x1d159];
+  /** What the interface names, and general categories that are never a visible character. Surrogates are broken text. */
+  const HIDDEN = [
+    /\p{Default_Ignorable_Code_Point}/u,
+    /\p{Bidi_Control}/u,
+    /\p{Noncharacter_Code_Point}/u,
+    /\p{Cf}/u,
+    /\p{Zl}|\p{Zp}/u,
+  ];
+  const REFUSED_AS_TEXT = /\p{Cc}|\p{Cs}/u;
+
+  test('those of a hidden property are refused, and no others', () => {
+    const wrong: string[] = [];
+    let hidden = 0;
+    for (let code = 0; code <= 0x10ffff; code++) {
+      const char = at(code);
+      const isHidden = BLANK.includes(code) || HIDDEN.some((property) => property.test(char));
+      if (isHidden) hidden++;
+      if ((invisibleIn(`é${char}b`) !== undefined) !== isHidden) wrong.push(codePointOf(char));
+      if (isCleanText(`é${char}b`) !== !REFUSED_AS_TEXT.test(char)) wrong.push(`text ${codePointOf(char)}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(hidden).toBeGreaterThan(4200);
+  });
+
+  test.each([
+    ['a letter', /\p{L}/u, [0x115f, 0x1160, 0x3164, 0xffa0, 0x13441, 0x13442]],
+    ['a number', /\p{N}/u, []],
+    ['punctuation', /\p{P}/u, []],
+    ['a symbol', /\p{S}/u, [0x2800, 0xfffc, 0x1d159]],
+    ['a space', /\p{Zs}/u, []],
+    ['of private use', /\p{Co}/u, []],
+  ])('%s is seen, apart from blanks', (_, category, blanks) => {
+    const refused: number[] = [];
+    for (let code = 0; code <= 0x10ffff; code++) {
+      const char = at(code);
+      if (category.test(char) && invisibleIn(char) !== undefined) refused.push(code);
+    }
+    expect(refused).toEqual(blanks);
+  });
+
+  test.each([0x600, 0x605, 0x6dd, 0x70f, 0x8e2, 0x110bd, 0x13430, 0x1343f, 0x1bca0, ...BLANK, ...JOINERS])(
+    '%i is found in a name',
+    (code) => {
+      expect(invisibleIn(`admin${at(code)}`)).toBe(at(code));
+    },
+  );
 });
 
 describe('joiners', () => {

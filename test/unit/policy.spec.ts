@@ -15,6 +15,7 @@ const KEY: Actor = {
   kind: 'key',
   id: '00000000-0000-4000-8000-000000000002',
   rights: FULL_RIGHTS,
+  family: '00000000-0000-4000-8000-000000000002',
   ignoresUnknownFields: false,
 };
 const SYSTEM: Actor = { kind: 'system', id: null };

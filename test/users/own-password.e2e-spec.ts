@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { TestApp } from '../support/app.js';
 import { stopClock } from '../support/clock.js';
 import { create } from '../support/factories.js';
@@ -78,4 +78,53 @@ test('guessing the current password is slowed down as a login is', async () => {
 
   await databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
   expect((await attempt(PASSWORD)).status).toBe(200);
+});
+
+describe('a current password is never ignored', () => {
+  const WRONG = [['current_password', 'invalid_value']];
+
+  test.each([PASSWORD, 'wrong'])(
+    'a user who changes nothing about the password sends %j',
+    async (current_password) => {
+      const { user, client } = await aPerson(app);
+      const answer = await client.put(`/users/${user.uuid}`, { known_as: 'Kim', current_password });
+      expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, WRONG]);
+      expect((await client.get('/users/me')).body.known_as).toBe('');
+    },
+  );
+
+  test('Webmasters and keys send one for somebody else', async () => {
+    const user = await create(app.key, { password: PASSWORD });
+    for (const client of [app.key, await app.login()]) {
+      const body = { password: NEW, current_password: PASSWORD };
+      for (const sent of [body, { ...body, password: null }, { current_password: PASSWORD }]) {
+        const answer = await client.put(`/users/${user.uuid}`, sent);
+        expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, WRONG]);
+      }
+    }
+    expect(await loginStatus(user.username, PASSWORD)).toBe(200);
+  });
+
+  test('one that breaks a rule of its own has one error', async () => {
+    const user = await create(app.key);
+    const answer = await app.key.put(`/users/${user.uuid}`, { current_password: 'x'.repeat(200) });
+    expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['current_password', 'too_long']]]);
+  });
+
+  test('Webmasters who send their own have it checked', async () => {
+    const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
+    const change = (body: object) => client.put(`/users/${user.uuid}`, body);
+    const wrong = await change({ password: NEW, current_password: 'wrong' });
+    expect([wrong.status, fieldErrorsOf(wrong)]).toEqual([422, WRONG]);
+    expect(await loginStatus(user.username, PASSWORD)).toBe(200);
+    expect((await change({ password: NEW, current_password: PASSWORD })).status).toBe(200);
+    expect(await loginStatus(user.username, NEW)).toBe(200);
+    expect((await change({ password: PASSWORD })).status).toBe(200);
+  });
+
+  test.each([null, ''])('%j is none', async (current_password) => {
+    const user = await create(app.key);
+    const answer = await app.key.put(`/users/${user.uuid}`, { known_as: 'Kim', current_password });
+    expect([answer.status, answer.body.known_as]).toEqual([200, 'Kim']);
+  });
 });

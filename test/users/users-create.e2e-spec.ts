@@ -152,3 +152,14 @@ test('the password is never shown, neither in answers nor in the audit', async (
   expect(`${row?.changes}${JSON.stringify(user)}`).not.toMatch(/plain secret|argon2|password_hash/);
   await app.login(user.username, password);
 });
+
+test.each(['current_password', 'uuid', 'created', 'updated', 'last_access', 'managed_by', 'password_hash'])(
+  '%s is no field of a new user, whatever its value',
+  async (field) => {
+    const sample = await create(app.key);
+    for (const value of [sample[field] ?? 'x', '', null, [], {}, false]) {
+      const answer = await app.key.post('/users', aUser({ [field]: value }));
+      expect(refusal(answer)).toEqual([422, `${field} unknown_field`]);
+    }
+  },
+);

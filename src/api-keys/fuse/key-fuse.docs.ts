@@ -21,7 +21,9 @@ export const DocResetFuse = () =>
       description:
         'A key that blocks more than `FUSE_MIN` users (50), or `FUSE_PERCENT` of the active ones (10) if that is more, ' +
         'within an hour gets 429 `fuse_blown`. This opens its fuse for an hour, and what it has blocked before counts no ' +
-        'more. A key may not reset its own fuse.',
+        'more. Keys that a key with `scopes` has made share its fuse; when that of a key without has blown, the keys that it ' +
+        'has made block nobody either. A key resets no fuse of its own family nor of a key that has made it (403 `forbidden`), ' +
+        'and none of a key with more scopes (403 `insufficient_scope`).',
     }),
     ApiParam({ name: 'key_id', ...KEY }),
     ApiResponse({ status: 200, description: 'It is open.', type: KeyFuseDto }),

@@ -11,6 +11,10 @@ import { RightsAndFuses1764550000000 } from './1764550000000-rights-and-fuses.js
 import { AuditSeals1764600000000 } from './1764600000000-audit-seals.js';
 import { LoginAddresses1764700000000 } from './1764700000000-login-addresses.js';
 import { ProvableSeals1764710000000 } from './1764710000000-provable-seals.js';
+import { KeyFamilies1764720000000 } from './1764720000000-key-families.js';
+import { LeaversAndParts1764830000000 } from './1764830000000-leavers-and-parts.js';
+import { ImportReport1764840000000 } from './1764840000000-import-report.js';
+import { ImportAlerts1764850000000 } from './1764850000000-import-alerts.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -27,4 +31,8 @@ export const MIGRATIONS = [
   AuditSeals1764600000000,
   LoginAddresses1764700000000,
   ProvableSeals1764710000000,
+  KeyFamilies1764720000000,
+  LeaversAndParts1764830000000,
+  ImportReport1764840000000,
+  ImportAlerts1764850000000,
 ];

@@ -3,13 +3,15 @@ import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import type { Sql } from '../../database/engine/sql.js';
+import { WriteTurns } from '../../database/engine/write-turns.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { UserChange } from '../../users/change/change-set.js';
 import { prepareUser } from '../../users/change/prepared-user.js';
 import { UserWriter } from '../../users/change/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import { type ImportRun, callerOf } from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
+import { RunProgress } from '../runs/run-progress.js';
 import { type StagedRow, failedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { Pace } from './pace.js';
@@ -22,7 +24,7 @@ interface Prepared {
   /** The last batch. */
   last: number;
   batches: number;
-  /** Uuids of users that the data set begins to manage, though nothing else of them changes. */
+  /** Uuids of users that the data set, or this part of it, begins to manage, though nothing else of them changes. */
   claimed: readonly string[];
   rows: readonly StagedRow[];
   /** Of each row. */
@@ -41,19 +43,23 @@ export class Applier {
     private readonly writer: UserWriter,
     private readonly directory: UserDirectory,
     @Inject(DATABASE) private readonly database: Database,
+    private readonly turns: WriteTurns,
   ) {}
 
   /** Applies the batches after the last applied one. @throws what `Checkpoint.commit` throws. */
   async apply(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const caller = callerOf(run);
     const pace = new Pace(this.database.dialect);
+    const progress = new RunProgress(run);
+    const left = run.batches - run.appliedBatches;
     let waiting = this.prepare(run, run.appliedBatches, pace);
     try {
       for (let applied = run.appliedBatches; applied < run.batches;) {
         const prepared = await waiting;
         waiting = this.prepare(run, prepared.last, pace);
         waiting.catch(() => undefined); // it is thrown where it is awaited
-        await this.write(run, prepared, caller, checkpoint, pace);
+        const reached = progress.applied((prepared.last - run.appliedBatches) / left);
+        await this.write(run, prepared, caller, checkpoint, pace, reached);
         applied = prepared.last;
       }
     } finally {
@@ -67,18 +73,15 @@ export class Applier {
     caller: Caller,
     checkpoint: Checkpoint,
     pace: Pace,
+    reached: Pick<RunChange, 'percent' | 'rowsDone'>,
   ): Promise<void> {
-    const progress = {
-      appliedBatches: prepared.last,
-      rowsDone: Math.floor(((run.rowsTotal ?? 0) * prepared.last) / run.batches),
-      percent: Math.floor((prepared.last / run.batches) * 100),
-    };
+    const progress = { ...reached, appliedBatches: prepared.last };
     let began = 0;
     await checkpoint.commit(async (tx) => {
       began = performance.now(); // of the last attempt: waiting for others holds nothing
       await this.applyRows(tx, run, prepared, caller);
     }, progress);
-    pace.took(prepared.batches, performance.now() - began);
+    pace.took(prepared.batches, performance.now() - began, this.turns.othersWrite);
   }
 
   /** Reads the batches behind `applied` and makes the changes of their rows. Only this run's worker changes staged rows. */
@@ -103,7 +106,7 @@ export class Applier {
     { claimed, rows, changes }: Prepared,
     caller: Caller,
   ): Promise<void> {
-    await this.directory.claim(tx, claimed, run.dataset);
+    await this.directory.claim(tx, claimed, userScopeOf(run));
     const outcomes = await this.writer.apply(tx, changes, caller);
     // Users have changed since the plan was made, or an identifier was taken since.
     const failed = rows.flatMap((row, index) => {

@@ -9,6 +9,7 @@ import { RunRights } from '../runs/run-rights.service.js';
 import { Leases } from '../../leases/leases.service.js';
 import { ImportLane } from './import-lane.js';
 import { RunProcess } from './run-process.service.js';
+import { WaitingRuns } from './waiting-runs.service.js';
 import { IMPORT_LEASE, LEASE_SECONDS, NotOurs, Stopping, Checkpoint } from '../runs/checkpoint.js';
 
 /** How often an idle instance looks for runs that another instance has left. */
@@ -33,6 +34,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     private readonly runs: ImportRunsRepository,
     private readonly leases: Leases,
     private readonly rights: RunRights,
+    private readonly waiting: WaitingRuns,
     private readonly process: RunProcess,
     private readonly transactions: TransactionRunner,
     private readonly events: RunEvents,
@@ -48,11 +50,12 @@ export class ImportWorker implements BeforeApplicationShutdown {
     await this.busy;
   }
 
-  /** Starts working on waiting runs, and polls for more from then on. */
+  /** Starts working on runs, looks whether others wait in vain, and polls for more from then on. */
   wake(): void {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);
     this.busy = this.work()
+      .then(() => this.waiting.pass())
       .catch((error: unknown) => {
         if (error instanceof LaneEnded) this.lost++;
         this.log.fault('imports', toProblemError(error).code, error);

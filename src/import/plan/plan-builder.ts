@@ -5,6 +5,7 @@ import type { Checkpoint } from '../runs/checkpoint.js';
 import { type Counts, noCounts } from '../runs/import-run.js';
 import { type RowError, type StagedRow, failedRow, isChange, stagedRow } from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
+import type { RunProgress } from '../runs/run-progress.js';
 import { applyOrder } from './apply-order.js';
 import { COMPACT } from './compact-storage.js';
 import { ExternalIds, nameOfLine } from './external-ids.js';
@@ -14,7 +15,7 @@ import type { PlannedRow } from './row-rules.js';
 /** Rows that are looked up and staged at once. */
 export const ROWS_AT_ONCE = 500;
 /** Rows of a batch: the least that a transaction of the applier writes. */
-const BATCH_ROWS = 100;
+const BATCH_ROWS = 25;
 const CHUNK = 500;
 
 /** Takes judged rows, stages those that are not unchanged, and settles in the end what depends on the whole. */
@@ -33,6 +34,7 @@ export class PlanBuilder {
     private readonly checkpoint: Checkpoint,
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
+    private readonly progress: RunProgress,
   ) {}
 
   /** @param adopting rows whose user this data set begins to manage, though nothing else changes. */
@@ -40,8 +42,11 @@ export class PlanBuilder {
     for (const row of judged) this.tally.add(row);
     const staged = judged
       .map(({ row }) => row)
-      .filter(({ outcome, line }) => outcome !== 'unchanged' || adopting.has(line));
-    await this.stage(staged, { rowsDone: this.tally.rows, percent });
+      .filter(
+        ({ outcome, line, errors }) => outcome !== 'unchanged' || adopting.has(line) || errors.length > 0,
+      );
+    const idle = ({ outcome, line }: StagedRow): boolean => outcome === 'unchanged' && !adopting.has(line);
+    await this.stage(staged, { rowsDone: this.tally.rows, percent }, idle);
   }
 
   /**
@@ -49,9 +54,7 @@ export class PlanBuilder {
    * @param managers whether rows of this file may name managers.
    */
   async claim(judged: readonly PlannedRow[], managers: boolean): Promise<void> {
-    for (const { row } of judged) {
-      if (row.outcome === 'error' || row.outcome === 'skipped') this.state.withdraw(row.line);
-    }
+    for (const { row, after } of judged) if (!after) this.state.withdraw(row.line);
     const claims = judged.flatMap((row) => this.claimOf(row, managers) ?? []);
     if (claims.length === 0) return;
     const owners = await this.directory.owners(
@@ -71,11 +74,17 @@ export class PlanBuilder {
     this.awaiting.push({ line, externalId });
   }
 
-  /** Stages rows that no other row can fail. */
-  async stage(rows: readonly StagedRow[], progress: { rowsDone: number; percent: number }): Promise<void> {
-    if (rows.length === 0) return this.checkpoint.report(progress);
-    for (const row of rows) if (isChange(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
-    await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), progress);
+  /** Stages rows that no other row can fail. @param progress of the planning. @param idle rows that are kept for their warnings only. */
+  async stage(
+    rows: readonly StagedRow[],
+    progress: { rowsDone: number; percent: number },
+    idle: (row: StagedRow) => boolean = () => false,
+  ): Promise<void> {
+    for (const row of rows)
+      if (isChange(row) && !idle(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
+    const reached = this.progress.planned(progress.percent / 100, progress.rowsDone, this.changes);
+    if (rows.length === 0) return this.checkpoint.report(reached);
+    await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), reached);
   }
 
   /** Settles what only the whole file can tell: the set rules, and the order in which rows are applied. */
@@ -99,6 +108,11 @@ export class PlanBuilder {
     }
     await this.failLate(late);
     await this.order(applyOrder(() => this.state.dependencies(webmasters)));
+  }
+
+  /** The progress of the run when all is planned. */
+  planned(): { rowsDone: number; percent: number } {
+    return this.progress.planned(1, this.tally.rows, this.changes);
   }
 
   get batches(): number {

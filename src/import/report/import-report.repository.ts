@@ -4,7 +4,8 @@ import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, type SqlValue, byIndex, placeholders } from '../../database/engine/sql.js';
 import type { ImportRowEntity } from '../runs/import.entity.js';
 import { ROW_COLUMNS, toStaged } from '../runs/import-rows.repository.js';
-import type { RowError, StagedRow } from '../runs/import-row.js';
+import { ROW_OUTCOMES } from '../runs/import-run.js';
+import { type RowError, type StagedOutcome, type StagedRow, WARNINGS } from '../runs/import-row.js';
 
 /** The filter of the rows of a run. */
 export interface RowFilter {
@@ -12,9 +13,31 @@ export interface RowFilter {
   code: string | undefined;
 }
 
+/** Where a page of rows begins. */
+export interface Place {
+  after: number;
+  offset: number;
+  limit: number;
+}
+
+/** Rows that an index has in the order of their lines. */
+interface Part {
+  /** The table, with its index. */
+  from: string;
+  where: string;
+  params: SqlValue[];
+}
+
+/** Less than every line: users that the file lacks have negative ones. */
+export const BEFORE_ALL = -(2 ** 31);
+/** What a list has without a filter. */
+const LISTED: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
+
 /** A failed row, as it is in the file. */
 export interface FailedRow {
   line: number;
+  externalId: string;
+  userUuid: string | null;
   errors: RowError[];
   cells: string[];
 }
@@ -24,40 +47,81 @@ export interface FailedRow {
 export class ImportReportRepository {
   /** Rows of one outcome, in the order of their lines. */
   private readonly byOutcome: string;
+  /** Rows with one code, in the order of their lines. */
+  private readonly byCode: string;
 
   constructor(@Inject(DATABASE) private readonly database: Database) {
     this.byOutcome = `import_rows${byIndex(database, 'ix_import_rows_outcome')}`;
+    this.byCode = `import_rows${byIndex(database, 'ix_import_rows_code')}`;
   }
 
-  /** The first rows with errors. */
+  /** The first rows with errors or warnings. */
   async problems(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
-    const problems = (outcome: string): string =>
-      `SELECT ${ROW_COLUMNS} FROM ${this.byOutcome}
-       WHERE run_id = ? AND outcome = '${outcome}' AND code <> '' ORDER BY line LIMIT ?`;
-    const rows = await sql.query<ImportRowEntity>(
-      // Each outcome in the order of its index: together they would have to be sorted.
-      `SELECT * FROM (${problems('error')}) AS errors UNION ALL SELECT * FROM (${problems('missing')}) AS others
-       ORDER BY line LIMIT ?`,
-      [runId, limit, runId, limit, limit],
+    const failed = ['error', 'missing'].map((outcome): Part => {
+      const where = `run_id = ? AND outcome = '${outcome}' AND code <> ''`;
+      return { from: this.byOutcome, where, params: [runId] };
+    });
+    const warned = WARNINGS.map((code): Part => {
+      const where = "run_id = ? AND code = ? AND outcome NOT IN ('error', 'missing')";
+      return { from: this.byCode, where, params: [runId, code] };
+    });
+    return this.page(runId, [...failed, ...warned], { after: BEFORE_ALL, offset: 0, limit }, sql);
+  }
+
+  /** Rows in the order of their lines, after the line `after`. A page costs the same wherever it begins; an offset, its depth. */
+  async list(runId: string, filter: RowFilter, place: Place): Promise<StagedRow[]> {
+    return this.page(runId, this.parts(runId, filter), place);
+  }
+
+  /** How many rows a filter finds. */
+  async count(runId: string, filter: RowFilter): Promise<number> {
+    let count = 0;
+    for (const { from, where, params } of this.parts(runId, filter)) {
+      const sql = `SELECT COUNT(*) AS count FROM ${from} WHERE ${where}`;
+      count += (await this.database.aside<{ count: number }>(sql, params))[0]?.count ?? 0;
+    }
+    return count;
+  }
+
+  /** The rows of a filter, in parts that an index has in the order of their lines. */
+  private parts(runId: string, { outcomes, code }: RowFilter): Part[] {
+    const wanted = [...new Set(outcomes ?? LISTED)];
+    if (code !== undefined) {
+      const listed = `outcome IN (${placeholders(wanted.length)})`;
+      const where = `run_id = ? AND code = ? AND ${listed}`;
+      return [{ from: this.byCode, where, params: [runId, code, ...wanted] }];
+    }
+    return wanted.flatMap((outcome): Part[] => {
+      if (outcome !== 'unchanged')
+        return [{ from: this.byOutcome, where: 'run_id = ? AND outcome = ?', params: [runId, outcome] }];
+      // The others are users that the data set begins to manage, which are no news.
+      const where = "run_id = ? AND code = ? AND outcome = 'unchanged'";
+      return WARNINGS.map((warning) => ({ from: this.byCode, where, params: [runId, warning] }));
+    });
+  }
+
+  /** A page of parts: each in the order of its index. Together they would have to be sorted. */
+  private async page(
+    runId: string,
+    parts: readonly Part[],
+    { after, offset, limit }: Place,
+    sql?: Sql,
+  ): Promise<StagedRow[]> {
+    const lines = parts.map(
+      ({ from, where }, index) =>
+        `SELECT line FROM (SELECT line FROM ${from} WHERE ${where} AND line > ? ORDER BY line LIMIT ?) AS part${index}`,
+    );
+    const query = `SELECT line FROM (${lines.join(' UNION ALL ')}) AS lines ORDER BY line LIMIT ? OFFSET ?`;
+    const params = [...parts.flatMap((part) => [...part.params, after, offset + limit]), limit, offset];
+    const found = sql
+      ? await sql.query<{ line: number }>(query, params)
+      : await this.database.aside<{ line: number }>(query, params);
+    if (found.length === 0) return [];
+    const rows = await (sql ?? this.database).query<ImportRowEntity>(
+      `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND line IN (${placeholders(found.length)}) ORDER BY line`,
+      [runId, ...found.map(({ line }) => line)],
     );
     return rows.map(toStaged);
-  }
-
-  async list(
-    runId: string,
-    filter: RowFilter,
-    { offset, limit }: { offset: number; limit: number },
-  ): Promise<{ count: number; rows: StagedRow[] }> {
-    const { sql, params } = conditions(runId, filter);
-    const rows = await this.database.aside<ImportRowEntity>(
-      `SELECT ${ROW_COLUMNS} FROM import_rows WHERE ${sql} ORDER BY line LIMIT ? OFFSET ?`,
-      [...params, limit, offset],
-    );
-    const [total] = await this.database.aside<{ count: number }>(
-      `SELECT COUNT(*) AS count FROM import_rows WHERE ${sql}`,
-      params,
-    );
-    return { count: total?.count ?? 0, rows: rows.map(toStaged) };
   }
 
   /** Keeps the cells of failed rows, by line. */
@@ -87,28 +151,16 @@ export class ImportReportRepository {
 
   async failed(runId: string, after: number, limit: number): Promise<FailedRow[]> {
     const rows = await this.database.query<ImportRowEntity>(
-      `SELECT line, errors, cells FROM ${this.byOutcome} WHERE run_id = ? AND outcome = 'error' AND line > ?
-       ORDER BY line LIMIT ?`,
+      `SELECT line, external_id, user_uuid, errors, cells FROM ${this.byOutcome}
+       WHERE run_id = ? AND outcome = 'error' AND line > ? ORDER BY line LIMIT ?`,
       [runId, after, limit],
     );
-    return rows.map(({ line, errors, cells }) => ({
+    return rows.map(({ line, external_id, user_uuid, errors, cells }) => ({
       line,
+      externalId: external_id,
+      userUuid: user_uuid,
       errors: fromJson(errors),
       cells: cells ? fromJson(cells) : [],
     }));
   }
-}
-
-function conditions(runId: string, filter: RowFilter): { sql: string; params: SqlValue[] } {
-  const parts = ['run_id = ?', "outcome <> 'unchanged'"]; // claims of users without another change
-  const params: SqlValue[] = [runId];
-  if (filter.outcomes) {
-    parts.push(`outcome IN (${placeholders(filter.outcomes.length)})`);
-    params.push(...filter.outcomes);
-  }
-  if (filter.code !== undefined) {
-    parts.push('code = ?');
-    params.push(filter.code);
-  }
-  return { sql: parts.join(' AND '), params };
 }

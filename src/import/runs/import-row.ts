@@ -1,7 +1,7 @@
 import { type Changes, NO_CHANGES } from '../../common/changes.js';
 import type { RowOutcome } from './import-run.js';
 
-/** A fault of a row. `value` is the cell that broke the rule, cut; a secret is never one. */
+/** A fault of a row, or a warning (see `StagedRow`). `value` is the cell that broke the rule, cut; a secret is never one. */
 export interface RowError {
   field: string;
   code: string;
@@ -26,8 +26,15 @@ export interface StagedRow {
   /** The batch that applies the row; 0 for none. */
   batch: number;
   changes: Changes;
+  /**
+   * Why the row failed. On a row with another outcome they are warnings, with a code of `WARNINGS` first: the row is
+   * applied nonetheless. An unchanged row is kept where it has any.
+   */
   errors: RowError[];
 }
+
+/** Codes of rows that are no errors. The report looks for these only. */
+export const WARNINGS = ['blocked_elsewhere', 'returned'] as const;
 
 /** A row with what is known of it; the rest is empty. */
 export const stagedRow = (row: Pick<StagedRow, 'line' | 'outcome'> & Partial<StagedRow>): StagedRow => ({
@@ -40,9 +47,9 @@ export const stagedRow = (row: Pick<StagedRow, 'line' | 'outcome'> & Partial<Sta
   ...row,
 });
 
-/** Rows that a batch writes: those that stand, and missing users that are to be blocked. */
+/** Rows that a batch writes: those that stand, failed ones of which a part stands, and missing users that are to be blocked. */
 export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
-  outcome === 'missing' ? !changes.isEmpty : outcome !== 'error' && outcome !== 'skipped';
+  outcome === 'missing' || outcome === 'error' ? !changes.isEmpty : outcome !== 'skipped';
 
 /** A row of which nothing is applied. It names no user that only it would have made. */
 export function failedRow(row: StagedRow, errors: RowError[]): StagedRow {

@@ -107,6 +107,15 @@ export class ImportRowsRepository {
     return rows.map(toStaged);
   }
 
+  /** Whether the plan of a run blocks a user. A plan may block any number: it is read beside the service. */
+  async blocks(runId: string, userUuid: string): Promise<boolean> {
+    const rows = await this.database.aside<{ line: number }>(
+      "SELECT line FROM import_rows WHERE run_id = ? AND outcome = 'blocked' AND user_uuid = ? LIMIT 1",
+      [runId, userUuid],
+    );
+    return rows.length > 0;
+  }
+
   /** Number of kept rows by outcome. */
   async countByOutcome(runId: string, sql: Sql = this.database): Promise<Map<StagedOutcome, number>> {
     const rows = await sql.query<{ outcome: StagedOutcome; count: number }>(

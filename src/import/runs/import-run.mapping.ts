@@ -19,15 +19,18 @@ export function toRun(row: ImportRunEntity): ImportRun {
     created: row.created,
     started: row.started,
     finished: row.finished,
+    alerted: row.alerted,
     rowsDone: row.rows_done,
     rowsTotal: row.rows_total,
     percent: row.percent,
+    phasePercent: row.phase_percent,
     phaseStarted: row.phase_started,
     counts: row.counts && fromJson(row.counts),
     missing: { reported: row.missing_reported, blocked: row.missing_blocked },
     guards: row.guards ? fromJson(row.guards) : [],
     reason: row.reason && fromJson(row.reason),
     header: row.header ? fromJson(row.header) : [],
+    lineEnded: row.line_ended === null ? null : row.line_ended === 1,
     planHash: row.plan_hash,
     batches: row.batches,
     appliedBatches: row.applied_batches,
@@ -39,7 +42,7 @@ export function toRun(row: ImportRunEntity): ImportRun {
 /** Without the rights and roles that the actor has, which are looked up when they are needed. */
 export function toActor(kind: string, id: string | null): Actor {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
-  if (kind === 'key') return { kind, id, rights: NO_RIGHTS, ignoresUnknownFields: false };
+  if (kind === 'key') return { kind, id, rights: NO_RIGHTS, family: id, ignoresUnknownFields: false };
   return { kind: 'user', id, username: '', roles: [], sessionId: '' };
 }
 
@@ -49,6 +52,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
   return {
     id: run.id,
     dataset: run.dataset,
+    part: run.options.part ?? null,
     options: toJson(run.options),
     reverts: run.reverts,
     file_name: run.file.name,
@@ -66,6 +70,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
 type Fixed =
   | 'id'
   | 'dataset'
+  | 'part'
   | 'options'
   | 'reverts'
   | `file_${string}`
@@ -86,9 +91,11 @@ export function toColumns(change: RunChange): Changed<Columns> {
     dry_run: toFlag(change.dryRun),
     started: change.started,
     finished: change.finished,
+    alerted: change.alerted,
     rows_done: change.rowsDone,
     rows_total: change.rowsTotal,
     percent: change.percent,
+    phase_percent: change.phasePercent,
     phase_started: change.phaseStarted,
     counts: counts && toJson(counts),
     missing_reported: missing?.reported,
@@ -96,6 +103,7 @@ export function toColumns(change: RunChange): Changed<Columns> {
     guards: guards && toJson(guards),
     reason: reason && toJson(reason),
     header: header && toJson(header),
+    line_ended: change.lineEnded === null ? null : toFlag(change.lineEnded),
     plan_hash: change.planHash,
     batches: change.batches,
     applied_batches: change.appliedBatches,

@@ -2,6 +2,7 @@ import type { Actor, Caller } from '../../access/actor.js';
 import type { AuditAction } from '../../audit/audit-event.js';
 import type { AuditEvent } from '../../audit/audit.service.js';
 import { now } from '../../common/time.js';
+import type { UserScope } from '../../users/directory/user-scope.js';
 import type { ImportOptions } from './import-options.js';
 
 /** States of a run (interface §6). */
@@ -58,6 +59,8 @@ export interface Reason {
   code: string;
   message: string;
   line?: number;
+  /** What else is wrong with the file. */
+  others?: { code: string; message: string; line?: number | undefined }[];
 }
 
 /** A number of a plan beside its limit. A hit parks the run before the first write. */
@@ -84,9 +87,14 @@ export interface ImportRun {
   created: string;
   started: string | null;
   finished: string | null;
+  /** When operators were told that it waits for them. */
+  alerted: string | null;
   rowsDone: number;
   rowsTotal: number | null;
+  /** Of the whole run; it never goes back. */
   percent: number;
+  /** `percent` where the current phase began. */
+  phasePercent: number;
   phaseStarted: string | null;
   counts: Counts | null;
   missing: { reported: number; blocked: number };
@@ -94,6 +102,8 @@ export interface ImportRun {
   reason: Reason | null;
   /** Header of the file, where rows of it have failed. */
   header: string[];
+  /** Whether the last line of the file has a line end; null until the file has been read to its end. */
+  lineEnded: boolean | null;
   planHash: string | null;
   batches: number;
   appliedBatches: number;
@@ -150,15 +160,18 @@ export function newRun(
     created: now(),
     started: null,
     finished: null,
+    alerted: null,
     rowsDone: 0,
     rowsTotal: null,
     percent: 0,
+    phasePercent: 0,
     phaseStarted: null,
     counts: null,
     missing: { reported: 0, blocked: 0 },
     guards: [],
     reason: null,
     header: [],
+    lineEnded: null,
     planHash: null,
     batches: 0,
     appliedBatches: 0,
@@ -166,6 +179,12 @@ export function newRun(
     cancel: false,
   };
 }
+
+/** The users whom a run looks after. */
+export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'options'>): UserScope => ({
+  dataset,
+  part: options.part ?? null,
+});
 
 /** A run as the caller of its changes. */
 export function callerOf({ id, caller, approver }: ImportRun): Caller {

@@ -15,6 +15,8 @@ export class ImportRunEntity {
   @Column(ascii(24)) state!: RunState;
   @Column(flag()) dry_run!: number;
   @Column(text(64)) dataset!: string;
+  /** The part of the data set that the file is; null where its files have no parts. */
+  @Column({ ...text(64), nullable: true }) part!: string | null;
   @Column(longText()) options!: JsonText<ImportOptions>;
   /** The run that this one undoes; null for a file. */
   @Column({ ...uuid(), nullable: true }) reverts!: string | null;
@@ -30,13 +32,17 @@ export class ImportRunEntity {
   @Column(time()) created!: string;
   @Column({ ...time(), nullable: true }) started!: string | null;
   @Column({ ...time(), nullable: true }) finished!: string | null;
+  /** When operators were told that it waits for them. */
+  @Column({ ...time(), nullable: true }) alerted!: string | null;
 
-  /** Rows that the current phase has finished. */
+  /** `percent` of the rows. */
   @Column(integer()) rows_done!: number;
   /** Rows of the file; null until it has been read to its end. */
   @Column({ ...integer(), nullable: true, default: null }) rows_total!: number | null;
-  /** Share of the current phase, 0 to 100. */
+  /** Share of the whole run, 0 to 100. */
   @Column(integer()) percent!: number;
+  /** `percent` where the current phase began. */
+  @Column(integer()) phase_percent!: number;
   /** When the current phase began. */
   @Column({ ...time(), nullable: true }) phase_started!: string | null;
 
@@ -48,6 +54,8 @@ export class ImportRunEntity {
   @Column({ ...longText(), nullable: true }) reason!: JsonText<Reason> | null;
   /** The header of the file, where rows of it have failed. */
   @Column({ ...longText(), nullable: true }) header!: JsonText<string[]> | null;
+  /** 1: the last line of the file has a line end; null until the file has been read to its end. */
+  @Column({ ...integer(), nullable: true, default: null }) line_ended!: number | null;
   /** SHA-256 of the plan, by which a second planning is compared with the first. */
   @Column({ ...ascii(64), nullable: true }) plan_hash!: string | null;
 
@@ -67,11 +75,12 @@ export class ImportRunEntity {
 @Entity('import_rows', { withoutRowid: true })
 @Index('ix_import_rows_batch', ['run_id', 'batch', 'line'])
 @Index('ix_import_rows_outcome', ['run_id', 'outcome', 'line'])
+@Index('ix_import_rows_code', ['run_id', 'code', 'line'])
 export class ImportRowEntity {
   @PrimaryColumn(uuid()) run_id!: string;
   @PrimaryColumn({ ...integer() }) line!: number;
   @Column(ascii(16)) outcome!: StagedOutcome;
-  /** Code of the first error. */
+  /** Code of the first error or warning; empty for none. */
   @Column(ascii(32)) code!: string;
   @Column(text(255)) external_id!: string;
   @Column({ ...uuid(), nullable: true }) user_uuid!: string | null;

@@ -31,7 +31,12 @@ export class RunRights {
     return (await this.holds(sql, approver)) ? undefined : reason(approver, 'approved');
   }
 
-  private async holds(sql: Sql, actor: Actor): Promise<boolean> {
+  /** Whether the starter of a run would be refused now. */
+  async hasLost(starter: Actor): Promise<boolean> {
+    return !(await this.holds(undefined, starter));
+  }
+
+  private async holds(sql: Sql | undefined, actor: Actor): Promise<boolean> {
     const current = await this.current(actor, sql);
     return current !== undefined && may(current, 'imports.write');
   }

@@ -1,5 +1,6 @@
 import type { Actor } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
+import { datasetScope } from '../../access/scopes.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { type User, differences } from '../model/user.js';
 import type { Failure } from './failure.js';
@@ -10,13 +11,22 @@ const NEEDS_WEBMASTERS: Failure = {
   message: 'This API key lacks the scope webmasters, which every change of a Webmaster needs',
 };
 
+const foreignDataset = (dataset: string): Failure => ({
+  field: '',
+  code: 'insufficient_scope',
+  message: `The data set ${dataset} manages this user, and this API key may not import it`,
+});
+
 /**
  * A key without the scope `webmasters` changes nothing of a user who is a Webmaster before the change or after it: who may
  * change the e-mail address or password of a Webmaster, or take the role away, has that power itself. The one rule for the
- * API and for rows of a file.
+ * API and for rows of a file. A key that may import some data sets changes by files no user that another one manages.
  * @param before undefined for a new user.
  */
 export function privilegeFailure(actor: Actor, before: User | undefined, after: User): Failure | undefined {
+  const dataset = actor.kind === 'import' ? before?.managed_by : undefined;
+  if (before && dataset && !hasScope(actor, datasetScope(dataset)) && differences(before, after).length > 0)
+    return foreignDataset(dataset);
   if (hasScope(actor, 'webmasters')) return undefined;
   const concerned = [before, after].some((user) => user?.roles.includes(WEBMASTER));
   const changes = !before || differences(before, after).length > 0;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, initiatorOf, isSelf } from '../../access/actor.js';
+import { type Caller, isBehind } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Changes } from '../../common/changes.js';
 import { now } from '../../common/time.js';
@@ -146,13 +146,13 @@ function stateOf(change: UserChange, before: User | undefined, caller: Caller, t
   return { before, after, failures: refused ? [refused] : wholeErrors(after) };
 }
 
-/** Whether a change would block the account that makes it, or that sent the import that makes it. */
+/** Whether a change would block the account that makes it, or that has started or approved the import that makes it. */
 export function blocksSelf(
   { actor }: Pick<Caller, 'actor'>,
   before: Pick<User, 'uuid' | 'status'> | undefined,
   { status }: { status?: string | null | undefined },
 ): boolean {
-  return before?.status === 'Active' && status === 'Blocked' && isSelf(initiatorOf(actor), before.uuid);
+  return before?.status === 'Active' && status === 'Blocked' && isBehind(actor, before.uuid);
 }
 
 function isStale({ ifVersions }: UserChange, before: User | undefined): boolean {

@@ -84,12 +84,6 @@ export class UserInput {
   })
   password?: string | null;
 
-  @Secret({
-    example: 'Tr0ub4dor&3',
-    description: "Needed to change one's own password.",
-  })
-  current_password?: string | null;
-
   @Url({ example: 'https://intranet.example.org/jane.png' })
   user_avatar?: string | null;
 
@@ -125,6 +119,13 @@ const READ_ONLY_TIME = { type: String, format: 'date-time', readOnly: true, null
 
 /** `PUT /users/{user_id}`: what a GET returned may come back; read-only fields in it are ignored. */
 export class ChangedUserInput extends UserInput {
+  @Secret({
+    example: 'Tr0ub4dor&3',
+    description:
+      "Needed to change one's own password, of a Webmaster checked where it is sent. An error in any other change.",
+  })
+  current_password?: string | null;
+
   @ApiPropertyOptional({
     type: String,
     format: 'uuid',

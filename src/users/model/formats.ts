@@ -43,9 +43,12 @@ export function hasTopLevelDomain(email: string): boolean {
 
 /**
  * What must be written out. Without it the WHATWG rules find a host in a path (`http:///a.png`); they also take `\\` for
- * `/` and leave out tabs and newlines, so that a URL would not lead to where it seems to.
+ * `/`, leave out tabs and newlines, and forget credentials that are empty (`http://:@example.org`), so that a URL would not
+ * lead to where it seems to.
  */
-const WITH_HOST = /^https?:\/\/[^/?#@\\][^\\]*$/i;
+const WITH_HOST = /^https?:\/\/[^/?#@\\]+(?:[/?#][^\\]*)?$/i;
+/** Characters of a name in the DNS (RFC 1035, section 2.3.4). */
+const MAX_HOST = 253;
 
 /**
  * A URL as the WHATWG rules parse it, the form in which it is stored: scheme and host in small letters, punycode,
@@ -58,12 +61,12 @@ export function parsedUrl(text: string): string {
 }
 
 /**
- * Whether a parsed URL is absolute and http(s), with a host (of an intranet too: `http://intranet/a.png`) and without
- * credentials, which everybody could read.
+ * Whether a parsed URL is absolute and http(s), with a host (of an intranet too: `http://intranet/a.png`), a port that exists,
+ * and without credentials, which everybody could read.
  */
 export function isHttpUrl(text: string): boolean {
   const url = WITH_HOST.test(text) ? hrefOf(text) : undefined;
-  if (!url || url.hostname === '' || url.username + url.password !== '') return false;
+  if (!url || url.hostname.length > MAX_HOST) return false;
   return isURL(text, { protocols: ['http', 'https'], require_protocol: true, require_tld: false });
 }
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Actor, initiatorOf } from '../../access/actor.js';
+import { type Actor, countedFor } from '../../access/actor.js';
 import { ProblemError, unavailable } from '../../common/errors.js';
 import { Env } from '../../config/env.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
@@ -82,9 +82,8 @@ export class SearchBudget {
   }
 
   private async turn(actor: Actor, gone: AbortSignal): Promise<EndTurn> {
-    const { kind, id } = initiatorOf(actor);
     try {
-      return await this.turns.take(`${kind}:${id ?? ''}`, gone);
+      return await this.turns.take(countedFor(actor), gone);
     } catch (error) {
       if (gone.aborted) throw left();
       if (!(error instanceof NoTurn)) throw error;

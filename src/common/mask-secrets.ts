@@ -1,0 +1,65 @@
+/** An API key (`api-keys/api-key-format.ts`), also one that is cut, mistyped or in capitals. Its public id is no secret. */
+const KEY = /rollcall_([0-9a-f]{12})_[\w-]+/gi;
+/** Characters of a random token (`randomToken`): a session, or what is secret of a key. */
+const TOKEN_LENGTH = 43;
+/**
+ * As many characters in a row, or more. Of them a token has both small letters and capitals, but for one in ten thousand
+ * millions; words of a path and digests have not.
+ */
+const TOKEN = /(?<![\w-])(?=[\w-]{43})(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]+/g;
+/** A character of a token that is escaped, perhaps more than once, although none has to be (RFC 3986, section 2.3). */
+const ESCAPED = /%(?:25)*(2d|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/gi;
+
+/**
+ * A text in which nothing looks like a credential of this service, however it got there: as a name at a login, in a URL, in the
+ * name of a file. For what is written where others read it: the log, the audit, answers with an error.
+ */
+export function withoutSecrets(text: string): string {
+  return masked(text, (plain) => plain.replace(KEY, MASKED_KEY).replace(TOKEN, '***'));
+}
+
+/**
+ * As `withoutSecrets`, for API keys alone. For values that may be as random as a token and mean something else, such as the
+ * identifiers of an identity provider.
+ */
+export function withoutKeys(text: string): string {
+  return masked(text, (plain) => plain.replace(KEY, MASKED_KEY));
+}
+
+/** Whether a text holds something that looks like a credential. */
+export const holdsSecret = (text: string): boolean => withoutSecrets(text) !== text;
+
+const MASKED_KEY = 'rollcall_$1_***';
+
+function masked(text: string, mask: (plain: string) => string): string {
+  const plain = unescaped(text);
+  if (!plain.includes('rollcall_') && !hasRun(plain)) return text; // what nearly every line of the log is
+  const clean = mask(plain);
+  return clean === plain ? text : clean;
+}
+
+function unescaped(text: string): string {
+  if (!text.includes('%')) return text;
+  return text.replace(ESCAPED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+const IN_TOKENS = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
+
+/**
+ * Whether a text has as many characters of tokens in a row as a token. Every line of the log is asked: it looks at every 43rd
+ * character and, where that one may be of a token, back from it, which is a tenth of the work of an expression.
+ */
+function hasRun(text: string): boolean {
+  let end = TOKEN_LENGTH - 1;
+  let start = 0;
+  while (end < text.length) {
+    let at = end;
+    while (at >= start && IN_TOKENS[text.charCodeAt(at)] === 1) at--;
+    if (end - at >= TOKEN_LENGTH) return true;
+    start = at + 1;
+    end = at + TOKEN_LENGTH;
+  }
+  return false;
+}

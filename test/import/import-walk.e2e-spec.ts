@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { insertRows } from '../../src/database/engine/bulk.js';
+import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
+import { type StagedRow, stagedRow } from '../../src/import/runs/import-row.js';
+import { toEntity } from '../../src/import/runs/import-rows.repository.js';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { csv, imported } from '../support/imports.js';
+import { databaseOf } from '../support/people.js';
+
+/** The rows of a run, page by page. */
+let app: TestApp;
+let id = '';
+const COUNT = 300;
+const OUTCOMES = ['error', 'created', 'updated', 'unchanged', 'missing'] as const;
+const CODES = ['duplicate', 'invalid_format', 'required'];
+
+/** Rows of all kinds: claims without a warning are never listed. */
+const rows: StagedRow[] = Array.from({ length: COUNT }, (_, i) => {
+  const outcome = OUTCOMES[i % OUTCOMES.length] ?? 'error';
+  const code = outcome === 'error' ? CODES[i % CODES.length] : i % 4 === 0 ? 'blocked_elsewhere' : undefined;
+  const errors = code === undefined || outcome === 'missing' ? [] : [{ field: 'x', code, message: 'is so' }];
+  return stagedRow({ line: outcome === 'missing' ? -i : i + 2, outcome, externalId: `w${i}`, errors });
+});
+
+beforeAll(async () => {
+  app = await TestApp.start();
+  id = (await imported(app.key, csv('ExternalId,Username,Email', 'w,w,w@example.org'))).id;
+  await databaseOf(app).execute('DELETE FROM import_rows WHERE run_id = ?', [id]);
+  const entities = rows.map((row) => toEntity(id, row));
+  await insertRows(databaseOf(app), ImportRowEntity, entities);
+});
+afterAll(async () => app.end());
+
+/** All rows that a walk along the links finds. */
+async function walk(query: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let url = `/imports/${id}/rows?${query}`; ;) {
+    const answer = await app.key.get(url);
+    expect(answer.status).toBe(200);
+    found.push(...answer.body.Results.map((row: Json) => row.external_id));
+    const next = /<([^>]+)>; rel="next"/.exec(answer.headers['link'] ?? '')?.[1];
+    if (next === undefined) return found;
+    expect(answer.body.Results.length).toBe(7);
+    url = next.replace('/api/0.3', '');
+  }
+}
+
+const isListed = ({ outcome, errors }: StagedRow): boolean => outcome !== 'unchanged' || errors.length > 0;
+const expected = (wanted: (row: StagedRow) => boolean): string[] =>
+  rows
+    .filter((row) => isListed(row) && wanted(row))
+    .sort((a, b) => a.line - b.line)
+    .map(({ externalId }) => externalId);
+
+describe('a walk finds every row once, in the order of the lines', () => {
+  test.each<[string, (row: StagedRow) => boolean]>([
+    ['', () => true],
+    ['outcome=error', ({ outcome }) => outcome === 'error'],
+    ['outcome=missing', ({ outcome }) => outcome === 'missing'],
+    ['outcome=unchanged', ({ outcome }) => outcome === 'unchanged'],
+    ['outcome=created&outcome=missing', ({ outcome }) => outcome === 'created' || outcome === 'missing'],
+    ['code=required', ({ errors }) => errors[0]?.code === 'required'],
+    ['code=blocked_elsewhere', ({ errors }) => errors[0]?.code === 'blocked_elsewhere'],
+    [
+      'code=blocked_elsewhere&outcome=unchanged',
+      ({ errors, outcome }) => errors[0]?.code === 'blocked_elsewhere' && outcome === 'unchanged',
+    ],
+    ['code=nothing', () => false],
+  ])('%s', async (query, wanted) => {
+    expect(await walk(`${query}&limit=7`)).toEqual(expected(wanted));
+  });
+});
+
+test('an offset still works, and not together with after', async () => {
+  const answer = await app.key.get(`/imports/${id}/rows?outcome=error&offset=50&limit=100`);
+  const found = answer.body.Results.map((row: Json) => row.external_id);
+  expect(found).toEqual(expected(({ outcome }) => outcome === 'error').slice(50));
+  for (const query of ['offset=1&after=5', 'after=x', 'after=', 'after=1.5'])
+    expect((await app.key.get(`/imports/${id}/rows?${query}`)).body.code).toBe('invalid_parameter');
+});
+
+test('problems are the first 50 rows with an error or a warning', async () => {
+  const { problems } = (await app.key.get(`/imports/${id}`)).body;
+  const first = rows.filter(({ errors }) => errors.length > 0).slice(0, 50);
+  expect(problems.map(({ line, code }: Json) => [line, code])).toEqual(
+    first.map(({ line, errors }) => [line, errors[0]?.code]),
+  );
+});

@@ -1,0 +1,85 @@
+import { expect, test } from '@jest/globals';
+import { hostFault } from '../../src/http/host-header.js';
+
+const faultOf = (host: string | undefined, httpVersion = '1.1') =>
+  hostFault({ headers: host === undefined ? {} : { host }, httpVersion });
+
+test.each([
+  '',
+  'a',
+  'localhost:3000',
+  'Example.ORG:443',
+  'example.org.',
+  'my_service:80',
+  'example.org:',
+  '127.0.0.1',
+  '[::1]',
+  '[2001:DB8::1]:8080',
+  '[::ffff:192.0.2.1]',
+  '[v7.a:b]',
+  'b%C3%BCcher.example',
+  "a~!$&'()*+;=b",
+])('%j is a host', (host) => {
+  expect([faultOf(host), faultOf(host, '1.0')]).toEqual([undefined, undefined]);
+});
+
+test.each([
+  'a, b',
+  'a,b',
+  ', a',
+  'a, ',
+  'a b',
+  'a\tb',
+  ' a',
+  'a@b',
+  'a/b',
+  'a?b',
+  'a#b',
+  'a\\b',
+  'http://a',
+  '"a"',
+  '<a>',
+  'a|b',
+  'a^b',
+  'a`b',
+  '{a}',
+  'é',
+  'a%',
+  'a%2',
+  'a%zz',
+  ':80',
+  'a:b',
+  'a:80:80',
+  'a:123456',
+  'a:-1',
+  '::1',
+  '[::1',
+  '::1]',
+  '[]',
+  '[1.2.3.4]',
+  '[1:2]',
+  '[::g]',
+  '[fe80::1%eth0]',
+  '[fe80::1%25eth0]',
+  '[v7.]',
+  '[::1]a',
+])('%j is none', (host) => {
+  expect([faultOf(host), faultOf(host, '1.0')]).toEqual([
+    expect.stringContaining('sent once'),
+    expect.stringContaining('sent once'),
+  ]);
+});
+
+test('HTTP/1.0 has none, HTTP/1.1 must have one', () => {
+  expect([faultOf(undefined, '1.0'), faultOf(undefined)]).toEqual([
+    undefined,
+    expect.stringMatching('missing'),
+  ]);
+});
+
+test('a long one takes no longer than its characters', () => {
+  const started = performance.now();
+  expect(faultOf(`${'a%20'.repeat(4000)} `)).toBeDefined();
+  expect(faultOf(`[${':'.repeat(16_000)}`)).toBeDefined();
+  expect(performance.now() - started).toBeLessThan(100);
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import { randomInt } from 'node:crypto';
+import { makeApiKey } from '../../src/api-keys/api-key-format.js';
+import { holdsSecret, withoutKeys, withoutSecrets } from '../../src/common/mask-secrets.js';
+import { randomToken } from '../../src/common/secret.js';
+
+const escaped = (text: string): string =>
+  Array.from(text, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
+const AROUND = [
+  '',
+  '/',
+  ' ',
+  '"',
+  '=',
+  '.',
+  ':',
+  '\\n',
+  'x',
+  '_',
+  '-',
+  '7',
+  'é',
+  '%20',
+  '%2F',
+  '/users/',
+  'Z-9_',
+];
+const FORMS: [string, (text: string) => string][] = [
+  ['as it is', (text) => text],
+  ['escaped', escaped],
+  ['escaped in capitals', (text) => escaped(text).toUpperCase()],
+  ['escaped twice', (text) => escaped(text).replaceAll('%', '%25')],
+  ['escaped three times', (text) => escaped(text).replaceAll('%', '%2525')],
+  ['half escaped', (text) => text.replace(/[_\-a-m]/g, escaped)],
+];
+const secretOf = (key: string): string => key.slice('rollcall_0123456789ab_'.length, -'_01234567'.length);
+/** Any eight characters in a row of a secret, however they are written. */
+const isShown = (text: string, secret: string): boolean => {
+  let plain = text;
+  for (let time = 0; time < 4; time++)
+    plain = plain.replace(/%([0-9a-f]{2})/gi, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+  return Array.from({ length: secret.length - 7 }, (_, at) => secret.slice(at, at + 8)).some((part) =>
+    plain.includes(part),
+  );
+};
+
+describe.each(FORMS)('a credential %s', (_, form) => {
+  test.each(AROUND)('is masked beside %j', (around) => {
+    for (let time = 0; time < 25; time++) {
+      const key = makeApiKey();
+      const token = randomToken();
+      const text = `${around}${form(key)}${around} ${form(token)}${around}`;
+      expect([text, isShown(withoutSecrets(text), secretOf(key))]).toEqual([text, false]);
+      expect([text, isShown(withoutSecrets(text), token)]).toEqual([text, false]);
+      expect([text, isShown(withoutKeys(text), secretOf(key))]).toEqual([text, false]);
+      expect(withoutSecrets(text)).toContain(`rollcall_${key.slice(9, 21)}_***`);
+      expect([holdsSecret(form(key)), holdsSecret(form(token))]).toEqual([true, true]);
+    }
+  });
+});
+
+test('a key that is cut or changed by hand is masked', () => {
+  for (let time = 0; time < 200; time++) {
+    const key = makeApiKey();
+    const cut = key.slice(0, randomInt(30, key.length));
+    const mistyped = key.slice(0, 40) + key.slice(41);
+    for (const text of [cut, mistyped, key.toUpperCase(), `${key}${key}`])
+      expect([text, isShown(withoutSecrets(text).toLowerCase(), secretOf(key).toLowerCase())]).toEqual([
+        text,
+        false,
+      ]);
+  }
+});
+
+test.each([
+  '',
+  'Jane Doe',
+  '/api/0.3/users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10/sessions/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10',
+  '/docs/swagger-ui-standalone-preset.js',
+  '/api/0.3/users/a%20b%2Fc%41',
+  '100 %',
+  'a'.repeat(64),
+  '9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08',
+  'a-very-long-name-of-a-folder-that-people-have-given-to-it',
+  'rollcall_0123456789ab',
+  'rollcall is a service',
+  'at InputGuard.canActivate (file:///opt/rollcall/dist/http/input.guard.js:56:11)',
+  'imports:write:hr-north_and_south',
+])('%j stays as it is', (text) => {
+  expect([withoutSecrets(text), withoutKeys(text), holdsSecret(text)]).toEqual([text, text, false]);
+});
+
+test('an identifier as random as a session is no API key', () => {
+  const subject = randomToken();
+  expect([withoutKeys(subject), withoutSecrets(subject)]).toEqual([subject, '***']);
+});
+
+test('a line of JSON stays one', () => {
+  const fields = {
+    path: `/${escaped(makeApiKey())}`,
+    odd: '%22%5C"\\',
+    name: makeApiKey(),
+    token: randomToken(),
+  };
+  expect(Object.keys(JSON.parse(withoutSecrets(JSON.stringify(fields))) as object)).toEqual(
+    Object.keys(fields),
+  );
+});
+
+test.each(['a', 'aA', 'rollcall_', 'rollcall_0123456789ab_', '%', '%25', '%61', '-_', 'A.'])(
+  'a long text of %j takes no longer than its characters',
+  (part) => {
+    const text = part.repeat(Math.ceil(200_000 / part.length));
+    const started = performance.now();
+    withoutSecrets(text);
+    expect(performance.now() - started).toBeLessThan(250);
+  },
+);
