@@ -6,7 +6,7 @@ import { DATABASE, type Database } from '../database/engine/database.js';
 import { type Sql, byIndex } from '../database/engine/sql.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import { AuditRunEntity, type RunPart } from './audit-run.entity.js';
-import { isAsRead, noTexts, onlyTexts, storedForm, textOfHex } from './stored-form.js';
+import { atMostText, isAsRead, noTexts, storedForm, textOfHex } from './stored-form.js';
 
 const COLUMNS = ['run_id', 'part', 'person_kind', 'person_id'] as const;
 /** Runs that one statement reads or deletes. */
@@ -136,7 +136,7 @@ export class AuditRunsRepository {
     const { dialect } = this.database;
     const [end] = await this.database.query<{ at: string | null }>(
       `SELECT HEX(MAX(run_id)) AS at FROM (SELECT run_id FROM audit_runs
-       WHERE run_id > ${textOfHex[dialect]} AND ${onlyTexts(dialect, 'run_id')} ORDER BY run_id LIMIT ?) AS part`,
+       WHERE run_id > ${textOfHex[dialect]} AND ${atMostText(dialect, 'run_id')} ORDER BY run_id LIMIT ?) AS part`,
       [at, RUNS],
     );
     return end?.at ? end.at : undefined;

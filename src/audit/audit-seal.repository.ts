@@ -72,12 +72,6 @@ export class AuditSealRepository {
     return (await this.database.first<{ number: number }>(sql, [id]))?.number;
   }
 
-  /** When the rows of before a moment were looked at last; undefined for never. */
-  async lookBefore(moment: string): Promise<string | undefined> {
-    const sql = 'SELECT sealed FROM audit_seals WHERE sealed < ? ORDER BY number DESC LIMIT 1';
-    return (await this.database.first<{ sealed: string }>(sql, [moment]))?.sealed;
-  }
-
   /** The members of a seal. @returns undefined where they are not stored as they were read. */
   async membersOf(number: number): Promise<string | null | undefined> {
     const found = await this.database.first<{ members: string | null; stored: string | null }>(

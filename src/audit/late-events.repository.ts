@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../database/engine/database.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import type { AuditLateEventEntity } from './audit-seal.entity.js';
-import { isAsRead, onlyTexts, storedForm, textOfHex } from './stored-form.js';
+import { atLeastText, atMostText, isAsRead, noTexts, storedForm, textOfHex } from './stored-form.js';
 
 const ROW = ['id', 'time', 'actor_kind', 'actor_id', 'action', 'target_kind', 'target_id'];
 const ROW_OF_E = [...ROW, 'changes', 'request_id', 'ip'].map((name) => `e.${name}`).join(', ');
@@ -38,18 +38,19 @@ export class LateEventsRepository {
   async in(from: string | undefined, until: string | undefined): Promise<Set<string>> {
     const { dialect } = this.database;
     const ids = new Set<string>();
-    const ends = until === undefined ? [] : [until];
-    let begin = from === undefined ? { sql: '1 = 1', params: [] } : { sql: 'id >= ?', params: [from] };
-    for (;;) {
-      const found = await this.database.query<{ id: string; at: string }>(
-        `SELECT id, HEX(id) AS at FROM audit_late_events WHERE ${onlyTexts(dialect, 'id')} AND ${begin.sql}
-         ${until === undefined ? '' : 'AND id < ?'} ORDER BY id LIMIT ?`,
-        [...begin.params, ...ends, IDS],
+    const params = (value: string | undefined) => (value === undefined ? [] : [value]);
+    const upper = until === undefined ? atMostText(dialect, 'id') : 'id < ?';
+    let lower = from === undefined ? atLeastText(dialect, 'id') : 'id >= ?';
+    for (let begin = from; ;) {
+      const found: { id: string; at: string }[] = await this.database.query(
+        `SELECT id, HEX(id) AS at FROM audit_late_events WHERE ${lower} AND ${upper} ORDER BY id LIMIT ?`,
+        [...params(begin), ...params(until), IDS],
       );
       for (const { id } of found) ids.add(id);
       const end = found.at(-1);
       if (found.length < IDS || !end) return ids;
-      begin = { sql: `id > ${textOfHex[dialect]}`, params: [end.at] };
+      lower = `id > ${textOfHex[dialect]}`;
+      begin = end.at;
     }
   }
 
@@ -60,7 +61,7 @@ export class LateEventsRepository {
       const found: Found[] = await this.database.query(
         `SELECT late.id AS late_id, late.seal, late.row_hash, HEX(late.id) AS at, ${storedForm(dialect, ENTRY)} AS stored, ${ROW_OF_E}
          FROM audit_late_events AS late LEFT JOIN audit_events AS e ON e.id = late.id
-         WHERE late.seal = ? AND late.id > ${textOfHex[dialect]} AND ${onlyTexts(dialect, 'late.id')} ORDER BY late.id LIMIT ?`,
+         WHERE late.seal = ? AND late.id > ${textOfHex[dialect]} AND ${atMostText(dialect, 'late.id')} ORDER BY late.id LIMIT ?`,
         [seal, at, ENTRIES],
       );
       for (const { late_id, seal: number, row_hash, at: _, stored, id, ...row } of found) {
@@ -80,8 +81,8 @@ export class LateEventsRepository {
   async strangers(): Promise<string[]> {
     const { dialect } = this.database;
     const found = await this.database.aside<{ id: string }>(
-      `SELECT CASE WHEN ${onlyTexts(dialect, 'id')} THEN id ELSE HEX(id) END AS id FROM audit_late_events
-       WHERE NOT (${onlyTexts(dialect, 'id')}) OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${STRANGERS}`,
+      `SELECT CASE WHEN ${noTexts(dialect, 'id')} THEN HEX(id) ELSE id END AS id FROM audit_late_events
+       WHERE ${noTexts(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${STRANGERS}`,
     );
     return found.map(({ id }) => id);
   }

@@ -23,9 +23,11 @@ export class LateRows {
    * what is older should have been seen then. @param most rows that are wanted.
    */
   async missed(last: KnownSeal, look: DbTime, most: number): Promise<LateRow[]> {
-    const before = await this.seals.lookBefore(look);
-    if (before === undefined) return [];
-    const begin = firstId(toMillis(before) - LATE_MILLIS);
+    // Several seals may be of one look: where one had to be broken off, or was made in parts.
+    let before: KnownSeal | undefined = last;
+    while (before && before.sealed >= look) before = await this.seals.find(before.number - 1);
+    if (!before) return [];
+    const begin = firstId(toMillis(before.sealed) - LATE_MILLIS);
     if (begin >= last.until_id) return [];
     const isSealed = await this.sealedFrom(begin);
     return this.uncovered(begin, last.until_id, isSealed, most);

@@ -1,9 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../database/engine/database.js';
-import type { SqlValue } from '../database/engine/sql.js';
 import type { SealedRow } from './seal.js';
-import { hexOf, isAsRead, noTexts, onlyTexts, storedForm, textOfHex, valuesOf } from './stored-form.js';
+import {
+  atLeastText,
+  atMostText,
+  hexOf,
+  isAsRead,
+  noTexts,
+  storedForm,
+  textOfHex,
+  valuesOf,
+} from './stored-form.js';
 
 const COLUMNS = [
   'id',
@@ -18,7 +26,7 @@ const COLUMNS = [
   'ip',
 ] as const;
 /** Rows that one statement reads: few enough that the thread does other things in between. */
-const ROWS = 200;
+const ROWS = 100;
 /** Ids that are no text, of which one is too many. */
 const ODD_IDS = 20;
 
@@ -44,15 +52,14 @@ export class SealedRowsRepository {
    */
   async *rows(from: string | undefined, until: string | undefined): AsyncGenerator<ReadRow> {
     const { dialect } = this.database;
-    const ends: [string, SqlValue][] = until === undefined ? [] : [['id < ?', until]];
-    let begin: [string, SqlValue][] = from === undefined ? [] : [['id >= ?', from]];
-    for (;;) {
-      const conditions = [...begin, ...ends];
-      const where = [onlyTexts(dialect, 'id'), ...conditions.map(([sql]) => sql)].join(' AND ');
+    const params = (value: string | undefined) => (value === undefined ? [] : [value]);
+    const upper = until === undefined ? atMostText(dialect, 'id') : 'id < ?';
+    let lower = from === undefined ? atLeastText(dialect, 'id') : 'id >= ?';
+    for (let begin = from; ;) {
       const rows: Found[] = await this.database.aside(
         `SELECT ${dialect === 'sqlite' ? '' : `${COLUMNS.join(', ')}, `}HEX(id) AS at, ${storedForm(dialect, COLUMNS)} AS stored
-         FROM audit_events WHERE ${where} ORDER BY id LIMIT ?`,
-        [...conditions.map(([, value]) => value), ROWS],
+         FROM audit_events WHERE ${lower} AND ${upper} ORDER BY id LIMIT ?`,
+        [...params(begin), ...params(until), ROWS],
       );
       for (const { at, stored, ...found } of rows) {
         const values = stored === null ? COLUMNS.map((name) => found[name]) : valuesOf(stored);
@@ -61,7 +68,8 @@ export class SealedRowsRepository {
       }
       const end = rows.at(-1);
       if (rows.length < ROWS || !end) return;
-      begin = [[`id > ${textOfHex[dialect]}`, end.at]];
+      lower = `id > ${textOfHex[dialect]}`;
+      begin = end.at;
       await setImmediate(); // where statements do not wait, others get their turn
     }
   }

@@ -45,10 +45,15 @@ export const textOfHex: Record<Dialect, string> = {
   mysql: '(CONVERT(UNHEX(?) USING ascii) COLLATE ascii_bin)',
 };
 
-/** SQL that leaves out what is no text; SQLite has all of that before or behind the texts. */
-export const onlyTexts = (dialect: Dialect, column: string): string =>
-  dialect === 'sqlite' ? `${column} >= '' AND ${column} < x''` : '1 = 1';
+/**
+ * SQL of a lower or an upper bound of texts, for ranges without one: SQLite has all that is no text before or behind them. Never
+ * beside another bound of the same side: SQLite would use one of the two for its index.
+ */
+export const atLeastText = (dialect: Dialect, column: string): string =>
+  dialect === 'sqlite' ? `${column} >= ''` : '1 = 1';
+export const atMostText = (dialect: Dialect, column: string): string =>
+  dialect === 'sqlite' ? `${column} < x''` : '1 = 1';
 
-/** The opposite of `onlyTexts`. */
+/** SQL for what is no text. */
 export const noTexts = (dialect: Dialect, column: string): string =>
   dialect === 'sqlite' ? `(${column} < '' OR ${column} >= x'')` : '1 = 0';

@@ -4,6 +4,7 @@ import { AuditService } from '../../src/audit/audit.service.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import { TestApp } from '../support/app.js';
 import { ENGINE } from '../support/database.js';
+import { csv, imported, settled } from '../support/imports.js';
 import { databaseOf } from '../support/people.js';
 import { HOUR, MINUTE, SealedAudit } from '../support/sealed-audit.js';
 
@@ -187,6 +188,19 @@ describe('who is behind imports', () => {
     await isFound(() =>
       execute("INSERT INTO audit_runs VALUES (?, 'approved', 'user', ?)", [uuidv7(), OTHER]),
     );
+  });
+  test('fits after imports that were planned, applied and reverted', async () => {
+    const file = csv('ExternalId,Username,Email', 'A1,one,one@example.org');
+    const plan = await imported(app.key, file, 'dry_run=true');
+    for (const word of ['apply', 'revert']) {
+      const { status, body } = await app.key.post(`/imports/${plan.id}/${word}`);
+      expect(status).toBe(202);
+      expect((await settled(app.key, body.id as string)).state).toBe('completed');
+    }
+    const rows = await databaseOf(app).query('SELECT part FROM audit_runs ORDER BY part');
+    expect(rows).toEqual([{ part: 'approved' }, { part: 'started' }, { part: 'started' }]);
+    expect(await verify()).toMatchObject({ fault: null, bad: [] });
+    await isFound(() => execute("UPDATE audit_runs SET person_kind = 'user' WHERE part = 'approved'"));
   });
   test('of many imports', async () => {
     const runs: string[] = [];

@@ -86,7 +86,7 @@ function session(index: number): SessionEntity {
 
 /** The big run, and others without a row, of one person. */
 const run = (index: number): AuditRunEntity => ({
-  run_id: index === 0 ? BIG_RUN : uuidv7(),
+  run_id: index === 0 ? BIG_RUN : uuidv7(index < EXPIRED ? MILLIS_OF(ago(index, HOUR), index) : undefined),
   part: 'started',
   person_kind: 'user',
   person_id: BUSY_RUNNER,
