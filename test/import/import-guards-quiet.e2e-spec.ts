@@ -3,7 +3,6 @@ import { TestApp } from '../support/app.js';
 import {
   begin,
   dataset,
-  person,
   people,
   load,
   hits,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ShapeTally } from '../../src/import/plan/shape-tally.js';
 import { EMPTY } from '../../src/users/model/user.js';
-import { of, guards, shapeOf, updated, created } from './guard-plans.js';
+import { guards, shapeOf, updated, created } from './guard-plans.js';
 
 describe('the shape of a column', () => {
   const named = (name: string, shape: ShapeTally, matched = 100) =>
