@@ -3,6 +3,7 @@ import { KeyDeactivationEntity, KeyFuseEntity } from './api-keys/fuse/key-fuse.e
 import { AuditEventEntity } from './audit/audit.entity.js';
 import { AuditRunEntity } from './audit/audit-run.entity.js';
 import { AuditLateEventEntity, AuditSealEntity } from './audit/audit-seal.entity.js';
+import { ImportProfileEntity } from './import/profiles/import-profile.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
 import { LeaseEntity } from './leases/lease.entity.js';
 import { LoginAddressEntity } from './sessions/login-address.entity.js';
@@ -40,5 +41,6 @@ export const ENTITIES = [
   ImportRunEntity,
   ImportRowEntity,
   ImportFilePartEntity,
+  ImportProfileEntity,
   LeaseEntity,
 ];

@@ -24,11 +24,13 @@ export const ACTIONS = [
   'import.completed',
   'import.failed',
   'import.superseded',
+  'import_profile.saved',
+  'import_profile.deleted',
 ] as const;
 export type AuditAction = (typeof ACTIONS)[number];
 
 export const ACTOR_KINDS = ['key', 'user', 'import', 'system', 'anonymous'] as const;
-export const TARGET_KINDS = ['user', 'users', 'session', 'api_key', 'import'] as const;
+export const TARGET_KINDS = ['user', 'users', 'session', 'api_key', 'import', 'import_profile'] as const;
 
 /** The id of a target that is no record: all users, or a name that no user has. */
 export const NO_TARGET = '00000000-0000-0000-0000-000000000000';

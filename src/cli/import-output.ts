@@ -17,7 +17,8 @@ export function summary(run: ImportRunDto): string {
   if (hits.length > 0) {
     parts.push('Guards that were hit:\n', ...hits.map(guardText));
   }
-  const problems = run.problems.slice(0, MAX_PROBLEMS);
+  // All that is wrong with a file is corrected at once; of its rows, some are enough.
+  const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
   if (problems.length > 0) {
     const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
     parts.push('Problems:\n', table([['Line', 'Field', 'Code', 'What is wrong'], ...rows]));

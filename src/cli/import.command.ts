@@ -4,7 +4,11 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { readInput } from '../input/read-input.js';
 import { ImportStore } from '../import/file/import-store.js';
-import { ImportOptions } from '../import/runs/import-options.js';
+import { RequestedOptions } from '../import/runs/import-options.js';
+import { FileHead } from '../import/file/file-head.js';
+import { ImportPreview } from '../import/profiles/import-preview.js';
+import { ImportProfiles } from '../import/profiles/import-profiles.service.js';
+import { ImportRequests, type Requested } from '../import/profiles/requested-options.js';
 import { presentRun } from '../import/import.view.js';
 import { RunQueue } from '../import/apply/run-queue.service.js';
 import { ImportsService } from '../import/imports.service.js';
@@ -13,6 +17,9 @@ import { type ImportRun, noCounts } from '../import/runs/import-run.js';
 import { FirstStart } from '../setup/first-start.service.js';
 import { credentials } from '../setup/welcome.js';
 import { Progress, summary } from './import-output.js';
+import { previewText } from './preview-output.js';
+import { byProfileFile, isProfileFile } from './profile-file.js';
+import type { JsonObject } from '../common/json.js';
 import { CLI_CALLER, type Application, withApplication } from './application.js';
 
 const ALL_APPLIED = 0;
@@ -24,6 +31,7 @@ Exit codes: 0 all applied (or, with --dry-run, planned without an error), 1 some
 2 nothing applied: every row failed, refused, parked for approval, or cancelled.`;
 
 interface Flags extends Record<string, string | boolean | undefined> {
+  preview?: boolean;
   approve?: boolean;
   json?: boolean;
 }
@@ -33,6 +41,8 @@ export const importCommand = (application: Application) =>
     .description('import a CSV file of users ("-" is standard input)')
     .argument('<file>')
     .option('--dry-run', 'plan only: nothing is written')
+    .option('--preview', 'show what the file is and what is wrong with it, and stop')
+    .option('--profile <name>', 'how the file is read: the name of a profile, or a JSON file')
     .option('--mode <mode>', 'upsert, create_only or update_only')
     .option('--missing <what>', 'users that the file lacks: keep, report or block')
     .option('--dataset <name>', 'name of the source')
@@ -47,11 +57,13 @@ export const importCommand = (application: Application) =>
     .option('--approve', 'approve the import if it is parked')
     .option('--json', 'print the run as JSON')
     .addHelpText('after', EXIT_CODES)
-    .action(async (file: string, { approve, json, ...flags }: Flags, command: Command) => {
-      const options = readOptions(flags, command);
+    .action(async (file: string, { approve, json, preview, ...flags }: Flags, command: Command) => {
+      const asked = readOptions(flags, command);
       process.exitCode = await withApplication(application, async (context) => {
+        const requested = await resolved(context, asked);
+        if (preview) return showPreview(context, file, requested, json === true);
         await firstStart(context);
-        const run = await importFile(context, file, options, approve === true);
+        const run = await importFile(context, file, requested, approve === true);
         const failed = await context.get(ImportsService).firstProblems(run.id);
         const shown = presentRun(run, failed);
         process.stdout.write(json ? `${JSON.stringify(shown, null, 2)}\n` : summary(shown));
@@ -65,23 +77,45 @@ async function firstStart(context: INestApplicationContext): Promise<void> {
   if (first) process.stderr.write(`${credentials(first).join('\n')}\n`);
 }
 
-/** Validates the flags by the rules of `POST /imports`; ends the program on a fault. */
-function readOptions(flags: Record<string, unknown>, command: Command): ImportOptions {
+/** The flags as options by name, valid by the rules of `POST /imports`; ends the program on a fault. */
+function readOptions(flags: Record<string, unknown>, command: Command): JsonObject {
   const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const set = Object.entries(flags).filter(([, value]) => value !== undefined);
-  const { value, errors } = readInput(
-    ImportOptions,
-    Object.fromEntries(set.map(([name, flag]) => [snake(name), String(flag)])),
-  );
-  const [fault] = errors;
+  const asked: JsonObject = Object.fromEntries(set.map(([name, flag]) => [snake(name), String(flag)]));
+  const { profile, ...others } = asked;
+  const isFile = typeof profile === 'string' && isProfileFile(profile);
+  const [fault] = readInput(RequestedOptions, isFile ? others : asked).errors;
   if (fault) command.error(`error: option '--${fault.field.replaceAll('_', '-')}' ${fault.message}`);
-  return value;
+  return asked;
+}
+
+/** @throws ProblemError for a profile that there is not, or one that is not valid. */
+async function resolved(context: INestApplicationContext, asked: JsonObject): Promise<Requested> {
+  const { profile } = asked;
+  return typeof profile === 'string' && isProfileFile(profile)
+    ? byProfileFile(profile, asked, context.get(ImportProfiles))
+    : context.get(ImportRequests).of(asked);
+}
+
+/** @returns the exit code: whether the file would be refused, or rows of it. */
+async function showPreview(
+  context: INestApplicationContext,
+  file: string,
+  requested: Requested,
+  json: boolean,
+): Promise<number> {
+  const head = new FileHead();
+  await head.store(file, file === '-' ? process.stdin : createReadStream(file));
+  const preview = await context.get(ImportPreview).of(head, requested, CLI_CALLER);
+  process.stdout.write(json ? `${JSON.stringify(preview, null, 2)}\n` : previewText(preview));
+  if (preview.problems.some(({ refuses }) => refuses)) return NOTHING_APPLIED;
+  return preview.problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
 }
 
 async function importFile(
   context: INestApplicationContext,
   file: string,
-  options: ImportOptions,
+  { options, profile }: Requested,
   approve: boolean,
 ): Promise<ImportRun> {
   const imports = context.get(ImportsService);
@@ -89,7 +123,7 @@ async function importFile(
   queue.assertOptions(options, CLI_CALLER);
   const bytes = file === '-' ? process.stdin : createReadStream(file);
   const stored = await context.get(ImportStore).store(file === '-' ? 'stdin.csv' : basename(file), bytes);
-  const { id } = await queue.submit(stored, options, CLI_CALLER);
+  const { id } = await queue.submit(stored, options, CLI_CALLER, profile);
   const stop = cancelOnInterrupt(imports, id);
   try {
     const run = await follow(context, id);

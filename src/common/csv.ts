@@ -19,8 +19,13 @@ export function csvLine(cells: readonly string[]): string {
 }
 
 function toCell(value: string): string {
-  const cell = FORMULA.test(value) ? `'${value}` : value;
+  const cell = escapeFormula(value);
   return NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+/** The text as a cell that no spreadsheet runs as a formula. */
+export function escapeFormula(value: string): string {
+  return FORMULA.test(value) ? `'${value}` : value;
 }
 
 /** Removes the `'` that `csvLine`, or a person, has put before a formula. It reverses `csvLine` exactly. */

@@ -104,6 +104,11 @@ export const CATALOGUE = {
     title: 'The record is not in a state in which this can be done',
     remedy: 'Read the record again: `detail` names its state and those in which this can be done.',
   },
+  file_lost: {
+    status: 410,
+    title: 'The stored file of the import is gone',
+    remedy: 'Import the file again; `GET …/rows?outcome=error` has its failed rows with their errors.',
+  },
   precondition_failed: {
     status: 412,
     title: 'The record has changed since it was read',

@@ -5,9 +5,15 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportStore } from './file/import-store.js';
+import { ImportPreviewController } from './import-preview.controller.js';
+import { ImportPreview } from './profiles/import-preview.js';
+import { ImportProfilesController } from './import-profiles.controller.js';
 import { ImportsController } from './imports.controller.js';
 import { ImportsService } from './imports.service.js';
 import { RunFiles } from './file/run-files.js';
+import { ImportProfiles } from './profiles/import-profiles.service.js';
+import { ImportProfilesRepository } from './profiles/import-profiles.repository.js';
+import { ImportRequests } from './profiles/requested-options.js';
 import { Adoption } from './plan/adoption.js';
 import { FilePlanner } from './plan/file-planner.js';
 import { GuardHistory } from './plan/guard-history.js';
@@ -43,7 +49,7 @@ import { UsersExportController } from './users-export.controller.js';
 
 @Module({
   imports: [ApiKeysModule, AuditModule, LeasesModule, SessionsModule, UsersModule],
-  controllers: [ImportsController, UsersExportController],
+  controllers: [ImportPreviewController, ImportProfilesController, ImportsController, UsersExportController],
   providers: [
     ImportsService,
     ImportStore,
@@ -55,6 +61,10 @@ import { UsersExportController } from './users-export.controller.js';
     RunQueue,
     Planner,
     RunFiles,
+    ImportProfiles,
+    ImportProfilesRepository,
+    ImportRequests,
+    ImportPreview,
     Adoption,
     FilePlanner,
     RowFacts,
@@ -80,6 +90,15 @@ import { UsersExportController } from './users-export.controller.js';
     ImportReportRepository,
     RunRows,
   ],
-  exports: [ImportsService, ImportStore, RunQueue, RunEvents, UsersExport],
+  exports: [
+    ImportPreview,
+    ImportProfiles,
+    ImportRequests,
+    ImportsService,
+    ImportStore,
+    RunQueue,
+    RunEvents,
+    UsersExport,
+  ],
 })
 export class ImportModule {}

@@ -20,13 +20,14 @@ export function presentRow(row: StagedRow): ImportRowDto {
   };
 }
 
-/** The answer for a run. `problems`: the first rows with an error, or why the file was refused. */
+/** The answer for a run. `problems`: why the file was refused, or the first rows with an error or a warning. */
 export function presentRun(run: ImportRun, failed: readonly StagedRow[]): ImportRunDto {
   return {
     id: run.id,
     state: run.state,
     dry_run: run.dryRun,
     options: Object.assign(new ImportOptions(), run.options),
+    profile: run.profile?.name ?? null,
     reverts: run.reverts,
     file: run.file,
     actor: { kind: run.caller.actor.kind, id: run.caller.actor.id },
@@ -45,9 +46,12 @@ export function presentRun(run: ImportRun, failed: readonly StagedRow[]): Import
     missing: run.missing,
     guards: run.guards,
     problems: [
-      ...(run.reason
-        ? [{ line: run.reason.line ?? null, field: '', code: run.reason.code, message: run.reason.message }]
-        : []),
+      ...(run.reason ? [run.reason, ...(run.reason.others ?? [])] : []).map(({ line, code, message }) => ({
+        line: line ?? null,
+        field: '',
+        code,
+        message,
+      })),
       ...failed.flatMap(({ line, errors }) =>
         errors.map((error) => ({ line: line > 0 ? line : null, ...error })),
       ),
@@ -57,10 +61,10 @@ export function presentRun(run: ImportRun, failed: readonly StagedRow[]): Import
 
 const iso = (time: string | null): string | null => (time === null ? null : toIso(time));
 
-/** Seconds, from the share that is done and the time that it took; null before anything is done. */
-function eta(run: ImportRun): number | null {
-  if (run.finished !== null || run.percent === 0 || run.phaseStarted === null) return null;
-  if (run.state !== 'validating' && run.state !== 'applying') return null;
-  const spent = (toMillis(now()) - toMillis(run.phaseStarted)) / 1000;
-  return Math.max(0, Math.round((spent * (100 - run.percent)) / run.percent));
+/** Seconds to the end of the run, from what the current phase has done in its time; null before it has done anything. */
+function eta({ state, finished, percent, phasePercent, phaseStarted }: ImportRun): number | null {
+  if (finished !== null || phaseStarted === null || percent <= phasePercent) return null;
+  if (state !== 'validating' && state !== 'applying') return null;
+  const spent = (toMillis(now()) - toMillis(phaseStarted)) / 1000;
+  return Math.max(0, Math.round((spent * (100 - percent)) / (percent - phasePercent)));
 }

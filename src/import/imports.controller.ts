@@ -8,7 +8,8 @@ import { ProblemError } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { nextPage, page } from '../http/page.js';
 import { streamText } from '../http/stream.js';
-import { ImportOptions } from './runs/import-options.js';
+import { ImportRequests } from './profiles/requested-options.js';
+import { RequestedOptions } from './runs/import-options.js';
 import { RowsQuery, RunsQuery } from './import.query.js';
 import { presentRow, presentRun } from './import.view.js';
 import type { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
@@ -49,6 +50,7 @@ export class ImportsController {
     private readonly imports: ImportsService,
     private readonly queue: RunQueue,
     private readonly store: ImportStore,
+    private readonly requests: ImportRequests,
     private readonly failedRows: FailedRows,
     private readonly watchers: RunWatchers,
     private readonly users: UsersExport,
@@ -58,14 +60,14 @@ export class ImportsController {
   @DocUpload()
   @HttpCode(202)
   @Requires('imports.write')
-  @Accepts({ query: ImportOptions, file: { type: 'text/csv', maxBytes: MAX_FILE_BYTES } })
+  @Accepts({ query: RequestedOptions, file: { type: 'text/csv', maxBytes: MAX_FILE_BYTES } })
   async upload(
-    @CheckedQuery() query: ImportOptions,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    const effect = () => submitUpload(request, query, caller, this.queue, this.store);
+    const parts = { queue: this.queue, store: this.store, requests: this.requests };
+    const effect = () => submitUpload(request, caller, parts);
     return this.decided(caller, response, effect);
   }
 

@@ -3,7 +3,7 @@ import { ApiExtension, ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiRespons
 import { ChangeProblems, LOCATION, NEXT, Problems, REQUEST_BODY, STREAM, Secured } from '../http/docs.js';
 import type { ErrorCode } from '../common/errors.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
-import { ImportOptions } from './runs/import-options.js';
+import { RequestedOptions } from './runs/import-options.js';
 import { ExportQuery, RowsQuery, RunsQuery } from './import.query.js';
 import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 
@@ -20,7 +20,7 @@ const Csv = (description: string) =>
   );
 
 /** A file is the body itself, or a part of a form with its options. */
-const UPLOAD = {
+export const UPLOAD = {
   required: true,
   description: 'At most 100 MiB and 1,000,000 rows.',
   content: {
@@ -46,7 +46,7 @@ export const DocUpload = () =>
         'Plans the file against the live users, then applies it, or waits for an approval when a guard is hit. ' +
         'Begin with `dry_run=true`. As `multipart/form-data` the options may be form fields.',
     }),
-    ApiQuery({ type: ImportOptions }),
+    ApiQuery({ type: RequestedOptions }),
     ApiExtension(REQUEST_BODY, UPLOAD),
     ApiResponse({ status: 202, description: 'Accepted; the run.', type: ImportRunDto, headers: LOCATION }),
     Secured(),
@@ -96,7 +96,7 @@ export const DocFailedCsv = () =>
     }),
     RunId(),
     Csv('The rows.'),
-    Guarded('malformed_uuid', 'not_found'),
+    Guarded('malformed_uuid', 'not_found', 'file_lost'),
   );
 
 export const DocEvents = () =>

@@ -36,16 +36,22 @@ class ImportActorDto {
 
 class ImportProgressDto {
   @ApiProperty({ enum: RUN_STATES }) phase!: string;
-  @ApiProperty({ type: 'integer' }) rows_done!: number;
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'The share of the rows that the work is done for, over all phases: a row is planned, then applied.',
+  })
+  rows_done!: number;
   @ApiProperty({
     type: 'integer',
     nullable: true,
     description: 'null until the file has been read to its end.',
   })
   rows_total!: number | null;
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, description: 'Of the present phase.' })
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, description: 'Of the whole run.' })
   percent!: number;
-  @ApiProperty({ type: 'integer', nullable: true }) eta_seconds!: number | null;
+  @ApiProperty({ type: 'integer', nullable: true, description: 'To the end of the run.' }) eta_seconds!:
+    number | null;
 }
 
 class ImportMissingDto {
@@ -132,6 +138,14 @@ export class ImportRunDto {
   @ApiProperty({ enum: RUN_STATES }) state!: string;
   @ApiProperty() dry_run!: boolean;
   @ApiProperty({ type: ImportOptionsDto }) options!: ImportOptionsDto;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 64,
+    example: 'moodle',
+    description: 'The profile that the file was read by; null for none.',
+  })
+  profile!: string | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'The run that this one undoes.' })
   reverts!: string | null;
   @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;

@@ -94,9 +94,10 @@ export class ImportsService {
       const detail = `Import ${id} would block your own account: another Webmaster or key has to decide on it.`;
       throw new ProblemError('self_block', detail);
     }
-    return this.decide(id, caller, WAITING, 'import.approved', ({ options }) => {
+    return this.decide(id, caller, WAITING, 'import.approved', ({ options, state }) => {
       if (options.allow_privileged) assertScope(caller.actor, 'webmasters');
-      return { state: 'queued', approved: true, approver: caller.actor };
+      const anew: RunChange = state === 'planned' ? { percent: 0, rowsDone: 0 } : {}; // a dry run was done
+      return { ...anew, state: 'queued', approved: true, approver: caller.actor };
     });
   }
 

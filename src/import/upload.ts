@@ -3,11 +3,11 @@ import type { Request } from 'express';
 import { finished } from 'node:stream';
 import type { Caller } from '../access/actor.js';
 import { ProblemError } from '../common/errors.js';
+import type { JsonObject } from '../common/json.js';
 import { wantBody } from '../http/body-reader.js';
 import { MULTIPART_EXTRA, isMultipart } from '../http/file-body.js';
-import { readInput } from '../input/read-input.js';
 import { truncated } from '../common/text.js';
-import { ImportOptions } from './runs/import-options.js';
+import type { ImportRequests, Requested } from './profiles/requested-options.js';
 import type { ImportRun } from './runs/import-run.js';
 import { type ImportStore, MAX_FILE_BYTES, type StoredFile } from './file/import-store.js';
 import type { RunQueue } from './apply/run-queue.service.js';
@@ -16,52 +16,56 @@ const MAX_FIELDS = 30;
 const MAX_FIELD_BYTES = 4096;
 
 /** A stored file and the options that came with it, in the query or as form fields. */
-interface Upload {
+interface Upload extends Requested {
   file: StoredFile;
-  options: ImportOptions;
+  /** As they were sent. */
+  asked: JsonObject;
+}
+
+/** What receives an upload. */
+export interface UploadParts {
+  queue: RunQueue;
+  requests: ImportRequests;
+  store: Pick<ImportStore, 'store' | 'discard'>;
 }
 
 /**
  * Stores the file of a request as it arrives, and queues it as a run.
- * @param query the options of the query string, already validated.
  * @throws ProblemError `invalid_parameter`, `too_large`; FirstAnswer for a repetition; nothing of the file is kept then.
  */
-export async function submitUpload(
-  request: Request,
-  query: ImportOptions,
-  caller: Caller,
-  queue: RunQueue,
-  store: ImportStore,
-): Promise<ImportRun> {
-  const { file, options } = await receiveUpload(request, query, caller, queue, store);
+export async function submitUpload(request: Request, caller: Caller, parts: UploadParts): Promise<ImportRun> {
+  const { file, options, profile, asked } = await receiveUpload(request, caller, parts);
   try {
-    await caller.repeatable?.received([file.name, file.sha256, options]);
-    return await queue.submit(file, options, caller);
+    // A profile may have changed since: a repetition is known by what was sent.
+    await caller.repeatable?.received([file.name, file.sha256, profile ? asked : options]);
+    return await parts.queue.submit(file, options, caller, profile);
   } catch (error) {
-    await store.discard(file.runId);
+    await parts.store.discard(file.runId);
     throw error;
   }
 }
 
-async function receiveUpload(
+/** Stores the file of a request as it arrives, and reads its options. @throws ProblemError as `submitUpload`. */
+export async function receiveUpload(
   request: Request,
-  query: ImportOptions,
   caller: Caller,
-  queue: RunQueue,
-  store: ImportStore,
+  { queue, requests, store }: UploadParts,
 ): Promise<Upload> {
   if (!isMultipart(request)) {
-    queue.assertOptions(query, caller);
+    const asked = { ...request.query };
+    const requested = await requests.of(asked);
+    queue.assertOptions(requested.options, caller);
     wantBody(request);
     const name =
       typeof request.headers['x-file-name'] === 'string' ? request.headers['x-file-name'] : 'upload.csv';
-    return { file: await store.store(name, request), options: query };
+    return { file: await store.store(name, request), asked, ...requested };
   }
   const { fields, file } = await receiveForm(request, store);
   try {
-    const options = mergeOptions(request.query, fields);
-    queue.assertOptions(options, caller);
-    return { file, options };
+    const asked = merged(request.query, fields);
+    const requested = await requests.of(asked);
+    queue.assertOptions(requested.options, caller);
+    return { file, asked, ...requested };
   } catch (error) {
     await store.discard(file.runId);
     throw error;
@@ -69,22 +73,17 @@ async function receiveUpload(
 }
 
 /** @throws ProblemError `invalid_parameter` naming the field. */
-function mergeOptions(query: Request['query'], fields: ReadonlyMap<string, string>): ImportOptions {
+function merged(query: Request['query'], fields: ReadonlyMap<string, string>): JsonObject {
   const twice = [...fields.keys()].find((name) => name in query);
   if (twice !== undefined) {
     throw new ProblemError('invalid_parameter', `${twice} is in the query and in the form; send it once.`);
   }
-  const { value, errors } = readInput(ImportOptions, { ...query, ...Object.fromEntries(fields) });
-  if (errors.length === 0) return value;
-  const detail = errors.map(({ field, code, message }) =>
-    code === 'unknown_field' ? `${field} is not an option of an import` : `${field} ${message}`,
-  );
-  throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
+  return { ...query, ...Object.fromEntries(fields) };
 }
 
 async function receiveForm(
   request: Request,
-  store: ImportStore,
+  store: UploadParts['store'],
 ): Promise<{ fields: Map<string, string>; file: StoredFile }> {
   const fields = new Map<string, string>();
   const stored: Promise<StoredFile>[] = [];

@@ -98,6 +98,11 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
     const { id } = await imported(app.key, 'ExternalId\n');
     return app.key.post(`/imports/${id as string}/cancel`);
   },
+  file_lost: async () => {
+    const { id } = await imported(app.key, 'ExternalId,Email\na,bad\nb,b@example.org\n');
+    await database().execute('UPDATE import_rows SET cells = NULL WHERE run_id = ?', [id as string]);
+    return app.key.get(`/imports/${id as string}/failed.csv`);
+  },
   precondition_failed: () =>
     app.key.put(`/users/${ids.other}`, { surname: 'x' }, { 'if-match': '"0.0.webmaster"' }),
   too_large: () => app.key.send('POST', '/users', `{"about_me":"${'x'.repeat(1024 * 1024)}"}`),

@@ -32,6 +32,8 @@ beforeAll(async () => {
   const file = csv('ExternalId,Username,Email', 'F-1,fuzzed,fuzzed@example.org', 'F-2,x,nowhere');
   const runs = [await imported(app.key, file), await imported(app.key, file, 'dry_run=true')];
   known['import_id'] = runs.map(({ id }) => id as string);
+  known['name'] = ['moodle', 'fuzzed'];
+  await app.key.put('/import_profiles/fuzzed', { columns: { Id: 'ExternalId' } });
   const person = await create(app.key, { password: 'a good password' });
   for (let times = 0; times < 3; times++) await app.login(person.username, 'a good password');
   known['session_id'] = (await app.key.get(`/sessions?user_uuid=${person.uuid}`)).body.Results.map(

@@ -52,6 +52,10 @@ async function anImport({ key }: TestApp, operationId: string): Promise<string> 
 async function idFor(app: TestApp, parameter: string, operationId: string): Promise<string> {
   if (parameter === 'import_id') return anImport(app, operationId);
   if (parameter === 'key_id') return (await app.key.post('/api_keys', { name: 'to be revoked' })).body.id;
+  if (parameter === 'name') {
+    await app.key.put('/import_profiles/example', { columns: { Nr: 'ExternalId' } });
+    return 'example';
+  }
   if (parameter === 'session_id') {
     await app.login();
     return (await app.key.get('/sessions?limit=1')).body.Results[0].id;

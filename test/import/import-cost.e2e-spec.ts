@@ -58,6 +58,17 @@ test.each([
   ['the first problems', (id: string) => report().problems(id, 50)],
   ['failed rows whose cells are not kept', (id: string) => report().failedWithoutCells(id, 0, 50)],
   ['failed rows', (id: string) => report().failed(id, 0, 50)],
+  ...[{}, { outcomes: ['created'] }, { outcomes: ['error', 'created'] }, { code: '' }].map(
+    (filter): [string, (id: string) => Promise<unknown>] => [
+      `a page near the end: ${JSON.stringify(filter)}`,
+      async (id) => {
+        const after = (id === runs.few ? FEW : MANY) - 100;
+        const place = { after, offset: 0, limit: 50 };
+        const rows = await report().list(id, { outcomes: undefined, code: undefined, ...filter }, place);
+        expect(rows.map(({ line }) => line - after)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+      },
+    ],
+  ),
 ])('%s', async (_, look: (id: string) => Promise<unknown>) => {
   const few = await effortOf(app, () => look(runs.few));
   const many = await effortOf(app, () => look(runs.many));

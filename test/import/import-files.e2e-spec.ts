@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
 import { counted, csv, imported, linked } from '../support/imports.js';
 
 /** Which files are accepted, and which are refused as a whole. */
@@ -37,7 +38,7 @@ describe('encodings', () => {
     ],
     ['windows-1252 by name', (text) => Buffer.from(text, 'latin1'), 'encoding=windows-1252', 'Müller'],
     ['LF alone', (text) => Buffer.from(text.replaceAll('\r\n', '\n')), '', 'Lee'],
-    ['no line end at the end', (text) => Buffer.from(text.trimEnd()), '', 'Lee'],
+    ['no line end at the end', (text) => Buffer.from(text.trimEnd()), 'dataset=endless', 'Lee'],
   ])('%s', async (_, encode, options, surname) => {
     const { id, text } = file(surname);
     const run = await imported(app.key, encode(text), options);
@@ -54,7 +55,8 @@ describe('delimiters', () => {
   });
   test('a given one is used', async () => {
     const run = await imported(app.key, file('Lee', ';').text, 'delimiter=,');
-    expect([run.state, run.problems[0].code]).toEqual(['failed', 'unknown_column']);
+    const codes = run.problems.map(({ code }: Json) => code);
+    expect([run.state, codes]).toEqual(['failed', ['missing_column', 'unknown_column']]);
   });
 });
 
@@ -108,9 +110,21 @@ const REFUSED: [string, string | Buffer, string, string, number | null][] = [
   ['an unclosed quote', csv('ExternalId,Surname', 'a,b', 'c,"d', 'e,f'), '', 'unclosed_quote', 3],
   ['a quote inside a cell', csv('ExternalId,Surname', 'a,b "c" d'), '', 'bad_quote', 2],
   ['text after a quoted cell', csv('ExternalId,Surname', 'a,"b"c'), '', 'bad_quote', 2],
-  ['a row that is too short', csv('ExternalId,Surname,Email', 'a,b,c', 'd,e'), '', 'wrong_cell_count', 3],
-  ['a row that is too long', csv('ExternalId,Surname', 'a,b', 'd,e,f'), '', 'wrong_cell_count', 3],
-  ['ten thousand columns', `ExternalId${',x'.repeat(10_000)}\na\n`, '', 'too_many_columns', 1],
+  ['a last row that is too short', csv('ExternalId,Surname,Email', 'a,b,c', 'd,e'), '', 'cut_short', 3],
+  [
+    'rows that are too long',
+    csv('ExternalId,Surname', 'a,b', ...Array.from({ length: 5 }, () => 'd,e,f')),
+    '',
+    'wrong_cell_count',
+    3,
+  ],
+  [
+    'ten thousand columns',
+    `ExternalId${',x'.repeat(10_000)}\na\n`,
+    'ignore_unknown_columns=true',
+    'too_many_columns',
+    1,
+  ],
   ['a cell of a megabyte', csv('ExternalId,AboutMe', `a,${'x'.repeat(2 ** 20)}`), '', 'row_too_long', 2],
   [
     'fewer rows than expected',

@@ -116,7 +116,7 @@ test.each<[string, number, () => string[], string]>([
 
 test.each([
   ['a header alone', () => csv(HEAD), 'empty_file'],
-  ['a file cut inside a row', () => csv(HEAD, ...rows(30)).slice(0, -30), 'wrong_cell_count'],
+  ['a file cut inside a row', () => csv(HEAD, ...rows(30)).slice(0, -30), 'cut_short'],
   ['a file cut inside a quoted cell', () => `${csv(HEAD, ...rows(30))}x,"y`, 'unclosed_quote'],
 ])('%s is refused as a whole, and no user is changed', async (_, file, code) => {
   await load(30);

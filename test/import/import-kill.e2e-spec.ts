@@ -81,8 +81,7 @@ async function importBoth(settings: Record<string, string>, kills: number) {
 async function progress(client: Client, id: string, share: number): Promise<void> {
   for (;;) {
     const { state, progress: at } = (await client.get(`/imports/${id}`)).body;
-    const done = state === 'applying' ? 0.3 + 0.7 * (at.percent / 100) : 0.3 * (at.percent / 100);
-    if (done >= share || !['queued', 'validating', 'applying'].includes(state)) return;
+    if (at.percent / 100 >= share || !['queued', 'validating', 'applying'].includes(state)) return;
   }
 }
 

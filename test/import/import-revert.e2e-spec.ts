@@ -67,12 +67,30 @@ test('a user with one value changed since gets the others back', async () => {
   await app.key.put(`/users/${(await linked(app.key, 'f')).uuid}`, { mobile: '3' });
   const undone = await revert(run.id);
   const [row] = await rowsOf(app.key, undone.id);
-  expect([row.outcome, row.changes, row.errors[0].code]).toEqual([
-    'updated',
+  const conflict = {
+    field: 'mobile',
+    code: 'changed_since',
+    message: 'was changed by another request since, and stays',
+    value: '1',
+  };
+  expect([row.outcome, row.changes, row.errors]).toEqual([
+    'error',
     [{ field: 'phone', old: '2', new: '1' }],
-    'changed_since',
+    [conflict],
   ]);
   expect(await linked(app.key, 'f')).toMatchObject({ phone: '1', mobile: '3' });
+  expect([undone.state, counted(undone), undone.problems]).toEqual([
+    'completed_with_errors',
+    { error: 1 },
+    [{ line: 1, ...conflict }],
+  ]);
+  expect((await app.key.get(`/imports/${undone.id}/failed.csv`)).text).toBe(
+    '\ufeffExternalId,_uuid,_field,_value,_line,_code,_message\r\n' +
+      `f,${(await linked(app.key, 'f')).uuid},mobile,1,1,changed_since,"${conflict.message}"\r\n`,
+  );
+  const again = await revert(undone.id);
+  expect([again.state, counted(again)]).toEqual(['completed', { updated: 1 }]);
+  expect(await linked(app.key, 'f')).toMatchObject({ phone: '2', mobile: '3' });
 });
 
 test('users blocked because they were missing are active again, and managed as before', async () => {

@@ -85,6 +85,8 @@ async function read(key: Client, id: string): Promise<void> {
     await ok(key.get(`/imports/${run}/failed.csv`));
     for (const query of [
       'limit=5&offset=2',
+      'limit=5&after=7',
+      'outcome=created&limit=100&after=100',
       'outcome=error',
       'outcome=error&outcome=missing',
       'code=invalid_format',

@@ -58,12 +58,13 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     ['doubled quotes', 'a,b\n"a ""b"" c",""""\n', [[2, 'a "b" c', '"']]],
     [
       'empty cells',
-      'a,b\n,\n"",""\n',
+      'a,b\n1,\n"",2\n',
       [
-        [2, '', ''],
-        [3, '', ''],
+        [2, '1', ''],
+        [3, '', '2'],
       ],
     ],
+    ['rows of empty cells are as empty lines', 'a,b\n,\n"",""\n \n1,2\n , ,\n', [[5, '1', '2']]],
     ['outer spaces stay', 'a,b\n 1 ,\t\n', [[2, ' 1 ', '\t']]],
     ['an apostrophe is text', "a,b\n'1,2'\n", [[2, "'1", "2'"]]],
     ['any letter', 'a,b\né東,😀\n', [[2, 'é東', '😀']]],

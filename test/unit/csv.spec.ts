@@ -108,7 +108,11 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
       read.push(...batch.map(({ cells }) => cells.map(unescapeFormula)));
       lines.push(...batch.map(({ line }) => line));
     }
-    expect(read).toEqual(rows);
-    expect(lines).toEqual(rows.map((__, index) => index + 2));
+    // A row of blank cells is as an empty line, unless it is the only cell.
+    const kept = [...rows.entries()].filter(
+      ([, cells]) => width === 1 || cells.some((text) => /\S|^[\t\r]/.test(text)),
+    );
+    expect(read).toEqual(kept.map(([, cells]) => cells));
+    expect(lines).toEqual(kept.map(([index]) => index + 2));
   });
 });

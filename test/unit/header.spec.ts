@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { COLUMNS } from '../../src/import/file/columns.js';
 import { FileError } from '../../src/import/file/file-error.js';
+import { nearestColumn } from '../../src/import/file/nearest-column.js';
 import { readHeader } from '../../src/import/file/run-files.js';
 
 const KNOWN = { ignore_unknown_columns: false };
@@ -162,4 +163,71 @@ test.each<[string[], typeof KNOWN, string, string]>([
   ]),
 ])('%j with %j is refused: %s', (names, options, code, message) => {
   expect(refusalOf(names, options)).toEqual([code, 1, message]);
+});
+
+test('all that is wrong with a header is named at once, with the column that was probably meant', () => {
+  const names = [
+    'Extrenal Id',
+    'Emial',
+    'E-Mail',
+    'email',
+    'Shoe size',
+    'pwd',
+    'role',
+    'roles',
+    '_line',
+    'Manger',
+  ];
+  try {
+    readHeader(names, KNOWN, 3);
+    throw new Error('not refused');
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    const faults = [error, ...error.others].map(({ code, line, message }) => [
+      code,
+      line,
+      message.split(';')[0],
+    ]);
+    const end = ' is not known';
+    expect(faults).toEqual([
+      ['missing_column', 3, 'The header has no column ExternalId, by which rows are matched to users.'],
+      ['unknown_column', 3, `The column "Extrenal Id"${end}`],
+      ['unknown_column', 3, `The column "Emial"${end}`],
+      ['duplicate_column', 3, 'The columns "E-Mail" and "email" both mean Email'],
+      ['unknown_column', 3, `The column "Shoe size"${end}`],
+      ['password_column', 3, 'Imports set no passwords'],
+      ['duplicate_column', 3, 'The columns "role" and "roles" both mean Roles'],
+      ['unknown_column', 3, `The column "Manger"${end}`],
+    ]);
+    const meant = error.others.map(({ message }) => /did you mean (\w+)\?/.exec(message)?.[1]);
+    expect(meant).toEqual(['ExternalId', 'Email', undefined, undefined, undefined, undefined, 'Manager']);
+  }
+});
+
+test.each([
+  ['Mail', 'Email'],
+  ['Surnmae', 'Surname'],
+  ['usrname', 'Username'],
+  ['Phone1', 'Phone'],
+  ['first nmae', 'ForeName'],
+  ['GUIDs', 'ExternalId'],
+  ['Fax', undefined],
+  ['ID', undefined],
+  ['', undefined],
+  ['Department', undefined],
+  ['x'.repeat(10_000), undefined],
+])('the column nearest to %j', (name, nearest) => {
+  expect(nearestColumn(name)?.name).toBe(nearest);
+});
+
+test('too many columns are one fault among others', () => {
+  const names = ['Password', ...Array.from({ length: 200 }, () => 'x')];
+  try {
+    readHeader(names, ANY);
+    throw new Error('not refused');
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    const codes = [error, ...error.others].map(({ code }) => code);
+    expect(codes).toEqual(['too_many_columns', 'missing_column', 'password_column']);
+  }
 });

@@ -1,7 +1,9 @@
-import { type MigrationInterface, type QueryRunner, TableColumn, TableIndex } from 'typeorm';
+import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
 import { integer } from '../engine/columns.js';
-import { column, optional } from './table-columns.js';
+import { addColumns, column, dropColumns, optional } from './table-columns.js';
 
+const RUNS = 'import_runs';
+const ROWS = 'import_rows';
 const ADDED = [
   column('line_ended', integer(), { ...optional, default: null }),
   column('phase_percent', integer()),
@@ -11,22 +13,17 @@ const INDEX = new TableIndex({ name: 'ix_import_rows_code', columnNames: ['run_i
 /** Whether a file ended with a line end, where the progress of a phase began, and the rows of a run by their code. */
 export class ImportReport1764840000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    for (const options of ADDED) {
-      if (await queryRunner.hasColumn('import_runs', options.name)) continue; // a killed attempt has come so far
-      await queryRunner.addColumn('import_runs', new TableColumn(options));
-    }
-    if (!(await hasIndex(queryRunner))) await queryRunner.createIndex('import_rows', INDEX);
+    await addColumns(queryRunner, RUNS, ADDED);
+    if (!(await hasIndex(queryRunner))) await queryRunner.createIndex(ROWS, INDEX);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    if (await hasIndex(queryRunner)) await queryRunner.dropIndex('import_rows', INDEX);
-    for (const { name } of ADDED) {
-      if (await queryRunner.hasColumn('import_runs', name)) await queryRunner.dropColumn('import_runs', name);
-    }
+    if (await hasIndex(queryRunner)) await queryRunner.dropIndex(ROWS, INDEX);
+    await dropColumns(queryRunner, RUNS, ADDED);
   }
 }
 
 async function hasIndex(queryRunner: QueryRunner): Promise<boolean> {
-  const table = await queryRunner.getTable('import_rows');
+  const table = await queryRunner.getTable(ROWS);
   return table?.indices.some(({ name }) => name === INDEX.name) ?? false;
 }

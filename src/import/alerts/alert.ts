@@ -2,7 +2,7 @@ import { now, toIso, type DbTime } from '../../common/time.js';
 import type { ImportRun } from '../runs/import-run.js';
 
 /** What operators are told without asking: an import waits for a decision, or none has completed for too long. */
-export type AlertType = 'import.needs_approval' | 'import.overdue';
+type AlertType = 'import.needs_approval' | 'import.overdue';
 
 /** One alert. Its receiver knows a repetition by `id`. */
 export interface Alert {

@@ -10,7 +10,8 @@ import { prepareUser } from '../../users/change/prepared-user.js';
 import { UserWriter } from '../../users/change/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
+import { RunProgress } from '../runs/run-progress.js';
 import { type StagedRow, failedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { Pace } from './pace.js';
@@ -49,13 +50,16 @@ export class Applier {
   async apply(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const caller = callerOf(run);
     const pace = new Pace(this.database.dialect);
+    const progress = new RunProgress(run);
+    const left = run.batches - run.appliedBatches;
     let waiting = this.prepare(run, run.appliedBatches, pace);
     try {
       for (let applied = run.appliedBatches; applied < run.batches;) {
         const prepared = await waiting;
         waiting = this.prepare(run, prepared.last, pace);
         waiting.catch(() => undefined); // it is thrown where it is awaited
-        await this.write(run, prepared, caller, checkpoint, pace);
+        const reached = progress.applied((prepared.last - run.appliedBatches) / left);
+        await this.write(run, prepared, caller, checkpoint, pace, reached);
         applied = prepared.last;
       }
     } finally {
@@ -69,12 +73,9 @@ export class Applier {
     caller: Caller,
     checkpoint: Checkpoint,
     pace: Pace,
+    reached: Pick<RunChange, 'percent' | 'rowsDone'>,
   ): Promise<void> {
-    const progress = {
-      appliedBatches: prepared.last,
-      rowsDone: Math.floor(((run.rowsTotal ?? 0) * prepared.last) / run.batches),
-      percent: Math.floor((prepared.last / run.batches) * 100),
-    };
+    const progress = { ...reached, appliedBatches: prepared.last };
     let began = 0;
     await checkpoint.commit(async (tx) => {
       began = performance.now(); // of the last attempt: waiting for others holds nothing

@@ -51,6 +51,9 @@ export class RunProcess {
       if (run.state !== 'applying') {
         await this.plan(run, checkpoint);
         run = await this.current(checkpoint);
+      } else {
+        const goesOn = { phaseStarted: now(), phasePercent: run.percent };
+        await checkpoint.commit(async () => undefined, goesOn); // the time that nobody worked on it says nothing
       }
       if (run.state !== 'applying') return;
       const applying = run;
@@ -76,8 +79,7 @@ export class RunProcess {
       state: 'validating',
       started: run.started ?? time,
       phaseStarted: time,
-      rowsDone: 0,
-      percent: 0,
+      phasePercent: run.percent,
     });
     const planned = await this.planner.plan(run, checkpoint);
     const fuse = await this.fuseGuard.guard(run, planned);
@@ -91,20 +93,19 @@ export class RunProcess {
       return this.finish(checkpoint, 'superseded', async () => ({ ...plan, reason }));
     }
     if (run.dryRun && !run.approved) {
-      return checkpoint.commit(async () => undefined, { ...plan, state: 'planned', percent: 100 });
+      return checkpoint.commit(async () => undefined, { ...plan, state: 'planned' });
     }
     const supersede = (tx: Sql): Promise<void> => this.supersede(tx, run);
     if (fuse?.hit === true || (hit && !run.approved)) {
       const unapproved = { approved: false, approver: null }; // of the key itself, whose fuse it would blow
-      const parked = { ...plan, ...unapproved, state: 'needs_approval', percent: 100 } as const;
+      const parked = { ...plan, ...unapproved, state: 'needs_approval' } as const;
       return checkpoint.commit(supersede, parked);
     }
     const next: RunChange = {
       state: 'applying',
       dryRun: false,
       phaseStarted: now(),
-      rowsDone: 0,
-      percent: 0,
+      phasePercent: plan.percent,
       appliedBatches: 0,
     };
     await checkpoint.commit(supersede, { ...plan, ...next });
@@ -125,12 +126,23 @@ export class RunProcess {
   }
 
   private async end(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
-    await this.failedRows.keepCells(run, checkpoint);
+    const reason = await this.keptCells(run, checkpoint);
     const counts = await this.counts(run);
     const state = counts.error > 0 ? 'completed_with_errors' : 'completed';
     const missing = await this.missing(run);
     const rowsDone = run.rowsTotal ?? 0;
-    await this.finish(checkpoint, state, async () => ({ counts, missing, rowsDone, percent: 100 }));
+    await this.finish(checkpoint, state, async () => ({ counts, missing, rowsDone, percent: 100, reason }));
+  }
+
+  /** A run of which all is applied does not fail because its file is gone: why `failed.csv` cannot be had, then. */
+  private async keptCells(run: ImportRun, checkpoint: Checkpoint): Promise<Reason | null> {
+    try {
+      await this.failedRows.keepCells(run, checkpoint);
+      return null;
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      return reasonOf(error);
+    }
   }
 
   /** The final counts: the stored rows by outcome, and the unchanged ones, which are not stored. */
@@ -154,8 +166,7 @@ export class RunProcess {
       return this.abandon(checkpoint, 'cancelled', { code: error.code, message: error.detail });
     }
     if (error instanceof FileError) {
-      const { code, message, line } = error;
-      return this.abandon(checkpoint, 'failed', { code, message, ...(line !== undefined && { line }) });
+      return this.abandon(checkpoint, 'failed', reasonOf(error));
     }
     const problem = toProblemError(error);
     if (problem.status === 503) throw error; // of a database that is away, or of a commit whose answer was lost
@@ -216,4 +227,13 @@ export class RunProcess {
     });
     this.log.event('import', { run: run.id, state });
   }
+}
+
+function reasonOf({ code, message, line, others }: FileError): Reason {
+  return {
+    code,
+    message,
+    ...(line !== undefined && { line }),
+    ...(others.length > 0 && { others: [...others] }),
+  };
 }

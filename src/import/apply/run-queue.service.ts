@@ -10,6 +10,7 @@ import { UserSettings } from '../../users/input/user-settings.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import type { StoredFile } from '../file/import-store.js';
 import type { ImportOptions } from '../runs/import-options.js';
+import type { NamedProfile } from '../runs/import-profile.js';
 import { type ImportRun, newRun, startOf } from '../runs/import-run.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportWorker } from './import-worker.service.js';
@@ -45,12 +46,17 @@ export class RunQueue {
    * @throws ProblemError `invalid_parameter` as `assertOptions`; `unavailable` when parts of the file are missing because
    * a purge took it for an interrupted upload.
    */
-  async submit(file: StoredFile, options: ImportOptions, caller: Caller): Promise<ImportRun> {
+  async submit(
+    file: StoredFile,
+    options: ImportOptions,
+    caller: Caller,
+    profile: NamedProfile | null = null,
+  ): Promise<ImportRun> {
     this.assertOptions(options, caller);
     const run = await this.transactions.run(async (tx) => {
       const parts = await this.files.lock(tx, file.runId);
       if (parts !== file.parts) throw unavailable('The stored file is incomplete; send it again.', 1);
-      const queued = newRun(file, options, caller);
+      const queued = newRun(file, options, caller, profile);
       await this.runs.insert(tx, queued);
       await this.audit.startRun(tx, caller, queued.id, startOf(queued));
       return queued;

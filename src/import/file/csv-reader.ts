@@ -1,6 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import { FileError } from './file-error.js';
+import { HeaderFit } from './header-fit.js';
 import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
+import { type SkippedLines, withoutLines } from './line-skipper.js';
 import { decodeText } from './text-decoder.js';
 
 export { type CsvRecord, MAX_ROWS } from './record-parser.js';
@@ -9,12 +11,16 @@ export { type CsvRecord, MAX_ROWS } from './record-parser.js';
 const DELIMITERS = [',', ';', '\t', '|'];
 /** Far more than the names of 200 columns. */
 const HEAD_CHARACTERS = 64 * 1024;
+/** What spreadsheets write and hide: a line before the header that names the delimiter. */
+const SEPARATOR = /^"?sep=([,;|\t])"?(?:\r\n|\n|\r)/i;
 
 export interface CsvOptions {
   encoding?: string | undefined;
-  /** Detected from the header when undefined. */
+  /** From a first line `sep=;`, or detected from the header, when undefined. */
   delimiter?: string | undefined;
   knownColumn: (header: string) => boolean;
+  /** Lines of text that are not read. */
+  skipped?: SkippedLines | undefined;
 }
 
 /**
@@ -24,9 +30,12 @@ export interface CsvOptions {
  */
 export class CsvReader {
   private bytes = 0;
+  private format: { encoding?: string; delimiter?: string } = {};
   private readonly pieces: AsyncGenerator<CsvRecord[]>;
   /** Rows that were read along with the header. */
   private ahead: CsvRecord[] = [];
+  private lineOfHeader = 1;
+  private last = '';
 
   constructor(
     private readonly file: AsyncIterable<Uint8Array>,
@@ -39,7 +48,22 @@ export class CsvReader {
     return this.bytes;
   }
 
-  /** The names of the columns, as the file spells them. Call it once, before `records`. */
+  /** What the file turned out to be, once its header is read. */
+  get found(): { encoding?: string; delimiter?: string } {
+    return this.format;
+  }
+
+  /** The line of the header, once it is read. */
+  get headerLine(): number {
+    return this.lineOfHeader;
+  }
+
+  /** Whether the text that was read so far ends with a line end. */
+  get lineEnded(): boolean {
+    return this.last === '\n' || this.last === '\r';
+  }
+
+  /** The names of the columns, as the file spells them; not the empty ones at the end. Call it once, before `records`. */
   async header(): Promise<string[]> {
     const piece = await this.pieces.next();
     const [header, ...rows] = piece.done ? [] : piece.value;
@@ -51,34 +75,54 @@ export class CsvReader {
       throw new FileError('empty_file', message, header.line);
     }
     this.ahead = rows;
+    this.lineOfHeader = header.line;
     return header.cells;
   }
 
-  /** The rows below the header, `batchSize` at a time. */
+  /**
+   * The rows below the header, `batchSize` at a time, those that do not fit it among them (`misfit`).
+   * @throws FileError at the end, where these are too many, or the last one has too few cells.
+   */
   async *records(batchSize: number): AsyncGenerator<CsvRecord[]> {
-    let waiting = this.ahead;
-    let rows = waiting.length;
-    for await (const piece of this.pieces) {
+    const fit = new HeaderFit();
+    let waiting: CsvRecord[] = [];
+    for await (const piece of this.rows()) {
+      fit.look(piece);
       waiting = waiting.concat(piece);
-      rows += piece.length;
       let at = 0;
       for (; waiting.length - at >= batchSize; at += batchSize) yield waiting.slice(at, at + batchSize);
       waiting = waiting.slice(at);
     }
-    if (rows === 0)
-      throw new FileError('empty_file', 'The file has a header and no rows; add a row for each user.', 1);
+    fit.end();
     for (let at = 0; at < waiting.length; at += batchSize) yield waiting.slice(at, at + batchSize);
   }
 
+  private async *rows(): AsyncGenerator<CsvRecord[]> {
+    try {
+      yield this.ahead;
+      yield* this.pieces;
+    } finally {
+      await this.pieces.return(undefined); // also where the caller stops before the first of them
+    }
+  }
+
   private async *read(): AsyncGenerator<CsvRecord[]> {
-    const { encoding, delimiter, knownColumn } = this.options;
-    const text = decodeText(this.counted(), encoding);
+    const { encoding, delimiter, knownColumn, skipped } = this.options;
+    const decoded = decodeText(this.counted(), encoding, (name) => (this.format.encoding = name));
+    const text = skipped ? withoutLines(decoded, skipped) : decoded;
     let parser: RecordParser | undefined;
     try {
-      const head = delimiter === undefined ? await headOf(text) : '';
-      parser = new RecordParser(delimiter ?? delimiterOf(head, knownColumn));
+      const all = await headOf(text);
+      const [line = '', named] = SEPARATOR.exec(all) ?? [];
+      const head = all.slice(line.length);
+      this.format.delimiter = delimiter ?? named ?? delimiterOf(head, knownColumn);
+      parser = new RecordParser(this.format.delimiter, skipped?.first);
+      this.last = all.at(-1) ?? '';
       yield* parser.read(head);
-      for await (const piece of text) yield* parser.read(piece);
+      for await (const piece of text) {
+        this.last = piece.at(-1) ?? this.last;
+        yield* parser.read(piece);
+      }
       yield* parser.finish();
     } finally {
       parser?.destroy();

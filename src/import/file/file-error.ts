@@ -4,6 +4,7 @@ export type FileErrorCode =
   | 'unclosed_quote'
   | 'bad_quote'
   | 'wrong_cell_count'
+  | 'cut_short'
   | 'row_too_long'
   | 'too_many_columns'
   | 'too_many_rows'
@@ -16,14 +17,27 @@ export type FileErrorCode =
   | 'unexpected_rows'
   | 'file_lost';
 
-/** Refuses a whole file before any user is written. The message says what to do and quotes no cell. */
+/** One thing that is wrong with a file. The message says what to do and quotes no cell. */
+export interface FileFault {
+  code: FileErrorCode;
+  message: string;
+  line?: number | undefined;
+}
+
+/** Refuses a whole file before any user is written. `others`: what else is wrong, where that is known. */
 export class FileError extends Error {
   constructor(
     readonly code: FileErrorCode,
     message: string,
     readonly line?: number,
+    readonly others: readonly FileFault[] = [],
   ) {
     super(message);
     this.name = 'FileError';
+  }
+
+  /** For one or more faults; the first gives its name to the refusal. */
+  static ofAll([first, ...others]: readonly [FileFault, ...FileFault[]]): FileError {
+    return new FileError(first.code, first.message, first.line, others);
   }
 }

@@ -1,6 +1,7 @@
 import { type JsonObject, isObject } from '../../common/json.js';
 import { normalForm } from '../../common/text.js';
 import type { RowError } from '../runs/import-row.js';
+import { damageOf } from './cell-damage.js';
 import { type Column, splitList } from './columns.js';
 import type { CsvRecord } from './csv-reader.js';
 import { unescapeFormula } from '../../common/csv.js';
@@ -21,11 +22,18 @@ export interface FileRow extends RowKeys {
   raw: JsonObject;
   /** Cells by the field that they set, for error messages. */
   cells: ReadonlyMap<string, string>;
-  /** Errors for cells that a spreadsheet has converted to a number. */
-  damaged: readonly RowError[];
+  /** Cells that a spreadsheet, or an export, has damaged. */
+  damaged: readonly DamagedCell[];
 }
 
-const DAMAGED = /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i;
+/** A cell that does not hold what it was made from. */
+export interface DamagedCell {
+  column: Column;
+  /** Trimmed. */
+  cell: string;
+  error: RowError;
+}
+
 const TRUE = new Set(['true', 'yes', '1']);
 const FALSE = new Set(['false', 'no', '0']);
 
@@ -46,13 +54,14 @@ export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' 
 export function readRow(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): FileRow {
   const raw: JsonObject = {};
   const cells = new Map<string, string>();
-  const damaged: RowError[] = [];
+  const damaged: DamagedCell[] = [];
   for (const [index, column] of header.entries()) {
     if (!column) continue;
     const cell = unescapeFormula(record.cells[index] ?? '');
     const blank = cell.trim() === '';
     if (blank && (column.keepsBlank || blankCells === 'keep')) continue;
-    if (column.looksNumeric && DAMAGED.test(cell.trim())) damaged.push(damagedError(column.field, cell));
+    const error = blank ? undefined : damageOf(cell.trim(), column);
+    if (error) damaged.push({ column, cell: cell.trim(), error });
     cells.set(column.field, cells.has(column.field) ? `${cells.get(column.field) ?? ''} ${cell}` : cell);
     if (column.kind !== 'manager') fill(raw, column, cell, blank);
   }
@@ -76,13 +85,4 @@ function toFlag(cell: string): boolean | string {
   const word = cell.trim().toLowerCase();
   if (TRUE.has(word)) return true;
   return FALSE.has(word) ? false : cell;
-}
-
-function damagedError(field: string, cell: string): RowError {
-  return {
-    field,
-    code: 'spreadsheet_number',
-    message: 'was turned into a number by a spreadsheet; format the column as text and export it again',
-    value: cell.trim().slice(0, 200),
-  };
 }

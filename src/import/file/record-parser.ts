@@ -5,12 +5,15 @@ export interface CsvRecord {
   /** As a spreadsheet shows it: the header is 1, a record with line ends in its cells is one line, an empty line counts. */
   line: number;
   cells: string[];
+  /** Set where the number of cells is not that of the header: how many there should be. Its cells say nothing then. */
+  misfit?: number;
+  /** Of such a row whose cells a profile cannot place: the ExternalIds that it may be about. */
+  named?: readonly string[];
 }
 
 /** RFC 4180 has CRLF, Unix LF, and old Macs CR; one file may mix them. */
 export const LINE_ENDS = ['\r\n', '\n', '\r'];
 export const MAX_ROWS = 1_000_000;
-const MAX_COLUMNS = 200;
 /** Far more than a row of valid cells can have. */
 const MAX_ROW_CHARACTERS = 512 * 1024;
 /** No row within the limit is longer in the file, even with every character a doubled quote. */
@@ -21,11 +24,17 @@ export class RecordParser {
   private readonly parser: RecordTap;
   private taken: CsvRecord[] = [];
   private refusal: FileError | undefined;
+  /** Cells of the header, and those of them up to the last one with a name: every line may end in delimiters. */
   private width = 0;
-  private bytes = 0;
+  private named = 0;
+  private rows = 0;
   private pending = 0;
 
-  constructor(delimiter: string) {
+  /** @param skipped lines above the text, which count. */
+  constructor(
+    delimiter: string,
+    private readonly skipped = 0,
+  ) {
     this.parser = new RecordTap(delimiter, (cells) => {
       this.accept(cells);
     });
@@ -34,10 +43,8 @@ export class RecordParser {
   /** The records that end in `text`. Those before a fault are yielded before it is thrown. @throws FileError */
   async *read(text: string): AsyncGenerator<CsvRecord[]> {
     const before = this.linesEnded;
-    const bytes = Buffer.from(text);
-    this.bytes += bytes.length;
-    const failure = await settled((done) => this.parser.write(bytes, done));
-    yield* this.take(failure, false);
+    const failure = await settled((done) => this.parser.write(Buffer.from(text), done));
+    yield* this.take(failure);
     this.pending = text.length + (this.linesEnded === before ? this.pending : 0);
     if (this.pending > MAX_PENDING) throw await this.overlong();
   }
@@ -45,7 +52,7 @@ export class RecordParser {
   /** The last records. @throws FileError */
   async *finish(): AsyncGenerator<CsvRecord[]> {
     const failure = await settled((done) => this.parser.end(done));
-    yield* this.take(failure, this.parser.info.bytes === this.bytes);
+    yield* this.take(failure);
   }
 
   destroy(): void {
@@ -53,23 +60,41 @@ export class RecordParser {
   }
 
   private get linesEnded(): number {
-    return this.parser.info.records + this.parser.info.empty_lines;
+    return this.skipped + this.parser.info.records + this.parser.info.empty_lines;
   }
 
   private accept(cells: string[]): void {
     if (this.refusal) return;
-    const row = this.parser.info.records - 1;
-    if (row === 0) this.width = cells.length;
-    this.refusal = refusalOf(cells, this.linesEnded, row);
-    if (!this.refusal) this.taken.push({ line: this.linesEnded, cells });
+    const line = this.linesEnded;
+    if (this.width === 0) {
+      this.width = cells.length;
+      this.named = 1 + cells.findLastIndex((name) => name.trim() !== '');
+      this.refusal = tooLong(cells) ? rowTooLong(line) : undefined;
+      if (!this.refusal)
+        this.taken.push({ line, cells: this.named === 0 ? cells : cells.slice(0, this.named) });
+      return;
+    }
+    // As a line without anything; a file with one column says so with an empty cell.
+    if (this.named > 1 && cells.every(isBlank)) return;
+    this.refusal = refusalOf(cells, line, ++this.rows);
+    if (!this.refusal) this.taken.push(this.toRecord(line, cells));
   }
 
-  private *take(failure: Error | undefined, last: boolean): Generator<CsvRecord[]> {
+  private toRecord(line: number, cells: string[]): CsvRecord {
+    const { width, named } = this;
+    if (cells.length !== width) return { line, cells, misfit: width };
+    if (width === named) return { line, cells };
+    return cells.slice(named).every(isBlank)
+      ? { line, cells: cells.slice(0, named) }
+      : { line, cells, misfit: named };
+  }
+
+  private *take(failure: Error | undefined): Generator<CsvRecord[]> {
     const records = this.taken;
     this.taken = [];
     if (records.length > 0) yield records;
     if (this.refusal) throw this.refusal;
-    if (failure) throw toFileError(failure, { line: this.linesEnded + 1, width: this.width, last });
+    if (failure) throw toFileError(failure, this.linesEnded + 1);
   }
 
   /** A row that is too long. csv-parse says whether a quote is open in it when the file is ended here. */
@@ -90,7 +115,7 @@ class RecordTap extends Parser {
     delimiter: string,
     private readonly accept: (cells: string[]) => void,
   ) {
-    super({ delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true });
+    super({ delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, relax_column_count: true });
     // The callbacks of `write` and `end` report it; without a listener it would end the process.
     this.on('error', () => undefined);
   }
@@ -102,19 +127,21 @@ class RecordTap extends Parser {
   }
 }
 
-/** Why a well-formed record is refused, if it is; `row` is 0 for the header. */
+const isBlank = (cell: string): boolean => cell.trim() === '';
+
+/** Why a well-formed row is refused, if it is; `row` counts from 1. */
 function refusalOf(cells: readonly string[], line: number, row: number): FileError | undefined {
-  if (row === 0 && cells.length > MAX_COLUMNS) {
-    const message = `The header has ${cells.length} columns, but may have at most ${MAX_COLUMNS}; remove the others.`;
-    return new FileError('too_many_columns', message, line);
-  }
   if (row > MAX_ROWS) {
     const message = `The file has more than ${MAX_ROWS} rows; split it into several files.`;
     return new FileError('too_many_rows', message, line);
   }
+  return tooLong(cells) ? rowTooLong(line) : undefined;
+}
+
+function tooLong(cells: readonly string[]): boolean {
   let characters = 0;
   for (const cell of cells) characters += cell.length;
-  return characters > MAX_ROW_CHARACTERS ? rowTooLong(line) : undefined;
+  return characters > MAX_ROW_CHARACTERS;
 }
 
 /** The error that a stream passes to its callback. */
@@ -126,20 +153,12 @@ function settled(act: (done: (error?: Error | null) => void) => void): Promise<E
   });
 }
 
-/** Where a fault is. */
-interface Place {
-  /** The line on which the record begins. */
-  line: number;
-  /** Columns of the header. */
-  width: number;
-  /** Nothing follows the record. */
-  last: boolean;
-}
-
-/** An error of csv-parse as one that quotes no cell. One that no file can cause is returned as it is. */
-function toFileError(error: Error, place: Place): Error {
+/**
+ * An error of csv-parse as one that quotes no cell. One that no file can cause is returned as it is.
+ * @param line on which the record begins.
+ */
+function toFileError(error: Error, line: number): Error {
   if (!(error instanceof CsvError)) return error;
-  const { line } = place;
   switch (error.code) {
     case 'CSV_QUOTE_NOT_CLOSED':
       return new FileError(
@@ -160,21 +179,9 @@ function toFileError(error: Error, place: Place): Error {
         `A cell on line ${line} has a quote in the middle; put the cell into quotes and double the quote.`,
         line,
       );
-    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH':
-      return wrongCellCount(Array.isArray(error['record']) ? error['record'].length : 0, place);
     default:
       return error;
   }
-}
-
-function wrongCellCount(cells: number, { line, width, last }: Place): FileError {
-  return new FileError(
-    'wrong_cell_count',
-    `Line ${line} has ${cells} ${cells === 1 ? 'cell' : 'cells'}, but the header has ${width}; ` +
-      'put a cell that holds the delimiter into quotes, and keep empty cells.' +
-      (last ? ' It is the last line: the file may have been cut short; export it again.' : ''),
-    line,
-  );
 }
 
 function rowTooLong(line: number): FileError {

@@ -1,83 +1,120 @@
 import { Injectable } from '@nestjs/common';
 import { truncated } from '../../common/text.js';
-import type { ImportOptions } from '../runs/import-options.js';
+import type { ImportRun } from '../runs/import-run.js';
 import { type Column, columnOf, headerKey } from './columns.js';
-import { CsvReader } from './csv-reader.js';
-import { FileError } from './file-error.js';
+import { MappedReader, type RowReader, csvReader, mapperOf } from '../profiles/profile-reader.js';
+import { FileError, type FileFault } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
+import { nearestColumn } from './nearest-column.js';
 
+const MAX_COLUMNS = 200;
+/** Faults of a header that are named. */
+const MAX_FAULTS = 100;
+const LOST =
+  'The stored file of this import is gone, or not whole any more (it was purged, or the database was restored); send it again.';
 const PASSWORDS = new Set(['password', 'passwd', 'pwd', 'passwordhash']);
 const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 
 /** The column of each cell of a row; undefined for an ignored cell. */
 export type Header = readonly (Column | undefined)[];
 
-/** A stored file whose header row has been read. */
+/** A file whose header row has been read. */
 export interface OpenFile {
-  reader: CsvReader;
-  /** The cells of the header row. */
+  reader: RowReader;
+  /** The cells of the header row; with a profile, the names of our columns. */
   names: string[];
   header: Header;
 }
+
+type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file'>;
 
 /** Opens the stored files of runs; a file can be read several times. */
 @Injectable()
 export class RunFiles {
   constructor(private readonly files: ImportFilesRepository) {}
 
-  /** @throws FileError when the header is refused. */
-  async open({ id, options }: { id: string; options: ImportOptions }): Promise<OpenFile> {
-    const { encoding, delimiter } = options;
-    const reader = new CsvReader(this.files.read(id), {
-      encoding,
-      delimiter,
-      knownColumn: (name) => columnOf(name) !== undefined,
-    });
+  /** @throws FileError when the header is refused; `file_lost`, from the reader too, when the stored file is not whole. */
+  async open({ id, options, profile, file }: StoredRun): Promise<OpenFile> {
+    const reader = csvReader(this.bytes(id, file.size), options, profile);
     const names = await reader.header();
-    return { reader, names, header: readHeader(names, options) };
+    if (!profile) return { reader, names, header: readHeader(names, options, reader.headerLine) };
+    const mapper = mapperOf(reader, names, profile);
+    const { columns } = mapper;
+    const ours = columns.map(({ name }) => name);
+    return { reader: new MappedReader(reader, mapper), names: ours, header: columns };
+  }
+
+  /** The bytes of a file. Its end is the end of the file only where nothing of it is missing. */
+  private async *bytes(id: string, size: number): AsyncGenerator<Uint8Array> {
+    let read = 0;
+    for await (const part of this.files.read(id)) {
+      read += part.length;
+      yield part;
+    }
+    if (read !== size) throw new FileError('file_lost', LOST);
   }
 }
 
 /**
  * The columns of a header row. Names that begin with `_` are those of `failed.csv` and ignored.
- * @throws FileError for a password column, an unknown or a repeated column, and a missing ExternalId.
+ * @param line of the header.
+ * @throws FileError with everything that is wrong: too many columns, no ExternalId, and each password column, unknown and
+ * repeated one.
  */
-export function readHeader(names: readonly string[], options: { ignore_unknown_columns: boolean }): Header {
-  const header = names.map((name) => (name.trim().startsWith('_') ? undefined : toColumn(name, options)));
-  for (const [index, column] of header.entries()) {
-    if (!column || header.indexOf(column) === index) continue;
-    const first = names[header.indexOf(column)] ?? '';
-    throw new FileError(
-      'duplicate_column',
-      `The columns ${quoted(first)} and ${quoted(names[index] ?? '')} both mean ${column.name}; remove one of them.`,
-      1,
-    );
-  }
-  if (!header.some((column) => column?.field === 'external_id')) {
-    throw new FileError(
-      'missing_column',
-      'The header has no column ExternalId, by which rows are matched to users.',
-      1,
-    );
-  }
+export function readHeader(
+  names: readonly string[],
+  options: { ignore_unknown_columns: boolean },
+  line = 1,
+): Header {
+  const header = names.map((name) => (name.trim().startsWith('_') ? undefined : columnOf(name)));
+  const [first, ...others] = headerFaults(names, header, options);
+  if (first) throw FileError.ofAll([{ ...first, line }, ...others.map((fault) => ({ ...fault, line }))]);
   return header;
 }
 
-function toColumn(name: string, options: { ignore_unknown_columns: boolean }): Column | undefined {
+function headerFaults(
+  names: readonly string[],
+  header: Header,
+  { ignore_unknown_columns: any }: { ignore_unknown_columns: boolean },
+): FileFault[] {
+  const faults: FileFault[] = [];
+  if (names.length > MAX_COLUMNS) {
+    const message = `The header has ${names.length} columns, but may have at most ${MAX_COLUMNS}; remove the others.`;
+    faults.push({ code: 'too_many_columns', message });
+  }
+  if (!header.some((column) => column?.field === 'external_id')) {
+    const message = 'The header has no column ExternalId, by which rows are matched to users.';
+    faults.push({ code: 'missing_column', message });
+  }
+  for (const [index, name] of names.entries()) {
+    const fault = columnFault(name, index, names, header, any);
+    if (fault) faults.push(fault);
+  }
+  return faults.slice(0, MAX_FAULTS);
+}
+
+function columnFault(
+  name: string,
+  index: number,
+  names: readonly string[],
+  header: Header,
+  anyName: boolean,
+): FileFault | undefined {
+  if (name.trim().startsWith('_')) return undefined;
   if (PASSWORDS.has(headerKey(name))) {
-    throw new FileError(
-      'password_column',
-      `Imports set no passwords; remove the column ${quoted(name)} from the file.`,
-      1,
-    );
+    const message = `Imports set no passwords; remove the column ${quoted(name)} from the file.`;
+    return { code: 'password_column', message };
   }
-  const column = columnOf(name);
-  if (!column && !options.ignore_unknown_columns) {
-    throw new FileError(
-      'unknown_column',
-      `The column ${quoted(name)} is not known; correct its name, or import with ignore_unknown_columns=true.`,
-      1,
-    );
-  }
-  return column;
+  const column = header[index];
+  if (!column) return anyName ? undefined : { code: 'unknown_column', message: unknown(name) };
+  const first = header.indexOf(column);
+  if (first === index) return undefined;
+  const both = `The columns ${quoted(names[first] ?? '')} and ${quoted(name)} both mean ${column.name}`;
+  return { code: 'duplicate_column', message: `${both}; remove one of them.` };
+}
+
+function unknown(name: string): string {
+  const nearest = nearestColumn(name);
+  const advice = nearest ? `did you mean ${nearest.name}? Correct its name` : 'correct its name';
+  return `The column ${quoted(name)} is not known; ${advice}, or import with ignore_unknown_columns=true.`;
 }

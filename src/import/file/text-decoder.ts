@@ -22,26 +22,33 @@ const CHARACTER_BYTES = 4;
 /**
  * The text of a file without its byte order mark, piece by piece. The mark decides on the encoding, then `encoding` (a
  * WHATWG label); without either it is UTF-8. The text before a fault is yielded before the error is thrown.
+ * @param found is told the encoding before any text.
  * @throws FileError `unknown_encoding`; `bad_encoding`, with line and byte, for an invalid byte, an incomplete last
  * character, a NUL, an archive, or a mark that contradicts `encoding`.
  */
 export async function* decodeText(
   bytes: AsyncIterable<Uint8Array>,
   encoding: string | undefined,
+  found: (encoding: string) => void = () => undefined,
 ): AsyncGenerator<string> {
   let decoder: StrictDecoder | undefined;
   let head: Uint8Array = new Uint8Array();
+  const decoderOf = (): StrictDecoder => {
+    const name = encodingOf(head, encoding);
+    found(name);
+    return new StrictDecoder(name);
+  };
   for await (const chunk of bytes) {
     // The first bytes are held back until there are enough to determine the encoding.
     const next: Uint8Array = decoder ? chunk : (head = Buffer.concat([head, chunk]));
     if (!decoder && head.length < HEAD_BYTES) continue;
-    decoder ??= new StrictDecoder(encodingOf(head, encoding));
+    decoder ??= decoderOf();
     for (let at = 0; at < next.length; at += PIECE_BYTES) {
       yield* decoder.decode(next.subarray(at, at + PIECE_BYTES));
     }
   }
   if (!decoder) {
-    decoder = new StrictDecoder(encodingOf(head, encoding));
+    decoder = decoderOf();
     yield* decoder.decode(head);
   }
   yield* decoder.end();

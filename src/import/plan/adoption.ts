@@ -54,7 +54,8 @@ export class Adoption {
     if (field === 'none') return adopted;
     const { reader, header } = await this.files.open(run);
     for await (const records of reader.records(ROWS_AT_ONCE)) {
-      const rows = records.map((record) => readRow(record, header, blankCells));
+      const fit = records.filter(({ misfit }) => misfit === undefined);
+      const rows = fit.map((record) => readRow(record, header, blankCells));
       for (const [row, user] of await this.matches(rows, field)) adopted.add(row.externalId, user.uuid);
       await report(reader.bytesRead);
     }

@@ -1,16 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { NO_CHANGES } from '../../common/changes.js';
+import { unescapeFormula } from '../../common/csv.js';
+import { truncated } from '../../common/text.js';
 import { toMillis } from '../../common/time.js';
 import { type UserScope, isInScope } from '../../users/directory/user-scope.js';
 import { exactKey } from '../../users/model/keys.js';
 import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/input/user-settings.js';
 import type { CsvRecord } from '../file/csv-reader.js';
+import { cellsOf } from '../file/header-fit.js';
 import { FileError } from '../file/file-error.js';
 import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
 import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
+import { stagedRow } from '../runs/import-row.js';
 import { type Adopted, Adoption } from './adoption.js';
 import { newUuids } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
@@ -49,8 +53,12 @@ export class FilePlanner {
     private readonly adoption: Adoption,
   ) {}
 
-  /** @throws FileError where the file is refused as a whole. */
-  async plan(run: ImportRun, builder: PlanBuilder): Promise<void> {
+  /**
+   * @param before the last completed run of the data set.
+   * @returns whether the last line has a line end.
+   * @throws FileError where the file is refused as a whole.
+   */
+  async plan(run: ImportRun, builder: PlanBuilder, before: ImportRun | undefined): Promise<boolean> {
     const passes = run.options.adopt === 'none' ? 1 : 2;
     const percent = (pass: number, bytes: number): number =>
       Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file.size)) / passes) * 100));
@@ -84,8 +92,12 @@ export class FilePlanner {
     } finally {
       await staging;
     }
-    if (reader.bytesRead !== run.file.size) {
-      throw new FileError('file_lost', 'The stored file is not whole any more; send it again.');
+    if (!reader.lineEnded && before?.lineEnded) {
+      throw new FileError(
+        'cut_short',
+        'The last line has no line end, and that of the last import of this data set had one: the file was probably cut short. ' +
+          'Export it again; if it is whole, end its last line.',
+      );
     }
     const { expected_rows: expected } = run.options;
     const { rows } = builder.tally;
@@ -95,6 +107,7 @@ export class FilePlanner {
         `The file has ${rows} rows, and expected_rows says ${expected}.`,
       );
     }
+    return reader.lineEnded;
   }
 
   private lookUp(records: readonly CsvRecord[], bytes: number, { run, header, adopted }: Planning): Batch {
@@ -116,6 +129,7 @@ export class FilePlanner {
     const { blank_cells: blankCells, mode } = run.options;
     const idOf = (externalId: string): string => uuidOf(builder.externalIds.numberOf(externalId));
     const planOne = ({ record, keys }: Batch['rows'][number]): PlannedRow => {
+      if (record.misfit !== undefined) return unreadable(record, record.misfit, planning);
       const key = exactKey(keys.externalId);
       const before = users.get(key);
       const repeats = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
@@ -169,6 +183,26 @@ function isListedAgain(cells: readonly string[], header: Header, { status }: Use
 
 function changesManager({ row }: PlannedRow): boolean {
   return row.changes.list.some(({ field }) => field === 'manager_uuid');
+}
+
+/** A row with too few or too many cells: nothing of it is taken for anything, but the user that it names is not missing. */
+function unreadable(record: CsvRecord, width: number, { header, builder }: Planning): PlannedRow {
+  const { line, cells } = record;
+  const key = header.findIndex((column) => column?.field === 'external_id');
+  // From the left, and from the right: the other cells may have moved.
+  const named = record.named ?? [cells[key], cells[key + cells.length - width]];
+  const names = named.map((cell) => (cell ?? '').trim());
+  for (const name of names) if (name !== '') builder.externalIds.mention(unescapeFormula(name));
+  const message =
+    `has ${cellsOf(record)}, and the header has ${width}; put a cell that holds the delimiter into quotes, and keep ` +
+    'empty cells';
+  const errors = [{ field: '', code: 'wrong_cell_count', message }];
+  const externalId = truncated(unescapeFormula(names[0] ?? ''), 255);
+  return {
+    row: stagedRow({ line, outcome: 'error', externalId, errors }),
+    before: undefined,
+    after: undefined,
+  };
 }
 
 /** A row whose ExternalId an earlier row has: whether both fail is known at the end of the file. */

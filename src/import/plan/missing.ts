@@ -43,7 +43,7 @@ export class MissingUsers {
 }
 
 function isMissing(user: Managed, { externalIds }: PlanBuilder): boolean {
-  if (user.status !== 'Active' || externalIds.lineOf(user.external_id) !== 0) return false;
+  if (user.status !== 'Active' || externalIds.isNamed(user.external_id)) return false;
   return !fromJson(user.roles).includes(WEBMASTER);
 }
 

@@ -5,6 +5,7 @@ import type { Checkpoint } from '../runs/checkpoint.js';
 import { type Counts, noCounts } from '../runs/import-run.js';
 import { type RowError, type StagedRow, failedRow, isChange, stagedRow } from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
+import type { RunProgress } from '../runs/run-progress.js';
 import { applyOrder } from './apply-order.js';
 import { COMPACT } from './compact-storage.js';
 import { ExternalIds, nameOfLine } from './external-ids.js';
@@ -33,6 +34,7 @@ export class PlanBuilder {
     private readonly checkpoint: Checkpoint,
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
+    private readonly progress: RunProgress,
   ) {}
 
   /** @param adopting rows whose user this data set begins to manage, though nothing else changes. */
@@ -77,17 +79,18 @@ export class PlanBuilder {
     this.awaiting.push({ line, externalId });
   }
 
-  /** Stages rows that no other row can fail. @param idle rows that are kept for their warnings only. */
+  /** Stages rows that no other row can fail. @param progress of the planning. @param idle rows that are kept for their warnings only. */
   async stage(
     rows: readonly StagedRow[],
     progress: { rowsDone: number; percent: number },
     idle: (row: StagedRow) => boolean = () => false,
   ): Promise<void> {
-    if (rows.length === 0) return this.checkpoint.report(progress);
     for (const row of rows) if (row.outcome === 'missing') this.tally.addMissing(row);
     for (const row of rows)
       if (isChange(row) && !idle(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
-    await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), progress);
+    const reached = this.progress.planned(progress.percent / 100, progress.rowsDone, this.changes);
+    if (rows.length === 0) return this.checkpoint.report(reached);
+    await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), reached);
   }
 
   /** Settles what only the whole file can tell: the set rules, and the order in which rows are applied. */
@@ -111,6 +114,11 @@ export class PlanBuilder {
     }
     await this.failLate(late);
     await this.order(applyOrder(() => this.state.dependencies(webmasters)));
+  }
+
+  /** The progress of the run when all is planned. */
+  planned(): { rowsDone: number; percent: number } {
+    return this.progress.planned(1, this.tally.rows, this.changes);
   }
 
   get batches(): number {

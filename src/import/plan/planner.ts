@@ -4,6 +4,7 @@ import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, callerOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
+import { RunProgress } from '../runs/run-progress.js';
 import { FilePlanner } from './file-planner.js';
 import { ChangeSet } from './change-set.js';
 import { GuardHistory, type Past } from './guard-history.js';
@@ -14,7 +15,18 @@ import { RevertPlanner } from './revert-planner.js';
 
 /** The result of planning a run. */
 export type Plan = Required<
-  Pick<RunChange, 'rowsDone' | 'rowsTotal' | 'counts' | 'missing' | 'guards' | 'planHash' | 'batches'>
+  Pick<
+    RunChange,
+    | 'rowsDone'
+    | 'percent'
+    | 'rowsTotal'
+    | 'counts'
+    | 'missing'
+    | 'guards'
+    | 'planHash'
+    | 'batches'
+    | 'lineEnded'
+  >
 >;
 
 /** Plans a run from the beginning: nothing of an earlier attempt remains, and no user changes. */
@@ -35,16 +47,17 @@ export class Planner {
   async plan(run: ImportRun, checkpoint: Checkpoint): Promise<Plan> {
     // In transactions that check the lease: another worker may have planned this run meanwhile.
     await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
-    const builder = new PlanBuilder(checkpoint, this.rows, this.directory);
+    const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
     // A revert is an operator's own decision about a run that has been seen: it has no guards.
     const past = original ? undefined : await this.history.of(run);
     if (past && (past.lastChanging || past.reverts.length > 0)) builder.tally.changes = new ChangeSet();
+    let lineEnded: boolean | null = null;
     if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder, callerOf(run).actor);
-    else await this.files.plan(run, builder);
+    else lineEnded = await this.files.plan(run, builder, past?.last);
     await builder.resolve();
     const missing = original ? 0 : await this.missing.plan(run, builder);
-    return this.sumUp(run, builder, missing, past);
+    return { ...(await this.sumUp(run, builder, missing, past)), lineEnded };
   }
 
   private async sumUp(
@@ -52,12 +65,12 @@ export class Planner {
     builder: PlanBuilder,
     missing: number,
     past: Past | undefined,
-  ): Promise<Plan> {
+  ): Promise<Omit<Plan, 'lineEnded'>> {
     const { tally, batches } = builder;
     const counts = await builder.counts();
     const { missing: mode } = run.options;
     return {
-      rowsDone: tally.rows,
+      ...builder.planned(),
       rowsTotal: tally.rows,
       counts,
       missing: { reported: mode === 'keep' ? 0 : missing, blocked: mode === 'block' ? missing : 0 },

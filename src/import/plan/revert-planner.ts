@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
-import { Changes } from '../../common/changes.js';
+import { Changes, type FieldChange } from '../../common/changes.js';
+import { truncated } from '../../common/text.js';
 import { differences } from '../../users/model/user.js';
 import type { User } from '../../users/model/user.js';
 import { patched } from '../../users/input/user-rules.js';
@@ -16,6 +17,8 @@ import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
 /** Less than every line: missing users have negative ones. */
 const BEFORE_ALL = -(2 ** 31);
+/** Longest piece of a value that a conflict shows. */
+const MAX_VALUE = 200;
 
 /**
  * Plans the undoing of a run: values that it changed and that nobody has changed since are restored, users that it
@@ -73,7 +76,7 @@ function undone(row: StagedRow, user: User | undefined): PlannedRow {
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => same(now[change.field], change.new));
   const touched = row.changes.list.filter((change) => !untouched.includes(change));
-  const errors = touched.map(({ field }) => changedSince(field));
+  const errors = touched.map(changedSince);
   const after = patched(user, patchOf(untouched, 'old'));
   if (differences(user, after).length === 0)
     return errors.length > 0 ? conflict(row, user, errors) : staged(row, user, user, errors);
@@ -86,7 +89,9 @@ function blockCreated(row: StagedRow, user: User): PlannedRow {
 
 function staged(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
   const changes = Changes.of(differences(before, after));
-  const outcome = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
+  const restored = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
+  // A row with a conflict counts as failed, and the rest of it is restored nonetheless.
+  const outcome = errors.length > 0 ? 'error' : restored;
   const { line, externalId } = row;
   const { uuid: userUuid, version } = before;
   return { row: stagedRow({ line, outcome, externalId, userUuid, version, changes, errors }), before, after };
@@ -104,8 +109,11 @@ function conflict(
   };
 }
 
-function changedSince(field: string): RowError {
-  return { field, code: 'changed_since', message: 'was changed by another request since, and stays' };
+/** `value`: what the revert would have restored. */
+function changedSince({ field, old }: FieldChange): RowError {
+  const value = typeof old === 'string' ? old : JSON.stringify(old ?? '');
+  const message = 'was changed by another request since, and stays';
+  return { field, code: 'changed_since', message, value: truncated(value, MAX_VALUE) };
 }
 
 function same(a: unknown, b: unknown): boolean {

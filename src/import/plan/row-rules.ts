@@ -13,7 +13,7 @@ import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { UserScope } from '../../users/directory/user-scope.js';
 import type { User } from '../../users/model/user.js';
 import { type RuleSettings, type UserPatch, judged, newUser, settle } from '../../users/input/user-rules.js';
-import type { FileRow, RowKeys } from '../file/file-row.js';
+import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import type { RowOutcome } from '../runs/import-run.js';
@@ -61,7 +61,7 @@ const NEVER = '1970-01-01 00:00:00.000';
 /** What a row does on its own: by the rules of the API, and those that only imports have. Pure. */
 export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { options, scope, before } = context;
-  const errors = keyErrors(file, before);
+  const errors = keyErrors(file, context);
   if (errors.length > 0) return planned(file, context, 'error', { errors });
   if (before ? options.mode === 'create_only' : options.mode === 'update_only') {
     return planned(file, context, 'skipped', {});
@@ -79,7 +79,9 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   if (returned === 'reactivate') value.status = 'Active';
   const settled = settle(input, broken, context.settings);
   const { errors: all, after } = judged(input, [...broken, ...settled], current);
-  const errorsOfRow = [...damaged(file, before), ...all.map((error) => toRowError(error, file))];
+  const lost = damaged(file, context);
+  const others = all.filter((error) => !lost.some(({ field }) => field === error.field));
+  const errorsOfRow = [...lost, ...others.map((error) => toRowError(error, file))];
   if (errorsOfRow.length > 0) return planned(file, context, 'error', { errors: errorsOfRow });
 
   const refused = forbidden(before, after, context) ?? privilegeFailure(context.initiator, before, after);
@@ -138,17 +140,20 @@ function cleared(field: string, value: unknown, other: unknown): unknown {
   return { ...Object.fromEntries(gone), ...(value ?? {}) };
 }
 
-function keyErrors(file: FileRow, before: User | undefined): RowError[] {
+function keyErrors(file: FileRow, context: RowContext): RowError[] {
   if (file.externalId === '') {
     return [{ field: 'external_id', code: 'required', message: 'is required: rows are matched by it' }];
   }
-  return damaged(file, before).filter(({ field }) => field === 'external_id');
+  return damaged(file, context).filter(({ field }) => field === 'external_id');
 }
 
 /** A value that the user already has is not damaged. */
-function damaged(file: FileRow, before: User | undefined): RowError[] {
-  const known: Record<string, unknown> = { ...before };
-  return file.damaged.filter(({ field }) => known[field] !== file.cells.get(field)?.trim());
+function damaged(file: FileRow, { before, manager }: RowContext): RowError[] {
+  const isKnown = ({ column, cell }: DamagedCell): boolean => {
+    if (!before) return false;
+    return column.kind === 'manager' ? manager === before.manager_uuid : column.write(before, '') === cell;
+  };
+  return file.damaged.filter((one) => !isKnown(one)).map(({ error }) => error);
 }
 
 function toRowError({ field, code, message }: FieldError, file: FileRow): RowError {

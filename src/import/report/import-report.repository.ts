@@ -36,6 +36,8 @@ const LISTED: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
 /** A failed row, as it is in the file. */
 export interface FailedRow {
   line: number;
+  externalId: string;
+  userUuid: string | null;
   errors: RowError[];
   cells: string[];
 }
@@ -149,12 +151,14 @@ export class ImportReportRepository {
 
   async failed(runId: string, after: number, limit: number): Promise<FailedRow[]> {
     const rows = await this.database.query<ImportRowEntity>(
-      `SELECT line, errors, cells FROM ${this.byOutcome} WHERE run_id = ? AND outcome = 'error' AND line > ?
-       ORDER BY line LIMIT ?`,
+      `SELECT line, external_id, user_uuid, errors, cells FROM ${this.byOutcome}
+       WHERE run_id = ? AND outcome = 'error' AND line > ? ORDER BY line LIMIT ?`,
       [runId, after, limit],
     );
-    return rows.map(({ line, errors, cells }) => ({
+    return rows.map(({ line, external_id, user_uuid, errors, cells }) => ({
       line,
+      externalId: external_id,
+      userUuid: user_uuid,
       errors: fromJson(errors),
       cells: cells ? fromJson(cells) : [],
     }));

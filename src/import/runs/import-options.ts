@@ -131,3 +131,15 @@ export class ImportOptions {
   @IntegerParam(1, { description: 'The file is refused when it has another number of rows.' })
   expected_rows?: number;
 }
+
+/** The name of a profile. */
+export const PROFILE_NAME = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** What a caller asks for: the profile of the file, and options that go before those of the profile. */
+export class RequestedOptions extends ImportOptions {
+  @PatternParam(PROFILE_NAME, 'must be 1 to 64 of A-Z a-z 0-9 . _ -', {
+    maxLength: 64,
+    description: 'How the file is read: a profile of `GET /import_profiles`.',
+  })
+  profile?: string;
+}

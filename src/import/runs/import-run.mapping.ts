@@ -15,6 +15,7 @@ export function toRun(row: ImportRunEntity): ImportRun {
     dryRun: row.dry_run === 1,
     dataset: row.dataset,
     options: fromJson(row.options),
+    profile: row.profile && fromJson(row.profile),
     reverts: row.reverts,
     file: { name: row.file_name, size: row.file_size, sha256: row.file_sha256 },
     caller: { actor: toActor(row.actor_kind, row.actor_id), requestId: row.request_id, ip: row.ip },
@@ -57,6 +58,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
     dataset: run.dataset,
     part: run.options.part ?? null,
     options: toJson(run.options),
+    profile: run.profile && toJson(run.profile),
     reverts: run.reverts,
     file_name: run.file.name,
     file_size: run.file.size,
@@ -75,6 +77,7 @@ type Fixed =
   | 'dataset'
   | 'part'
   | 'options'
+  | 'profile'
   | 'reverts'
   | `file_${string}`
   | `actor_${string}`

@@ -4,6 +4,7 @@ import type { AuditEvent } from '../../audit/audit.service.js';
 import { now } from '../../common/time.js';
 import type { UserScope } from '../../users/directory/user-scope.js';
 import type { ImportOptions } from './import-options.js';
+import type { NamedProfile } from './import-profile.js';
 
 /** States of a run (interface §6). */
 export const RUN_STATES = [
@@ -59,6 +60,8 @@ export interface Reason {
   code: string;
   message: string;
   line?: number;
+  /** What else is wrong with the file. */
+  others?: { code: string; message: string; line?: number | undefined }[];
 }
 
 /** Rows that a guard shows. */
@@ -95,6 +98,8 @@ export interface ImportRun {
   dryRun: boolean;
   dataset: string;
   options: ImportOptions;
+  /** The profile of the file as it was when the run was made; null for none. */
+  profile: NamedProfile | null;
   reverts: string | null;
   file: { name: string; size: number; sha256: string };
   /** Who sent it; changes of users are recorded as the run's own. */
@@ -130,12 +135,13 @@ export interface ImportRun {
 
 /** What a change of a run may set. */
 export type RunChange = Partial<
-  Omit<ImportRun, 'id' | 'dataset' | 'options' | 'reverts' | 'file' | 'caller' | 'created'>
+  Omit<ImportRun, 'id' | 'dataset' | 'options' | 'profile' | 'reverts' | 'file' | 'caller' | 'created'>
 >;
 
 /** What the audit says of the start of a run. */
-export const startOf = ({ dataset, dryRun, reverts, file }: ImportRun) => [
+export const startOf = ({ dataset, dryRun, profile, reverts, file }: ImportRun) => [
   { field: 'dataset', new: dataset },
+  ...(profile === null ? [] : [{ field: 'profile', new: profile.name }]),
   { field: 'dry_run', new: dryRun },
   ...(reverts === null ? [] : [{ field: 'reverts', new: reverts }]),
   { field: 'file', new: file },
@@ -163,6 +169,7 @@ export function newRun(
   file: ImportRun['file'] & { runId: string },
   options: ImportOptions,
   caller: Caller,
+  profile: NamedProfile | null = null,
 ): ImportRun {
   return {
     id: file.runId,
@@ -170,6 +177,7 @@ export function newRun(
     dryRun: options.dry_run,
     dataset: options.dataset,
     options,
+    profile,
     reverts: null,
     file: { name: file.name, size: file.size, sha256: file.sha256 },
     caller,

@@ -3,6 +3,7 @@ import type { JsonText } from '../../common/json.js';
 import { ascii, flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
 import type { ChangesText } from '../../common/changes.js';
 import type { ImportOptions } from './import-options.js';
+import type { NamedProfile } from './import-profile.js';
 import type { RowError, StagedOutcome } from './import-row.js';
 import type { Counts, Guard, Reason, RunState } from './import-run.js';
 
@@ -18,6 +19,8 @@ export class ImportRunEntity {
   /** The part of the data set that the file is; null where its files have no parts. */
   @Column({ ...text(64), nullable: true }) part!: string | null;
   @Column(longText()) options!: JsonText<ImportOptions>;
+  /** The profile of the file, as it was when the run was made. */
+  @Column({ ...longText(), nullable: true }) profile!: JsonText<NamedProfile> | null;
   /** The run that this one undoes; null for a file. */
   @Column({ ...uuid(), nullable: true }) reverts!: string | null;
   @Column(text(255)) file_name!: string;
@@ -35,7 +38,7 @@ export class ImportRunEntity {
   /** When operators were told that it waits for them. */
   @Column({ ...time(), nullable: true }) alerted!: string | null;
 
-  /** Rows that the current phase has finished. */
+  /** `percent` of the rows. */
   @Column(integer()) rows_done!: number;
   /** Rows of the file; null until it has been read to its end. */
   @Column({ ...integer(), nullable: true, default: null }) rows_total!: number | null;

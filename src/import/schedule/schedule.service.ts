@@ -3,19 +3,20 @@ import { Cron } from 'croner';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
 import { Log } from '../../telemetry/log.js';
-import { errorCode } from '../../common/errors.js';
+import { ProblemError, errorCode } from '../../common/errors.js';
 import { toProblemError } from '../../http/problem.js';
 import { type DbTime, now, secondsFrom, toIso, toMillis } from '../../common/time.js';
 import { Env } from '../../config/env.js';
 import { ImportStore } from '../file/import-store.js';
 import { RunQueue } from '../apply/run-queue.service.js';
+import { ImportRequests } from '../profiles/requested-options.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RUNNABLE, isFinal } from '../runs/import-run.js';
 import { Leases } from '../../leases/leases.service.js';
 import { ChangedFile, type ClaimedFile, DropFolder, type WaitingFile } from './drop-folder.js';
 import { Refusal } from './held-folder.js';
 import { Notices } from './notices.js';
-import { scheduleOptions } from './schedule-options.js';
+import { assertForSchedule, scheduleOptions, scheduleQuery } from './schedule-options.js';
 
 const LEASE = 'schedule';
 const LEASE_SECONDS = 30;
@@ -53,6 +54,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     private readonly env: Env,
     private readonly queue: RunQueue,
     private readonly store: ImportStore,
+    private readonly requests: ImportRequests,
     private readonly runs: ImportRunsRepository,
     private readonly leases: Leases,
     private readonly log: Log,
@@ -207,8 +209,10 @@ export class ScheduleService implements BeforeApplicationShutdown {
     const { signal } = this.stopping;
     this.unsettled.delete(file.runId);
     try {
+      const { options, profile } = await this.requests.ofFile(file.name, scheduleQuery(this.env));
+      assertForSchedule(options);
       const stored = await this.store.store(file.name, folder.read(file, signal), file.runId);
-      await this.queue.submit(stored, scheduleOptions(this.env), CALLER);
+      await this.queue.submit(stored, options, CALLER, profile);
     } catch (error) {
       if (signal.aborted && error === signal.reason) return;
       if (error instanceof Refusal) this.processing.add(file.entry, error.reason);
@@ -234,4 +238,4 @@ export class ScheduleService implements BeforeApplicationShutdown {
 }
 
 const reasonOf = (error: unknown): string =>
-  error instanceof Refusal ? error.message : (errorCode(error) ?? 'error');
+  error instanceof Refusal || error instanceof ProblemError ? error.message : (errorCode(error) ?? 'error');

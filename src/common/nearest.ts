@@ -1,0 +1,39 @@
+/** Longer names are compared by their beginning: they are no typing errors of ours. */
+const MAX_LENGTH = 64;
+
+/**
+ * The candidate that a misspelt name most likely means: the one with the fewest edits, at most a third of its length.
+ * Case does not count. @returns undefined where none is near.
+ */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  const wanted = name.trim().toLowerCase().slice(0, MAX_LENGTH);
+  let best: string | undefined;
+  let least = Infinity;
+  for (const candidate of candidates) {
+    const edits = distance(wanted, candidate.toLowerCase());
+    if (edits < least && edits <= Math.max(1, Math.floor(candidate.length / 3))) {
+      best = candidate;
+      least = edits;
+    }
+  }
+  return best;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+function distance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let edits = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        edits = Math.min(edits, (beforeLast[j - 2] ?? 0) + 1);
+      row.push(edits);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+}

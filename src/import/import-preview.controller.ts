@@ -1,0 +1,39 @@
+import { Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request } from 'express';
+import type { Caller } from '../access/actor.js';
+import { CurrentCaller, Requires } from '../access/decorators.js';
+import { Accepts } from '../http/input.guard.js';
+import { RunQueue } from './apply/run-queue.service.js';
+import { FileHead } from './file/file-head.js';
+import { MAX_FILE_BYTES } from './file/import-store.js';
+import { DocPreview, type ImportPreviewDto } from './import-preview.docs.js';
+import { ImportPreview } from './profiles/import-preview.js';
+import { ImportRequests } from './profiles/requested-options.js';
+import { RequestedOptions } from './runs/import-options.js';
+import { receiveUpload } from './upload.js';
+
+/** Its answer is not kept for a repetition: it holds rows of the file. */
+@ApiTags('imports')
+@Controller('imports/preview')
+export class ImportPreviewController {
+  constructor(
+    private readonly queue: RunQueue,
+    private readonly requests: ImportRequests,
+    private readonly previews: ImportPreview,
+  ) {}
+
+  @Post()
+  @DocPreview()
+  @HttpCode(200)
+  @Requires('imports.write')
+  @Accepts({ query: RequestedOptions, file: { type: 'text/csv', maxBytes: MAX_FILE_BYTES } })
+  async preview(@CurrentCaller() caller: Caller, @Req() request: Request): Promise<ImportPreviewDto> {
+    const head = new FileHead();
+    const parts = { queue: this.queue, requests: this.requests, store: head };
+    const { file, asked: _, ...requested } = await receiveUpload(request, caller, parts);
+    const preview = await this.previews.of(head, requested, caller);
+    const { name, size } = file;
+    return { file: { name: name.slice(0, 255), size }, profile: requested.profile?.name ?? null, ...preview };
+  }
+}

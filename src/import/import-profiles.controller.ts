@@ -1,0 +1,80 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Put } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Caller } from '../access/actor.js';
+import { CurrentCaller, Requires } from '../access/decorators.js';
+import { answer } from '../access/repeatable.js';
+import { ProblemError } from '../common/errors.js';
+import type { JsonObject } from '../common/json.js';
+import { toIso } from '../common/time.js';
+import { Accepts, CheckedQuery } from '../http/input.guard.js';
+import { Page, page } from '../http/page.js';
+import {
+  DocDeleteProfile,
+  DocGetProfile,
+  DocListProfiles,
+  DocPutProfile,
+  type ImportProfileDto,
+  type ImportProfilePageDto,
+} from './import-profiles.docs.js';
+import { ImportProfiles, type KnownProfile } from './profiles/import-profiles.service.js';
+import { PROFILE_NAME } from './runs/import-options.js';
+
+@ApiTags('imports')
+@Controller('import_profiles')
+export class ImportProfilesController {
+  constructor(private readonly profiles: ImportProfiles) {}
+
+  @Get()
+  @DocListProfiles()
+  @Requires('imports.read')
+  @Accepts({ query: Page })
+  async list(@CheckedQuery() query: Page): Promise<ImportProfilePageDto> {
+    const { offset, limit } = page(query);
+    const all = await this.profiles.list();
+    return { Count: all.length, Results: all.slice(offset, offset + limit).map(present) };
+  }
+
+  @Get(':name')
+  @DocGetProfile()
+  @Requires('imports.read')
+  async get(@Param('name') name: string): Promise<ImportProfileDto> {
+    return present(await this.profiles.get(name));
+  }
+
+  @Put(':name')
+  @DocPutProfile()
+  @Requires('imports.write')
+  @Accepts({ body: true })
+  async put(
+    @Param('name') name: string,
+    @Body() document: JsonObject,
+    @CurrentCaller() caller: Caller,
+  ): Promise<ImportProfileDto> {
+    if (!PROFILE_NAME.test(name)) {
+      const detail = 'The name of a profile is 1 to 64 of A-Z a-z 0-9 . _ -.';
+      throw new ProblemError('invalid_parameter', detail);
+    }
+    return answer(caller, () => this.profiles.put(name, document, caller), present);
+  }
+
+  @Delete(':name')
+  @DocDeleteProfile()
+  @HttpCode(204)
+  @Requires('imports.write')
+  async remove(@Param('name') name: string, @CurrentCaller() caller: Caller): Promise<void> {
+    await answer(
+      caller,
+      () => this.profiles.remove(name, caller),
+      (found) => {
+        if (!found) throw new ProblemError('not_found', `There is no saved import profile ${name}.`);
+      },
+    );
+  }
+}
+
+const present = ({ name, profile, updated }: KnownProfile): ImportProfileDto => ({
+  name,
+  ready: updated === null,
+  updated: updated === null ? null : toIso(updated),
+  profile,
+});

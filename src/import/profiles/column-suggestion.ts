@@ -1,0 +1,122 @@
+import { nearest } from '../../common/nearest.js';
+import { COLUMNS, columnOf, headerKey } from '../file/columns.js';
+import { IGNORE } from '../runs/import-profile.js';
+import { mayHoldPassword } from './passwords.js';
+
+/** Our columns by the names that directories, learning platforms and personnel systems give them. */
+const NAMES: Readonly<Record<string, string>> = {
+  ExternalId:
+    'id, object id, user id, sis id, sis user id, person id, employee id, employee no, employee number, employee code, ' +
+    'emp id, emp no, staff id, staff number, personnel number, personnel no, person number, payroll id, payroll number, ' +
+    'worker id, student id, student number, id number, matriculation number, immutable id, source id, personalnummer, ' +
+    'mitarbeiternummer, matricule, numero empleado, anstallningsnummer',
+  Username:
+    'user, user name, login, login id, login name, logon, logon name, account, account name, user principal name, upn, uid, ' +
+    'sam account name, network id, benutzername, identifiant, usuario',
+  Email:
+    'mail, e-mail address, email address, mail address, primary email, work email, business email, contact email, ' +
+    'company email, smtp address, primary email address, e-mail-adresse, courriel, correo, correo electronico',
+  ForeName:
+    'first, given, given name, forenames, name first, legal first name, vorname, prenom, nombre, fornamn',
+  Surname:
+    'last, family name, sn, name last, second name, legal last name, nachname, familienname, nom, apellido, apellidos, efternamn',
+  MiddleName: 'middle, middle initial, middle names, second given name, additional name',
+  KnownAs:
+    'nickname, nick name, preferred name, preferred first name, display name, short name, alias, goes by, rufname',
+  Phone:
+    'telephone, telephone number, phone number, phone 1, work phone, office phone, business phone, primary phone, tel, ' +
+    'telefon, extension, landline, phone work',
+  Mobile:
+    'mobile phone, mobile number, cell, cell phone, cellphone, cellular, phone 2, gsm, handy, mobil, portable, movil, phone mobile',
+  Status:
+    'state, account status, user status, employment status, employee status, enabled, account enabled, active, is active, ' +
+    'suspended, disabled, blocked, block credential, account state, statut, estado',
+  Roles: 'groups, group, permissions, user role, user roles, access level',
+  Authname: 'sso, sso id, saml id, saml name, name id, federation id, sso username',
+  Manager:
+    'manager id, manager email, supervisor, supervisor id, reports to, line manager, line manager id, boss, vorgesetzter',
+  Linkedin: 'linkedin url, linked in',
+  Facebook: 'facebook url',
+  Twitter: 'twitter url, x',
+  ImageUrl: 'picture, photo, avatar, image, photo url, picture url, avatar url, thumbnail photo',
+  AboutMe: 'about, bio, biography, description, profile, notes',
+};
+
+const BY_NAME: ReadonlyMap<string, string> = new Map(
+  Object.entries(NAMES).flatMap(([column, names]) =>
+    names.split(', ').map((name) => [headerKey(name), column] as const),
+  ),
+);
+
+/** Words that say of an account whether it may be used. */
+const STATUS_WORDS = new Set(
+  (
+    'active inactive enabled disabled blocked suspended deactivated terminated archived deprovisioned provisioned staged ' +
+    'employed left deleted locked'
+  ).split(' '),
+);
+const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
+const PHONE = /^\+?[\d\s()./-]{7,24}$/;
+const looksLike: readonly (readonly [column: string, test: (cell: string) => boolean])[] = [
+  ['Email', (cell) => EMAIL.test(cell)],
+  ['Phone', (cell) => PHONE.test(cell) && /^[+0(]/.test(cell) && cell.replace(/\D/g, '').length >= 7],
+  ['Status', (cell) => STATUS_WORDS.has(cell.toLowerCase())],
+];
+/** Share of the filled cells of a column that look like something. */
+const MOST = 0.8;
+
+/** A column of a source that nobody has said anything about. */
+interface Unknown {
+  name: string;
+  /** Its first cells. */
+  cells: readonly string[];
+}
+
+/**
+ * What columns probably are: by their names, as they are in many exports, misspelt too, then by their cells. No column of
+ * ours is suggested twice; one that may hold passwords is to be ignored.
+ * @param taken the columns of ours that the file fills already.
+ * @returns a column, `ignore` or undefined for each.
+ */
+export function suggestions(columns: readonly Unknown[], taken: Iterable<string>): (string | undefined)[] {
+  const used = new Set(taken);
+  const take = (column: string | undefined): string | undefined => {
+    if (column === undefined || used.has(column)) return undefined;
+    used.add(column);
+    return column;
+  };
+  const found: (string | undefined)[] = columns.map(({ name }) =>
+    mayHoldPassword(name) ? IGNORE : undefined,
+  );
+  for (const suggest of [exactly, nearly, byCells])
+    for (const [index, column] of columns.entries()) found[index] ??= take(suggest(column));
+  return found;
+}
+
+/** Whether a column of this name is in the exports of others, or one of ours. */
+export const isCommonName = (name: string): boolean => exactly({ name, cells: [] }) !== undefined;
+
+/** Exports add remarks to names: `First Name [Required]`. */
+const bare = (name: string): string => name.replace(/[[(][^\])]*[\])]/g, '');
+
+function exactly({ name }: Unknown): string | undefined {
+  return columnOf(bare(name))?.name ?? BY_NAME.get(headerKey(bare(name)));
+}
+
+function nearly({ name }: Unknown): string | undefined {
+  const key = headerKey(bare(name));
+  if (key.length < 4) return undefined;
+  const ours = nearest(
+    key,
+    COLUMNS.map((column) => headerKey(column.name)),
+  );
+  if (ours !== undefined) return columnOf(ours)?.name;
+  const common = nearest(key, BY_NAME.keys());
+  return common === undefined ? undefined : BY_NAME.get(common);
+}
+
+function byCells({ cells }: Unknown): string | undefined {
+  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
+  if (filled.length === 0) return undefined;
+  return looksLike.find(([, test]) => filled.filter(test).length >= MOST * filled.length)?.[0];
+}

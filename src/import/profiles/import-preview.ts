@@ -1,0 +1,223 @@
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../../access/actor.js';
+import { isObject } from '../../common/json.js';
+import { truncated } from '../../common/text.js';
+import { UserSettings } from '../../users/input/user-settings.js';
+import { exactKey } from '../../users/model/keys.js';
+import { type Column, columnOf } from '../file/columns.js';
+import type { CsvReader, CsvRecord } from '../file/csv-reader.js';
+import { type FileHead, HeadEnd } from '../file/file-head.js';
+import { type FileRow, readRow } from '../file/file-row.js';
+import { type Header, readHeader } from '../file/run-files.js';
+import { Adopted } from '../plan/adoption.js';
+import { RowFacts } from '../plan/row-facts.js';
+import { planRow } from '../plan/row-rules.js';
+import { userScopeOf } from '../runs/import-run.js';
+import { isCommonName, suggestions } from './column-suggestion.js';
+import { type PreviewProblem, faultsOf, misfitOf, repeated } from './preview-problems.js';
+import { csvReader } from './profile-reader.js';
+import { plainCell, recordMapper } from './record-mapper.js';
+import type { Requested } from './requested-options.js';
+
+/** Rows that are read. */
+export const PREVIEW_ROWS = 100;
+/** Characters of a text, and values of a list, that are shown. */
+const MAX_SHOWN = 255;
+const MAX_LISTED = 32;
+
+interface PreviewColumn {
+  source: string;
+  /** Our column that it fills; null for none. */
+  column: string | null;
+  /** `template`: templates of the profile read it. */
+  use: 'column' | 'template' | 'ignored' | 'unknown';
+  /** What an unknown one probably is: a column of ours, or `ignore`. */
+  suggestion: string | null;
+}
+
+interface PreviewRow {
+  line: number;
+  outcome: string;
+  fields: Record<string, unknown>;
+}
+
+/** What an import would make of the beginning of a file. */
+export interface Preview {
+  encoding: string | null;
+  delimiter: string | null;
+  columns: PreviewColumn[];
+  rows: PreviewRow[];
+  problems: PreviewProblem[];
+}
+
+const ENDLESS_HEADER: PreviewProblem = {
+  line: 1,
+  field: '',
+  code: 'row_too_long',
+  message:
+    'The header does not end within the first MiB of the file; check its delimiter, quotes and line ends.',
+  refuses: true,
+};
+
+/** What is known of the columns of a file. */
+interface Columns {
+  header: Header;
+  cells: (record: CsvRecord) => CsvRecord;
+  use: (index: number) => Pick<PreviewColumn, 'column' | 'use'>;
+}
+
+/** Looks at the first rows of a file without making a run of it, and says everything that is wrong with them at once. */
+@Injectable()
+export class ImportPreview {
+  constructor(
+    private readonly facts: RowFacts,
+    private readonly settings: UserSettings,
+  ) {}
+
+  async of(head: FileHead, requested: Requested, caller: Caller): Promise<Preview> {
+    const { options, profile } = requested;
+    const problems: PreviewProblem[] = [];
+    const { reader, names } = await opened(head, requested, problems);
+    if (!names && problems.length === 0) problems.push(ENDLESS_HEADER);
+    const columns = columnsOf(names ?? [], requested, reader.headerLine, problems);
+    const records = names ? await firstRecords(reader, problems) : [];
+    const fit = records.filter(({ misfit }) => misfit === undefined);
+    problems.push(...records.flatMap(misfitOf));
+    const rows = fit.map((record) => {
+      const mapped = columns.cells(record);
+      return readRow(mapped, columns.header, options.blank_cells);
+    });
+    const used = (names ?? []).map((_, index) => columns.use(index));
+    const plain = (cell: string): string => (profile ? plainCell(profile, cell) : cell);
+    const found = suggestions(
+      (names ?? []).map((name, index) => ({
+        name: used[index]?.use === 'unknown' ? plain(name) : '',
+        cells: used[index]?.use === 'unknown' ? fit.map(({ cells }) => plain(cells[index] ?? '')) : [],
+      })),
+      columns.header.flatMap((column) => column?.name ?? []),
+    );
+    const judged = await this.judged(rows, requested, caller);
+    problems.push(...judged.problems, ...repeated(rows));
+    return {
+      encoding: reader.found.encoding ?? null,
+      delimiter: reader.found.delimiter ?? null,
+      columns: (names ?? []).map((name, index) => ({
+        source: plain(name),
+        ...columns.use(index),
+        suggestion: found[index] ?? null,
+      })),
+      rows: judged.rows,
+      problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    };
+  }
+
+  /** The rows as the plan would judge each of them alone, against the live users. */
+  private async judged(
+    rows: readonly FileRow[],
+    { options }: Requested,
+    caller: Caller,
+  ): Promise<Pick<Preview, 'rows' | 'problems'>> {
+    const { users, managers } = await this.facts.of(rows, new Adopted());
+    const initiator = { kind: 'import', id: randomUUID(), initiator: caller.actor, approver: null } as const;
+    const scope = userScopeOf({ dataset: options.dataset, options });
+    const planned = rows.map((file) => {
+      const before = users.get(exactKey(file.externalId));
+      const manager = file.manager && managers.get(file.manager)?.uuid;
+      const user = { before, uuid: randomUUID(), manager };
+      const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
+      const { raw } = file;
+      const all = { ...raw, ...(file.manager !== undefined && { manager: file.manager }) };
+      const fields = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, shown(value)]));
+      return { row: { line: file.line, outcome: row.outcome, fields }, errors: row.errors };
+    });
+    return {
+      rows: planned.map(({ row }) => row),
+      problems: planned.flatMap(({ row: { line }, errors }) =>
+        errors.map((error) => ({ line, ...error, refuses: false })),
+      ),
+    };
+  }
+}
+
+/** A value as it is shown: a file may hold longer ones than any field. */
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return truncated(value, MAX_SHOWN);
+  if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map(shown);
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shown(member)]))
+    : value;
+}
+
+/** The file with its header read. Where no name of ours tells the delimiter, those of other exports may. */
+async function opened(
+  head: FileHead,
+  { options, profile }: Requested,
+  problems: PreviewProblem[],
+): Promise<{ reader: CsvReader; names: string[] | undefined }> {
+  const reader = csvReader(head.read(), options, profile);
+  const names = await reading(problems, () => reader.header());
+  const [only] = names ?? [];
+  if (profile || names?.length !== 1 || only === undefined || isCommonName(only)) return { reader, names };
+  const wider = csvReader(head.read(), options, null, isCommonName);
+  return { reader: wider, names: await reading(problems, () => wider.header()) };
+}
+
+/** The result of reading a part of the file; what is wrong with the file is added to the problems. */
+async function reading<T>(problems: PreviewProblem[], read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof HeadEnd) return undefined;
+    problems.push(...faultsOf(error));
+    return undefined;
+  }
+}
+
+async function firstRecords(reader: CsvReader, problems: PreviewProblem[]): Promise<CsvRecord[]> {
+  const records: CsvRecord[] = [];
+  await reading(problems, async () => {
+    for await (const some of reader.records(1)) {
+      records.push(...some);
+      if (records.length >= PREVIEW_ROWS) break;
+    }
+  });
+  return records;
+}
+
+function columnsOf(
+  names: readonly string[],
+  { options, profile }: Requested,
+  line: number,
+  problems: PreviewProblem[],
+): Columns {
+  const asUsed = (column: Column | undefined, listed: boolean): Pick<PreviewColumn, 'column' | 'use'> => ({
+    column: column?.name ?? null,
+    use: column ? 'column' : listed ? 'ignored' : 'unknown',
+  });
+  if (profile) {
+    const mapper = recordMapper(profile, names);
+    problems.push(...mapper.faults.map((fault) => ({ line, field: '', ...fault, refuses: true })));
+    return {
+      header: mapper.columns,
+      cells: (record) => ({ ...record, cells: mapper.cells(record.cells) }),
+      use: (index) =>
+        mapper.read.has(index) && !mapper.filledBy.has(index)
+          ? { column: null, use: 'template' }
+          : asUsed(mapper.filledBy.get(index), mapper.ignored.has(index)),
+    };
+  }
+  try {
+    if (names.length > 0) readHeader(names, options, line);
+  } catch (error) {
+    problems.push(...faultsOf(error));
+  }
+  // The rows are shown even so, with the first column of each name.
+  const known = names.map((name) => (name.trim().startsWith('_') ? undefined : columnOf(name)));
+  const header = known.map((column, index) => (known.indexOf(column) === index ? column : undefined));
+  return {
+    header,
+    cells: (record) => record,
+    use: (index) => asUsed(header[index], (names[index] ?? '').trim().startsWith('_')),
+  };
+}

@@ -1,0 +1,15 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { JsonText } from '../../common/json.js';
+import { longText, text, time, uuid } from '../../database/engine/columns.js';
+import type { ImportProfile } from '../runs/import-profile.js';
+
+/** A saved profile. Runs keep a copy of their own. */
+@Entity('import_profiles', { withoutRowid: true })
+export class ImportProfileEntity {
+  @PrimaryColumn(text(64)) name!: string;
+  /** For the audit, whose targets have one. */
+  @Column(uuid()) id!: string;
+  @Column(longText()) document!: JsonText<ImportProfile>;
+  @Column(time()) created!: string;
+  @Column(time()) updated!: string;
+}

@@ -1,0 +1,62 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { fromJson, toJson } from '../../common/json.js';
+import { now } from '../../common/time.js';
+import { insertRows } from '../../database/engine/bulk.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import { type Sql, forUpdate } from '../../database/engine/sql.js';
+import type { ImportProfile } from '../runs/import-profile.js';
+import { ImportProfileEntity } from './import-profile.entity.js';
+
+/** A profile in the database. */
+export interface SavedProfile {
+  name: string;
+  id: string;
+  profile: ImportProfile;
+  updated: string;
+}
+
+const SELECT = 'SELECT name, id, document, updated FROM import_profiles';
+
+/** Hand-written SQL: a profile is locked while it is replaced, in the transaction of its audit row (ADR 0013). */
+@Injectable()
+export class ImportProfilesRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  async find(name: string): Promise<SavedProfile | undefined> {
+    const row = await this.database.first<ImportProfileEntity>(`${SELECT} WHERE name = ?`, [name]);
+    return row && toSaved(row);
+  }
+
+  /** By name. */
+  async list(): Promise<SavedProfile[]> {
+    const rows = await this.database.query<ImportProfileEntity>(`${SELECT} ORDER BY name`);
+    return rows.map(toSaved);
+  }
+
+  /** As `find`; no other can change it until the transaction ends. */
+  async lock(tx: Sql, name: string): Promise<SavedProfile | undefined> {
+    const row = await tx.first<ImportProfileEntity>(`${SELECT} WHERE name = ?${forUpdate(tx)}`, [name]);
+    return row && toSaved(row);
+  }
+
+  async insert(tx: Sql, { name, id, profile, updated }: SavedProfile): Promise<void> {
+    const row = { name, id, document: toJson(profile), created: updated, updated };
+    await insertRows(tx, ImportProfileEntity, [row]);
+  }
+
+  async replace(tx: Sql, name: string, profile: ImportProfile): Promise<void> {
+    const sql = 'UPDATE import_profiles SET document = ?, updated = ? WHERE name = ?';
+    await tx.execute(sql, [toJson(profile), now(), name]);
+  }
+
+  async delete(tx: Sql, name: string): Promise<void> {
+    await tx.execute('DELETE FROM import_profiles WHERE name = ?', [name]);
+  }
+}
+
+const toSaved = ({ name, id, document, updated }: ImportProfileEntity): SavedProfile => ({
+  name,
+  id,
+  profile: fromJson(document),
+  updated,
+});

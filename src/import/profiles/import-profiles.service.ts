@@ -1,0 +1,159 @@
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../../access/actor.js';
+import { assertScope } from '../../access/policy.js';
+import { datasetScope } from '../../access/scopes.js';
+import { AuditService } from '../../audit/audit.service.js';
+import type { FieldChange } from '../../common/changes.js';
+import { ProblemError, validationFailed } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json.js';
+import { nearest } from '../../common/nearest.js';
+import { now } from '../../common/time.js';
+import { TransactionRunner } from '../../database/transaction-runner.js';
+import { UserSettings } from '../../users/input/user-settings.js';
+import { PROFILE_NAME } from '../runs/import-options.js';
+import type { ImportProfile, NamedProfile } from '../runs/import-profile.js';
+import { matchesPattern } from './file-pattern.js';
+import { ImportProfilesRepository, type SavedProfile } from './import-profiles.repository.js';
+import { checkProfile } from './profile-check.js';
+import { READY_PROFILES } from './ready-profiles.js';
+
+/** Characters of a profile as JSON: runs keep it. */
+const MAX_DOCUMENT = 64 * 1024;
+
+/** A profile that can be used: one that was saved, or one that ships with the service. */
+export interface KnownProfile {
+  name: string;
+  profile: ImportProfile;
+  /** When it was saved; null for one that ships with the service. */
+  updated: string | null;
+}
+
+/** Profiles of imports: those that ship with the service, and those that were saved, which go before them. */
+@Injectable()
+export class ImportProfiles {
+  constructor(
+    private readonly saved: ImportProfilesRepository,
+    private readonly settings: UserSettings,
+    private readonly transactions: TransactionRunner,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** All profiles by name. */
+  async list(): Promise<KnownProfile[]> {
+    const saved = await this.saved.list();
+    const names = new Set(saved.map(({ name }) => name));
+    const ready = Object.entries(READY_PROFILES).flatMap(([name, profile]) =>
+      names.has(name) ? [] : [{ name, profile, updated: null }],
+    );
+    return [...saved, ...ready].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** @throws ProblemError `not_found`. */
+  async get(name: string): Promise<KnownProfile> {
+    const profile = await this.find(name);
+    if (!profile) throw new ProblemError('not_found', `There is no import profile ${name}.`);
+    return profile;
+  }
+
+  /** The profile that an import asks for. @throws ProblemError `invalid_parameter`. */
+  async named(name: string): Promise<NamedProfile> {
+    const found = await this.find(name);
+    if (found) return { ...found.profile, name };
+    const known = nearest(
+      name,
+      (await this.list()).map((each) => each.name),
+    );
+    const hint = known === undefined ? '' : ` Did you mean ${known}?`;
+    throw new ProblemError('invalid_parameter', `profile: there is no import profile ${name}.${hint}`);
+  }
+
+  /** The profile whose pattern a file in the drop folder has: of several, that with the longest one. */
+  async ofFile(fileName: string): Promise<NamedProfile | undefined> {
+    const matching = (await this.saved.list()).flatMap(({ name, profile }) =>
+      profile.pattern !== undefined && matchesPattern(profile.pattern, fileName)
+        ? [{ ...profile, name, length: profile.pattern.length }]
+        : [],
+    );
+    const [first] = matching.toSorted((a, b) => b.length - a.length);
+    if (!first) return undefined;
+    const { length: _, ...profile } = first;
+    return profile;
+  }
+
+  /** A profile that is not saved, such as a file of the command line. @throws ProblemError `validation_failed`. */
+  unsaved(name: string, document: JsonObject): NamedProfile {
+    return { ...this.checked(document), name };
+  }
+
+  /**
+   * Saves a profile under a name.
+   * @throws ProblemError `validation_failed`; `insufficient_scope` for a key that may not import its data set, or that of
+   * the profile it replaces, or has not all data sets where the profile has a pattern, because that chooses its files.
+   */
+  async put(name: string, document: JsonObject, caller: Caller): Promise<KnownProfile> {
+    const profile = this.checked(document);
+    assertMay(caller, profile);
+    return this.transactions.run(async (tx) => {
+      const before = await this.saved.lock(tx, name);
+      if (before) assertMay(caller, before.profile);
+      const saved: SavedProfile = { name, profile, id: before?.id ?? randomUUID(), updated: now() };
+      if (before) await this.saved.replace(tx, name, profile);
+      else await this.saved.insert(tx, saved);
+      const changes = [{ field: 'name', new: name }, ...changesOf(before?.profile, profile)];
+      const target = { kind: 'import_profile', id: saved.id } as const;
+      await this.audit.record(tx, caller, [{ action: 'import_profile.saved', target, changes }]);
+      return { name, profile, updated: saved.updated };
+    }, caller);
+  }
+
+  /** @returns whether there was one. @throws ProblemError `insufficient_scope` as `put`. */
+  async remove(name: string, caller: Caller): Promise<boolean> {
+    return this.transactions.run(async (tx) => {
+      const before = await this.saved.lock(tx, name);
+      if (!before) return false;
+      assertMay(caller, before.profile);
+      await this.saved.delete(tx, name);
+      const changes = [{ field: 'name', old: name }];
+      const target = { kind: 'import_profile', id: before.id } as const;
+      await this.audit.record(tx, caller, [{ action: 'import_profile.deleted', target, changes }]);
+      return true;
+    }, caller);
+  }
+
+  private async find(name: string): Promise<KnownProfile | undefined> {
+    if (!PROFILE_NAME.test(name)) return undefined;
+    const saved = await this.saved.find(name);
+    if (saved) return saved;
+    const ready = Object.hasOwn(READY_PROFILES, name) ? READY_PROFILES[name] : undefined;
+    return ready && { name, profile: ready, updated: null };
+  }
+
+  private checked(document: JsonObject): ImportProfile {
+    const { profile, errors } = checkProfile(document, this.settings);
+    if (errors.length > 0) throw validationFailed(errors);
+    if (JSON.stringify(profile).length > MAX_DOCUMENT) {
+      const message = `may have at most ${MAX_DOCUMENT} characters, with all that is in the profile`;
+      throw validationFailed([{ field: 'columns', code: 'too_long', message }]);
+    }
+    return profile;
+  }
+}
+
+function assertMay({ actor }: Caller, { dataset = 'default', pattern }: ImportProfile): void {
+  assertScope(actor, pattern === undefined ? datasetScope(dataset) : 'imports:write');
+}
+
+/** The members of a profile that differ. */
+function changesOf(before: ImportProfile | undefined, after: ImportProfile): FieldChange[] {
+  const old = new Map<string, unknown>(Object.entries(before ?? {}));
+  const next = new Map<string, unknown>(Object.entries(after));
+  const names = [...new Set([...old.keys(), ...next.keys()])];
+  return names
+    .filter((name) => JSON.stringify(old.get(name)) !== JSON.stringify(next.get(name)))
+    .map((field) => ({
+      field,
+      ...(old.has(field) && { old: old.get(field) }),
+      ...(next.has(field) && { new: next.get(field) }),
+    }));
+}

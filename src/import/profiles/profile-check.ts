@@ -1,0 +1,206 @@
+import type { FieldError } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json.js';
+import { isObject } from '../../common/json.js';
+import { nearest } from '../../common/nearest.js';
+import { isCleanText } from '../../common/text.js';
+import { readInput } from '../../input/read-input.js';
+import { UserInput } from '../../users/input/user.input.js';
+import { type RuleSettings, settle } from '../../users/input/user-rules.js';
+import { COLUMNS, type Column, columnOf, headerKey } from '../file/columns.js';
+import { readRow } from '../file/file-row.js';
+import { ImportOptions } from '../runs/import-options.js';
+import { IGNORE, type ImportProfile } from '../runs/import-profile.js';
+import { wordKey } from './cell-values.js';
+import { mayHoldPassword } from './passwords.js';
+import { MAX_COLUMNS, MAX_WORD, MAX_WORDS, ProfileInput } from './profile.input.js';
+import { TemplateError, columnsOf, isConstant, parseTemplate } from './template.js';
+
+/** Nobody watches the runs that a pattern starts. */
+const NOT_WITH_PATTERN = ['allow_privileged', 'dry_run', 'expected_rows'];
+/** Of each user another one. */
+const UNIQUE = ['external_id', 'username', 'email', 'authname'];
+
+/** A profile as it is stored, or all that is wrong with it, each error under its field (`columns.Given Name`). */
+export interface CheckedProfile {
+  profile: ImportProfile;
+  errors: FieldError[];
+}
+
+/** Checks all that can be known of a profile without a file. */
+export function checkProfile(document: JsonObject, settings: RuleSettings): CheckedProfile {
+  const { value, errors } = readInput(ProfileInput, document);
+  const sent = Object.entries(value).filter(([name, given]) => name in document && given !== null);
+  const profile = Object.fromEntries(sent) as Partial<ImportProfile>;
+  const broken = new Set(errors.map(({ field }) => field));
+  const check = new ProfileCheck(settings);
+  const members = (name: 'columns' | 'values' | 'set'): [string, unknown][] => {
+    const given: unknown = profile[name];
+    return broken.has(name) || !isObject(given) ? [] : Object.entries(given);
+  };
+  check.columns(members('columns'));
+  check.set(members('set'));
+  check.values(members('values'));
+  if (!broken.has('columns')) check.externalId();
+  check.options(profile);
+  return { profile: { columns: {}, ...profile }, errors: [...errors, ...check.errors] };
+}
+
+class ProfileCheck {
+  readonly errors: FieldError[] = [];
+  /** Source header, in the form in which it is compared → our column; undefined where it is ignored. */
+  private readonly sources = new Map<string, Column | undefined>();
+  private readonly filled = new Set<Column>();
+
+  constructor(private readonly settings: RuleSettings) {}
+
+  columns(members: readonly [string, unknown][]): void {
+    this.count('columns', members, MAX_COLUMNS);
+    for (const [name, target] of members) {
+      const field = `columns.${name}`;
+      const key = headerKey(name);
+      if (!this.isText(field, name) || !this.isText(field, target)) continue;
+      if (key === '') this.error(field, 'blank', 'must name a column of the source');
+      else if (this.sources.has(key)) this.error(field, 'invalid_value', 'is named twice');
+      const column = target.toLowerCase() === IGNORE ? undefined : columnOf(target);
+      if (!column && target.toLowerCase() !== IGNORE) {
+        this.error(field, 'invalid_value', `must be a column of ours or ${IGNORE}${meant(target, [IGNORE])}`);
+      } else if (column && mayHoldPassword(name)) {
+        this.error(
+          field,
+          'invalid_value',
+          `may hold passwords, which imports do not read: it can only be ${IGNORE}`,
+        );
+      }
+      this.sources.set(key, column);
+      if (column) this.filled.add(column);
+    }
+  }
+
+  set(members: readonly [string, unknown][]): void {
+    this.count('set', members, MAX_COLUMNS);
+    const seen = new Set<Column>();
+    for (const [name, text] of members) {
+      const field = `set.${name}`;
+      if (!this.isText(field, name) || !this.isText(field, text)) continue;
+      const column = columnOf(name);
+      if (!column) {
+        this.error(field, 'unknown_field', `is not a column of ours${meant(name)}`);
+        continue;
+      }
+      if (seen.has(column)) this.error(field, 'invalid_value', 'is set twice');
+      else if (this.filled.has(column))
+        this.error(field, 'invalid_value', 'is filled by columns too; leave one out');
+      seen.add(column);
+      this.template(field, column, text);
+    }
+    for (const column of seen) this.filled.add(column);
+  }
+
+  values(members: readonly [string, unknown][]): void {
+    this.count('values', members, MAX_COLUMNS);
+    for (const [name, words] of members) {
+      const field = `values.${name}`;
+      if (!this.isText(field, name)) continue;
+      const known = this.sources.get(headerKey(name)) ?? columnOf(name);
+      if (!isObject(words))
+        this.error(field, 'invalid_type', 'must be an object of words and what they mean');
+      else if (!known || !this.filled.has(known))
+        this.error(
+          field,
+          'unknown_field',
+          `is neither a column of the source that is read nor one of ours${meant(name)}`,
+        );
+      else this.words(field, known, Object.entries(words));
+    }
+  }
+
+  externalId(): void {
+    const [externalId] = COLUMNS;
+    if (externalId && !this.filled.has(externalId))
+      this.error(
+        'columns',
+        'required',
+        'must fill ExternalId, by which rows are matched to users (or set does)',
+      );
+  }
+
+  options(profile: Partial<ImportProfile>): void {
+    const roles: readonly unknown[] = profile.default_roles ?? [];
+    const unknown = roles.filter((role) => typeof role !== 'string' || !this.settings.roles.find(role));
+    if (unknown.length > 0)
+      this.error('default_roles', 'unknown_role', 'must hold roles of this service only');
+    if (profile.pattern === undefined) return;
+    const given: ReadonlyMap<string, unknown> = new Map(Object.entries(profile));
+    const defaults: ReadonlyMap<string, unknown> = new Map(Object.entries(new ImportOptions()));
+    for (const name of NOT_WITH_PATTERN) {
+      if (given.has(name) && given.get(name) !== defaults.get(name))
+        this.error(name, 'invalid_value', 'is not for schedules, and this profile has a pattern');
+    }
+  }
+
+  private template(field: string, column: Column, text: string): void {
+    try {
+      const template = parseTemplate(text);
+      for (const name of columnsOf(template)) {
+        if (mayHoldPassword(name))
+          this.error(field, 'invalid_value', `reads "${name}", which may hold passwords`);
+      }
+      if (!isConstant(template)) return;
+      if (UNIQUE.includes(column.field))
+        this.error(
+          field,
+          'invalid_value',
+          'must be a template such as {Email}: no two users may have the same',
+        );
+      else this.cell(field, column, template.join(''));
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      this.error(field, 'invalid_format', error.message);
+    }
+  }
+
+  private words(field: string, column: Column, words: readonly [string, unknown][]): void {
+    this.count(field, words, MAX_WORDS);
+    const seen = new Set<string>();
+    for (const [word, meaning] of words) {
+      const place = `${field}.${word}`;
+      if (!this.isText(place, word) || !this.isText(place, meaning)) continue;
+      if (seen.has(wordKey(word))) this.error(place, 'invalid_value', 'is named twice');
+      seen.add(wordKey(word));
+      if (meaning !== '') this.cell(place, column, meaning);
+    }
+  }
+
+  /** A cell that the file would hold is judged by the rules of the row. A manager is somebody's ExternalId. */
+  private cell(field: string, column: Column, cell: string): void {
+    const { raw } = readRow({ line: 0, cells: [cell] }, [column], 'keep');
+    const { value, errors } = readInput<UserInput>(UserInput, raw);
+    const [fault] = [...errors, ...settle(value, errors, this.settings)];
+    if (fault) this.error(field, fault.code, fault.message);
+  }
+
+  private isText(field: string, value: unknown): value is string {
+    if (typeof value !== 'string') this.error(field, 'invalid_type', 'must be a string');
+    else if (!isCleanText(value))
+      this.error(field, 'invalid_format', 'may not hold control characters or broken Unicode');
+    else if (value.length > 2 * MAX_WORD)
+      this.error(field, 'too_long', `may have at most ${MAX_WORD} characters`);
+    else return true;
+    return false;
+  }
+
+  private count(field: string, members: readonly unknown[], most: number): void {
+    if (members.length > most) this.error(field, 'too_long', `may hold at most ${most} members`);
+  }
+
+  private error(field: string, code: FieldError['code'], message: string): void {
+    const name = field.length > 100 ? `${field.slice(0, 99)}…` : field;
+    if (!this.errors.some((error) => error.field === name)) this.errors.push({ field: name, code, message });
+  }
+}
+
+/** What a name of no column most likely means. */
+function meant(name: string, others: readonly string[] = []): string {
+  const found = nearest(name, [...COLUMNS.flatMap((column) => [column.name, ...column.aliases]), ...others]);
+  return found === undefined ? '' : `; did you mean ${columnOf(found)?.name ?? found}?`;
+}

@@ -1,0 +1,176 @@
+import type { ImportProfile } from '../runs/import-profile.js';
+
+/** Tenants add columns of their own to these exports. */
+const COMMON = { ignore_unknown_columns: true } as const;
+
+/** Site administration → Users → Bulk user actions → Download, and files in the format of Upload users. */
+const moodle: ImportProfile = {
+  ...COMMON,
+  dataset: 'moodle',
+  columns: {
+    username: 'Username',
+    email: 'Email',
+    firstname: 'ForeName',
+    lastname: 'Surname',
+    middlename: 'MiddleName',
+    phone1: 'Phone',
+    phone2: 'Mobile',
+    suspended: 'Status',
+    deleted: 'Status',
+    auth: 'Status',
+    password: 'ignore',
+  },
+  set: { ExternalId: '{username}' },
+  values: {
+    suspended: { '0': 'Active', '1': 'Blocked' },
+    deleted: { '0': '', '1': 'Blocked' },
+    auth: { nologin: 'Blocked', '*': '' },
+  },
+};
+
+/** users.csv of the SIS import format, and of the provisioning report. */
+const canvas: ImportProfile = {
+  ...COMMON,
+  dataset: 'canvas',
+  columns: {
+    user_id: 'ExternalId',
+    login_id: 'Username',
+    email: 'Email',
+    first_name: 'ForeName',
+    last_name: 'Surname',
+    short_name: 'KnownAs',
+    status: 'Status',
+    password: 'ignore',
+    ssha_password: 'ignore',
+  },
+  values: { status: { active: 'Active', suspended: 'Blocked', deleted: 'Blocked' } },
+};
+
+/** Admin console → Directory → Users → Download users. The address is all that identifies an account there. */
+const google: ImportProfile = {
+  ...COMMON,
+  dataset: 'google',
+  columns: {
+    'First Name [Required]': 'ForeName',
+    'Last Name [Required]': 'Surname',
+    'Email Address [Required]': 'Email',
+    'Status [READ ONLY]': 'Status',
+    'Work Phone': 'Phone',
+    'Mobile Phone': 'Mobile',
+    'Password [Required]': 'ignore',
+  },
+  set: {
+    ExternalId: '{Email Address [Required]:lower}',
+    Username: '{Email Address [Required]:lower}',
+    Manager: '{Manager Email:lower}',
+  },
+  values: { 'Status [READ ONLY]': { Active: 'Active', Suspended: 'Blocked', Archived: 'Blocked' } },
+};
+
+/** Admin center → Active users → Export users, and the template of Add multiple users. */
+const microsoft365: ImportProfile = {
+  ...COMMON,
+  dataset: 'microsoft365',
+  columns: {
+    'First name': 'ForeName',
+    'Last name': 'Surname',
+    'Phone number': 'Phone',
+    'Office phone': 'Phone',
+    'Mobile Phone': 'Mobile',
+    'Block credential': 'Status',
+    'Soft deletion time stamp': 'Status',
+  },
+  set: {
+    ExternalId: '{Object Id|User name}',
+    Username: '{User principal name|User name}',
+    Email: '{User principal name|User name}',
+  },
+  values: {
+    'Block credential': { false: 'Active', true: 'Blocked' },
+    'Soft deletion time stamp': { '*': 'Blocked' },
+  },
+};
+
+/** Microsoft Entra admin center → Users → Download users; earlier files have objectId and mobile. */
+const entra: ImportProfile = {
+  ...COMMON,
+  dataset: 'entra',
+  columns: {
+    userPrincipalName: 'Username',
+    givenName: 'ForeName',
+    surname: 'Surname',
+    telephoneNumber: 'Phone',
+    mobilePhone: 'Mobile',
+    mobile: 'Mobile',
+    accountEnabled: 'Status',
+  },
+  set: { ExternalId: '{id|objectId}', Email: '{mail|userPrincipalName}' },
+  values: { accountEnabled: { true: 'Active', false: 'Blocked' } },
+};
+
+/** Names as in the profile of a user (`firstName`) or as in the reports of the admin console (`First name`). */
+const okta: ImportProfile = {
+  ...COMMON,
+  dataset: 'okta',
+  columns: {
+    firstName: 'ForeName',
+    lastName: 'Surname',
+    middleName: 'MiddleName',
+    nickName: 'KnownAs',
+    primaryPhone: 'Phone',
+    mobilePhone: 'Mobile',
+    status: 'Status',
+    'User status': 'Status',
+    'Okta user status': 'Status',
+  },
+  set: {
+    ExternalId: '{id|User ID|Okta user ID}',
+    Username: '{login|Username|Okta username}',
+    Email: '{email|Primary email}',
+  },
+  values: {
+    Status: {
+      ACTIVE: 'Active',
+      PROVISIONED: 'Active',
+      'Pending user action': 'Active',
+      RECOVERY: 'Active',
+      'Password reset': 'Active',
+      PASSWORD_EXPIRED: 'Active',
+      'Password expired': 'Active',
+      LOCKED_OUT: 'Active',
+      'Locked out': 'Active',
+      STAGED: 'Blocked',
+      SUSPENDED: 'Blocked',
+      DEPROVISIONED: 'Blocked',
+      Deactivated: 'Blocked',
+    },
+  },
+};
+
+/** Export users as CSV: every text of it begins with an apostrophe. Fields as in the API, or as the extension names them. */
+const auth0: ImportProfile = {
+  ...COMMON,
+  dataset: 'auth0',
+  strip_prefix: "'",
+  columns: {
+    email: 'Email',
+    given_name: 'ForeName',
+    family_name: 'Surname',
+    nickname: 'KnownAs',
+    phone_number: 'Phone',
+    blocked: 'Status',
+  },
+  set: { ExternalId: '{user_id|Id}', Username: '{username|email}' },
+  values: { blocked: { true: 'Blocked', false: 'Active', '': 'Active' } },
+};
+
+/** The profiles that ship with the service. A saved one of the same name takes the place of one of these. */
+export const READY_PROFILES: Readonly<Record<string, ImportProfile>> = {
+  moodle,
+  canvas,
+  google,
+  microsoft365,
+  entra,
+  okta,
+  auth0,
+};

@@ -1,0 +1,199 @@
+import { escapeFormula, unescapeFormula } from '../../common/csv.js';
+import { truncated } from '../../common/text.js';
+import { COLUMNS, type Column, columnOf, headerKey } from '../file/columns.js';
+import { type CellValues, cellValues, combinedStatus, translated } from './cell-values.js';
+import { IGNORE, type NamedProfile } from '../runs/import-profile.js';
+import { mayHoldPassword } from './passwords.js';
+import { columnsOf, parseTemplate, render } from './template.js';
+
+const quoted = (name: string): string => `"${truncated(name, 100)}"`;
+
+/** What is wrong with the header of a file. */
+interface HeaderFault {
+  code: 'missing_column' | 'unknown_column' | 'duplicate_column';
+  message: string;
+}
+
+/** How a cell of ours is made of the cells of a record, which are as the file has them. */
+type Maker = (cells: readonly string[]) => string;
+
+/** A header of ours, and how its cells are made of the records of a source. */
+export interface RecordMapper {
+  /** The columns of ours that the file fills, in the order of the template. */
+  columns: Column[];
+  /** The columns of ours that a column of the source fills alone or with others, by its place. */
+  filledBy: ReadonlyMap<number, Column>;
+  /** Places of columns that templates read. */
+  read: ReadonlySet<number>;
+  /** Places of columns that are left behind on purpose. */
+  ignored: ReadonlySet<number>;
+  cells: (cells: readonly string[]) => string[];
+  faults: HeaderFault[];
+}
+
+/** The plain text of a cell: without the prefix of the source, or the sign that stops formulas. */
+export function plainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
+  return prefix !== undefined && cell.startsWith(prefix) ? cell.slice(prefix.length) : unescapeFormula(cell);
+}
+
+/** Whether a profile says what a column of this name is: by that the delimiter is found. */
+export function readsColumn(profile: NamedProfile): (name: string) => boolean {
+  const templates = Object.values(profile.set ?? {}).map(parseTemplate);
+  const names = [...Object.keys(profile.columns), ...templates.flatMap(columnsOf)];
+  const keys = new Set(names.map(headerKey));
+  return (name) => keys.has(headerKey(plainCell(profile, name)));
+}
+
+/**
+ * Turns the records of a source into records of our columns, so that everything behind the reader sees our header. Cells
+ * of other columns are left behind here.
+ */
+export function recordMapper(profile: NamedProfile, header: readonly string[]): RecordMapper {
+  const source = new SourceHeader(profile, header);
+  const makers = new Map<Column, Maker>();
+  const filledBy = new Map<number, Column>();
+  const read = new Set<number>();
+  const byColumn = new Map<Column, [name: string, index: number][]>();
+  for (const [name, target] of Object.entries(profile.columns)) {
+    const column = target === IGNORE ? undefined : columnOf(target);
+    const index = column && source.find(name);
+    if (!column || index === undefined) continue;
+    byColumn.set(column, [...(byColumn.get(column) ?? []), [name, index]]);
+    filledBy.set(index, column);
+  }
+  for (const [column, places] of byColumn) makers.set(column, source.maker(column, places));
+  for (const [name, text] of Object.entries(profile.set ?? {})) {
+    const column = columnOf(name);
+    if (!column) continue;
+    const { maker, places } = source.template(column, text);
+    makers.set(column, maker);
+    for (const place of places) read.add(place);
+  }
+  source.finish(makers, new Set([...filledBy.keys(), ...read]));
+  const columns = COLUMNS.filter((column) => makers.has(column));
+  const inOrder = columns.map((column) => makers.get(column) ?? (() => ''));
+  return {
+    columns,
+    filledBy,
+    read,
+    ignored: source.ignored(),
+    cells: (cells) => inOrder.map((make) => make(cells)),
+    faults: source.faults,
+  };
+}
+
+/** Finds the columns of a file by their names, and collects what is wrong with them. */
+class SourceHeader {
+  readonly faults: HeaderFault[] = [];
+  private readonly places = new Map<string, number[]>();
+  private readonly names: readonly string[];
+  private readonly values: ReadonlyMap<string, CellValues>;
+
+  constructor(
+    private readonly profile: NamedProfile,
+    header: readonly string[],
+  ) {
+    this.names = header.map((name) => plainCell(profile, name));
+    for (const [index, name] of this.names.entries()) {
+      const key = headerKey(name);
+      this.places.set(key, [...(this.places.get(key) ?? []), index]);
+    }
+    const values = Object.entries(profile.values ?? {});
+    this.values = new Map(values.map(([name, words]) => [headerKey(name), cellValues(words)]));
+  }
+
+  /** The place of a column that the profile reads; undefined where the file has none of that name. */
+  find(name: string): number | undefined {
+    const [index, ...more] = this.places.get(headerKey(name)) ?? [];
+    if (more.length > 0)
+      this.fault(
+        'duplicate_column',
+        `The file has the column ${quoted(name)} ${more.length + 1} times; leave one.`,
+      );
+    return index;
+  }
+
+  maker(column: Column, places: readonly [name: string, index: number][]): Maker {
+    const makers = places.map(([name, index]) => this.copy(column, name, index));
+    const [only] = makers;
+    if (only && makers.length === 1) return only;
+    if (column.field === 'status') return (cells) => combinedStatus(makers.map((make) => make(cells)));
+    const listed = places.map(([name]) => quoted(name)).join(' and ');
+    this.fault(
+      'duplicate_column',
+      `The columns ${listed} both mean ${column.name} in the profile ${this.profile.name}; remove one of them.`,
+    );
+    return only ?? (() => '');
+  }
+
+  template(column: Column, text: string): { maker: Maker; places: number[] } {
+    const template = parseTemplate(text);
+    const bound = template.flatMap((part) => {
+      if (typeof part === 'string') return [];
+      const found = part.columns.flatMap((name) => this.find(name) ?? []);
+      if (found.length === 0) {
+        const listed = part.columns.map(quoted).join(' or ');
+        this.fault(
+          'missing_column',
+          `The file has no column ${listed}, of which the profile ${this.profile.name} makes ${column.name}.`,
+        );
+      }
+      return [found];
+    });
+    const values = this.values.get(headerKey(column.name));
+    const maker: Maker = (cells) => {
+      const made = render(template, bound, (index) => plainCell(this.profile, cells[index] ?? ''));
+      return escapeFormula(values ? translated(made, values, column) : made);
+    };
+    return { maker, places: columnsOf(template).flatMap((name) => this.places.get(headerKey(name)) ?? []) };
+  }
+
+  /** The places of columns that the profile ignores, that are those of `failed.csv`, or that may hold passwords. */
+  ignored(): Set<number> {
+    const listed = Object.entries(this.profile.columns).filter(
+      ([, target]) => columnOf(target) === undefined,
+    );
+    const keys = new Set(listed.map(([name]) => headerKey(name)));
+    const isIgnored = (name: string): boolean =>
+      keys.has(headerKey(name)) || name.trim().startsWith('_') || mayHoldPassword(name);
+    return new Set(this.names.flatMap((name, index) => (isIgnored(name) ? [index] : [])));
+  }
+
+  /** @param used the places that are read. */
+  finish(makers: ReadonlyMap<Column, Maker>, used: ReadonlySet<number>): void {
+    const [externalId] = COLUMNS;
+    if (externalId && !makers.has(externalId)) {
+      const expected = Object.entries(this.profile.columns).flatMap(([name, target]) =>
+        columnOf(target) === externalId ? [quoted(name)] : [],
+      );
+      this.fault(
+        'missing_column',
+        `The header has no column ${expected.join(' or ')}, which is ExternalId in the profile ${this.profile.name}.`,
+      );
+    }
+    if (this.profile.ignore_unknown_columns === true) return;
+    const ignored = this.ignored();
+    for (const [index, name] of this.names.entries()) {
+      if (used.has(index) || ignored.has(index)) continue;
+      this.fault(
+        'unknown_column',
+        `The profile ${this.profile.name} does not say what the column ${quoted(name)} is; add it, as ignore if it is not needed.`,
+      );
+    }
+  }
+
+  /** The cell of one column. One that is neither translated nor stripped is not even looked at. */
+  private copy(column: Column, name: string, index: number): Maker {
+    const { profile } = this;
+    const values = this.values.get(headerKey(name)) ?? this.values.get(headerKey(column.name));
+    if (values) {
+      return (cells) => escapeFormula(translated(plainCell(profile, cells[index] ?? ''), values, column));
+    }
+    if (profile.strip_prefix === undefined) return (cells) => cells[index] ?? '';
+    return (cells) => escapeFormula(plainCell(profile, cells[index] ?? ''));
+  }
+
+  private fault(code: HeaderFault['code'], message: string): void {
+    if (!this.faults.some((fault) => fault.message === message)) this.faults.push({ code, message });
+  }
+}

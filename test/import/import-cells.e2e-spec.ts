@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
+
+/** Rows that do not fit the header, and files that do not end where they should. Every test has its own data set. */
+let app: TestApp;
+let n = 0;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+
+const HEAD = 'ExternalId,Username,Email,Phone,Surname';
+/** Users of a data set of its own. */
+function people(count: number) {
+  const dataset = `cells${++n}`;
+  const row = (i: number, phone = '1') =>
+    `${dataset}-${i},${dataset}-${i},${dataset}-${i}@example.org,${phone},Lee`;
+  const rows = Array.from({ length: count }, (_, i) => row(i));
+  const run = (file: string, options = '') => imported(app.key, file, `dataset=${dataset}${options}`);
+  return { dataset, row, rows, run, id: (i: number) => `${dataset}-${i}` };
+}
+const failedCsv = async ({ id }: Json) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
+const statesOf = async (ids: string[]) =>
+  Promise.all(ids.map(async (id) => (await linked(app.key, id)).status));
+
+describe('a row with too few or too many cells', () => {
+  test('fails alone, with its line, and its user is neither changed nor missing', async () => {
+    const { rows, run, row, id } = people(20);
+    await run(csv(HEAD, ...rows));
+    const cut = `${id(3)},${id(3)},`;
+    const shifted = `Smith, ${row(4, '2')}`; // the name of another column came first, and held the delimiter
+    const wide = `${row(5, '2')},more`;
+    const file = csv(HEAD, ...rows.slice(0, 3), cut, shifted, wide, ...rows.slice(6));
+    const after = await run(file, '&missing=block');
+    expect([after.state, counted(after), after.missing]).toEqual([
+      'completed_with_errors',
+      { unchanged: 17, error: 3 },
+      { reported: 0, blocked: 0 },
+    ]);
+    expect(after.problems.map(({ line, code }: Json) => [line, code])).toEqual([
+      [5, 'wrong_cell_count'],
+      [6, 'wrong_cell_count'],
+      [7, 'wrong_cell_count'],
+    ]);
+    expect(after.problems[0].message).toMatch(/^has 3 cells, and the header has 5; /);
+    expect(await statesOf([id(3), id(4), id(5)])).toEqual(['Active', 'Active', 'Active']);
+    expect((await linked(app.key, id(5))).phone).toBe('1');
+  });
+
+  test('undoes no other row with its ExternalId, and does not make it known', async () => {
+    const { rows, run, id } = people(3);
+    const manager = csv(
+      `${HEAD},Manager`,
+      `${rows[0]},`,
+      `${id(0)},x`,
+      `${rows[1]},nobody`,
+      `nobody,x,x`,
+      `${rows[2]},`,
+    );
+    const after = await run(manager);
+    expect(counted(after)).toEqual({ created: 2, error: 3 });
+    expect(
+      (await rowsOf(app.key, after.id, 'outcome=error')).map(({ line, errors }) => [line, errors[0].code]),
+    ).toEqual([
+      [3, 'wrong_cell_count'],
+      [4, 'unknown_reference'],
+      [5, 'wrong_cell_count'],
+    ]);
+  });
+
+  test('is in failed.csv as it was, and fails again until somebody has put it right', async () => {
+    const { rows, run, id } = people(2);
+    const short = `${id(7)},seven,${id(7)}@example.org`;
+    const long = `${id(8)},eight,${id(8)}@example.org,1,Lee, Jr`;
+    const note = 'put the cells right, then remove this one';
+    const failed = await failedCsv(await run(csv(HEAD, rows[0] ?? '', short, long, rows[1] ?? '')));
+    const lines = failed.split('\r\n');
+    expect(lines[0]).toBe(`\ufeff${HEAD},_line,_code,_message`);
+    expect(lines[1]).toMatch(
+      new RegExp(`^${short},,,3,wrong_cell_count,".*",".*${note}"$`.replace('",".*', '",".*')),
+    );
+    expect(lines[2]?.startsWith(`${long.replace(', Jr', '')},4,wrong_cell_count,`)).toBe(true);
+    expect(lines[2]?.endsWith(`," Jr","${note}"`)).toBe(true);
+    // As it is, and as a spreadsheet saves it: every line filled up to the longest one.
+    const width = 5 + 3 + 2;
+    const filled = lines
+      .slice(0, 3)
+      .map((line, index) => line + ','.repeat(width - (index === 0 ? 8 : index === 1 ? 9 : 10)));
+    for (const again of [failed, csv(...filled)]) {
+      const run2 = await run(again);
+      expect(run2.problems.map(({ code }: Json) => code)).toEqual(['wrong_cell_count', 'wrong_cell_count']);
+      expect(run2.state).toBe('completed_with_errors');
+      expect((await failedCsv(run2)).split('\r\n')[1]?.split(',').length).toBe(lines[1]?.split(',').length);
+    }
+    const corrected = failed
+      .replace(`," Jr","${note}"`, '')
+      .replace(`,"${note}"`, '')
+      .replace('Lee,4', '"Lee, Jr",4');
+    expect(counted(await run(corrected))).toEqual({ created: 2 });
+    expect((await linked(app.key, id(8))).surname).toBe('Lee, Jr');
+  });
+
+  test('refuses the file where they are over a tenth and five', async () => {
+    const { rows, run } = people(30);
+    const bad = rows.slice(0, 5).map((row) => `${row},x`);
+    const after = await run(csv(HEAD, ...rows.slice(5), ...bad));
+    expect([after.state, after.problems[0]]).toMatchObject([
+      'failed',
+      { code: 'wrong_cell_count', line: 27 },
+    ]);
+    expect((await rowsOf(app.key, after.id)).length).toBe(0);
+  });
+});
+
+describe('a file that was cut short', () => {
+  test('in its last cell: the last completed file ended with a line end', async () => {
+    const { rows, run } = people(9);
+    const file = csv(HEAD, ...rows);
+    await run(file);
+    const after = await run(file.slice(0, -3));
+    expect([after.state, after.problems]).toMatchObject(['failed', [{ code: 'cut_short' }]]);
+    expect(counted(await run(file))).toEqual({ unchanged: 9 });
+  });
+  test('not where the last completed file had no line end either, and a dry run or a refused file does not count', async () => {
+    const { rows, run } = people(9);
+    const file = csv(HEAD, ...rows);
+    expect((await run(file.trimEnd())).state).toBe('completed');
+    await run(file, '&dry_run=true');
+    expect((await run(file, '&expected_rows=1')).state).toBe('failed');
+    expect((await run(file.trimEnd())).state).toBe('completed');
+    expect((await run(file)).state).toBe('completed');
+    expect((await run(file.trimEnd())).problems[0]?.code).toBe('cut_short');
+  });
+  test('another data set says nothing', async () => {
+    const [a, b] = [people(3), people(3)];
+    await a.run(csv(HEAD, ...a.rows));
+    expect((await b.run(csv(HEAD, ...b.rows).trimEnd())).state).toBe('completed');
+  });
+});
+
+test('all that is wrong with a header is in the problems of the run', async () => {
+  const run = await imported(app.key, csv('', 'Usrname,Email,E-mail,Pwd,Shoe size', 'a,b,c,d,e'));
+  expect(run.problems.map(({ line, code, field }: Json) => [line, code, field])).toEqual([
+    [2, 'missing_column', ''],
+    [2, 'unknown_column', ''],
+    [2, 'duplicate_column', ''],
+    [2, 'password_column', ''],
+    [2, 'unknown_column', ''],
+  ]);
+  expect(run.problems[1].message).toContain('did you mean Username?');
+});
+
+test('sep=, delimiters at the end, and lines without anything are harmless', async () => {
+  const { run, id, rows } = people(2);
+  const lines = ['sep=;', `${HEAD};;`, '', `${rows[0]};;`, ';;;;;;', `${rows[1]}x;;`].map((line) =>
+    line.replaceAll(',', ';'),
+  );
+  const after = await run(csv(...lines, '', `bad;;;;;;`));
+  expect([counted(after), after.problems[0]?.line]).toEqual([{ created: 2, error: 1 }, 7]);
+  expect((await linked(app.key, id(1))).surname).toBe('Leex');
+});

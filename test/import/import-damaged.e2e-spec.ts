@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { counted, csv, imported, rowsOf } from '../support/imports.js';
+
+/** Cells that do not hold what they were made from. Every test has its own external ids. */
+let app: TestApp;
+let n = 0;
+let id = (name: string) => name;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+beforeEach(() => {
+  const prefix = `T${++n}-`;
+  id = (name) => `${prefix}${name}`;
+});
+/** A row of ExternalId, Username, Email and more cells. */
+const person = (name: string, ...more: string[]) =>
+  [id(name), id(name).toLowerCase(), `${id(name).toLowerCase()}@example.org`, ...more].join(',');
+const HEAD = 'ExternalId,Username,Email';
+const COLUMNS = `${HEAD},ForeName,Surname,MiddleName,KnownAs,Phone,Mobile,Authname,Manager,HideEmail,Linkedin,ImageUrl,AboutMe`;
+const FIELDS =
+  'external_id username email firstname surname middle_name known_as phone mobile authname manager_uuid hide_email linkedin user_avatar about_me'.split(
+    ' ',
+  );
+const rowWith = (index: number, cell: string) => {
+  const cells = [...person(`d${index}`).split(','), ...Array.from({ length: 12 }, () => '')];
+  cells[index] = cell;
+  return cells.join(',');
+};
+
+test.each([
+  ['#N/A', 'spreadsheet_error'],
+  [' #REF! ', 'spreadsheet_error'],
+  ['#NAME?', 'spreadsheet_error'],
+  ['#VALUE!', 'spreadsheet_error'],
+  ['#DIV/0!', 'spreadsheet_error'],
+  ['#NULL!', 'spreadsheet_error'],
+  ['#num!', 'spreadsheet_error'],
+  ['#NV', 'spreadsheet_error'],
+  ['#¿NOMBRE?', 'spreadsheet_error'],
+  ['Err:508', 'spreadsheet_error'],
+  ['M\ufffdller', 'broken_character'],
+])('%s in any column that sets something', async (cell, code) => {
+  const rows = FIELDS.map((_, index) => rowWith(index, cell));
+  const run = await imported(app.key, csv(COLUMNS, ...rows), 'dry_run=true');
+  const found = (await rowsOf(app.key, run.id)).map(({ errors }) =>
+    errors.filter((error: Json) => error.code === code).map(({ field, value }: Json) => [field, value]),
+  );
+  expect(found).toEqual(FIELDS.map((field) => [[field, cell.trim()]]));
+});
+
+test('text that only looks like it is text', async () => {
+  const values = ['#N/A is not a name', '#', '#1!', '#GO!', 'n/a', 'Err:', '1E5', '?'];
+  const run = await imported(
+    app.key,
+    csv(`${HEAD},AboutMe`, ...values.map((value, i) => person(`x${i}`, value))),
+  );
+  expect([counted(run), run.problems]).toEqual([{ created: values.length }, []]);
+});
+
+test('columns that are ignored may hold anything', async () => {
+  const run = await imported(
+    app.key,
+    csv(`${HEAD},_x,Shoe size`, person('a', '#N/A', '#REF!')),
+    'ignore_unknown_columns=true',
+  );
+  expect(counted(run)).toEqual({ created: 1 });
+});
+
+test('a value that the user has already is not damaged', async () => {
+  const known = { firstname: '#N/A', surname: 'M\ufffdller', phone: '1E5', authname: { saml: ['#REF!'] } };
+  await create(app.key, {
+    ...known,
+    external_id: id('k'),
+    username: id('k'),
+    email: `${id('k')}@example.org`,
+  });
+  const file = (phone: string, mobile = '') =>
+    csv(
+      'ExternalId,ForeName,Surname,Phone,Authname,Mobile',
+      `${id('k')},#N/A,M\ufffdller,${phone},#REF!,${mobile}`,
+    );
+  expect(counted(await imported(app.key, file('1E5', '7')))).toEqual({ updated: 1 });
+  const run = await imported(app.key, file('2E5', '#N/A'));
+  expect(run.problems.map(({ field, code }: Json) => [field, code])).toEqual([
+    ['phone', 'spreadsheet_number'],
+    ['mobile', 'spreadsheet_error'],
+  ]);
+});

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { counted, csv, imported, linked, settled } from '../support/imports.js';
+import { databaseOf } from '../support/people.js';
+
+/** The stored file of a run is gone: a database was restored, or an operator has deleted too much. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+
+const HEAD = 'ExternalId,Username,Email,AboutMe';
+const lose = (id: string, part = '') =>
+  databaseOf(app).execute(`DELETE FROM import_file_parts WHERE run_id = ?${part}`, [id]);
+
+test.each([
+  ['all of it', ''],
+  ['its end', ' AND part = 1'],
+  ['its beginning', ' AND part = 0'],
+])('before the plan: %s', async (_, part) => {
+  const rows = Array.from({ length: 80 }, (__, i) => `l${i},l${i},l${i}@example.org,${'x'.repeat(9000)}`);
+  const planned = await imported(app.key, csv(HEAD, ...rows), 'dry_run=true&dataset=lost');
+  await lose(planned.id, part);
+  await app.key.post(`/imports/${planned.id}/apply`);
+  const run = await settled(app.key, planned.id);
+  expect([run.state, run.problems]).toMatchObject(['failed', [{ code: 'file_lost' }]]);
+  expect((await app.key.get('/users/search?managed_by=lost')).body.Count).toBe(0);
+});
+
+test('while it is applied: what is applied is complete, and failed.csv says that it cannot be made', async () => {
+  await imported(app.key, csv(HEAD, 'm1,m1,m1@example.org,1', 'm2,m2,m2@example.org,1'), 'dataset=m');
+  const change = csv(HEAD, 'm1,m1,m1@example.org,2', 'm2,m2,m2@example.org,2');
+  const { id } = await imported(app.key, change, 'dry_run=true&dataset=m');
+  await app.key.put(`/users/${(await linked(app.key, 'm1')).uuid}`, { about_me: '3' });
+  await lose(id);
+  // As another instance would have left it.
+  await databaseOf(app).execute("UPDATE import_runs SET state = 'applying' WHERE id = ?", [id]);
+  const run = await settled(app.key, id);
+  expect([run.state, counted(run)]).toEqual(['completed_with_errors', { updated: 1, error: 1 }]);
+  expect(run.problems.map(({ code }: { code: string }) => code)).toEqual([
+    'file_lost',
+    'precondition_failed',
+  ]);
+  const answer = await app.key.get(`/imports/${id}/failed.csv`);
+  expect([answer.status, answer.body.code]).toEqual([410, 'file_lost']);
+  expect(answer.headers['content-type']).toContain('application/problem+json');
+});

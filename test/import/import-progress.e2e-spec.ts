@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { csv, imported, settled, upload } from '../support/imports.js';
+
+/** Progress over the whole run, as its events show it. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+
+const HEAD = 'ExternalId,Username,Email';
+const people = (dataset: string, count: number, name = 'x') =>
+  csv(
+    HEAD,
+    ...Array.from(
+      { length: count },
+      (_, i) => `${dataset}${i},${dataset}${name}${i},${dataset}${name}${i}@example.org`,
+    ),
+  );
+
+/** What the events of a run say until it ends or waits. */
+async function watched(id: string): Promise<Json[]> {
+  const { text } = await app.key.get(`/imports/${id}/events`);
+  return text
+    .split('\n\n')
+    .filter((event) => event !== '')
+    .map((event) => JSON.parse(event.split('data: ')[1] ?? ''));
+}
+
+function expectForward(runs: readonly Json[]): void {
+  for (const [index, { progress }] of runs.entries()) {
+    const before = runs[Math.max(0, index - 1)].progress;
+    expect(progress.percent).toBeGreaterThanOrEqual(before.percent);
+    expect(progress.rows_done).toBeGreaterThanOrEqual(before.rows_done);
+    if (progress.rows_total !== null) {
+      expect(Math.abs(progress.rows_done / progress.rows_total - progress.percent / 100)).toBeLessThan(0.011);
+    }
+  }
+}
+
+test('it goes forward from the first row that is read to the last one that is applied', async () => {
+  const { id } = (await upload(app.key, people('p', 4000), 'dataset=p')).body;
+  const runs = await watched(id);
+  expect(runs.length).toBeGreaterThan(3);
+  expectForward(runs);
+  expect(runs.at(-1)?.progress).toEqual({
+    phase: 'completed',
+    rows_done: 4000,
+    rows_total: 4000,
+    percent: 100,
+    eta_seconds: null,
+  });
+});
+
+test('a run that waits for an approval goes on from there', async () => {
+  await imported(app.key, people('q', 1000), 'dataset=q');
+  const parked = await imported(app.key, people('q', 1000, 'y'), 'dataset=q');
+  expect([parked.state, parked.progress.percent, parked.progress.eta_seconds]).toEqual([
+    'needs_approval',
+    33,
+    null,
+  ]);
+  const approved = (await app.key.post(`/imports/${parked.id}/apply`)).body;
+  const runs = [parked, approved, ...(await watched(parked.id))];
+  expectForward(runs);
+  expect(runs.at(-1)).toMatchObject({ state: 'completed', progress: { percent: 100, rows_done: 1000 } });
+});
+
+test('a dry run is done when it is planned, and begins anew when it is applied', async () => {
+  const planned = await imported(app.key, people('d', 300), 'dataset=d&dry_run=true');
+  expect([planned.state, planned.progress]).toMatchObject([
+    'planned',
+    { percent: 100, rows_done: 300, rows_total: 300 },
+  ]);
+  const approved = (await app.key.post(`/imports/${planned.id}/apply`)).body;
+  expect(approved.progress).toMatchObject({ percent: 0, rows_done: 0 });
+  expectForward([approved, ...(await watched(planned.id))]);
+  expect((await settled(app.key, planned.id)).progress).toMatchObject({ percent: 100, rows_done: 300 });
+});

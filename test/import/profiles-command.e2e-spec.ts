@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TestApp } from '../support/app.js';
+import { type TestDatabase, freshDatabase } from '../support/database.js';
+import { csv, linked } from '../support/imports.js';
+import { ROOT, Process } from '../support/process.js';
+
+/** Profiles and previews on the command line. */
+let database: TestDatabase;
+jest.setTimeout(60_000);
+beforeEach(async () => {
+  database = await freshDatabase();
+  await (await TestApp.on(database)).stop();
+});
+afterEach(async () => {
+  await Process.killAll();
+  await database.drop();
+});
+
+async function rollcall(...args: string[]) {
+  const command = Process.command(args, { DATABASE_URL: database.url }, database.folder);
+  const { code } = await command.exit;
+  return { code, out: command.out, err: command.err };
+}
+const write = (name: string, text: string): string => {
+  const path = join(database.folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+test('a file is previewed and imported by a ready profile, and by one in a JSON file', async () => {
+  const moodle = join(ROOT, 'samples/exports/moodle.csv');
+  const preview = await rollcall('import', moodle, '--preview', '--profile', 'moodle');
+  expect(preview.out).toContain('No problem was found.');
+  expect([preview.code, preview.err]).toEqual([0, '']);
+  const ready = await rollcall('import', moodle, '--profile', 'moodle', '--json');
+  expect(JSON.parse(ready.out)).toMatchObject({ profile: 'moodle', counts: { created: 5 } });
+
+  const file = write('people.csv', csv('Nr;Mail', 'c1;C1@example.org'));
+  const good = { columns: { Nr: 'ExternalId' }, set: { Username: '{Nr}', Email: '{Mail:lower}' } };
+  const profile = write('payroll.json', JSON.stringify(good));
+  const shown = await rollcall('import', file, '--preview', '--json');
+  expect([shown.code, JSON.parse(shown.out).columns[1].suggestion]).toEqual([2, 'Email']);
+  const run = await rollcall('import', file, '--profile', profile, '--dataset', 'pay', '--json');
+  expect([run.code, JSON.parse(run.out)]).toEqual([
+    0,
+    expect.objectContaining({ profile: 'payroll', options: expect.objectContaining({ dataset: 'pay' }) }),
+  ]);
+  const app = await TestApp.on(database);
+  expect((await linked(app.key, 'c1')).email).toBe('c1@example.org');
+  await app.stop();
+
+  for (const [text, message] of [
+    ['{', 'is not JSON'],
+    [
+      '{"columns": {"Nr": "ExternalID", "M": "Emial"}}',
+      'columns.M must be a column of ours or ignore; did you mean Email?',
+    ],
+  ]) {
+    const bad = await rollcall('import', file, '--profile', write('bad.json', text ?? ''));
+    expect([bad.code === 0, bad.err]).toEqual([false, expect.stringContaining(message ?? '')]);
+  }
+});

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { API_KEY, TestApp } from '../support/app.js';
+import type { Answer, Json } from '../support/client.js';
+import { csv, imported } from '../support/imports.js';
+import { databaseOf } from '../support/people.js';
+import { sample } from '../support/profiles.js';
+
+/** What a file would do, before there is a run. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const preview = (file: string | Uint8Array, query = ''): Promise<Answer> =>
+  app.key.send('POST', `/imports/preview${query && `?${query}`}`, file, { 'content-type': 'text/csv' });
+const previewed = async (file: string | Uint8Array, query = ''): Promise<Json> => {
+  const answer = await preview(file, query);
+  if (answer.status !== 200) throw new Error(`preview: ${answer.status} ${answer.text}`);
+  return answer.body;
+};
+const columnsOf = ({ columns }: Json) =>
+  (columns as Json[]).map(({ source, column, use, suggestion }) => [source, column ?? use, suggestion]);
+const problemsOf = ({ problems }: Json) =>
+  (problems as Json[]).map(({ line, field, code, refuses }) => [
+    line,
+    field,
+    code,
+    ...(refuses ? ['file'] : []),
+  ]);
+
+test('a good file: its format, its columns and its rows as fields', async () => {
+  const file = Buffer.from(
+    '\ufeffExternalId;Username;Email;Status;Roles;HideEmail;Manager\r\np1;p1;p1@example.org;;Editor|Author;yes;p9\r\n',
+    'utf16le',
+  );
+  const answer = await previewed(file);
+  expect(answer).toMatchObject({
+    file: { name: 'upload.csv', size: file.length },
+    profile: null,
+    encoding: 'utf-16le',
+    delimiter: ';',
+    problems: [],
+  });
+  expect(answer.rows).toEqual([
+    {
+      line: 2,
+      outcome: 'created',
+      fields: {
+        external_id: 'p1',
+        username: 'p1',
+        email: 'p1@example.org',
+        roles: ['Editor', 'Author'],
+        hide_email: true,
+        manager: 'p9',
+      },
+    },
+  ]);
+});
+
+test('nothing of it is stored, and the rows are judged against the live users', async () => {
+  await imported(app.key, csv('ExternalId,Username,Email', 'live,live,live@example.org'));
+  const tables = ['import_runs', 'import_rows', 'import_file_parts', 'audit_events', 'idempotent_requests'];
+  const counts = () =>
+    Promise.all(tables.map((name) => databaseOf(app).first(`SELECT COUNT(*) AS count FROM ${name}`)));
+  const before = await counts();
+  const file = csv('ExternalId,Phone', 'live,+44 1', 'strange,+44 2');
+  const answer = await app.key.send('POST', '/imports/preview', file, {
+    'content-type': 'text/csv',
+    'idempotency-key': 'preview-1',
+  });
+  expect(answer.body.rows.map(({ outcome }: Json) => outcome)).toEqual(['updated', 'error']);
+  expect(problemsOf(answer.body)).toEqual([
+    [3, 'username', 'required'],
+    [3, 'email', 'required'],
+  ]);
+  expect(await counts()).toEqual(before);
+});
+
+test('every problem at once: of the header, of rows, and between rows', async () => {
+  const file = csv(
+    'Userneme,Email,Shoe size,E_mail,Password',
+    'a,a@example.org,43,x@example.org,secret-1',
+    'b,wrong,44,,secret-2',
+    'a,A@example.org,45,,',
+  );
+  const answer = await previewed(file);
+  expect(problemsOf(answer)).toEqual(
+    expect.arrayContaining([
+      [
+        1,
+        '',
+        expect.stringMatching(/^(password_column|unknown_column|duplicate_column|missing_column)$/),
+        'file',
+      ],
+      [2, 'external_id', 'required'],
+      [3, 'external_id', 'required'],
+      [4, 'email', 'duplicate'],
+    ]),
+  );
+  expect(columnsOf(answer)).toEqual([
+    ['Userneme', 'unknown', 'Username'],
+    ['Email', 'Email', null],
+    ['Shoe size', 'unknown', null],
+    ['E_mail', 'unknown', null],
+    ['Password', 'unknown', 'ignore'],
+  ]);
+  expect(JSON.stringify(answer)).not.toContain('secret-');
+});
+
+describe('what columns probably are', () => {
+  test.each([
+    ['SIS User ID', ['x-1', 'x-2'], 'ExternalId'],
+    ['E-Mail Address', ['', ''], 'Email'],
+    ['First Name [Required]', ['Ann', 'Bob'], 'ForeName'],
+    ['Nachname', ['', ''], 'Surname'],
+    ['Famly Name', ['', ''], 'Surname'],
+    ['Mobile Phone Number (E.164)', ['+44 7700 900111', '+44 7700 900222'], 'Phone'],
+    ['Column 7', ['ann@example.org', 'bob@example.org'], 'Email'],
+    ['Column 8', ['+44 20 7946 0001', '020 7946 0002'], 'Phone'],
+    ['Column 9', ['ACTIVE', 'DEPROVISIONED'], 'Status'],
+    ['Column 10', ['43', '44'], null],
+    ['Initial passwd', ['x', 'y'], 'ignore'],
+  ])('%s with %j: %s', async (name, [first, second], expected) => {
+    const answer = await previewed(csv(`"${name}",Twitter`, `${first ?? ''},`, `${second ?? ''},`));
+    expect(columnsOf(answer)[0]).toEqual([name, 'unknown', expected]);
+  });
+
+  test('each of ours is suggested once, and none that the file has', async () => {
+    const answer = await previewed(csv('ExternalId,Mail,Work email,employee id', 'a,b,c,d'));
+    expect(columnsOf(answer)).toEqual([
+      ['ExternalId', 'ExternalId', null],
+      ['Mail', 'unknown', 'Email'],
+      ['Work email', 'unknown', null],
+      ['employee id', 'unknown', null],
+    ]);
+  });
+});
+
+test('the columns of a profile', async () => {
+  const answer = await previewed(sample('entra'), 'profile=entra');
+  expect([answer.profile, problemsOf(answer)]).toEqual(['entra', []]);
+  const columns = new Map(columnsOf(answer).map(([source, use]) => [source, use]));
+  expect([columns.get('surname'), columns.get('mail'), columns.get('usageLocation')]).toEqual([
+    'Surname',
+    'template',
+    'unknown',
+  ]);
+  expect(answer.rows[1]).toMatchObject({
+    line: 3,
+    outcome: 'created',
+    fields: { username: 'scanner@tenant.example.org', email: 'scanner@tenant.example.org', status: 'Active' },
+  });
+});
+
+test('no more than a hundred rows, and a file that is longer than what is read', async () => {
+  const rows = Array.from({ length: 150 }, (_, at) => `r${at},r${at},r${at}@example.org`);
+  expect((await previewed(csv('ExternalId,Username,Email', ...rows))).rows).toHaveLength(100);
+  const long = `ExternalId,AboutMe\r\n${Array.from({ length: 90 }, (_, at) => `w${at},"${'x'.repeat(20_000)}"\r\n`).join('')}`;
+  const answer = await previewed(long);
+  expect(answer.rows.length).toBeGreaterThan(40);
+  expect(answer.rows.length).toBeLessThan(60);
+  expect(answer.problems.every(({ refuses }: Json) => !refuses)).toBe(true);
+});
+
+test.each([
+  ['', 'empty_file'],
+  ['ExternalId\r\n', 'empty_file'],
+  ['ExternalId,Username\r\na,"b\r\n', 'unclosed_quote'],
+  ['x'.repeat(1_100_000), 'row_too_long'],
+  [Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0]), 'bad_encoding'],
+])('a file that is refused, number %#', async (file, code) => {
+  const answer = await previewed(file);
+  expect(answer.problems).toContainEqual(expect.objectContaining({ code, refuses: true }));
+});
+
+test('a form with options behind the file, and options that are refused', async () => {
+  const form = new FormData();
+  form.append('file', new Blob([csv('Nr;Mail', '1;a@example.org')]), 'people.csv');
+  form.append('delimiter', ';');
+  const sent = await fetch(`${app.url}/api/0.3/imports/preview`, {
+    method: 'POST',
+    body: form,
+    headers: { 'x-api-key': API_KEY },
+  });
+  const body = (await sent.json()) as Json;
+  expect([sent.status, body.file.name, body.delimiter]).toEqual([200, 'people.csv', ';']);
+  expect((await preview('x', 'profile=mooodle')).body.detail).toBe(
+    'profile: there is no import profile mooodle. Did you mean moodle?',
+  );
+  expect((await preview('x', 'nonsense=1')).status).toBe(400);
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { counted, csv, imported, linked, settled, upload } from '../support/imports.js';
+import { databaseOf } from '../support/people.js';
+
+/** Imports by a profile. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const save = (name: string, profile: object) => app.key.put(`/import_profiles/${name}`, profile);
+const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
+
+test('a run by a profile: options before those of the profile, its copy, and its name', async () => {
+  await save('p', { dataset: 'p', missing: 'report', blank_cells: 'keep', columns: COLUMNS });
+  const run = await imported(app.key, csv('Mail;Nr;Login', 'p1@example.org;p1;p1'), 'profile=p&missing=keep');
+  expect([run.state, run.profile, run.options]).toEqual([
+    'completed',
+    'p',
+    expect.objectContaining({ dataset: 'p', missing: 'keep', blank_cells: 'keep' }),
+  ]);
+  expect(run.options.profile).toBeUndefined();
+  expect((await upload(app.key, 'x', 'profile=q')).body.detail).toBe(
+    'profile: there is no import profile q. Did you mean p?',
+  );
+});
+
+test('a plan is applied as it was made, whatever became of the profile', async () => {
+  await save('moving', { columns: COLUMNS });
+  const file = csv('Nr,Login,Mail', 'm1,m1,m1@example.org');
+  const plan = await imported(app.key, file, 'profile=moving&dry_run=true');
+  await save('moving', { columns: { Nr: 'ExternalId', Login: 'Email', Mail: 'Username' } });
+  await app.key.post(`/imports/${plan.id}/apply`);
+  const run = await settled(app.key, plan.id);
+  expect([run.state, run.problems]).toEqual(['completed', []]);
+  expect(await linked(app.key, 'm1')).toMatchObject({ username: 'm1', email: 'm1@example.org' });
+});
+
+test('lines around the table, prefixes, several statuses, words and templates', async () => {
+  await save('all', {
+    dataset: 'all',
+    skip_lines: 2,
+    skip_last_lines: 1,
+    strip_prefix: "'",
+    ignore_unknown_columns: true,
+    columns: {
+      Nr: 'ExternalId',
+      First: 'ForeName',
+      Last: 'Surname',
+      Left: 'Status',
+      Locked: 'Status',
+      Groups: 'Roles',
+    },
+    values: {
+      Left: { '': 'Active', '*': 'Blocked' },
+      Locked: { yes: 'Blocked', no: 'Active' },
+      Roles: { editors: 'Editor', authors: 'Author', '*': '' },
+    },
+    set: {
+      Username: '{First:ascii:lower}.{Last:ascii:lower}',
+      Email: '{Mail|Private mail:lower}',
+      AboutMe: 'from all',
+    },
+  });
+  const file = [
+    'Report of "all" employees',
+    '',
+    'Nr,First,Last,Left,Locked,Groups,Mail,Private mail,Shoe size',
+    "'1,'Zoë,'Søby,,no,editors;others;authors,'Z@Example.org,,43",
+    "'2,'Bo,'=Lee,2026-01-01,no,,,'B@Example.org,44",
+    "'3,'Cy,'Low,,YES,authors,c@example.org,,45",
+    'Total: 3,"',
+  ].join('\n');
+  const run = await imported(app.key, file, 'profile=all');
+  expect([run.problems, counted(run)]).toEqual([[], { created: 3 }]);
+  expect(await linked(app.key, '1')).toMatchObject({
+    username: 'zoe.soby',
+    email: 'z@example.org',
+    roles: ['Author', 'Editor'],
+    status: 'Active',
+    about_me: 'from all',
+  });
+  expect(await linked(app.key, '2')).toMatchObject({
+    surname: '=Lee',
+    email: 'b@example.org',
+    status: 'Blocked',
+  });
+  expect(await linked(app.key, '3')).toMatchObject({ status: 'Blocked' });
+  expect(counted(await imported(app.key, file, 'profile=all'))).toEqual({ unchanged: 3 });
+});
+
+test('the header of a file is refused with everything that does not fit the profile', async () => {
+  await save('strict', {
+    skip_lines: 1,
+    columns: { ...COLUMNS, E: 'Email' },
+    set: { KnownAs: '{Nick|Alias}' },
+  });
+  const run = await imported(
+    app.key,
+    csv('title', 'Nr,Login,Mail,E,Mail,Pay', 'a,b,c,d,e,f'),
+    'profile=strict',
+  );
+  const text = JSON.stringify(run.problems);
+  expect([run.state, run.problems[0].line]).toEqual(['failed', 2]);
+  for (const part of ['Mail', 'Nick', 'Alias', 'Pay', 'both mean Email']) expect(text).toContain(part);
+});
+
+test('ignored columns, and those that may hold passwords, are in no table and no file', async () => {
+  await save('dropped', { ignore_unknown_columns: true, columns: { ...COLUMNS, Salary: 'ignore' } });
+  const file = csv(
+    'Nr,Login,Mail,Salary,Password,Note',
+    's1,s1,wrong,SECRET-1,SECRET-2,SECRET-3',
+    's2,s2,s2@example.org,,,',
+  );
+  const run = await imported(app.key, file, 'profile=dropped');
+  expect(counted(run)).toEqual({ created: 1, error: 1 });
+  const failed = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
+  expect(failed).toContain('ExternalId,Username,Email,_line,_code,_message\r\ns1,s1,wrong,2,invalid_format');
+  expect(failed + JSON.stringify(run)).not.toContain('SECRET');
+  for (const table of ['import_rows', 'import_runs', 'audit_events']) {
+    const rows = await databaseOf(app).query(`SELECT * FROM ${table}`);
+    expect(JSON.stringify(rows)).not.toContain('SECRET');
+  }
+  const corrected = failed.replace('wrong', 's1@example.org');
+  expect(counted(await imported(app.key, corrected))).toEqual({ created: 1 });
+  // Without a profile too: a column that nobody knows may hold passwords.
+  const other = await imported(
+    app.key,
+    csv('ExternalId,Email,Initial passwd', 's9,wrong,SECRET-9'),
+    'ignore_unknown_columns=true',
+  );
+  expect((await app.key.get(`/imports/${other.id}/failed.csv`)).text).not.toContain('SECRET');
+});
+
+test('a row that does not fit the header fails alone, and whom it is about is not missing', async () => {
+  await save('wide', { dataset: 'wide', missing: 'block', columns: COLUMNS, ignore_unknown_columns: true });
+  const good = (id: string) => `${id},x,${id},${id}@example.org`;
+  await imported(app.key, csv('Login,Note,Nr,Mail', good('w1'), good('w2'), good('w3')), 'profile=wide');
+  // An unquoted comma before the column of the ExternalId.
+  const file = csv('Login,Note,Nr,Mail', good('w1'), 'w2,SECRET, x,w2,w2@example.org', good('w3'));
+  const run = await imported(app.key, file, 'profile=wide');
+  expect([run.state, counted(run), run.missing]).toEqual([
+    'completed_with_errors',
+    { unchanged: 2, error: 1 },
+    { reported: 0, blocked: 0 },
+  ]);
+  expect(run.problems[0]).toMatchObject({
+    line: 3,
+    code: 'wrong_cell_count',
+    message: expect.stringContaining('5 cells, and the header has 4'),
+  });
+  expect((await app.key.get(`/imports/${run.id}/failed.csv`)).text).not.toContain('SECRET');
+});

@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import { unescapeFormula } from '../../src/common/csv.js';
+import { combinedStatus } from '../../src/import/profiles/cell-values.js';
+import { matchesPattern } from '../../src/import/profiles/file-pattern.js';
+import { mayHoldPassword } from '../../src/import/profiles/passwords.js';
+import { recordMapper } from '../../src/import/profiles/record-mapper.js';
+
+const CELLS = ['', ' ', '=1', "'=1", "''=1", "'", "'a", '+44', "'+44", 'a', '-', '\tx', '@a', 'x\ny'];
+
+describe('a cell means the same behind the mapper as before it', () => {
+  test('as it is', () => {
+    const { cells } = recordMapper({ name: 'p', columns: { a: 'ExternalId', b: 'KnownAs' } }, ['b', 'a']);
+    for (const cell of CELLS) expect(cells([cell, '1'])).toEqual(['1', cell]);
+  });
+
+  test('without the prefix that every cell has', () => {
+    const { cells } = recordMapper({ name: 'p', strip_prefix: "'", columns: { a: 'ExternalId' } }, ["'a"]);
+    for (const cell of CELLS) expect(unescapeFormula(cells([`'${cell}`])[0] ?? '')).toBe(cell);
+  });
+
+  test('through a template', () => {
+    const profile = { name: 'p', columns: {}, set: { ExternalId: '{a}' } };
+    const { cells } = recordMapper(profile, ['a']);
+    for (const cell of CELLS) {
+      const made = unescapeFormula(cells([cell])[0] ?? '');
+      expect(made).toBe(cell.trim() === '' ? '' : unescapeFormula(cell));
+    }
+  });
+});
+
+test.each([
+  [['Active', 'Blocked'], 'Blocked'],
+  [['blocked', 'Active'], 'blocked'],
+  [['', ' '], ''],
+  [['', 'Active'], 'Active'],
+  [['Active', 'on leave'], 'on leave'],
+  [['on leave', 'BLOCKED'], 'BLOCKED'],
+])('the status of %j is %j', (cells, expected) => {
+  expect(combinedStatus(cells)).toBe(expected);
+});
+
+test.each([
+  ['*.csv', 'a.CSV', true],
+  ['hr-*.csv', 'hr-.csv', true],
+  ['hr-*.csv', 'xhr-1.csv', false],
+  ['hr-??.csv', 'hr-12.csv', true],
+  ['hr-??.csv', 'hr-123.csv', false],
+  ['*a*b*', 'xxaxxbxx', true],
+  ['*a*b*', 'xxbxxaxx', false],
+  ['', '', true],
+  ['*', '', true],
+  ['a.c', 'abc', false],
+  ['ü?*', 'Üx', true],
+])('the pattern %j and the name %j: %j', (pattern, name, expected) => {
+  expect(matchesPattern(pattern, name)).toBe(expected);
+});
+
+test('a pattern of many stars is decided at once', () => {
+  const began = performance.now();
+  expect(matchesPattern(`${'*a'.repeat(120)}b`, 'a'.repeat(250))).toBe(false);
+  expect(performance.now() - began).toBeLessThan(1000);
+});
+
+test('names of columns that may hold passwords', () => {
+  for (const name of [
+    'Password',
+    'ssha_password',
+    'Password Hash Function [UPLOAD ONLY]',
+    'Initial PassWd',
+    'Kennwort',
+    'mot de passe',
+  ])
+    expect([name, mayHoldPassword(name)]).toEqual([name, true]);
+  for (const name of ['Passport number', 'Email', 'Compass', 'Bypass', 'Shashi'.slice(0, 2)])
+    expect([name, mayHoldPassword(name)]).toEqual([name, false]);
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  TemplateError,
+  columnsOf,
+  isConstant,
+  parseTemplate,
+  render,
+} from '../../src/import/profiles/template.js';
+
+/** The text of a template for a row of a source. */
+function filled(text: string, row: Record<string, string>): string {
+  const names = Object.keys(row);
+  const template = parseTemplate(text);
+  const bound = template.flatMap((part) =>
+    typeof part === 'string' ? [] : [part.columns.map((name) => names.indexOf(name))],
+  );
+  return render(template, bound, (index) => Object.values(row)[index] ?? '');
+}
+
+const ROW = {
+  Email: 'Ann@Example.org',
+  Fore: 'Zoë',
+  Sur: 'Ångström-Øst',
+  none: ' ',
+  'a:b': 'colon',
+  'c|d': 'bar',
+};
+
+test.each([
+  ['Active', 'Active'],
+  ['{Email}', 'Ann@Example.org'],
+  ['{ Email }', 'Ann@Example.org'],
+  ['{Fore}.{Sur}', 'Zoë.Ångström-Øst'],
+  ['{Fore:lower}.{Sur:ascii:lower}', 'zoë.angstrom-ost'],
+  ['{none|Email}', 'Ann@Example.org'],
+  ['{none|none|Fore:ascii}', 'Zoe'],
+  ['{none}', ''],
+  ['x-{none}@example.org', ''],
+  ['{none}{Fore}', 'Zoë'],
+  ['{a:b}', 'colon'],
+  ['{a\\:b:lower}', 'colon'],
+  ['{c\\|d}', 'bar'],
+  ['\\{{Fore}\\}', '{Zoë}'],
+  ['EXAMPLE\\\\{Fore}', 'EXAMPLE\\Zoë'],
+])('%j gives %j', (text, expected) => {
+  expect(filled(text, ROW)).toBe(expected);
+});
+
+test.each([
+  ['{Email', 'has a { without a }'],
+  ['Email}', 'has a } without a {'],
+  ['{{Email}}', 'has a { inside of a {'],
+  ['{}', 'has a placeholder without a column'],
+  ['{Email|}', 'has a placeholder without a column'],
+  ['{:lower}', 'has a placeholder without a column'],
+  ['{Email:lowr}', 'knows no function "lowr"; there are lower, ascii and trim'],
+  ['{Email:}', 'knows no function ""; there are lower, ascii and trim'],
+  ['{mail:lower|upn}', 'has a function before a |; write functions behind the last column'],
+  ['x\\', 'ends with a single \\'],
+  ['{a}'.repeat(21), 'may have at most 20 placeholders'],
+  ['x'.repeat(501), 'may have at most 500 characters'],
+])('%j is refused: %s', (text, message) => {
+  expect(() => parseTemplate(text)).toThrow(new TemplateError(message));
+});
+
+test('columns and constants', () => {
+  expect(columnsOf(parseTemplate('{a|b}.{c}'))).toEqual(['a', 'b', 'c']);
+  expect([isConstant(parseTemplate('Active')), isConstant(parseTemplate('x{a}'))]).toEqual([true, false]);
+});
+
+describe('bounds', () => {
+  test('a result is not much longer than any field', () => {
+    const long = filled('{a}{a}{a}{a}{a}{a}', { a: 'x'.repeat(30_000) });
+    expect(long.length).toBeGreaterThan(32 * 1024);
+    expect(long.length).toBeLessThan(100_000);
+  });
+
+  test('a text of many marks is neither put in order nor repeated', () => {
+    const marks = `e${'\u0301'.repeat(100_000)}`;
+    expect(filled('{a:ascii}', { a: marks })).toBe('e');
+  });
+});

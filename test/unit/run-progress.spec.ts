@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { RunProgress } from '../../src/import/runs/run-progress.js';
+
+/** Progress over the whole run. */
+const NEW = { percent: 0, rowsDone: 0, rowsTotal: null, dryRun: false, approved: false };
+const STEPS = Array.from({ length: 101 }, (_, i) => i / 100);
+
+/** A run of 1,000 rows from its plan to its end; `changed` is the share of rows that change in each tenth of the file. */
+function whole(changed: readonly number[], start = NEW) {
+  const seen = [{ percent: start.percent, rowsDone: start.rowsDone }];
+  const plan = new RunProgress(start);
+  for (const share of STEPS) {
+    const rows = Math.round(1000 * share);
+    const tenths = changed.map((part, i) => part * Math.max(0, Math.min(100, rows - 100 * i)));
+    const changes = tenths.reduce((sum, part) => sum + part, 0);
+    seen.push(plan.planned(share, rows, changes));
+  }
+  const planned = seen.at(-1) ?? seen[0] ?? { percent: 0, rowsDone: 0 };
+  const apply = new RunProgress({ ...start, ...planned, rowsTotal: 1000 });
+  for (const share of STEPS) seen.push(apply.applied(share));
+  return { seen, planned };
+}
+
+const tenths = (...shares: number[]) => Array.from({ length: 10 }, (_, i) => shares[i % shares.length] ?? 0);
+
+describe.each([
+  ['nothing changes', tenths(0), 100],
+  ['everything changes', tenths(1), 33],
+  ['some rows change', tenths(0.1, 0), 90],
+  ['the changes are at the end', [0, 0, 0, 0, 0, 0, 0, 0, 1, 1], 80],
+  ['the changes are at the beginning', [1, 1, 0, 0, 0, 0, 0, 0, 0, 0], 71],
+])('%s', (_, changed, afterPlan) => {
+  test('it never goes back, and ends at 100 and all rows', () => {
+    const { seen, planned } = whole(changed);
+    expect(planned.percent).toBe(afterPlan);
+    for (const [index, at] of seen.entries()) {
+      const before = seen[index - 1] ?? at;
+      expect(at.percent).toBeGreaterThanOrEqual(before.percent);
+      expect(at.rowsDone).toBeGreaterThanOrEqual(before.rowsDone);
+      expect(at.rowsDone).toBeLessThanOrEqual(1000);
+    }
+    expect(seen.at(-1)).toEqual({ percent: 100, rowsDone: 1000 });
+  });
+
+  test('a plan that is made again goes on from where the first one was', () => {
+    const { seen } = whole(changed, { ...NEW, percent: 25, rowsDone: 250 });
+    expect(seen.every(({ percent, rowsDone }) => percent >= 25 && rowsDone >= 250)).toBe(true);
+    expect(seen.at(-1)).toEqual({ percent: 100, rowsDone: 1000 });
+  });
+});
+
+test('the plan is all of a dry run', () => {
+  const plan = new RunProgress({ ...NEW, dryRun: true });
+  expect(plan.planned(0.5, 500, 500)).toEqual({ percent: 50, rowsDone: 500 });
+  expect(plan.planned(1, 1000, 1000)).toEqual({ percent: 100, rowsDone: 1000 });
+});
