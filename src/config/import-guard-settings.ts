@@ -105,6 +105,10 @@ export class ImportGuardSettings {
   @Percent()
   IMPORT_MAX_UNDONE_PERCENT: number = 50;
 
+  /** Users that a file may change which was imported before, and another one since. */
+  @Rows()
+  IMPORT_MAX_OLD_FILE: number = 0;
+
   /** Matched users that may belong to another data set … */
   @Rows()
   IMPORT_MAX_FOREIGN: number = 4;

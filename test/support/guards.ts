@@ -6,5 +6,6 @@ export const LAX_GUARDS: Readonly<Record<string, string>> = {
   IMPORT_MAX_MOVED: '1000',
   IMPORT_MAX_FOREIGN: '1000',
   IMPORT_MAX_ERRORS: '1000',
+  IMPORT_MAX_OLD_FILE: '1000',
   IMPORT_MAX_UNDONE: '1000',
 };

@@ -27,6 +27,8 @@ export interface GuardLimits {
   garbled: Limit;
   newKeys: Limit;
   shrunken: { percent: number };
+  /** For a file that was imported before, and another one since. */
+  oldFile: { rows: number };
   undone: Limit;
   foreign: Limit;
   errors: Limit;
@@ -52,6 +54,7 @@ export function withOverrides(limits: GuardLimits, overrides: GuardOverrides): G
     garbled: { ...limits.garbled, ...overrides.garbled },
     newKeys: { ...limits.newKeys, ...overrides.newKeys },
     shrunken: { ...limits.shrunken, ...overrides.shrunken },
+    oldFile: { ...limits.oldFile, ...overrides.oldFile },
     undone: { ...limits.undone, ...overrides.undone },
     foreign: { ...limits.foreign, ...overrides.foreign },
     errors: { ...limits.errors, ...overrides.errors },
@@ -110,6 +113,7 @@ export class GuardSettings {
       garbled: { rows: env.IMPORT_MAX_GARBLED, percent: env.IMPORT_MAX_GARBLED_PERCENT },
       newKeys: { rows: env.IMPORT_MAX_NEW_KEYS, percent: env.IMPORT_MAX_NEW_KEYS_PERCENT },
       shrunken: { percent: env.IMPORT_MIN_SIZE_PERCENT },
+      oldFile: { rows: env.IMPORT_MAX_OLD_FILE },
       undone: { rows: env.IMPORT_MAX_UNDONE, percent: env.IMPORT_MAX_UNDONE_PERCENT },
       foreign: { rows: env.IMPORT_MAX_FOREIGN, percent: env.IMPORT_MAX_FOREIGN_PERCENT },
       errors: { rows: env.IMPORT_MAX_ERRORS, percent: env.IMPORT_MAX_ERRORS_PERCENT },

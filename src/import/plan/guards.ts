@@ -157,7 +157,8 @@ function newNameGuards(shape: ShapeTally, { same }: GuardLimits): Guard[] {
     .map((found) => over('same_value', found, limit, HINTS.same_new_name, found.field));
 }
 
-function oldFileGuards({ sameFile, undone }: PlanNumbers, { undone: limit }: GuardLimits): Guard[] {
-  if (sameFile > 0) return [over('old_file', { ...NONE, count: sameFile }, 0, HINTS.same_file)];
+function oldFileGuards({ sameFile, undone }: PlanNumbers, { oldFile, undone: limit }: GuardLimits): Guard[] {
+  if (sameFile > oldFile.rows)
+    return [over('old_file', { ...NONE, count: sameFile }, oldFile.rows, HINTS.same_file)];
   return undone ? [over('old_file', undone, most(limit, undone.of), HINTS.old_file)] : [];
 }
