@@ -18,7 +18,7 @@ const house = [
 
 /** The floors of the features that have more than one. */
 const rooms = {
-  import: [['.'], ['schedule', 'report', 'apply'], ['plan', 'profiles', 'file'], ['runs']],
+  import: [['.'], ['alerts', 'schedule', 'report', 'apply'], ['plan', 'profiles', 'file'], ['runs']],
   users: [
     ['.'],
     ['history', 'passwords'],

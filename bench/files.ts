@@ -23,6 +23,8 @@ interface Modules {
   createApp: (env: unknown) => Promise<App>;
   loadEnv: (settings: Record<string, string>) => unknown;
   FirstStart: unknown;
+  migrateAtStart: (env: unknown, entities: unknown) => Promise<void>;
+  ENTITIES: unknown;
 }
 
 const built = (file: string): Promise<Modules> => import(`${BUILD}${file}.js`) as Promise<Modules>;
@@ -59,14 +61,16 @@ try {
   const { createApp } = await built('create-app');
   const { loadEnv } = await built('config/env');
   const { FirstStart } = await built('setup/first-start.service');
-  const app = await createApp(
-    loadEnv({
-      DATA_DIR: folder,
-      LOG_LEVEL: 'info',
-      BOOTSTRAP_API_KEY: KEY,
-      BOOTSTRAP_WEBMASTER_PASSWORD: KEY,
-    }),
-  );
+  const { migrateAtStart } = await built('database/data-source');
+  const { ENTITIES } = await built('entities');
+  const env = loadEnv({
+    DATA_DIR: folder,
+    LOG_LEVEL: 'info',
+    BOOTSTRAP_API_KEY: KEY,
+    BOOTSTRAP_WEBMASTER_PASSWORD: KEY,
+  });
+  await migrateAtStart(env, ENTITIES);
+  const app = await createApp(env);
   await app.get(FirstStart).run();
   await app.listen(0, '127.0.0.1');
   const url = `${await app.getUrl()}/api/0.3`;

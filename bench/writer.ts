@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { createApp } from '../src/create-app.js';
 import { loadEnv } from '../src/config/env.js';
+import { migrateAtStart } from '../src/database/data-source.js';
 import type { Sql } from '../src/database/engine/sql.js';
 import { TransactionRunner } from '../src/database/transaction-runner.js';
+import { ENTITIES } from '../src/entities.js';
 import type { UserChange } from '../src/users/change/change-set.js';
 import { toProblem } from '../src/users/change/failure.js';
 import { UserWriter } from '../src/users/change/user-writer.service.js';
@@ -17,9 +19,9 @@ import { UserWriter } from '../src/users/change/user-writer.service.js';
  */
 const size = Number(process.argv[2] ?? 500);
 const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
-const app = await createApp(
-  loadEnv({ ...process.env, DATA_DIR: folder, MIGRATE_ON_START: 'true', LOG_LEVEL: 'silent' }),
-);
+const env = loadEnv({ ...process.env, DATA_DIR: folder, MIGRATE_ON_START: 'true', LOG_LEVEL: 'silent' });
+await migrateAtStart(env, ENTITIES);
+const app = await createApp(env);
 await app.init();
 const caller = { actor: { kind: 'system' as const, id: null }, requestId: 'bench', ip: '' };
 const SETS = 9;

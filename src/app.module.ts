@@ -4,9 +4,7 @@ import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ConfigModule, type LanePrograms } from './config/config.module.js';
 import type { Env } from './config/env.js';
-import { migrateAtStart } from './database/data-source.js';
 import { DatabaseModule } from './database/database.module.js';
-import { ENTITIES } from './entities.js';
 import { HttpModule } from './http/http.module.js';
 import { ImportModule } from './import/import.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
@@ -15,7 +13,7 @@ import { StatusModule } from './status/status.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { UsersModule } from './users/users.module.js';
 
-/** Lists every feature. */
+/** Lists every feature. The schema is up to date before it is loaded (`migrateAtStart`). */
 @Module({})
 export class AppModule {
   /** @param programs of the processes beside this one; what has none runs in this one. */
@@ -26,7 +24,7 @@ export class AppModule {
         ConfigModule.with(env, programs),
         TelemetryModule,
         HttpModule,
-        DatabaseModule.with((each) => migrateAtStart(each, ENTITIES)),
+        DatabaseModule.with(),
         ImportModule, // before the users: `users/export.csv` must not match `users/:user_id`
         AuthModule,
         UsersModule,

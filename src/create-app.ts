@@ -18,6 +18,7 @@ import type { LanePrograms } from './config/config.module.js';
 import type { Env } from './config/env.js';
 import { Sealer } from './audit/sealer.service.js';
 import { ImportWorker } from './import/apply/import-worker.service.js';
+import { Alerts } from './import/alerts/alerts.service.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
 import { Readiness } from './status/readiness.js';
 import { serveDocs } from './openapi.js';
@@ -35,7 +36,8 @@ const UNPREFIXED = [
 ];
 
 /**
- * Creates the whole application, initialised but not yet listening. @throws Error when it cannot start.
+ * Creates the whole application, initialised but not yet listening, on a schema that is up to date (`migrateAtStart`).
+ * @throws Error when it cannot start.
  * @param programs of the processes beside this one; what has none runs in this one.
  */
 export async function createApp(env: Env, programs?: LanePrograms): Promise<NestExpressApplication> {
@@ -74,6 +76,7 @@ export async function createApp(env: Env, programs?: LanePrograms): Promise<Nest
   serveDocs(app); // after the routes of the API, which get more requests
   app.get(ImportWorker).wake();
   await app.get(ScheduleService).start();
+  app.get(Alerts).start();
   app.get(Sealer).start();
   // Nest handles unknown paths only below the prefix.
   app.use((request: Request, response: Response) => {

@@ -23,12 +23,7 @@ class ImportLaneModule {
   static with(env: Env, turns: WriteTurns): DynamicModule {
     return {
       module: ImportLaneModule,
-      imports: [
-        ConfigModule.with(env),
-        TelemetryModule,
-        DatabaseModule.with(() => Promise.resolve(), turns),
-        ImportModule,
-      ],
+      imports: [ConfigModule.with(env), TelemetryModule, DatabaseModule.with(turns), ImportModule],
     };
   }
 }

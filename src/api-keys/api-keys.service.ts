@@ -70,6 +70,16 @@ export class ApiKeysService {
     return found && stateOf(found, now()) === 'active' ? toActor(found) : undefined;
   }
 
+  /** The ids of a key and of the keys and the user that have made it, one after another. */
+  async withMakers(id: string): Promise<string[]> {
+    const ids = [id];
+    for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_GENERATIONS;) {
+      ids.push(key.maker_id);
+      key = key.maker_kind === 'key' ? await this.repository.find(key.maker_id) : undefined;
+    }
+    return ids;
+  }
+
   /** Whether a key is still good; that does not count as its use. */
   async isActive(id: string): Promise<boolean> {
     const key = await this.repository.find(id);

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { Caller } from '../access/actor.js';
 import type { Env } from '../config/env.js';
 import { readSettings } from '../config/settings.js';
-import type { Entities } from '../database/data-source.js';
+import { type Entities, migrateAtStart } from '../database/data-source.js';
 import { Log } from '../telemetry/log.js';
 
 /** Identifies changes made on the command line of this machine. */
@@ -21,11 +21,12 @@ export interface Application {
  * @returns what `work` returns. @throws Error when the settings or the database are not usable, or from `work`.
  */
 export async function withApplication<T>(
-  { module }: Application,
+  { module, entities }: Application,
   work: (context: INestApplicationContext) => Promise<T>,
 ): Promise<T> {
   const env = readSettings();
   if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
+  await migrateAtStart(env, entities);
   const context = await NestFactory.createApplicationContext(module(env), {
     logger: false,
     abortOnError: false,

@@ -93,7 +93,7 @@ export async function databaseChecks(env: Env, { entities }: Application): Promi
   const findings: Finding[] = [];
   let sql: Database | undefined;
   try {
-    sql = openDatabase(env);
+    sql = await openDatabase(env);
     findings.push(...(await serverChecks(sql, env)));
     const pending = await pendingMigrations(dataSource);
     findings.push(...migrationsCheck(pending));

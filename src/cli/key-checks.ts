@@ -85,7 +85,7 @@ function makerOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string |
 export async function keyRiskChecks(env: Env): Promise<Finding[]> {
   const file = sqliteFile(env);
   if (file !== undefined && !existsSync(file)) return ok('api keys', 'none, as there is no database yet');
-  const database = openDatabase(env);
+  const database = await openDatabase(env);
   try {
     return keyRisks(await readKeys(database), now());
   } catch (error) {

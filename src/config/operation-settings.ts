@@ -1,4 +1,4 @@
-import { IsBoolean, IsInt, IsNumber, IsOptional, Length, Matches, Max, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsNumber, IsOptional, IsUrl, Length, Matches, Max, Min } from 'class-validator';
 import {
   Count,
   CronExpression,
@@ -192,6 +192,28 @@ export class OperationSettings {
   @IsOptional()
   @Count()
   IMPORT_OVERDUE_HOURS?: number;
+
+  /** Whoever sent a file may not approve it where a guard was hit. */
+  @Flag()
+  @IsBoolean()
+  IMPORT_FOUR_EYES: boolean = false;
+
+  /** Program, without arguments, that is started for each alert (a parked import, overdue imports) and reads it as JSON; unset: none. */
+  @IsOptional()
+  @Length(1, 4096)
+  NOTIFY_COMMAND?: string;
+
+  /** Address to which each alert is sent with one signed POST; unset: none. */
+  @IsOptional()
+  @IsUrl({ require_tld: false, protocols: ['http', 'https'], require_protocol: true, disallow_auth: true })
+  NOTIFY_URL?: string;
+
+  /** Key with which alerts to NOTIFY_URL are signed, as the Standard Webhooks specification writes it. */
+  @IsOptional()
+  @Matches(/^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, {
+    message: 'NOTIFY_SECRET must be whsec_ and 24 to 64 bytes in Base64',
+  })
+  NOTIFY_SECRET?: string;
 
   /** Finished imports are kept for this many days, with their rows; a plan waits as long for a decision. */
   @Count()

@@ -10,19 +10,13 @@ import { TransactionRunner } from './transaction-runner.js';
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /**
-   * @param prepare what happens before the database is opened: migrations. It is given, because a process beside the
-   * service needs none of their code.
-   * @param turns of the writers of an embedded database, where another process grants them.
-   */
-  static with(prepare: (env: Env) => Promise<void>, turns: WriteTurns = new WriteQueue()): DynamicModule {
+  /** @param turns of the writers of an embedded database, where another process grants them. */
+  static with(turns: WriteTurns = new WriteQueue()): DynamicModule {
     const database = {
       provide: DATABASE,
       inject: [Env, LanePrograms],
-      useFactory: async (env: Env, { reader }: LanePrograms): Promise<Database> => {
-        await prepare(env);
-        return openDatabase(env, { turns, reader });
-      },
+      useFactory: (env: Env, { reader }: LanePrograms): Promise<Database> =>
+        openDatabase(env, { turns, reader }),
     };
     return {
       module: DatabaseModule,

@@ -38,6 +38,10 @@ import { ImportWorker } from './apply/import-worker.service.js';
 import { LeasesModule } from '../leases/leases.module.js';
 import { RunProcess } from './apply/run-process.service.js';
 import { RunQueue } from './apply/run-queue.service.js';
+import { AlertSender } from './alerts/alert-sender.service.js';
+import { Alerts } from './alerts/alerts.service.js';
+import { FourEyes } from './runs/four-eyes.service.js';
+import { OverdueImports } from './runs/overdue-imports.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
@@ -67,6 +71,10 @@ import { UsersExportController } from './users-export.controller.js';
     GuardSettings,
     Applier,
     ScheduleService,
+    OverdueImports,
+    FourEyes,
+    AlertSender,
+    Alerts,
     FailedRows,
     RunEvents,
     RunWatchers,

@@ -27,6 +27,8 @@ import {
   newRun,
   startOf,
 } from './runs/import-run.js';
+import { FourEyes } from './runs/four-eyes.service.js';
+import { OverdueImports } from './runs/overdue-imports.service.js';
 import type { StagedRow } from './runs/import-row.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { WaitingRuns } from './apply/waiting-runs.service.js';
@@ -44,6 +46,8 @@ export class ImportsService {
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
     private readonly report: RunRows,
+    private readonly overdue: OverdueImports,
+    private readonly fourEyes: FourEyes,
     private readonly files: ImportFilesRepository,
     private readonly worker: ImportWorker,
     private readonly waiting: WaitingRuns,
@@ -81,10 +85,11 @@ export class ImportsService {
    * on the run needs the rights of both: who started it, and who has approved it.
    * @throws ProblemError `not_found`; `wrong_state` unless the run waits for a decision; `insufficient_scope`
    * for a key that may not change this data set. So do `reject` and `cancel`. And `self_block` where the plan would block
-   * the caller.
+   * the caller, `forbidden` for who has sent the file where IMPORT_FOUR_EYES is on.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     await this.waiting.endIfLost(id);
+    await this.fourEyes.check(await this.get(id), caller);
     if (caller.actor.kind === 'user' && (await this.rows.blocks(id, caller.actor.id))) {
       const detail = `Import ${id} would block your own account: another Webmaster or key has to decide on it.`;
       throw new ProblemError('self_block', detail);
@@ -146,15 +151,12 @@ export class ImportsService {
 
   /** Whether no import has completed within IMPORT_OVERDUE_HOURS; undefined when that is not set. */
   async isOverdue(): Promise<boolean | undefined> {
-    const hours = this.env.IMPORT_OVERDUE_HOURS;
-    if (hours === undefined) return undefined;
-    const last = await this.lastCompleted();
-    return last === null || last < secondsFrom(now(), -hours * 60 * 60);
+    return this.overdue.isOverdue();
   }
 
   /** When the last import completed. */
   async lastCompleted(): Promise<DbTime | null> {
-    return this.runs.lastFinished(['completed', 'completed_with_errors']);
+    return this.overdue.lastCompleted();
   }
 
   /** Imports that wait for an operator. */

@@ -8,6 +8,8 @@ import { AppModule } from '../../src/app.module.js';
 import { Log } from '../../src/telemetry/log.js';
 import { observe } from '../../src/telemetry/observe.js';
 import { loadEnv } from '../../src/config/env.js';
+import { migrateAtStart } from '../../src/database/data-source.js';
+import { ENTITIES } from '../../src/entities.js';
 import { FirstStart } from '../../src/setup/first-start.service.js';
 import { ADMIN_PASSWORD, API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
@@ -48,6 +50,7 @@ beforeAll(async () => {
     BOOTSTRAP_WEBMASTER_PASSWORD: ADMIN_PASSWORD,
     LOG_LEVEL: 'silent',
   });
+  await migrateAtStart(env, ENTITIES);
   const withProbe = { module: AppModule, imports: [AppModule.with(env)], controllers: [Probe] };
   app = await NestFactory.create<NestExpressApplication>(withProbe, { bodyParser: false, logger: false });
   const prepare = observe(app.get(Log));

@@ -12,7 +12,7 @@ beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
 const ROWS = 4000;
-const BATCH = 100;
+const BATCH = 25;
 const file = (prefix: string) =>
   csv(
     'ExternalId,Username,Email',

@@ -95,7 +95,7 @@ test('a run that is killed again and again ends like an undisturbed one', async 
 });
 
 async function auditCount(settings: Record<string, string>): Promise<Json> {
-  const database = openDatabase(loadEnv(settings));
+  const database = await openDatabase(loadEnv(settings));
   try {
     return await database.query(
       "SELECT action, COUNT(*) AS count FROM audit_events WHERE action <> 'import.approved' GROUP BY action ORDER BY action",

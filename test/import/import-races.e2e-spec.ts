@@ -45,10 +45,10 @@ onMariadb(
     );
     expect(parked.state).toBe('needs_approval');
     const runs = app.app.get(ImportRunsRepository);
-    const ofDataset = runs.ofDataset.bind(runs);
+    const inScope = runs.inScope.bind(runs);
     let decision: ReturnType<typeof app.key.post> | undefined;
-    jest.spyOn(runs, 'ofDataset').mockImplementation(async (...given) => {
-      const older = await ofDataset(...given);
+    jest.spyOn(runs, 'inScope').mockImplementation(async (...given) => {
+      const older = await inScope(...given);
       if (!given[1].includes('needs_approval')) return older;
       decision = app.key.post(`/imports/${parked.id as string}/reject`);
       const answered = decision.then(() => true);

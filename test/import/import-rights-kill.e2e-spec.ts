@@ -30,7 +30,7 @@ const clientOf = ({ url }: Process, key = API_KEY) => new Client(url, { 'x-api-k
 
 /** How many users the database has, and rows of the audit about users. */
 async function written(): Promise<Json> {
-  const opened = openDatabase(loadEnv({ DATA_DIR: database.folder, DATABASE_URL: database.url }));
+  const opened = await openDatabase(loadEnv({ DATA_DIR: database.folder, DATABASE_URL: database.url }));
   try {
     return await opened.first(
       `SELECT (SELECT COUNT(*) FROM users) AS users,

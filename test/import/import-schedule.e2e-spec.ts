@@ -3,6 +3,7 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
 import { API_KEY, TestApp } from '../support/app.js';
+import { ALL_BUT_DATE } from '../support/clock.js';
 import { Client, type Json } from '../support/client.js';
 import { type TestDatabase, freshDatabase } from '../support/database.js';
 import { Dropped, firstStart as firstStartOf } from '../support/drop-folder.js';
@@ -101,6 +102,30 @@ test('between two ticks nothing is taken', async () => {
   await next.stop(); // waits for the turn that every start begins with
   apps.pop();
   expect(names('')).toContain('a.csv');
+});
+
+test('a tick noted by a clock that was days ahead does not silence the schedule', async () => {
+  const app = await start({ IMPORT_CRON: '* * * * *' });
+  await app.stop();
+  const later = await TestApp.on(database);
+  await databaseOf(later).execute("UPDATE leases SET until = ? WHERE name = 'schedule.tick'", [
+    inSeconds(2 * 24 * 3600),
+  ]);
+  await later.stop();
+  drop('a.csv', person('a'));
+  mark('a.csv');
+  const clock = jest.useFakeTimers({ now: Date.now(), doNotFake: ALL_BUT_DATE });
+  try {
+    const set = await start({ IMPORT_CRON: '* * * * *' });
+    await set.stop(); // waits for the turn that every start begins with
+    apps.pop();
+    expect(names('')).toContain('a.csv'); // a clock that was corrected is no tick
+    clock.setSystemTime(Date.now() + 61_000);
+    await start({ IMPORT_CRON: '* * * * *' });
+    await until(() => names('done').length === 1);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('a tick whose sweep fails is still due', async () => {

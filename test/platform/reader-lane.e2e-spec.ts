@@ -15,7 +15,7 @@ onSqlite('the process that reads', () => {
   let database: Database;
   beforeAll(async () => {
     folder = await freshDatabase();
-    database = openDatabase(
+    database = await openDatabase(
       { databaseUrl: folder.url, DATABASE_POOL_SIZE: 1 },
       { reader: join(ROOT, 'dist/reader-lane.js') },
     );

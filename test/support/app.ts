@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { LanePrograms } from '../../src/config/config.module.js';
 import { createApp } from '../../src/create-app.js';
 import { loadEnv } from '../../src/config/env.js';
+import { migrateAtStart } from '../../src/database/data-source.js';
+import { ENTITIES } from '../../src/entities.js';
 import { FirstStart } from '../../src/setup/first-start.service.js';
 import { Client } from './client.js';
 import { type TestDatabase, freshDatabase } from './database.js';
@@ -49,6 +51,7 @@ export class TestApp {
       SESSION_RATE_LIMIT_PER_MINUTE: '0', // a test sends more than a person
       ...settings,
     });
+    await migrateAtStart(env, ENTITIES);
     const app = await createApp(env, programs);
     await app.get(FirstStart).run();
     await app.listen(0, '127.0.0.1');

@@ -113,8 +113,8 @@ async function insertRuns(tx: Sql, count: number): Promise<void> {
   });
   await insertRows(tx, ImportRunEntity, runs);
   const outcomes = ['error', 'missing', 'created', 'updated'] as const;
-  const rows = list(count, (index) =>
-    toEntity(BIG_RUN, {
+  const rows = list(count, (index) => ({
+    ...toEntity(BIG_RUN, {
       line: index + 2,
       outcome: outcomes[index % outcomes.length] ?? 'error',
       externalId: `HR-${index}`,
@@ -124,7 +124,8 @@ async function insertRuns(tx: Sql, count: number): Promise<void> {
       changes: NO_CHANGES,
       errors: index % 2 ? [] : [{ field: 'email', code: 'invalid_format', message: 'x' }],
     }),
-  );
+    cells: toJson(['x']),
+  }));
   await insertRows(tx, ImportRowEntity, rows);
   const parts = ids.map((run_id) => ({ run_id, part: 0, bytes: '' }));
   await insertRows(tx, ImportFilePartEntity, parts);

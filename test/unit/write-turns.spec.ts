@@ -59,3 +59,15 @@ test('a process that dies, with its turn or waiting for it, leaves the turn to t
     expect(queue.waiting).toBe(0);
   }
 });
+
+test('a process learns whether others have written since its last turn', async () => {
+  const queue = new WriteQueue();
+  const other = requestedFrom(new GrantedTurns(queue));
+  const seen: boolean[] = [];
+  for (const own of [0, 0, 1, 3, 0]) {
+    for (let turn = 0; turn < own; turn++) (await queue.take())();
+    (await other.take())();
+    seen.push(other.othersWrite);
+  }
+  expect(seen).toEqual([false, false, true, true, false]);
+});

@@ -1,6 +1,4 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
-import { MysqlEngine } from './mysql.engine.js';
-import { MysqlPool } from './mysql-pool.js';
 import { ReaderLane } from './reader-lane.js';
 import type { Engine } from './sql.js';
 import { SqliteConnection } from './sqlite-connection.js';
@@ -20,13 +18,20 @@ export interface Sharing {
 }
 
 /**
- * The database of `DATABASE_URL`. A file is opened at once, a server with the first statement.
+ * The database of `DATABASE_URL`. A file is opened at once, a server with the first statement. Only the driver that is used
+ * is loaded: each takes some MiB.
  * @throws EnvError for bad settings; the driver's error for a file that cannot be opened.
  */
-export function openDatabase(settings: DatabaseSettings, { turns, reader }: Sharing = {}): Database {
+export async function openDatabase(
+  settings: DatabaseSettings,
+  { turns, reader }: Sharing = {},
+): Promise<Database> {
   const file = sqliteFile(settings);
-  if (file === undefined)
+  if (file === undefined) {
+    const { MysqlPool } = await import('./mysql-pool.js');
+    const { MysqlEngine } = await import('./mysql.engine.js');
     return new MysqlEngine(new MysqlPool(serversOf(settings), settings.DATABASE_POOL_SIZE));
+  }
   const lanes = reader === undefined ? [] : [new ReaderLane(reader, file), new ReaderLane(reader, file)];
   return new SqliteEngine(SqliteConnection.open(file), turns ?? new WriteQueue(), ...lanes);
 }

@@ -15,6 +15,10 @@ const MOST_UNANSWERED = 4;
 /** One thread of a lane allocates; glibc would keep memory for each of its threads (15 MiB more in an import). */
 const ONE_ARENA = '1';
 
+/** The flags of Node.js that a process beside this one is started with, too. */
+export const ownFlags = (): string[] =>
+  process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
+
 /** A lane ended before it answered. */
 export class LaneEnded extends Error {
   /** @param wasSilent it was killed because it had answered nothing for a quarter of a minute. */
@@ -121,10 +125,13 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
   }
 
   private start(): Running<Calls, Answers> {
-    const own = process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
     const { program, args = [], flags = [], niceness = 0 } = this.program;
     const env = { ...process.env, MALLOC_ARENA_MAX: ONE_ARENA };
-    const child = fork(program, args, { serialization: 'advanced', env, execArgv: [...own, ...flags] });
+    const child = fork(program, args, {
+      serialization: 'advanced',
+      env,
+      execArgv: [...ownFlags(), ...flags],
+    });
     if (child.pid !== undefined) setPriority(child.pid, niceness);
     // A message to a process that has ended fails; `ended` reports the end.
     child.on('error', () => undefined);

@@ -1,5 +1,6 @@
-import libsql from 'libsql';
+import type libsql from 'libsql';
 import { chmodSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { toDatabaseError } from './database-fault.js';
 import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable, placeholders } from './sql.js';
@@ -29,7 +30,9 @@ export function makeFolderOf(file: string): void {
 /** Opens the file, which is created where there is none. @throws the driver's error. */
 export function openFile(file: string): libsql.Database {
   makeFolderOf(file);
-  const connection = new libsql(file, { timeout: BUSY_MILLIS });
+  // The bundler would move an import to the start of the program, where a server of the database may make it needless.
+  const Libsql = createRequire(import.meta.url)('libsql') as typeof libsql;
+  const connection = new Libsql(file, { timeout: BUSY_MILLIS });
   chmodSync(file, 0o600); // it holds password hashes
   // FULL: what was acknowledged survives a loss of power.
   connection.exec(

@@ -10,12 +10,21 @@ export abstract class WriteTurns {
   abstract take(): Promise<EndTurn>;
   /** Writers that wait for their turn. */
   abstract readonly waiting: number;
+  /** Turns that have begun. */
+  abstract readonly begun: number;
+  /** Whether others write, or wait to, beside whoever had the last turn here. */
+  abstract readonly othersWrite: boolean;
 }
 
 /** The queue itself. */
 export class WriteQueue extends WriteTurns {
   private readonly queue: (() => void)[] = [];
   private taken = false;
+  begun = 0;
+
+  get othersWrite(): boolean {
+    return this.queue.length > 0;
+  }
 
   get waiting(): number {
     return this.queue.length;
@@ -35,6 +44,7 @@ export class WriteQueue extends WriteTurns {
 
   private turn(): EndTurn {
     let ended = false;
+    this.begun++;
     return () => {
       if (ended) return;
       ended = true;
@@ -47,8 +57,8 @@ export class WriteQueue extends WriteTurns {
 
 /** The calls by which another process of the service takes its turns. */
 export interface TurnCalls {
-  /** Resolves when the caller may write. */
-  takeTurn(): Promise<void>;
+  /** Resolves when the caller may write, to the turns that others have had since its last one. */
+  takeTurn(): Promise<number>;
   endTurn(): void;
 }
 
@@ -56,13 +66,19 @@ export interface TurnCalls {
 export class GrantedTurns implements TurnCalls {
   private end: EndTurn | undefined;
   private gone = false;
+  private last = 0;
 
-  constructor(private readonly turns: WriteTurns) {}
+  constructor(private readonly turns: WriteTurns) {
+    this.last = turns.begun;
+  }
 
-  async takeTurn(): Promise<void> {
+  async takeTurn(): Promise<number> {
     const end = await this.turns.take();
+    const { last } = this;
+    this.last = this.turns.begun;
     if (this.gone) end();
     else this.end = end;
+    return this.last - last - 1;
   }
 
   endTurn(): void {
@@ -79,10 +95,19 @@ export class GrantedTurns implements TurnCalls {
 /** The turns of this process, which another one grants. */
 export class RequestedTurns extends WriteTurns {
   private readonly own = new WriteQueue();
+  private others = 0;
 
   /** @param calls to the process with the queue. They arrive in the order in which they are made. */
-  constructor(private readonly calls: { takeTurn(): Promise<void>; endTurn(): Promise<void> }) {
+  constructor(private readonly calls: { takeTurn(): Promise<number>; endTurn(): Promise<void> }) {
     super();
+  }
+
+  get othersWrite(): boolean {
+    return this.others > 0;
+  }
+
+  get begun(): number {
+    return this.own.begun;
   }
 
   get waiting(): number {
@@ -91,7 +116,7 @@ export class RequestedTurns extends WriteTurns {
 
   async take(): Promise<EndTurn> {
     const end = await this.own.take();
-    await this.calls.takeTurn();
+    this.others = await this.calls.takeTurn();
     return () => {
       void this.calls.endTurn();
       end();

@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, TableColumn, TableIndex } from 'typeorm';
 import { integer } from '../engine/columns.js';
-import { column, optional } from './table-columns.js';
+import { column, forSqlite, optional } from './table-columns.js';
 
 const ADDED = [
   column('line_ended', integer(), { ...optional, default: null }),
@@ -13,7 +13,9 @@ export class ImportReport1764840000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const options of ADDED) {
       if (await queryRunner.hasColumn('import_runs', options.name)) continue; // a killed attempt has come so far
-      await queryRunner.addColumn('import_runs', new TableColumn(options));
+      const added = new TableColumn(options);
+      if (queryRunner.dataSource.options.type === 'better-sqlite3') forSqlite(added);
+      await queryRunner.addColumn('import_runs', added);
     }
     if (!(await hasIndex(queryRunner))) await queryRunner.createIndex('import_rows', INDEX);
   }

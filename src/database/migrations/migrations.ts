@@ -13,7 +13,9 @@ import { LoginAddresses1764700000000 } from './1764700000000-login-addresses.js'
 import { ProvableSeals1764710000000 } from './1764710000000-provable-seals.js';
 import { KeyFamilies1764720000000 } from './1764720000000-key-families.js';
 import { ImportProfiles1764820000000 } from './1764820000000-import-profiles.js';
+import { LeaversAndParts1764830000000 } from './1764830000000-leavers-and-parts.js';
 import { ImportReport1764840000000 } from './1764840000000-import-report.js';
+import { ImportAlerts1764850000000 } from './1764850000000-import-alerts.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -32,5 +34,7 @@ export const MIGRATIONS = [
   ProvableSeals1764710000000,
   KeyFamilies1764720000000,
   ImportProfiles1764820000000,
+  LeaversAndParts1764830000000,
   ImportReport1764840000000,
+  ImportAlerts1764850000000,
 ];

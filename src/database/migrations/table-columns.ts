@@ -1,4 +1,4 @@
-import type { QueryRunner, Table, TableColumn, TableColumnOptions } from 'typeorm';
+import { type QueryRunner, type Table, TableColumn, type TableColumnOptions } from 'typeorm';
 import { type ColumnType, dropCollation } from '../engine/columns.js';
 
 export const key = { isPrimary: true } as const;
@@ -24,6 +24,31 @@ export async function dropTables(queryRunner: QueryRunner, tables: readonly Tabl
   for (const table of tables.toReversed()) await queryRunner.dropTable(table, true);
 }
 
+/** Skips columns that exist, and so continues after a killed process. */
+export async function addColumns(
+  queryRunner: QueryRunner,
+  table: string,
+  columns: readonly TableColumnOptions[],
+): Promise<void> {
+  for (const options of columns) {
+    if (await queryRunner.hasColumn(table, options.name)) continue;
+    const added = new TableColumn(options);
+    if (queryRunner.dataSource.options.type === 'better-sqlite3') forSqlite(added);
+    await queryRunner.addColumn(table, added);
+  }
+}
+
+/** Skips columns that are gone. */
+export async function dropColumns(
+  queryRunner: QueryRunner,
+  table: string,
+  columns: readonly TableColumnOptions[],
+): Promise<void> {
+  for (const { name } of columns.toReversed()) {
+    if (await queryRunner.hasColumn(table, name)) await queryRunner.dropColumn(table, name);
+  }
+}
+
 /** A counter of its own name that begins with 0; one that exists keeps its value, since it may count already. */
 export async function insertCounter(queryRunner: QueryRunner, name: string): Promise<void> {
   await queryRunner.query(
@@ -32,7 +57,8 @@ export async function insertCounter(queryRunner: QueryRunner, name: string): Pro
   );
 }
 
-function forSqlite(column: TableColumn): void {
+/** Names the type of a column as the entities name it on SQLite. */
+export function forSqlite(column: TableColumn): void {
   dropCollation(column);
   if (column.type === 'int') column.type = 'integer';
 }

@@ -3,13 +3,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import type { Sql } from '../../database/engine/sql.js';
+import { WriteTurns } from '../../database/engine/write-turns.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { UserChange } from '../../users/change/change-set.js';
 import { prepareUser } from '../../users/change/prepared-user.js';
 import { UserWriter } from '../../users/change/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import { type ImportRun, type RunChange, callerOf } from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
 import { RunProgress } from '../runs/run-progress.js';
 import { type StagedRow, failedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
@@ -23,7 +24,7 @@ interface Prepared {
   /** The last batch. */
   last: number;
   batches: number;
-  /** Uuids of users that the data set begins to manage, though nothing else of them changes. */
+  /** Uuids of users that the data set, or this part of it, begins to manage, though nothing else of them changes. */
   claimed: readonly string[];
   rows: readonly StagedRow[];
   /** Of each row. */
@@ -42,6 +43,7 @@ export class Applier {
     private readonly writer: UserWriter,
     private readonly directory: UserDirectory,
     @Inject(DATABASE) private readonly database: Database,
+    private readonly turns: WriteTurns,
   ) {}
 
   /** Applies the batches after the last applied one. @throws what `Checkpoint.commit` throws. */
@@ -79,7 +81,7 @@ export class Applier {
       began = performance.now(); // of the last attempt: waiting for others holds nothing
       await this.applyRows(tx, run, prepared, caller);
     }, progress);
-    pace.took(prepared.batches, performance.now() - began);
+    pace.took(prepared.batches, performance.now() - began, this.turns.othersWrite);
   }
 
   /** Reads the batches behind `applied` and makes the changes of their rows. Only this run's worker changes staged rows. */
@@ -104,7 +106,7 @@ export class Applier {
     { claimed, rows, changes }: Prepared,
     caller: Caller,
   ): Promise<void> {
-    await this.directory.claim(tx, claimed, run.dataset);
+    await this.directory.claim(tx, claimed, userScopeOf(run));
     const outcomes = await this.writer.apply(tx, changes, caller);
     // Users have changed since the plan was made, or an identifier was taken since.
     const failed = rows.flatMap((row, index) => {

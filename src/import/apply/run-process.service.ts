@@ -23,6 +23,7 @@ import {
   callerOf,
   endOf,
   noCounts,
+  userScopeOf,
 } from '../runs/import-run.js';
 import { Cancelled, NotOurs, RightsLost, Stopping, type Checkpoint } from '../runs/checkpoint.js';
 
@@ -110,10 +111,10 @@ export class RunProcess {
     await checkpoint.commit(supersede, { ...plan, ...next });
   }
 
-  /** Ends older plans of the data set that still wait for approval: this newer file replaces theirs. */
+  /** Ends older plans of the data set, and of the same part of it, that still wait for approval: this newer file replaces theirs. */
   private async supersede(tx: Sql, run: ImportRun): Promise<void> {
     if (run.reverts !== null) return;
-    const older = await this.runs.ofDataset(run.dataset, ['needs_approval'], 100, tx);
+    const older = await this.runs.inScope(userScopeOf(run), ['needs_approval'], 100, tx);
     for (const other of older.filter(({ id }) => id < run.id)) {
       const reason = {
         code: 'newer_run',

@@ -4,14 +4,16 @@ import { NO_CHANGES } from '../../common/changes.js';
 import { unescapeFormula } from '../../common/csv.js';
 import { truncated } from '../../common/text.js';
 import { toMillis } from '../../common/time.js';
+import { type UserScope, isInScope } from '../../users/directory/user-scope.js';
 import { exactKey } from '../../users/model/keys.js';
+import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/input/user-settings.js';
 import type { CsvRecord } from '../file/csv-reader.js';
 import { cellsOf } from '../file/header-fit.js';
 import { FileError } from '../file/file-error.js';
 import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
-import { type ImportRun, callerOf } from '../runs/import-run.js';
+import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
 import { stagedRow } from '../runs/import-row.js';
 import { type Adopted, Adoption } from './adoption.js';
 import { newUuids } from './external-ids.js';
@@ -25,6 +27,7 @@ const ROWS_A_TURN = 100;
 /** A file that is being planned. */
 interface Planning {
   run: ImportRun;
+  scope: UserScope;
   header: Header;
   adopted: Adopted;
   builder: PlanBuilder;
@@ -64,11 +67,14 @@ export class FilePlanner {
     );
     const { reader, header } = await this.files.open(run);
     const uuidOf = newUuids({ id: run.id, created: toMillis(run.created) });
-    const planning = { run, header, adopted, builder, uuidOf };
+    const scope = userScopeOf(run);
+    const planning = { run, scope, header, adopted, builder, uuidOf };
     let staging = Promise.resolve();
     const add = async (batch: Batch): Promise<void> => {
       const planned = await this.planRows(batch, planning);
-      const adopting = planned.filter(({ before }) => before?.managed_by === null).map(({ row }) => row.line);
+      const adopting = planned
+        .filter(({ before }) => before && begins(scope, before))
+        .map(({ row }) => row.line);
       await staging;
       staging = builder.add(planned, new Set(adopting), percent(passes, batch.bytes));
       staging.catch(() => undefined); // it is thrown where it is awaited
@@ -127,13 +133,15 @@ export class FilePlanner {
       const key = exactKey(keys.externalId);
       const before = users.get(key);
       const repeats = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
-      if (before && !repeats) builder.tally.countInScope(before, run.dataset);
+      if (before && !repeats) builder.tally.countInScope(before, planning.scope);
       const named = keys.manager ? managers.get(keys.manager) : undefined;
       const manager = keys.manager && (named?.uuid ?? idOf(keys.manager));
-      const usual = before && !repeats && mode !== 'create_only';
+      const usual =
+        before && !repeats && mode !== 'create_only' && !isListedAgain(record.cells, header, before);
       if (usual && isSame(record.cells, header, before, manager, blankCells)) return unchanged(keys, before);
       const context = {
         options: run.options,
+        scope: planning.scope,
         settings: this.settings,
         initiator: callerOf(run).actor,
         before,
@@ -158,6 +166,19 @@ export class FilePlanner {
     );
     return planned;
   }
+}
+
+/** Whether a data set, or a part of it, begins to manage a user. */
+function begins(scope: UserScope, user: User): boolean {
+  const isOurs = user.managed_by === null || user.managed_by === scope.dataset;
+  return isOurs && !isInScope(scope, user);
+}
+
+/** A blocked user whose row says nothing of the status needs the rules: it may return. */
+function isListedAgain(cells: readonly string[], header: Header, { status }: User): boolean {
+  if (status === 'Active') return false;
+  const at = header.findIndex((column) => column?.field === 'status');
+  return at < 0 || (cells[at] ?? '').trim() === '';
 }
 
 function changesManager({ row }: PlannedRow): boolean {

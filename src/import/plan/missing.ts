@@ -3,7 +3,7 @@ import { Changes, NO_CHANGES } from '../../common/changes.js';
 import { fromJson } from '../../common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { type Managed, UserDirectory } from '../../users/directory/user-directory.service.js';
-import type { ImportRun } from '../runs/import-run.js';
+import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { type StagedRow, stagedRow } from '../runs/import-row.js';
 import type { PlanBuilder } from './plan-builder.js';
 
@@ -21,13 +21,14 @@ export class MissingUsers {
    */
   async plan(run: ImportRun, builder: PlanBuilder): Promise<number> {
     const { missing } = run.options;
-    const fewer = (await this.directory.countManaged(run.dataset)) - builder.tally.inScope;
+    const scope = userScopeOf(run);
+    const fewer = (await this.directory.countManaged(scope)) - builder.tally.inScope;
     if (fewer <= 0 || missing === 'keep') return Math.max(0, fewer);
     let count = 0;
     let after = '';
     for (;;) {
-      const users = await this.directory.managed(run.dataset, after, PAGE);
-      const gone = users.filter((user) => isMissing(user, builder));
+      const users = await this.directory.managed(scope, after, PAGE);
+      const gone = users.filter((user) => user.managed_part === scope.part && isMissing(user, builder));
       const rows = gone.map((user, index) =>
         toRow(user, -(count + index + 1), run.dataset, missing === 'block'),
       );
@@ -46,11 +47,13 @@ function isMissing(user: Managed, { externalIds }: PlanBuilder): boolean {
   return !fromJson(user.roles).includes(WEBMASTER);
 }
 
-/** A blocked user is let go, so that another data set may take it up. */
+/** A blocked user is let go, so that another data set may take it up; the mark tells that it may return. */
 function toRow(user: Managed, line: number, dataset: string, block: boolean): StagedRow {
   const changes = Changes.of([
     { field: 'status', old: 'Active', new: 'Blocked' },
     { field: 'managed_by', old: dataset, new: null },
+    ...(user.managed_part === null ? [] : [{ field: 'managed_part', old: user.managed_part, new: null }]),
+    { field: 'blocked_by', old: null, new: dataset },
   ]);
   const { external_id: externalId, uuid: userUuid, version } = user;
   return stagedRow({

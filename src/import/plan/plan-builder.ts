@@ -15,7 +15,7 @@ import type { PlannedRow } from './row-rules.js';
 /** Rows that are looked up and staged at once. */
 export const ROWS_AT_ONCE = 500;
 /** Rows of a batch: the least that a transaction of the applier writes. */
-const BATCH_ROWS = 100;
+const BATCH_ROWS = 25;
 const CHUNK = 500;
 
 /** Takes judged rows, stages those that are not unchanged, and settles in the end what depends on the whole. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { WEBMASTER } from '../../access/roles.js';
+import { type UserScope, isInScope } from '../../users/directory/user-scope.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
 import type { PlanNumbers } from './guards.js';
@@ -46,9 +47,8 @@ export class PlanTally {
   }
 
   /** The user of the first row with an ExternalId, whatever the outcome of the row. */
-  countInScope(user: User, dataset: string): void {
-    if (user.managed_by === dataset && user.status === 'Active' && !user.roles.includes(WEBMASTER))
-      this.inScope++;
+  countInScope(user: User, scope: UserScope): void {
+    if (isInScope(scope, user) && user.status === 'Active' && !user.roles.includes(WEBMASTER)) this.inScope++;
   }
 
   /** Names of a new user that belong to users of other external ids. */

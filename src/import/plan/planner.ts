@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ImportRun, type RunChange, callerOf } from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { RunProgress } from '../runs/run-progress.js';
 import { FilePlanner } from './file-planner.js';
@@ -54,9 +54,9 @@ export class Planner {
     return { ...(await this.sumUp(run, builder, missing)), lineEnded };
   }
 
-  /** The last completed run of the data set. */
-  private async lastOf({ dataset }: ImportRun): Promise<ImportRun | undefined> {
-    return (await this.runs.ofDataset(dataset, ['completed', 'completed_with_errors'], 1))[0];
+  /** The last completed run of the data set and part. */
+  private async lastOf(run: ImportRun): Promise<ImportRun | undefined> {
+    return (await this.runs.inScope(userScopeOf(run), ['completed', 'completed_with_errors'], 1))[0];
   }
 
   private async sumUp(

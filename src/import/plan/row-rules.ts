@@ -10,6 +10,7 @@ import { privilegeFailure } from '../../users/change/privilege.js';
 import { blocksSelf } from '../../users/change/user-writer.service.js';
 import { differences, fieldsSet } from '../../users/model/user.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
+import type { UserScope } from '../../users/directory/user-scope.js';
 import type { User } from '../../users/model/user.js';
 import { type RuleSettings, type UserPatch, judged, newUser, settle } from '../../users/input/user-rules.js';
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
@@ -21,6 +22,8 @@ import { type RowError, type StagedRow, stagedRow } from '../runs/import-row.js'
 /** What the rules of a row depend on. */
 export interface RowContext {
   options: ImportOptions;
+  /** What the file looks after. */
+  scope: UserScope;
   settings: RuleSettings;
   initiator: Actor;
   /** The user that the row is about; none for a new one. */
@@ -40,11 +43,24 @@ export interface PlannedRow {
 
 /** Longest piece of a cell that an error shows. */
 const MAX_VALUE = 200;
+/** Warnings: the rest of such a row holds. */
+const BLOCKED_ELSEWHERE: RowError = {
+  field: 'status',
+  code: 'blocked_elsewhere',
+  message:
+    'is Blocked, though not because a file of this data set lacked the user, and stays so; reactivate the user by hand',
+};
+const RETURNED: RowError = {
+  field: 'status',
+  code: 'returned',
+  message:
+    'is Blocked because a file of this data set lacked the user, who is listed again; returning=report leaves it so',
+};
 const NEVER = '1970-01-01 00:00:00.000';
 
 /** What a row does on its own: by the rules of the API, and those that only imports have. Pure. */
 export function planRow(file: FileRow, context: RowContext): PlannedRow {
-  const { options, before } = context;
+  const { options, scope, before } = context;
   const errors = keyErrors(file, context);
   if (errors.length > 0) return planned(file, context, 'error', { errors });
   if (before ? options.mode === 'create_only' : options.mode === 'update_only') {
@@ -56,7 +72,11 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const current = before ?? newUser(context.uuid, NEVER);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
   // No column of a file holds a password (`header.ts`).
-  const input = before ? value : Object.assign(value, { managed_by: options.dataset });
+  const input = before
+    ? value
+    : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
+  const returned = before && listedAgain(value, before, options);
+  if (returned === 'reactivate') value.status = 'Active';
   const settled = settle(input, broken, context.settings);
   const { errors: all, after } = judged(input, [...broken, ...settled], current);
   const lost = damaged(file, context);
@@ -67,13 +87,30 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const refused = forbidden(before, after, context) ?? privilegeFailure(context.initiator, before, after);
   if (refused) return planned(file, context, 'error', { errors: [refused] });
   if (!before) return planned(file, context, 'created', { after, changes: fieldsSet(after) });
+  const warnings = returned === undefined || returned === 'reactivate' ? [] : [returned];
   const changes = differences(before, after);
-  if (changes.length === 0) return planned(file, context, 'unchanged', { after });
-  const owned = before.managed_by === null ? { ...after, managed_by: options.dataset } : after;
+  if (changes.length === 0) return planned(file, context, 'unchanged', { after, errors: warnings });
+  const isOurs = before.managed_by === null || before.managed_by === scope.dataset;
+  const owned = isOurs ? { ...after, managed_by: scope.dataset, managed_part: scope.part } : after;
   return planned(file, context, outcomeOf(before, after), {
     after: owned,
     changes: Changes.of(differences(before, owned)),
+    errors: warnings,
   });
+}
+
+/**
+ * What becomes of a blocked user whose row says nothing of the status (interface §6, "Leavers and returners"): only who was
+ * blocked because a file of this data set lacked the user returns by being listed again.
+ */
+function listedAgain(
+  { status }: UserInput,
+  before: User,
+  { dataset, returning }: ImportOptions,
+): 'reactivate' | RowError | undefined {
+  if (before.status === 'Active' || (status !== undefined && status !== null)) return undefined;
+  if (before.blocked_by !== dataset) return BLOCKED_ELSEWHERE;
+  return returning === 'report' ? RETURNED : 'reactivate';
 }
 
 /** A row that changes nothing. */

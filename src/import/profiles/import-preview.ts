@@ -119,10 +119,19 @@ export class ImportPreview {
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
     const { users, managers } = await this.facts.of(rows, new Adopted());
     const initiator = { kind: 'import', id: randomUUID(), initiator: caller.actor, approver: null } as const;
+    const scope = { dataset: options.dataset, part: options.part ?? null };
     const planned = rows.map((file) => {
       const before = users.get(exactKey(file.externalId));
       const manager = file.manager && managers.get(file.manager)?.uuid;
-      const context = { options, settings: this.settings, initiator, before, uuid: randomUUID(), manager };
+      const context = {
+        options,
+        scope,
+        settings: this.settings,
+        initiator,
+        before,
+        uuid: randomUUID(),
+        manager,
+      };
       const { row } = planRow(file, context);
       const { raw } = file;
       const all = { ...raw, ...(file.manager !== undefined && { manager: file.manager }) };

@@ -56,12 +56,22 @@ export class FailedRows {
     }
   }
 
+  private async isLost({ id, reason }: ImportRun): Promise<boolean> {
+    const first = await this.rows.failed(id, 0, BATCH);
+    return (
+      first.length > 0 && (reason?.code === 'file_lost' || first.some(({ cells }) => cells.length === 0))
+    );
+  }
+
   /** The lines of `failed.csv`, read from the database page by page. For a revert: its conflicts. @throws ProblemError `file_lost`. */
   async *csv(run: ImportRun): AsyncGenerator<string> {
-    const isRevert = run.reverts !== null;
-    if (!isRevert && isFinal(run.state) && (await this.rows.failedWithoutCells(run.id, 0, 1)).length > 0) {
-      throw new ProblemError('file_lost', 'The file was gone when its failed rows were to be kept.');
+    if (run.reverts === null && isFinal(run.state) && (await this.isLost(run))) {
+      throw new ProblemError(
+        'file_lost',
+        'The file was gone when the cells of its failed rows were to be kept.',
+      );
     }
+    const isRevert = run.reverts !== null;
     yield BOM + csvLine(isRevert ? CONFLICTS : [...run.header, ...ADDED]);
     let after = 0;
     for (;;) {

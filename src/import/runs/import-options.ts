@@ -13,6 +13,7 @@ import { Normalise, Rule } from '../../input/rules.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;
 export const MISSING = ['keep', 'report', 'block'] as const;
+export const RETURNING = ['reactivate', 'report'] as const;
 const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': '|', '\t': '\t', tab: '\t' };
 
 /** As long as a form field may be. */
@@ -84,8 +85,21 @@ export class ImportOptions {
   })
   missing: (typeof MISSING)[number] = 'keep';
 
+  @ChoiceParam(RETURNING, {
+    default: 'reactivate',
+    description:
+      'What happens to users who were blocked because the file of the data set lacked them, when it lists them again.',
+  })
+  returning: (typeof RETURNING)[number] = 'reactivate';
+
   @DatasetParam({ default: 'default', description: 'Name of the source: 1 to 64 of A-Z a-z 0-9 . _ -' })
   dataset: string = 'default';
+
+  @DatasetParam({
+    description:
+      'This file is one of several of the data set: users are missing, and newer files replace older ones, within the part.',
+  })
+  part?: string;
 
   @ChoiceParam(['clear', 'keep'], { default: 'clear', description: 'What an empty cell does to its field.' })
   blank_cells: 'clear' | 'keep' = 'clear';

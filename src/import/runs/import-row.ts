@@ -34,7 +34,7 @@ export interface StagedRow {
 }
 
 /** Codes of rows that are no errors. The report looks for these only. */
-export const WARNINGS = ['blocked_elsewhere'] as const;
+export const WARNINGS = ['blocked_elsewhere', 'returned'] as const;
 
 /** A row with what is known of it; the rest is empty. */
 export const stagedRow = (row: Pick<StagedRow, 'line' | 'outcome'> & Partial<StagedRow>): StagedRow => ({

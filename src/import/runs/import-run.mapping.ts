@@ -20,6 +20,7 @@ export function toRun(row: ImportRunEntity): ImportRun {
     created: row.created,
     started: row.started,
     finished: row.finished,
+    alerted: row.alerted,
     rowsDone: row.rows_done,
     rowsTotal: row.rows_total,
     percent: row.percent,
@@ -52,6 +53,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
   return {
     id: run.id,
     dataset: run.dataset,
+    part: run.options.part ?? null,
     options: toJson(run.options),
     profile: run.profile && toJson(run.profile),
     reverts: run.reverts,
@@ -70,6 +72,7 @@ export function toRow(run: ImportRun): ImportRunEntity {
 type Fixed =
   | 'id'
   | 'dataset'
+  | 'part'
   | 'options'
   | 'profile'
   | 'reverts'
@@ -91,6 +94,7 @@ export function toColumns(change: RunChange): Changed<Columns> {
     dry_run: toFlag(change.dryRun),
     started: change.started,
     finished: change.finished,
+    alerted: change.alerted,
     rows_done: change.rowsDone,
     rows_total: change.rowsTotal,
     percent: change.percent,

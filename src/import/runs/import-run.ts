@@ -2,6 +2,7 @@ import type { Actor, Caller } from '../../access/actor.js';
 import type { AuditAction } from '../../audit/audit-event.js';
 import type { AuditEvent } from '../../audit/audit.service.js';
 import { now } from '../../common/time.js';
+import type { UserScope } from '../../users/directory/user-scope.js';
 import type { ImportOptions } from './import-options.js';
 import type { NamedProfile } from './import-profile.js';
 
@@ -89,6 +90,8 @@ export interface ImportRun {
   created: string;
   started: string | null;
   finished: string | null;
+  /** When operators were told that it waits for them. */
+  alerted: string | null;
   rowsDone: number;
   rowsTotal: number | null;
   /** Of the whole run; it never goes back. */
@@ -163,6 +166,7 @@ export function newRun(
     created: now(),
     started: null,
     finished: null,
+    alerted: null,
     rowsDone: 0,
     rowsTotal: null,
     percent: 0,
@@ -181,6 +185,12 @@ export function newRun(
     cancel: false,
   };
 }
+
+/** The users whom a run looks after. */
+export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'options'>): UserScope => ({
+  dataset,
+  part: options.part ?? null,
+});
 
 /** A run as the caller of its changes. */
 export function callerOf({ id, caller, approver }: ImportRun): Caller {

@@ -5,6 +5,7 @@ import { type Sql, type SqlValue, forUpdate, placeholders } from '../../database
 import type { Actor } from '../../access/actor.js';
 import { toActor, toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
+import type { UserScope } from '../../users/directory/user-scope.js';
 import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING } from './import-run.js';
 
 /** The filter of the list of runs. */
@@ -96,19 +97,26 @@ export class ImportRunsRepository {
     return (rows.find(({ state }) => state !== 'queued') ?? rows[0])?.id;
   }
 
-  /** Runs of a data set in a state, newest first; locked until the end of the transaction where there is one. */
-  async ofDataset(
-    dataset: string,
+  /** Runs of a data set, or of one part of it, in a state, newest first; locked until the end of the transaction where there is one. */
+  async inScope(
+    { dataset, part }: UserScope,
     states: readonly RunState[],
     limit: number,
     tx?: Sql,
   ): Promise<ImportRun[]> {
     const rows = await (tx ?? this.database).query<ImportRunEntity>(
       `SELECT * FROM import_runs WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
-       ORDER BY id DESC LIMIT ?${tx ? forUpdate(tx) : ''}`,
-      [dataset, ...states, limit],
+         AND COALESCE(part, '') = ? ORDER BY id DESC LIMIT ?${tx ? forUpdate(tx) : ''}`,
+      [dataset, ...states, part ?? '', limit],
     );
     return rows.map(toRun);
+  }
+
+  /** Runs that wait for an approval nobody has been told of, the oldest first. */
+  async untold(limit: number): Promise<ImportRun[]> {
+    const sql =
+      "SELECT * FROM import_runs WHERE state = 'needs_approval' AND alerted IS NULL ORDER BY id LIMIT ?";
+    return (await this.database.query<ImportRunEntity>(sql, [limit])).map(toRun);
   }
 
   async revertsOf(tx: Sql, id: string): Promise<ImportRun[]> {

@@ -16,6 +16,8 @@ export class ImportRunEntity {
   @Column(ascii(24)) state!: RunState;
   @Column(flag()) dry_run!: number;
   @Column(text(64)) dataset!: string;
+  /** The part of the data set that the file is; null where its files have no parts. */
+  @Column({ ...text(64), nullable: true }) part!: string | null;
   @Column(longText()) options!: JsonText<ImportOptions>;
   /** The profile of the file, as it was when the run was made. */
   @Column({ ...longText(), nullable: true }) profile!: JsonText<NamedProfile> | null;
@@ -33,6 +35,8 @@ export class ImportRunEntity {
   @Column(time()) created!: string;
   @Column({ ...time(), nullable: true }) started!: string | null;
   @Column({ ...time(), nullable: true }) finished!: string | null;
+  /** When operators were told that it waits for them. */
+  @Column({ ...time(), nullable: true }) alerted!: string | null;
 
   /** `percent` of the rows. */
   @Column(integer()) rows_done!: number;

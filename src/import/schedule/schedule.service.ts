@@ -5,7 +5,7 @@ import type { Caller } from '../../access/actor.js';
 import { Log } from '../../telemetry/log.js';
 import { ProblemError, errorCode } from '../../common/errors.js';
 import { toProblemError } from '../../http/problem.js';
-import { type DbTime, now, toMillis } from '../../common/time.js';
+import { type DbTime, now, secondsFrom, toIso, toMillis } from '../../common/time.js';
 import { Env } from '../../config/env.js';
 import { ImportStore } from '../file/import-store.js';
 import { RunQueue } from '../apply/run-queue.service.js';
@@ -22,6 +22,8 @@ const LEASE = 'schedule';
 const LEASE_SECONDS = 30;
 /** A lease that nobody holds: its end is the time of the last tick. */
 const TICK = 'schedule.tick';
+/** A tick that is noted further ahead than clocks of several machines differ was noted by a clock that has been set back. */
+const AHEAD_SECONDS = 60;
 /** How long a tick waits for files that are still being written. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
 const TURN_MILLIS = 5000;
@@ -117,11 +119,20 @@ export class ScheduleService implements BeforeApplicationShutdown {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
       const room = MAX_CLAIMED - (await this.followAll(folder));
       const time = now();
-      const last = await this.leases.lastNoted(TICK);
+      const last = await this.lastTick(time);
       // Noted once all files are claimed: a sweep that is killed, or finds no folder, is still due.
       if (last === undefined || (this.isDue(last, time) && (await this.sweep(folder, room))))
         await this.leases.note(TICK, time);
     });
+  }
+
+  /** When the last tick was; now, where that is in the future: the schedule would be silent until then. */
+  private async lastTick(time: DbTime): Promise<DbTime | undefined> {
+    const last = await this.leases.lastNoted(TICK);
+    if (last === undefined || last <= secondsFrom(time, AHEAD_SECONDS)) return last;
+    this.log.warning('clock set back', { last_tick: toIso(last) });
+    await this.leases.note(TICK, time);
+    return time;
   }
 
   /** Whether the schedule had a tick between `last` and `time`. */

@@ -4,6 +4,7 @@ import { WEBMASTER } from '../../access/roles.js';
 import { selectIn } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, placeholders } from '../../database/engine/sql.js';
+import type { UserScope } from './user-scope.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
 /** A user that a data set manages. */
@@ -13,6 +14,7 @@ export interface Managed {
   status: string;
   roles: JsonText<readonly string[]>;
   version: number;
+  managed_part: string | null;
 }
 
 const COLUMNS = USER_COLUMNS.join(', ');
@@ -39,27 +41,27 @@ export class UserDirectoryRepository {
   }
 
   /**
-   * Users of a data set behind a uuid. The status is not asked for: it would lead MariaDB to another index, by which each
-   * page costs the whole table.
+   * Users of a data set, whatever their part, behind a uuid. The status is not asked for: it would lead MariaDB to another
+   * index, by which each page costs the whole table.
    */
-  async managed(dataset: string, after: string, limit: number): Promise<Managed[]> {
+  async managed({ dataset }: UserScope, after: string, limit: number): Promise<Managed[]> {
     return this.database.query<Managed>(
-      `SELECT uuid, external_id, status, roles, version FROM users
+      `SELECT uuid, external_id, status, roles, version, managed_part FROM users
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
       [dataset, after, limit],
     );
   }
 
-  /** Of the next users of a data set behind a uuid: how many are active and no Webmasters, and who is the last one. */
+  /** Of the next users of a data set behind a uuid: how many of the part are active and no Webmasters, and who is the last one. */
   async countManaged(
-    dataset: string,
+    { dataset, part }: UserScope,
     after: string,
     limit: number,
   ): Promise<{ count: number; last: string | null }> {
     const row = await this.database.first<{ count: number | string | null; last: string | null }>(
-      `SELECT SUM(CASE WHEN status = 'Active' AND roles NOT LIKE ? THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
-       FROM (SELECT uuid, status, roles FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS part`,
-      [`%"${WEBMASTER}"%`, dataset, after, limit],
+      `SELECT SUM(CASE WHEN status = 'Active' AND COALESCE(managed_part, '') = ? AND roles NOT LIKE ? THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
+       FROM (SELECT uuid, status, roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS part`,
+      [part ?? '', `%"${WEBMASTER}"%`, dataset, after, limit],
     );
     return { count: Number(row?.count ?? 0), last: row?.last ?? null };
   }
@@ -75,10 +77,11 @@ export class UserDirectoryRepository {
   }
 
   /** Bookkeeping, not a change of a user: neither `updated` nor the version moves. */
-  async claim(tx: Sql, uuids: readonly string[], dataset: string): Promise<void> {
+  async claim(tx: Sql, uuids: readonly string[], { dataset, part }: UserScope): Promise<void> {
     await tx.execute(
-      `UPDATE users SET managed_by = ? WHERE managed_by IS NULL AND uuid IN (${placeholders(uuids.length)})`,
-      [dataset, ...uuids],
+      `UPDATE users SET managed_by = ?, managed_part = ?
+       WHERE (managed_by IS NULL OR managed_by = ?) AND uuid IN (${placeholders(uuids.length)})`,
+      [dataset, part, dataset, ...uuids],
     );
   }
 }

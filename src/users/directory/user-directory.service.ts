@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { type Managed, UserDirectoryRepository } from './user-directory.repository.js';
+import type { UserScope } from './user-scope.js';
 import type { Owner } from '../change/name-claims.js';
 import { UserWriteRepository } from '../change/user-write.repository.js';
 import { UserCounts } from '../counts/user-counts.service.js';
@@ -65,11 +66,11 @@ export class UserDirectory {
     return this.counts.webmasters();
   }
 
-  /** How many of the users of a data set are to be reported where a file lacks them: active ones, Webmasters aside. */
-  async countManaged(dataset: string): Promise<number> {
+  /** How many of the users in a scope are to be reported where a file lacks them: active ones, Webmasters aside. */
+  async countManaged(scope: UserScope): Promise<number> {
     let count = 0;
     for (let after: string | null = ''; after !== null;) {
-      const part = await this.repository.countManaged(dataset, after, COUNTED_AT_ONCE);
+      const part = await this.repository.countManaged(scope, after, COUNTED_AT_ONCE);
       count += part.count;
       after = part.last;
       await setImmediate(); // SQLite counts in this thread
@@ -77,8 +78,9 @@ export class UserDirectory {
     return count;
   }
 
-  async managed(dataset: string, after: string, limit: number): Promise<Managed[]> {
-    return this.repository.managed(dataset, after, limit);
+  /** Users of the whole data set, whatever their part. */
+  async managed(scope: UserScope, after: string, limit: number): Promise<Managed[]> {
+    return this.repository.managed(scope, after, limit);
   }
 
   /** Users in the order of their uuids. @param all also those without an external id. */
@@ -86,9 +88,9 @@ export class UserDirectory {
     return this.repository.page(after, limit, all);
   }
 
-  /** Users that no data set manages are from now on managed by this one; nothing that a reader sees changes. */
-  async claim(tx: Sql, uuids: readonly string[], dataset: string): Promise<void> {
-    if (uuids.length > 0) await this.repository.claim(tx, uuids, dataset);
+  /** Users that no data set manages, or another part of this one, are in this scope from now on; nothing that a reader sees changes. */
+  async claim(tx: Sql, uuids: readonly string[], scope: UserScope): Promise<void> {
+    if (uuids.length > 0) await this.repository.claim(tx, uuids, scope);
   }
 }
 

@@ -17,6 +17,8 @@ export interface RuleSettings {
 export type UserPatch = Omit<UserInput, 'password'> & {
   password_hash?: string | null;
   managed_by?: string | null;
+  managed_part?: string | null;
+  blocked_by?: string | null;
 };
 
 /**
@@ -60,6 +62,8 @@ export function patched(current: User, patch: UserPatch): User {
   for (const [field, value] of sent) {
     if (value !== undefined) Reflect.set(next, field, value ?? EMPTY_VALUES[field]);
   }
+  // The reason of a block goes with it: who blocks or reactivates a user for another one says nothing of it.
+  if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
   if (patch.user_avatar) next.user_avatar = kept(current.user_avatar, patch.user_avatar);
   if (patch.authname) next.authname = merged(current.authname, patch.authname);
   if (patch.social_media)

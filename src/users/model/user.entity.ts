@@ -57,6 +57,10 @@ export class UserEntity {
 
   /** Data set of the import that manages this user. */
   @Column({ ...text(64), nullable: true }) managed_by: string | null = null;
+  /** The part of the data set whose file has listed this user; null where its files have no parts. */
+  @Column({ ...text(64), nullable: true }) managed_part: string | null = null;
+  /** The data set whose file lacked this user, who was blocked for it; null for any other reason. */
+  @Column({ ...text(64), nullable: true }) blocked_by: string | null = null;
   @Column(time()) created = '';
   @Column(time()) updated = '';
   @Column({ ...time(), nullable: true }) last_access: string | null = null;

@@ -1,8 +1,8 @@
 import { Algorithm, hash, verify } from '@node-rs/argon2';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { randomToken } from '../../common/secret.js';
 import { Env } from '../../config/env.js';
 import { type Asker, FairQueue } from './fair-queue.js';
 
@@ -14,6 +14,12 @@ const PARAMETERS = {
   parallelism: 1,
 };
 const CURRENT = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`;
+
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+
+/** Random bytes in the base64 of a PHC string, which has no padding. */
+const base64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
 
 /** How long the answer to a password that finds no place in the queue is held back. */
 const REFUSAL_MILLIS = 1000;
@@ -28,18 +34,14 @@ interface Around {
  * flood of logins slows down its own, not the service nor the others. Workers divide both among them, at least one each.
  */
 @Injectable()
-export class PasswordService implements OnModuleInit {
+export class PasswordService {
   private readonly queue: FairQueue;
-  /** Verified for an unknown user, so that the answer takes as long. */
-  private decoy = '';
+  /** Verified for an unknown user, so that the answer takes as long: the hash of no known password. */
+  private readonly decoy = `${CURRENT}${base64(SALT_BYTES)}$${base64(HASH_BYTES)}`;
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
     const atOnce = Math.max(1, Math.floor(availableParallelism() / WORKERS));
     this.queue = new FairQueue(atOnce, Math.ceil(HASH_QUEUE_LIMIT / WORKERS), holdBack);
-  }
-
-  async onModuleInit(): Promise<void> {
-    this.decoy = await hash(randomToken(), PARAMETERS);
   }
 
   /** PHC form. @throws ProblemError `unavailable` when the queue is full. */

@@ -1,0 +1,112 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { type DbTime, now, secondsFrom } from '../../common/time.js';
+import { Env } from '../../config/env.js';
+import { TransactionRunner } from '../../database/transaction-runner.js';
+import { toProblemError } from '../../http/problem.js';
+import { Leases } from '../../leases/leases.service.js';
+import { Log } from '../../telemetry/log.js';
+import { ImportRunsRepository } from '../runs/import-runs.repository.js';
+import { OverdueImports } from '../runs/overdue-imports.service.js';
+import { type Alert, overdueAlert, parkedAlert } from './alert.js';
+import { AlertSender, NotTaken } from './alert-sender.service.js';
+
+const LEASE = 'alerts';
+const LEASE_SECONDS = 60;
+/** A lease that nobody holds: its end is the time of the last alert about overdue imports. */
+const OVERDUE = 'alerts.overdue';
+/** Operators are reminded of overdue imports once a day. */
+const REMINDER_SECONDS = 24 * 60 * 60;
+const TURN_MILLIS = 5000;
+/** Parked runs that one turn tells of. */
+const RUNS_A_TURN = 20;
+/** Between two attempts: doubled from the first to the last. */
+const FIRST_PAUSE_MILLIS = 10_000;
+const LAST_PAUSE_MILLIS = 10 * 60_000;
+
+/**
+ * Tells operators of parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND). One of several instances does. What was told is
+ * noted afterwards, so that a crash repeats an alert rather than losing it; one that is not taken is sent again.
+ */
+@Injectable()
+export class Alerts implements BeforeApplicationShutdown {
+  private readonly stopping = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private busy: Promise<void> | undefined;
+  private failures = 0;
+  /** By the monotonic clock. */
+  private pausedUntil = 0;
+
+  constructor(
+    private readonly env: Env,
+    private readonly sender: AlertSender,
+    private readonly runs: ImportRunsRepository,
+    private readonly overdue: OverdueImports,
+    private readonly leases: Leases,
+    private readonly transactions: TransactionRunner,
+    private readonly log: Log,
+  ) {}
+
+  start(): void {
+    if (!this.sender.isOn) return;
+    this.timer = setInterval(() => {
+      this.work();
+    }, TURN_MILLIS).unref();
+    this.work();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    clearInterval(this.timer);
+    await this.busy;
+  }
+
+  private work(): void {
+    if (performance.now() < this.pausedUntil) return;
+    this.busy ??= this.turn()
+      .catch((error: unknown) => {
+        this.log.fault(LEASE, toProblemError(error).code, error);
+      })
+      .finally(() => {
+        this.busy = undefined;
+      });
+  }
+
+  private async turn(): Promise<void> {
+    await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
+      for (const run of await this.runs.untold(RUNS_A_TURN)) {
+        if (!(await this.tell(parkedAlert(run, this.env.baseUrl)))) return;
+        await this.transactions.run((tx) => this.runs.update(tx, run.id, { alerted: now() }));
+      }
+      const hours = this.env.IMPORT_OVERDUE_HOURS;
+      if (hours === undefined || !(await this.isOverdueUntold())) return;
+      if (await this.tell(overdueAlert(hours, await this.overdue.lastCompleted())))
+        await this.leases.note(OVERDUE, now());
+    });
+  }
+
+  private async isOverdueUntold(): Promise<boolean> {
+    if (!(await this.overdue.isOverdue())) return false;
+    const told = await this.leases.lastNoted(OVERDUE);
+    if (told === undefined) return true;
+    const last: DbTime | null = await this.overdue.lastCompleted();
+    return told < secondsFrom(now(), -REMINDER_SECONDS) || (last !== null && told < last);
+  }
+
+  /** @returns whether the alert was taken. */
+  private async tell(alert: Alert): Promise<boolean> {
+    const { type, id } = alert;
+    try {
+      await this.sender.send(alert, this.stopping.signal);
+    } catch (error) {
+      if (this.stopping.signal.aborted) return false;
+      if (!(error instanceof NotTaken)) throw error;
+      const pause = Math.min(LAST_PAUSE_MILLIS, FIRST_PAUSE_MILLIS * 2 ** this.failures++);
+      this.pausedUntil = performance.now() + pause;
+      this.log.warning('alert failed', { type, id, reason: error.message, retry_seconds: pause / 1000 });
+      return false;
+    }
+    this.failures = 0;
+    this.log.event('alert sent', { type, id });
+    return true;
+  }
+}

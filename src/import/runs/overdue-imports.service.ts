@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { type DbTime, now, secondsFrom } from '../../common/time.js';
+import { Env } from '../../config/env.js';
+import { ImportRunsRepository } from './import-runs.repository.js';
+
+/** Whether imports complete as often as IMPORT_OVERDUE_HOURS asks for. */
+@Injectable()
+export class OverdueImports {
+  constructor(
+    private readonly env: Env,
+    private readonly runs: ImportRunsRepository,
+  ) {}
+
+  /** Whether no import has completed within IMPORT_OVERDUE_HOURS; undefined when that is not set. */
+  async isOverdue(): Promise<boolean | undefined> {
+    const hours = this.env.IMPORT_OVERDUE_HOURS;
+    if (hours === undefined) return undefined;
+    const last = await this.lastCompleted();
+    return last === null || last < secondsFrom(now(), -hours * 60 * 60);
+  }
+
+  /** When the last import completed. */
+  async lastCompleted(): Promise<DbTime | null> {
+    return this.runs.lastFinished(['completed', 'completed_with_errors']);
+  }
+}

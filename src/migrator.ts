@@ -1,0 +1,16 @@
+import 'reflect-metadata';
+import { loadEnv } from './config/env.js';
+import { migrateAtStart } from './database/data-source.js';
+import type { Refusal } from './database/migrate-beside.js';
+import { ENTITIES } from './entities.js';
+
+// The program of the process that looks at the schema before the service starts, and brings it up to date.
+
+process.on('disconnect', () => process.exit()); // whoever started it has ended
+migrateAtStart(loadEnv(), ENTITIES).then(
+  () => process.exit(),
+  (error: unknown) => {
+    const refusal: Refusal = { refusal: error instanceof Error ? error.message : String(error) };
+    process.send?.(refusal, undefined, undefined, () => process.exit(1));
+  },
+);

@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { chmodSync, existsSync, readFileSync, watch, writeFileSync } from 'node:fs';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { type TestDatabase, freshDatabase } from '../support/database.js';
+import { csv, imported } from '../support/imports.js';
+
+/** What operators are told without asking: NOTIFY_URL and NOTIFY_COMMAND (interface §6, "Schedule"). */
+const KEY = Buffer.from('0123456789abcdef0123456789abcdef');
+const HEAD = 'ExternalId,Username,Email';
+const people = (count: number) => Array.from({ length: count }, (_, i) => `p-${i},p-${i},p-${i}@example.org`);
+
+/** Receives alerts, and refuses as many as it is told to. */
+class Receiver {
+  readonly alerts: { headers: Record<string, unknown>; body: string }[] = [];
+  refuse = 0;
+  private readonly arrivals = new EventEmitter();
+  private readonly server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      this.alerts.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+      response.writeHead(this.refuse-- > 0 ? 500 : 204).end('nothing of this is logged');
+      this.arrivals.emit('alert');
+    });
+  });
+
+  async start(): Promise<string> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
+  }
+
+  async until(count: number): Promise<void> {
+    while (this.alerts.length < count) await once(this.arrivals, 'alert');
+  }
+
+  end(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+}
+
+let database: TestDatabase;
+let receiver: Receiver;
+let url: string;
+let apps: TestApp[] = [];
+jest.setTimeout(60_000);
+beforeEach(async () => {
+  database = await freshDatabase();
+  receiver = new Receiver();
+  url = await receiver.start();
+  apps = [];
+});
+afterEach(async () => {
+  for (const app of apps) await app.stop();
+  receiver.end();
+  await database.drop();
+});
+
+const start = async (settings: Record<string, string>) => {
+  const app = await TestApp.on(database, settings);
+  apps.push(app);
+  return app;
+};
+const hooked = () => ({ NOTIFY_URL: url, NOTIFY_SECRET: `whsec_${KEY.toString('base64')}` });
+
+/** An import that waits for an approval: it blocks half of its data set. */
+async function parked(app: TestApp): Promise<Json> {
+  await imported(app.key, csv(HEAD, ...people(30)), 'dataset=hr');
+  const run = await imported(app.key, csv(HEAD, ...people(15)), 'dataset=hr&missing=block');
+  expect(run.state).toBe('needs_approval');
+  return run;
+}
+
+test('a parked import is told of once, with its guards, signed, and without a person', async () => {
+  const app = await start({ ...hooked(), BASE_URL: 'https://users.example.org/' });
+  const run = await parked(app);
+  await receiver.until(1);
+  const [alert] = receiver.alerts;
+  const { headers, body } = alert ?? { headers: {}, body: '' };
+  const told = JSON.parse(body) as Json;
+  expect(told).toMatchObject({
+    type: 'import.needs_approval',
+    data: {
+      id: run.id,
+      url: `https://users.example.org/api/0.3/imports/${run.id as string}`,
+      dataset: 'hr',
+      missing: { reported: 15, blocked: 15 },
+    },
+  });
+  expect(told.data.guards.map(({ name }: Json) => name)).toContain('deactivations');
+  expect(body).not.toContain('p-2');
+  const signed = `${headers['webhook-id'] as string}.${headers['webhook-timestamp'] as string}.${body}`;
+  expect(headers['webhook-id']).toBe(run.id);
+  expect(headers['webhook-signature']).toBe(
+    `v1,${createHmac('sha256', KEY).update(signed).digest('base64')}`,
+  );
+  await app.stop();
+  apps = [];
+  const again = await start(hooked());
+  await again.stop(); // waits for the turn that every start begins with
+  apps = [];
+  expect(receiver.alerts).toHaveLength(1);
+});
+
+test('an alert that is refused is sent again by the next instance, with the same id', async () => {
+  receiver.refuse = 1;
+  const app = await start(hooked());
+  await parked(app);
+  await receiver.until(1);
+  await app.stop();
+  apps = [];
+  await start(hooked());
+  await receiver.until(2);
+  const [first, second] = receiver.alerts;
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+});
+
+test('overdue imports are told of once a day, until one completes', async () => {
+  const settings = { ...hooked(), IMPORT_OVERDUE_HOURS: '1' };
+  const app = await start(settings);
+  await receiver.until(1);
+  expect(JSON.parse(receiver.alerts[0]?.body ?? '')).toMatchObject({
+    type: 'import.overdue',
+    data: { hours: 1, last_completed: null },
+  });
+  await app.stop();
+  apps = [];
+  const next = await start(settings);
+  await imported(next.key, csv(HEAD, ...people(1)));
+  await next.stop();
+  apps = [];
+  expect(receiver.alerts).toHaveLength(1);
+});
+
+test('a command reads the alert, and sees no setting of the service', async () => {
+  const [command, seen] = [join(database.folder, 'tell'), join(database.folder, 'seen')];
+  writeFileSync(command, `#!/bin/sh\n(cat; echo; env) > ${seen}.part && mv ${seen}.part ${seen}\n`);
+  chmodSync(command, 0o755);
+  const watcher = watch(database.folder);
+  const app = await start({ NOTIFY_COMMAND: command });
+  const run = await parked(app);
+  while (!existsSync(seen)) await once(watcher, 'change');
+  watcher.close();
+  const [body = '', ...env] = readFileSync(seen, 'utf8').split('\n');
+  expect((JSON.parse(body) as Json).data.id).toBe(run.id);
+  expect(env).toContain('ROLLCALL_EVENT=import.needs_approval');
+  expect(env.filter((line) => /^(?!PATH|PWD|SHLVL|_|ROLLCALL_EVENT|OLDPWD)\w+=/.test(line))).toEqual([]);
+});
+
+test('an address without a secret does not start', async () => {
+  await expect(TestApp.on(database, { NOTIFY_URL: url })).rejects.toThrow('NOTIFY_SECRET is missing');
+});
+
+test('with IMPORT_FOUR_EYES whoever sent a file does not approve it, and another person does', async () => {
+  const app = await start({ IMPORT_FOUR_EYES: 'true' });
+  const { id } = await parked(app);
+  const refused = await app.key.post(`/imports/${id as string}/apply`);
+  expect([refused.status, refused.body.code, refused.body.detail]).toEqual([
+    403,
+    'forbidden',
+    expect.stringContaining('another person'),
+  ]);
+  expect((await app.key.get(`/imports/${id as string}`)).body.state).toBe('needs_approval');
+  const master = await app.login();
+  expect((await master.post(`/imports/${id as string}/apply`)).status).toBe(202);
+});
+
+test('with IMPORT_FOUR_EYES a key is the person who made it', async () => {
+  const app = await start({ IMPORT_FOUR_EYES: 'true' });
+  const master = await app.login();
+  const made = await master.post('/api_keys', { name: 'connector' });
+  const key = app.key.with({ 'x-api-key': made.body.key as string });
+  const child = app.key.with({
+    'x-api-key': (await key.post('/api_keys', { name: 'child' })).body.key as string,
+  });
+  await imported(child, csv(HEAD, ...people(30)), 'dataset=hr');
+  const { id } = await imported(child, csv(HEAD, ...people(15)), 'dataset=hr&missing=block');
+  for (const one of [child, key, master])
+    expect((await one.post(`/imports/${id as string}/apply`)).status).toBe(403);
+  expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(202);
+});
+
+test('with IMPORT_FOUR_EYES a dry run without a guard hit is applied by its sender', async () => {
+  const app = await start({ IMPORT_FOUR_EYES: 'true' });
+  const run = await imported(app.key, csv(HEAD, ...people(3)), 'dry_run=true');
+  expect((await app.key.post(`/imports/${run.id as string}/apply`)).status).toBe(202);
+});

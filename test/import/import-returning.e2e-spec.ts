@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
+
+/** Users who leave a data set's file and come back to it (interface §6, "Leavers and returners"). */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(async () => app.end());
+
+const HEAD = 'ExternalId,Username,Email,Surname';
+const person = (dataset: string, i: number, surname: string) =>
+  `${dataset}-${i},${dataset}-${i},${dataset}-${i}@example.org,${surname}`;
+const people = (dataset: string, count = 60) =>
+  Array.from({ length: count }, (_, i) => person(dataset, i, `Name${i}`));
+const file = (rows: readonly string[]) => csv(HEAD, ...rows);
+const statusOf = async (id: string) => (await linked(app.key, id)).status;
+const problemsOf = (run: { problems: { code: string; line: number | null }[] }) =>
+  run.problems.map(({ code, line }) => [code, line]);
+
+/** A data set of which two users were blocked because its file lacked them. */
+async function left(dataset: string): Promise<string[]> {
+  const rows = people(dataset);
+  await imported(app.key, file(rows), `dataset=${dataset}`);
+  const gone = await imported(app.key, file(rows.slice(2)), `dataset=${dataset}&missing=block`);
+  expect([gone.state, gone.missing]).toEqual(['completed', { reported: 2, blocked: 2 }]);
+  return rows;
+}
+
+test('who was blocked for being missing returns with the file that lists the user again', async () => {
+  const rows = await left('back');
+  const back = await imported(app.key, file(rows), 'dataset=back&missing=block');
+  expect([back.state, counted(back), back.problems]).toEqual([
+    'completed',
+    { reactivated: 2, unchanged: 58 },
+    [],
+  ]);
+  expect([await statusOf('back-0'), await statusOf('back-1')]).toEqual(['Active', 'Active']);
+  const again = await imported(app.key, file(rows), 'dataset=back&missing=block');
+  expect([counted(again), again.missing]).toEqual([{ unchanged: 60 }, { reported: 0, blocked: 0 }]);
+  const gone = await imported(app.key, file(rows.slice(1)), 'dataset=back&missing=block');
+  expect(gone.missing).toEqual({ reported: 1, blocked: 1 });
+});
+
+test('a row that changes more than the status brings the user back with its other values', async () => {
+  const rows = await left('more');
+  const back = await imported(
+    app.key,
+    file([person('more', 0, 'Married'), ...rows.slice(1)]),
+    'dataset=more',
+  );
+  expect(counted(back)).toEqual({ reactivated: 2, unchanged: 58 });
+  expect(await linked(app.key, 'more-0')).toMatchObject({ status: 'Active', surname: 'Married' });
+});
+
+test('returning=report names them and leaves them blocked', async () => {
+  const rows = await left('told');
+  const run = await imported(app.key, file(rows), 'dataset=told&returning=report');
+  expect([run.state, counted(run)]).toEqual(['completed', { unchanged: 60 }]);
+  expect(problemsOf(run)).toEqual([
+    ['returned', 2],
+    ['returned', 3],
+  ]);
+  expect(await statusOf('told-0')).toBe('Blocked');
+});
+
+test('who was blocked by hand stays blocked, with a warning and the rest of the row', async () => {
+  const rows = people('hand', 5);
+  await imported(app.key, file(rows), 'dataset=hand');
+  const { uuid } = await linked(app.key, 'hand-1');
+  await app.key.put(`/users/${uuid as string}`, { status: 'Blocked' });
+  const same = await imported(app.key, file(rows), 'dataset=hand');
+  expect([same.state, counted(same), problemsOf(same)]).toEqual([
+    'completed',
+    { unchanged: 5 },
+    [['blocked_elsewhere', 3]],
+  ]);
+  const changed = rows.with(1, person('hand', 1, 'Other'));
+  const run = await imported(app.key, file(changed), 'dataset=hand');
+  expect([counted(run), problemsOf(run)]).toEqual([{ updated: 1, unchanged: 4 }, [['blocked_elsewhere', 3]]]);
+  expect(await linked(app.key, 'hand-1')).toMatchObject({ status: 'Blocked', surname: 'Other' });
+});
+
+test.each([
+  ['blocked again by hand', ['Active', 'Blocked'], 'blocked_elsewhere'],
+  ['saved again as it is', ['Blocked'], undefined],
+])('who was missing, and then %s', async (how, statuses, warned) => {
+  const dataset = how.startsWith('saved') ? 'saved' : 'twice';
+  const rows = await left(dataset);
+  const { uuid } = await linked(app.key, `${dataset}-0`);
+  for (const status of statuses) await app.key.put(`/users/${uuid as string}`, { status });
+  const run = await imported(app.key, file(rows), `dataset=${dataset}`);
+  expect(problemsOf(run).map(([code]) => code)).toEqual(warned === undefined ? [] : [warned]);
+  expect(await statusOf(`${dataset}-0`)).toBe(warned === undefined ? 'Active' : 'Blocked');
+});
+
+test('another data set brings nobody back', async () => {
+  const rows = await left('hr');
+  const run = await imported(app.key, file(rows.slice(0, 1)), 'dataset=payroll');
+  expect([counted(run), problemsOf(run)]).toEqual([{ unchanged: 1 }, [['blocked_elsewhere', 2]]]);
+  const back = await imported(app.key, file(rows), 'dataset=hr');
+  expect(counted(back)).toEqual({ reactivated: 2, unchanged: 58 });
+});
+
+test('a file that says Blocked or Active has the say', async () => {
+  const rows = await left('says');
+  const head = `${HEAD},Status`;
+  const blocked = rows.map((row, i) => `${row},${i < 2 ? 'Blocked' : 'Active'}`);
+  const same = await imported(app.key, csv(head, ...blocked), 'dataset=says');
+  expect([counted(same), same.problems]).toEqual([{ unchanged: 60 }, []]);
+  const blank = rows.map((row, i) => `${row},${i < 2 ? '' : 'Active'}`);
+  const back = await imported(app.key, csv(head, ...blank), 'dataset=says');
+  expect(counted(back)).toEqual({ reactivated: 2, unchanged: 58 });
+});
+
+test('more returners than the guard allows wait for an approval', async () => {
+  const rows = people('many', 40);
+  await imported(app.key, file(rows), 'dataset=many');
+  for (const night of [1, 2]) {
+    const run = await imported(app.key, file(rows.slice(4 * night)), 'dataset=many&missing=block');
+    if (run.state === 'needs_approval') {
+      await app.key.post(`/imports/${run.id}/apply`);
+      await app.key.get(`/imports/${run.id}/events`);
+    }
+  }
+  const back = await imported(app.key, file(rows), 'dataset=many');
+  expect(back.state).toBe('needs_approval');
+  expect(back.guards.find(({ name }: { name: string }) => name === 'reactivations')).toMatchObject({
+    value: 8,
+    hit: true,
+  });
+  expect(await statusOf('many-0')).toBe('Blocked');
+});
+
+test('a revert of a return blocks again', async () => {
+  const rows = await left('undo');
+  const back = await imported(app.key, file(rows), 'dataset=undo');
+  const undone = await app.key.post(`/imports/${back.id}/revert`);
+  await app.key.get(`/imports/${undone.body.id as string}/events`);
+  expect(await statusOf('undo-0')).toBe('Blocked');
+  expect((await rowsOf(app.key, undone.body.id as string)).map(({ outcome }) => outcome)).toEqual([
+    'blocked',
+    'blocked',
+  ]);
+});
