@@ -111,7 +111,7 @@ export class ImportReportRepository {
       ({ from, where }, index) =>
         `SELECT line FROM (SELECT line FROM ${from} WHERE ${where} AND line > ? ORDER BY line LIMIT ?) AS part${index}`,
     );
-    const query = `SELECT line FROM (${lines.join(' UNION ALL ')}) AS lines ORDER BY line LIMIT ? OFFSET ?`;
+    const query = `SELECT line FROM (${lines.join(' UNION ALL ')}) AS every_line ORDER BY line LIMIT ? OFFSET ?`;
     const params = [...parts.flatMap((part) => [...part.params, after, offset + limit]), limit, offset];
     const found = sql
       ? await sql.query<{ line: number }>(query, params)
