@@ -61,6 +61,8 @@ async function isFound(change: () => Promise<unknown>): Promise<void> {
 
 /** What SQLite can store in place of a text without a reader of texts seeing it. */
 const FORMS = ["{} || char(0) || 'x'", 'CAST({} AS BLOB)', '{} || char(0)'];
+const inForms = (columns: readonly string[]) =>
+  columns.flatMap((column) => FORMS.map((form) => [column, form] as const));
 
 test('every column of the tables is in the lists of this test', async () => {
   const database = databaseOf(app);
@@ -210,14 +212,11 @@ describe('who is behind imports', () => {
     await isFound(() => execute('DELETE FROM audit_runs WHERE run_id = ?', [runs[201]!]));
   });
   if (ENGINE === 'sqlite') {
-    test.each(names(RUNS).flatMap((column) => FORMS.map((form) => [column, form] as const)))(
-      '%s as %s',
-      async (column, form) => {
-        const run = await decided();
-        const value = form.replace('{}', `COALESCE(${column}, 'x')`);
-        await isFound(() => execute(`UPDATE audit_runs SET ${column} = ${value} WHERE run_id = ?`, [run]));
-      },
-    );
+    test.each(inForms(names(RUNS)))('%s as %s', async (column, form) => {
+      const run = await decided();
+      const value = form.replace('{}', `COALESCE(${column}, 'x')`);
+      await isFound(() => execute(`UPDATE audit_runs SET ${column} = ${value} WHERE run_id = ?`, [run]));
+    });
   }
 });
 
@@ -242,16 +241,10 @@ describe('entries of late events', () => {
     await isFound(() => execute('DELETE FROM audit_late_events'));
   });
   if (ENGINE === 'sqlite') {
-    test.each(texts(LATE).flatMap((column) => FORMS.map((form) => [column, form] as const)))(
-      '%s as %s',
-      async (column, form) => {
-        const id = await late();
-        await isFound(() =>
-          execute(`UPDATE audit_late_events SET ${column} = ${form.replace('{}', column)} WHERE id = ?`, [
-            id,
-          ]),
-        );
-      },
-    );
+    test.each(inForms(texts(LATE)))('%s as %s', async (column, form) => {
+      const id = await late();
+      const sql = `UPDATE audit_late_events SET ${column} = ${form.replace('{}', column)} WHERE id = ?`;
+      await isFound(() => execute(sql, [id]));
+    });
   }
 });
