@@ -30,7 +30,7 @@ export type Person = Record<Column, string>;
 
 const FORENAMES = ['Ann', 'José', 'Zoë', 'Bjørn', 'Eve', 'François', 'Grace', 'Jürgen', 'Ida'];
 const SURNAMES = ['Müller', 'Sørensen', 'Núñez', 'Smith', 'Łukasiewicz', 'Weiß', 'Jones', 'Åberg'];
-export const at = (list: readonly string[], index: number): string => list[index % list.length] ?? '';
+const at = (list: readonly string[], index: number): string => list[index % list.length] ?? '';
 const three = (index: number): string => String(index).padStart(3, '0');
 
 /** Somebody of a data set; every tenth is a manager of the nine after them. */

@@ -8,7 +8,7 @@ import type { Guard } from '../../src/import/runs/import-run.js';
 /** Plans of which a few numbers are said, and the rest is quiet. */
 export const LIMITS = new GuardSettings(loadEnv({ NODE_ENV: 'test' })).limits;
 export const of = (count: number) => ({ count, examples: [] });
-export const quiet = (): PlanNumbers => ({
+const quiet = (): PlanNumbers => ({
   rows: 1000,
   errors: of(0),
   activeInScope: 1000,

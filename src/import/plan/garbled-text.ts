@@ -112,7 +112,7 @@ const TWICE =
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Whether a text is UTF-8 that was read with a code page of one byte a letter: `MÃ¼ller`. */
-export function isEncodedTwice(text: string): boolean {
+function isEncodedTwice(text: string): boolean {
   if (!TWICE.test(text)) return false;
   const bytes: number[] = [];
   for (const letter of text) {
