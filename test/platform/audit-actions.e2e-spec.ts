@@ -127,7 +127,21 @@ const WAYS: Record<string, () => Promise<Found>> = {
     await app.app.get(ImportsService).purge();
     return { actor: id, target: id };
   },
+  'import_profile.saved': async () => ({ actor: 'key', target: await profile() }),
+  'import_profile.deleted': async () => {
+    const target = await profile();
+    await key.delete('/import_profiles/audited');
+    return { actor: 'key', target };
+  },
 };
+
+async function profile(): Promise<string> {
+  await key.put('/import_profiles/audited', { columns: { Key: 'ExternalId' } });
+  const rows = await databaseOf(app).query<{ id: string }>(
+    "SELECT id FROM import_profiles WHERE name = 'audited'",
+  );
+  return rows[0]?.id ?? '';
+}
 
 async function blocked(): Promise<string> {
   const { uuid } = await create(key);
