@@ -55,7 +55,7 @@ export class LeanAdapter extends ExpressAdapter {
 
   /** No proxy is trusted: the address of a client is that of its connection. */
   trustNobody(): void {
-    this.addressOf((request) => normalAddress(request.socket.remoteAddress ?? ''));
+    this.addressOf(peerOf);
   }
 
   /**
@@ -64,9 +64,8 @@ export class LeanAdapter extends ExpressAdapter {
    */
   trustProxies(): void {
     const ofExpress = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
-    const claimed = (each: Request): string => String(ofExpress?.get?.call(each));
-    const connection = (each: Request): string | undefined => normalAddress(each.socket.remoteAddress ?? '');
-    this.addressOf((each) => normalAddress(claimed(each)) ?? connection(each));
+    const claimed = (each: Request): string => (hasPeer(each) ? String(ofExpress?.get?.call(each)) : '');
+    this.addressOf((each) => normalAddress(claimed(each)) ?? peerOf(each));
     this.forwarded = (each) =>
       each.headers['x-forwarded-for'] === undefined || normalAddress(claimed(each)) !== undefined
         ? undefined
@@ -138,4 +137,15 @@ export class LeanAdapter extends ExpressAdapter {
       },
     });
   }
+}
+
+interface Connected {
+  socket: { remoteAddress?: string | undefined } | null;
+}
+
+/** Node.js takes the connection away where a client breaks off an upload. */
+const hasPeer = ({ socket }: Connected): boolean => socket !== null;
+
+function peerOf({ socket }: Connected): string | undefined {
+  return normalAddress(socket?.remoteAddress ?? '');
 }

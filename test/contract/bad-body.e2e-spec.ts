@@ -108,7 +108,7 @@ const LARGER: [string, string | Uint8Array, Record<string, string>][] = [
 
 describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ method, path }) => {
   const send = (body?: string | Uint8Array, headers: Record<string, string> = {}): Promise<Answer> =>
-    app.key.send(method, path.replace('{user_id}', target.uuid), body, headers);
+    app.key.send(method, path.replace('{user_id}', target.uuid).replace('{name}', 'nightly'), body, headers);
 
   test.each(BODIES)('refuses %s as %s', async (what, usual, body, headers = {}) => {
     const code = (isLogin(path) ? OF_A_LOGIN[what] : undefined) ?? usual;
