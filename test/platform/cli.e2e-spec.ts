@@ -70,7 +70,7 @@ test('exit codes: some or all rows failed, refused, parked, approved, planned', 
   expect([refused.code, /1 +empty_file +The file has a header/.test(refused.out)]).toEqual([2, true]);
   const blocked = fileOf('blocked.csv', ...rows.map((row) => row.replace('Active', 'Blocked')));
   const parked = await rollcall(['import', blocked]);
-  expect([parked.code, /deactivations +8 +5/.test(parked.out)]).toEqual([2, true]);
+  expect([parked.code, /deactivations: 8, limit 3\./.test(parked.out)]).toEqual([2, true]);
   const approved = await rollcall(['import', blocked, '--approve']);
   expect([approved.code, /blocked +8/.test(approved.out)]).toEqual([0, true]);
 });

@@ -28,3 +28,17 @@ test.each(['1', 'loopback', '127.0.0.0/8'])(
     expect(await guesses({ TRUST_PROXY: proxy })).toEqual([401, 401, 401, 401, 429]);
   },
 );
+
+test.each([{}, { TRUST_PROXY: '1' }])(
+  'with %j a request whose connection is gone has no address',
+  async (settings) => {
+    const app = await TestApp.start(settings);
+    try {
+      const { request } = app.app.getHttpAdapter().getInstance() as { request: object };
+      const gone = Object.assign(Object.create(request) as object, { socket: null, headers: {} });
+      expect(Reflect.get(gone, 'ip')).toBeUndefined();
+    } finally {
+      await app.end();
+    }
+  },
+);
