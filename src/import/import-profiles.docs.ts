@@ -102,7 +102,7 @@ export const DocPutProfile = () =>
     }),
     ApiResponse({ status: 200, description: 'The profile.', type: ImportProfileDto }),
     Secured(),
-    ChangeBodyProblems(),
+    ChangeBodyProblems('wrong_state'),
   );
 
 export const DocDeleteProfile = () =>

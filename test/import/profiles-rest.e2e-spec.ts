@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
 import { TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { csv, upload } from '../support/imports.js';
-import { databaseOf, fieldErrorsOf } from '../support/people.js';
+import { databaseOf, fieldErrorsOf, inSeconds } from '../support/people.js';
 
 /** Profiles over REST. */
 let app: TestApp;
@@ -44,6 +45,20 @@ describe('saved profiles', () => {
     await app.key.delete('/import_profiles/canvas');
     expect((await app.key.get('/import_profiles/canvas')).body).toEqual(ready);
     expect((await app.key.delete('/import_profiles/canvas')).status).toBe(404);
+  });
+
+  test('are at most 200', async () => {
+    const rows = Array.from({ length: 200 }, (_, index) => [`many-${index}`, uuidv7()] as const);
+    for (const [name, id] of rows) {
+      await databaseOf(app).execute(
+        "INSERT INTO import_profiles (name, id, document, created, updated) VALUES (?, ?, '{}', ?, ?)",
+        [name, id, inSeconds(0), inSeconds(0)],
+      );
+    }
+    const { status, body } = await app.key.put('/import_profiles/one-more', { columns: COLUMNS });
+    expect([status, body.code]).toEqual([409, 'wrong_state']);
+    await databaseOf(app).execute("DELETE FROM import_profiles WHERE name LIKE 'many-%'");
+    expect((await save('one-more', { columns: COLUMNS })).status).toBe(200);
   });
 
   test('are recorded in the audit', async () => {

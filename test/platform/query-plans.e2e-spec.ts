@@ -44,6 +44,10 @@ const WALKS: [RegExp, string][] = [
     /^SELECT COUNT\(\*\) AS n FROM \(SELECT 1 FROM .* LIMIT 10000\) AS part/,
     'what is too broad: 10,000 matches of each part',
   ],
+  [
+    /FROM import_profiles$|FROM import_profiles ORDER BY name$/,
+    'all profiles, of which there are at most 200',
+  ],
   [/COUNT\(\*\) AS count FROM sessions/, 'an exact number costs its matches: sessions that live'],
   [/COUNT\(\*\) AS count FROM import_rows/, 'an exact number costs its matches: rows of one import'],
 ];

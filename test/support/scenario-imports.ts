@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { ImportStore } from '../../src/import/file/import-store.js';
 import type { TestApp } from './app.js';
 import type { Client } from './client.js';
@@ -45,6 +46,21 @@ export async function importEverything(app: TestApp): Promise<void> {
   await cancel(app);
   await giveUp(app);
   await read(key, planned.id);
+  await profiles(key);
+  await app.app.get(ImportRunsRepository).untold(20); // what NOTIFY_URL and NOTIFY_COMMAND ask for
+}
+
+async function profiles(key: Client): Promise<void> {
+  const save = (dataset: string) =>
+    key.put('/import_profiles/nightly', { dataset, columns: { Key: 'ExternalId' } });
+  await ok(save('people'));
+  await ok(save('others'));
+  await imported(key, csv('Key,Username,Email', 'n1,n1,n1@example.org'), 'profile=nightly');
+  await ok(key.get('/import_profiles?limit=1&offset=1'));
+  const sample = csv('Key,Username', 'n1,n1');
+  await ok(key.send('POST', '/imports/preview?profile=nightly', sample, { 'content-type': 'text/csv' }));
+  await ok(key.get('/import_profiles/nightly'));
+  await ok(key.delete('/import_profiles/nightly'), 204);
 }
 
 /** Users that existed before: taken over, claimed without another change, in conflict. */

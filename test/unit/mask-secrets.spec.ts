@@ -112,9 +112,17 @@ test('a line of JSON stays one', () => {
 test.each(['a', 'aA', 'rollcall_', 'rollcall_0123456789ab_', '%', '%25', '%61', '-_', 'A.'])(
   'a long text of %j takes no longer than its characters',
   (part) => {
-    const text = part.repeat(Math.ceil(200_000 / part.length));
-    const started = performance.now();
-    withoutSecrets(text);
-    expect(performance.now() - started).toBeLessThan(250);
+    /** The best of five: what else the machine does only adds. */
+    const millis = (characters: number): number => {
+      const text = part.repeat(Math.ceil(characters / part.length));
+      const times = Array.from({ length: 5 }, () => {
+        const started = performance.now();
+        withoutSecrets(text);
+        return performance.now() - started;
+      });
+      return Math.min(...times);
+    };
+    // Eight times the characters: 64 times the time, if it grew with their square.
+    expect(millis(400_000) / Math.max(0.5, millis(50_000))).toBeLessThan(24);
   },
 );

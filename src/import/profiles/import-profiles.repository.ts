@@ -27,6 +27,11 @@ export class ImportProfilesRepository {
     return row && toSaved(row);
   }
 
+  async count(tx: Sql): Promise<number> {
+    const row = await tx.first<{ count: number }>('SELECT COUNT(*) AS count FROM import_profiles');
+    return row?.count ?? 0;
+  }
+
   /** By name. */
   async list(): Promise<SavedProfile[]> {
     const rows = await this.database.query<ImportProfileEntity>(`${SELECT} ORDER BY name`);

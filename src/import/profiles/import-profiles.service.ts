@@ -9,6 +9,7 @@ import { ProblemError, validationFailed } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
 import { nearest } from '../../common/nearest.js';
 import { now } from '../../common/time.js';
+import type { Sql } from '../../database/engine/sql.js';
 import { TransactionRunner } from '../../database/transaction-runner.js';
 import { UserSettings } from '../../users/input/user-settings.js';
 import { PROFILE_NAME } from '../runs/import-options.js';
@@ -20,6 +21,9 @@ import { READY_PROFILES } from './ready-profiles.js';
 
 /** Characters of a profile as JSON: runs keep it. */
 const MAX_DOCUMENT = 64 * 1024;
+
+/** Saved profiles: a list, and the search for the one of a file, read all of them. There are not so many sources. */
+const MAX_PROFILES = 200;
 
 /** A profile that can be used: one that was saved, or one that ships with the service. */
 export interface KnownProfile {
@@ -89,7 +93,8 @@ export class ImportProfiles {
   /**
    * Saves a profile under a name.
    * @throws ProblemError `validation_failed`; `insufficient_scope` for a key that may not import its data set, or that of
-   * the profile it replaces, or has not all data sets where the profile has a pattern, because that chooses its files.
+   * the profile it replaces, or has not all data sets where the profile has a pattern, because that chooses its files;
+   * `wrong_state` for one more than MAX_PROFILES.
    */
   async put(name: string, document: JsonObject, caller: Caller): Promise<KnownProfile> {
     const profile = this.checked(document);
@@ -99,12 +104,22 @@ export class ImportProfiles {
       if (before) assertMay(caller, before.profile);
       const saved: SavedProfile = { name, profile, id: before?.id ?? randomUUID(), updated: now() };
       if (before) await this.saved.replace(tx, name, profile);
-      else await this.saved.insert(tx, saved);
+      else await this.insert(tx, saved);
       const changes = [{ field: 'name', new: name }, ...changesOf(before?.profile, profile)];
       const target = { kind: 'import_profile', id: saved.id } as const;
       await this.audit.record(tx, caller, [{ action: 'import_profile.saved', target, changes }]);
       return { name, profile, updated: saved.updated };
     }, caller);
+  }
+
+  private async insert(tx: Sql, profile: SavedProfile): Promise<void> {
+    if ((await this.saved.count(tx)) >= MAX_PROFILES) {
+      throw new ProblemError(
+        'wrong_state',
+        `There are ${MAX_PROFILES} profiles; delete one that no source needs.`,
+      );
+    }
+    await this.saved.insert(tx, profile);
   }
 
   /** @returns whether there was one. @throws ProblemError `insufficient_scope` as `put`. */
