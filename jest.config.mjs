@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 
 /**
  * The same end-to-end files run on every engine: `sqlite` always, `mariadb` where TEST_DATABASE_URL names a server
@@ -51,5 +52,7 @@ export default {
   // Node.js never frees the modules of a tested file, some 20 MB each: one process for all files would get slower and run
   // out of memory. With a limit Jest uses workers on any machine, and replaces those above it.
   workerIdleMemoryLimit: '1GB',
+  // Most tests wait for processes and timers: with Jest's default, one worker on two cores, half of the machine is idle.
+  maxWorkers: Math.max(2, availableParallelism()),
   projects: [unit, ...engines().map(engine)],
 };
