@@ -40,7 +40,7 @@ describe('the checker on a service whose database was changed by hand', () => {
         target = await startTarget('sqlite');
         const file = join(target.instances[0]!.folder, 'rollcall.sqlite');
         const plant = (): void => {
-          const database = new Database(file);
+          const database = new Database(file, { timeout: 10_000 }); // the service writes beside it
           expect(database.prepare(sql).run().changes).toBeGreaterThan(0);
           database.close();
         };

@@ -18,14 +18,23 @@ test('no text becomes code', () => {
   expect(filesWith(/\beval\(|new Function\(|from 'node:vm'|Function\(['"`]/)).toEqual([]);
 });
 
-test('the only other programs that run are those of the service itself, without a shell', () => {
-  expect(filesWith(/node:child_process|node:worker_threads/)).toEqual(['database/engine/lane-process.ts']);
-  const lane = sources.find(({ file }) => file === 'database/engine/lane-process.ts')?.text ?? '';
-  expect(/import \{(.*)\} from 'node:child_process'/.exec(lane)?.[1]).toMatch(/^ type ChildProcess, fork $/);
+/** Sends alerts to where the operator's settings say. */
+const ALERTS = 'import/alerts/alert-sender.service.ts';
+const OWN_PROGRAMS = ['database/engine/lane-process.ts', 'database/migrate-beside.ts'];
+
+test('the only other programs that run are those of the service itself and NOTIFY_COMMAND, without a shell', () => {
+  expect(filesWith(/node:child_process|node:worker_threads/)).toEqual([...OWN_PROGRAMS, ALERTS]);
+  const imported = (file: string): string | undefined => {
+    const text = sources.find((source) => source.file === file)?.text ?? '';
+    return /import \{(.*)\} from 'node:child_process'/.exec(text)?.[1];
+  };
+  for (const file of OWN_PROGRAMS) expect(imported(file)).toMatch(/^( type ChildProcess,)? fork $/);
+  expect(imported(ALERTS)).toBe(' spawn ');
+  expect(filesWith(/\bshell:/)).toEqual([]);
 });
 
-test('nothing but the database is connected to', () => {
-  expect(filesWith(/\bfetch\(|node:dgram|node:http2|from '(undici|axios|got)'/)).toEqual([]);
+test('nothing but the database and NOTIFY_URL is connected to', () => {
+  expect(filesWith(/\bfetch\(|node:dgram|node:http2|from '(undici|axios|got)'/)).toEqual([ALERTS]);
   expect(
     filesWith(/import \{[^}]*\b(request|get|connect|createConnection)\b[^}]*\} from 'node:(https?|net|tls)'/),
   ).toEqual([]);
