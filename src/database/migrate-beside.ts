@@ -14,7 +14,9 @@ export interface Refusal {
  * @throws Error with the message of `migrateAtStart`, or how the process has ended.
  */
 export async function migrateBeside(program: string): Promise<void> {
-  const child = fork(program, { execArgv: ownFlags() });
+  // Not the streams of this process: Node.js would make them blocking when the child ends, and so the log of the service.
+  const child = fork(program, { execArgv: ownFlags(), stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  child.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk));
   let refusal: string | undefined;
   child.on('message', (message: unknown) => {
     if (isRefusal(message)) ({ refusal } = message);
