@@ -51,6 +51,7 @@ class PreviewRowDto {
   @ApiProperty({
     type: 'object',
     additionalProperties: FIELD_VALUE,
+    maxProperties: 200,
     example: { external_id: 'HR-20001', username: 'ada.king' },
     description:
       'As the API takes them, and `manager`, an ExternalId. Fields that the file does not name are left out.',

@@ -41,7 +41,7 @@ export class ProfileInput extends ImportOptions {
 
   @ApiPropertyOptional({
     type: 'object',
-    additionalProperties: { type: 'object', additionalProperties: texts(MAX_WORD) },
+    additionalProperties: { type: 'object', additionalProperties: texts(MAX_WORD), maxProperties: MAX_WORDS },
     maxProperties: MAX_COLUMNS,
     example: { State: { employed: 'Active', '*': 'Blocked' } },
     description:
