@@ -75,7 +75,7 @@ export function readHeader(
 function headerFaults(
   names: readonly string[],
   header: Header,
-  { ignore_unknown_columns: any }: { ignore_unknown_columns: boolean },
+  { ignore_unknown_columns: ignoresUnknown }: { ignore_unknown_columns: boolean },
 ): FileFault[] {
   const faults: FileFault[] = [];
   if (names.length > MAX_COLUMNS) {
@@ -87,7 +87,7 @@ function headerFaults(
     faults.push({ code: 'missing_column', message });
   }
   for (const [index, name] of names.entries()) {
-    const fault = columnFault(name, index, names, header, any);
+    const fault = columnFault(name, index, names, header, ignoresUnknown);
     if (fault) faults.push(fault);
   }
   return faults.slice(0, MAX_FAULTS);
@@ -98,7 +98,7 @@ function columnFault(
   index: number,
   names: readonly string[],
   header: Header,
-  anyName: boolean,
+  ignoresUnknown: boolean,
 ): FileFault | undefined {
   if (name.trim().startsWith('_')) return undefined;
   if (PASSWORDS.has(headerKey(name))) {
@@ -106,7 +106,7 @@ function columnFault(
     return { code: 'password_column', message };
   }
   const column = header[index];
-  if (!column) return anyName ? undefined : { code: 'unknown_column', message: unknown(name) };
+  if (!column) return ignoresUnknown ? undefined : { code: 'unknown_column', message: unknown(name) };
   const first = header.indexOf(column);
   if (first === index) return undefined;
   const both = `The columns ${quoted(names[first] ?? '')} and ${quoted(name)} both mean ${column.name}`;
