@@ -5,7 +5,7 @@
 const house = [
   ['.'],
   ['cluster', 'cli', 'setup', 'status'],
-  ['import'],
+  ['import', 'scim'],
   ['auth'],
   ['scim'],
   ['users'],

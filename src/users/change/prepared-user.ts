@@ -2,8 +2,9 @@ import { Changes } from '../../common/changes.js';
 import { type UserPatch, newUser, patched } from '../input/user-rules.js';
 import { type Identifier, identifiersOf } from '../model/keys.js';
 import type { UserEntity } from '../model/user.entity.js';
-import type { UserWordEntity } from '../model/user-lookups.entity.js';
+import type { UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { type User, differences, toRow } from '../model/user.js';
+import { valueRows } from '../model/values.js';
 import { wordRows } from '../model/words.js';
 
 /**
@@ -15,6 +16,7 @@ export interface PreparedUser {
   row: UserEntity;
   identifiers: readonly Identifier[];
   words: readonly UserWordEntity[];
+  values: readonly UserValueEntity[];
   /** What its audit row says. */
   changes: Changes;
 }
@@ -29,6 +31,7 @@ export function prepareUser(uuid: string, patch: UserPatch, changes?: Changes): 
     row: toRow(user),
     identifiers: identifiersOf(user),
     words: wordRows(user),
+    values: valueRows(user),
     changes: changes ?? Changes.of(differences(undefined, user)),
   };
 }

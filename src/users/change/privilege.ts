@@ -1,7 +1,7 @@
 import type { Actor } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import { datasetScope } from '../../access/scopes.js';
-import { WEBMASTER } from '../../access/roles.js';
+import { isWebmasterUser } from '../input/user-rules.js';
 import { type User, differences } from '../model/user.js';
 import type { Failure } from './failure.js';
 
@@ -28,7 +28,7 @@ export function privilegeFailure(actor: Actor, before: User | undefined, after: 
   if (before && dataset && !hasScope(actor, datasetScope(dataset)) && differences(before, after).length > 0)
     return foreignDataset(dataset);
   if (hasScope(actor, 'webmasters')) return undefined;
-  const concerned = [before, after].some((user) => user?.roles.includes(WEBMASTER));
+  const concerned = [before, after].some((user) => user && isWebmasterUser(user));
   const changes = !before || differences(before, after).length > 0;
   return concerned && changes ? NEEDS_WEBMASTERS : undefined;
 }

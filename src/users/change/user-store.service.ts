@@ -8,10 +8,11 @@ import { isActiveWebmaster } from '../input/user-rules.js';
 import type { JudgedChange, Outcome } from './change-set.js';
 import type { Claim } from './claim.js';
 import { type PreparedUser, createdAt } from './prepared-user.js';
-import type { User } from '../model/user.js';
-import type { UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
+import { type User, rolesOf } from '../model/user.js';
+import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { endsSessions } from '../input/user-rules.js';
-import { WORDED, wordRows } from '../model/words.js';
+import { valueRows } from '../model/values.js';
+import { hasSameWords, wordRows } from '../model/words.js';
 import { type Counted } from '../counts/user-counts.repository.js';
 import { UserCounts } from '../counts/user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
@@ -72,10 +73,11 @@ export class UserStore {
     await this.repository.moveIdentifiers(tx, released, taken);
 
     await this.repository.moveRoles(tx, {
-      gone: written.flatMap(({ before, user }) => (before ? roleRows(before, user.roles) : [])),
-      added: written.flatMap(({ before, user }) => roleRows(user, before?.roles)),
+      gone: written.flatMap(({ before, user }) => (before ? roleRows(before, rolesOf(user)) : [])),
+      added: written.flatMap(({ before, user }) => roleRows(user, before && rolesOf(before))),
     });
     await this.repository.moveWords(tx, wordMoves(written));
+    await this.repository.moveValues(tx, valueMoves(written));
   }
 
   private async endSessions(tx: Sql, written: readonly Written[], caller: Caller): Promise<void> {
@@ -92,8 +94,10 @@ export class UserStore {
 }
 
 /** Rows for the roles of a user that are not among `others`. */
-const roleRows = ({ uuid, roles }: User, others: readonly string[] = []): UserRoleEntity[] =>
-  roles.filter((role) => !others.includes(role)).map((role) => ({ role, user_uuid: uuid }));
+const roleRows = (user: User, others: readonly string[] = []): UserRoleEntity[] =>
+  rolesOf(user)
+    .filter((role) => !others.includes(role))
+    .map((role) => ({ role, user_uuid: user.uuid }));
 
 /** Only rows that differ are written. */
 function wordMoves(written: readonly Written[]) {
@@ -102,7 +106,7 @@ function wordMoves(written: readonly Written[]) {
   const changed: UserWordEntity[] = [];
   for (const { before, prepared, user } of written) {
     if (prepared) added.push(...prepared.words);
-    if (!before || WORDED.every((field) => before[field] === user[field])) continue;
+    if (!before || hasSameWords(before, user)) continue;
     const old = new Map(wordRows(before).map((row) => [row.word, row]));
     for (const row of wordRows(user)) {
       const same = old.get(row.word);
@@ -112,6 +116,20 @@ function wordMoves(written: readonly Written[]) {
     gone.push(...old.values());
   }
   return { gone, added, changed };
+}
+
+/** Users whose attributes stay cost nothing. */
+function valueMoves(written: readonly Written[]) {
+  const gone: UserValueEntity[] = [];
+  const added: UserValueEntity[] = [];
+  for (const { before, prepared, user } of written) {
+    if (prepared) added.push(...prepared.values);
+    if (!before || before.attributes === user.attributes) continue;
+    const old = new Map(valueRows(before).map((row) => [`${row.attribute} ${row.value_key}`, row]));
+    added.push(...valueRows(user).filter((row) => !old.delete(`${row.attribute} ${row.value_key}`)));
+    gone.push(...old.values());
+  }
+  return { gone, added };
 }
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { JsonText } from '../../common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { selectIn } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
@@ -12,10 +11,15 @@ export interface Managed {
   uuid: string;
   external_id: string;
   status: string;
-  roles: JsonText<readonly string[]>;
+  /** By its own roles or by a group. */
+  isWebmaster: boolean;
   version: number;
   managed_part: string | null;
 }
+
+/** As `rolesOf`: among the user's own roles or those of its groups. */
+const HOLDS_ROLE = "(roles LIKE ? OR COALESCE(group_roles, '') LIKE ?)";
+const NAMES_WEBMASTER = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 
 const COLUMNS = USER_COLUMNS.join(', ');
 
@@ -45,11 +49,12 @@ export class UserDirectoryRepository {
    * index, by which each page costs the whole table.
    */
   async managed({ dataset }: UserScope, after: string, limit: number): Promise<Managed[]> {
-    return this.database.query<Managed>(
-      `SELECT uuid, external_id, status, roles, version, managed_part FROM users
+    const rows = await this.database.query<Omit<Managed, 'isWebmaster'> & { webmaster: number | boolean }>(
+      `SELECT uuid, external_id, status, ${HOLDS_ROLE} AS webmaster, version, managed_part FROM users
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
-      [dataset, after, limit],
+      [...NAMES_WEBMASTER, dataset, after, limit],
     );
+    return rows.map(({ webmaster, ...user }) => ({ ...user, isWebmaster: Boolean(webmaster) }));
   }
 
   /** Of the next users of a data set behind a uuid: how many of the part are active and no Webmasters, and who is the last one. */
@@ -59,9 +64,9 @@ export class UserDirectoryRepository {
     limit: number,
   ): Promise<{ count: number; last: string | null }> {
     const row = await this.database.first<{ count: number | string | null; last: string | null }>(
-      `SELECT SUM(CASE WHEN status = 'Active' AND COALESCE(managed_part, '') = ? AND roles NOT LIKE ? THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
-       FROM (SELECT uuid, status, roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS part`,
-      [part ?? '', `%"${WEBMASTER}"%`, dataset, after, limit],
+      `SELECT SUM(CASE WHEN status = 'Active' AND COALESCE(managed_part, '') = ? AND NOT ${HOLDS_ROLE} THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
+       FROM (SELECT uuid, status, roles, group_roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS part`,
+      [part ?? '', ...NAMES_WEBMASTER, dataset, after, limit],
     );
     return { count: Number(row?.count ?? 0), last: row?.last ?? null };
   }

@@ -9,8 +9,21 @@ const MAX_KEY = 255;
  * folded. Accents count: `José` and `Jose` are two people.
  */
 export function loginKey(text: string): string {
+  return bounded(folded(text));
+}
+
+/**
+ * The key by which attributes of identity providers are looked up: as `loginKey`, cut to its column and without what no
+ * column holds. Equal texts have equal keys, a text begins with the key of its beginning, and different texts may share
+ * one: who looks up by it compares the text itself afterwards.
+ */
+export function valueKey(text: string): string {
+  return truncated(folded(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
+}
+
+function folded(text: string): string {
   const collapsed = normalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
-  return bounded(normalForm(caseFold(collapsed), 'NFKC'));
+  return normalForm(caseFold(collapsed), 'NFKC');
 }
 
 /** The key by which external ids and authnames are equal: NFC and trimmed, case-sensitive. */
