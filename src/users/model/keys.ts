@@ -9,8 +9,13 @@ const MAX_KEY = 255;
  * folded. Accents count: `José` and `Jose` are two people.
  */
 export function loginKey(text: string): string {
+  return bounded(loginForm(text));
+}
+
+/** The login key before its length is bounded: its parts compare too. */
+export function loginForm(text: string): string {
   const collapsed = normalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
-  return bounded(normalForm(caseFold(collapsed), 'NFKC'));
+  return normalForm(caseFold(collapsed), 'NFKC');
 }
 
 /** The key by which external ids and authnames are equal: NFC and trimmed, case-sensitive. */
