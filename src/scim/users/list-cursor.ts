@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { ProblemError } from '../../common/errors.js';
 import { isCleanText } from '../../common/text.js';
 import { isUuid } from '../../common/uuid.js';
+import { type ListQuery, cursorOf, positionIn } from '../protocol/list.js';
 
 /** The place behind the last user of a page: it says where to go on, and so it never expires. */
 export interface ListCursor {
@@ -11,38 +11,33 @@ export interface ListCursor {
   uuid: string;
 }
 
-const digest = (fingerprint: string): string =>
-  createHash('sha256').update(fingerprint).digest('base64url').slice(0, 16);
+type List = Pick<ListQuery, 'fingerprint'>;
 
-/** @param fingerprint filter and order of the list, which stay the same from page to page. */
-export function encodeCursor({ segment, key, uuid }: ListCursor, fingerprint: string): string {
-  return Buffer.from(JSON.stringify([digest(fingerprint), segment, key, uuid])).toString('base64url');
+const MAX_KEY = 10_000;
+
+export function encodeCursor({ segment, key, uuid }: ListCursor, list: List): string {
+  return cursorOf(list, [String(segment), JSON.stringify(key), uuid]);
 }
 
-/** undefined for the empty cursor, which begins. @throws ProblemError `invalid_cursor` for one of another list. */
-export function decodeCursor(text: string, fingerprint: string): ListCursor | undefined {
+/** undefined for the empty cursor, which begins. @throws ProblemError `invalid_cursor` for one that is none of this list. */
+export function decodeCursor(text: string, list: List): ListCursor | undefined {
   if (text === '') return undefined;
-  const [list, segment, key, uuid] = parse(text);
-  const isOurs =
-    list === digest(fingerprint) &&
-    (segment === 0 || segment === 1) &&
-    isKey(key) &&
-    typeof uuid === 'string' &&
-    isUuid(uuid);
-  if (isOurs) return { segment, key, uuid: uuid.toLowerCase() };
+  const [segment = '', key = '', uuid = ''] = positionIn(text, list);
+  const parsed = parse(key);
+  if (/^[01]$/.test(segment) && isKey(parsed) && isUuid(uuid))
+    return { segment: Number(segment), key: parsed, uuid: uuid.toLowerCase() };
   throw new ProblemError('invalid_cursor', 'cursor is not one of this list, with this filter and order.');
 }
 
 function isKey(key: unknown): key is ListCursor['key'] {
   if (key === null || (typeof key === 'number' && Number.isFinite(key))) return true;
-  return typeof key === 'string' && key.length <= 2048 && isCleanText(key, { newlines: true });
+  return typeof key === 'string' && key.length <= MAX_KEY && isCleanText(key, { newlines: true });
 }
 
-function parse(text: string): unknown[] {
+function parse(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return Array.isArray(value) ? (value as unknown[]) : [];
+    return JSON.parse(text);
   } catch {
-    return [];
+    return undefined;
   }
 }

@@ -13,7 +13,7 @@ import { type ListCursor, decodeCursor, encodeCursor } from './list-cursor.js';
 import { type Hit, OPERATORS, type Scope, ScimUserRepository } from './scim-user.repository.js';
 import { ScimUserView } from './scim-user-view.service.js';
 import { type ListOrder, BY_CREATION, indexOrder, ofFew } from './user-order.js';
-import { type Match, UserScan, comparing, inOrder } from './user-scan.service.js';
+import { type Match, UserScan, comparing } from './user-scan.service.js';
 import { hidesOperators } from './visibility.js';
 
 /** The query of a list, or the body of `.search`, by the names of RFC 7644; none of them has been read yet. */
@@ -73,7 +73,7 @@ export class ScimUserList {
       resources: await this.view.all(users, query.projection),
       ...(total !== undefined && { totalResults: total }),
       ...(query.cursor === undefined && { startIndex: query.startIndex }),
-      ...(next && { nextCursor: encodeCursor(next, query.fingerprint) }),
+      ...(next && { nextCursor: encodeCursor(next, query) }),
     });
   }
 
@@ -104,7 +104,7 @@ export class ScimUserList {
       plan,
       scope: { source: plan.source, tests },
       order: query.sortBy ? indexOrder(query.sortBy, query.descending) : BY_CREATION,
-      cursor: query.cursor === undefined ? undefined : decodeCursor(query.cursor, query.fingerprint),
+      cursor: query.cursor === undefined ? undefined : decodeCursor(query.cursor, query),
       hidesOperators: hides,
     };
   }
@@ -198,7 +198,7 @@ export class ScimUserList {
     const uuids = page.map(({ uuid }) => uuid);
     const last = start >= 0 && start + query.count < matches.length ? page.at(-1) : undefined;
     return {
-      users: inOrder(await this.repository.users(uuids), uuids),
+      users: await this.scan.usersOf(uuids),
       total: matches.length,
       next: query.cursor !== undefined && last ? { segment: 0, ...last } : undefined,
     };

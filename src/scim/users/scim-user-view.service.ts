@@ -3,7 +3,7 @@ import type { Sql } from '../../database/engine/sql.js';
 import type { User } from '../../users/model/user.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/json.js';
-import { type Projection, projection } from '../protocol/projection.js';
+import { Projection } from '../protocol/projection.js';
 import { ScimUserRepository } from './scim-user.repository.js';
 import { locationOf, toResource } from './user.mapping.js';
 
@@ -24,7 +24,7 @@ export class ScimUserView {
   /** @throws ProblemError `invalid_value` where both parameters are set: before anything is written. */
   of(parameters: ViewParameters): (user: User, sql?: Sql) => Promise<ScimObject> {
     const { attributes, excludedAttributes } = parameters;
-    const shown = projection(this.resources.user, { attributes, excludedAttributes });
+    const shown = new Projection(this.resources.user, { attributes, excludedAttributes });
     return async (user, sql) => {
       const [resource = {}] = await this.all([user], shown, sql);
       return resource;

@@ -106,19 +106,18 @@ export class ScimUserRepository {
     return rows.map((row) => ({ key: row.page_key, user: toUser(row) }));
   }
 
-  /** The first `limit` users in the order of their creation, as their ids. */
+  /** The first `limit` users in the order of their creation: ids and times. */
   async candidates(
     { source, tests }: Scope,
     limit: number,
     signal: AbortSignal | undefined,
-  ): Promise<string[]> {
+  ): Promise<{ uuid: string; created: string }[]> {
     const { sql, params } = where(tests);
-    const rows = await this.select<{ uuid: string }>(
+    return this.select(
       signal,
-      `SELECT u.uuid FROM ${from(source)} WHERE ${sql} ORDER BY u.created, u.uuid LIMIT ?`,
+      `SELECT u.uuid, u.created FROM ${from(source)} WHERE ${sql} ORDER BY u.created, u.uuid LIMIT ?`,
       [...(source?.params ?? []), ...params, limit],
     );
-    return rows.map(({ uuid }) => uuid);
   }
 
   private select<T extends object>(

@@ -3,7 +3,6 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { type FieldError, ProblemError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
 import { normalForm } from '../../common/text.js';
 import { now } from '../../common/time.js';
 import { isUuid } from '../../common/uuid.js';
@@ -25,7 +24,7 @@ import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
 import { Deviations, profileOf } from '../http/deviations.js';
 import { quoted } from '../protocol/errors.js';
-import { type ValueError, readResource } from '../protocol/input.js';
+import { readResource } from '../protocol/input.js';
 import { readPatch } from '../protocol/patch-steps.js';
 import { type Edit, type ReadEdit, assertNone, editOf, readEdit, toPatch } from './user-edit.js';
 import { scimNameOf, toFields, toResource } from './user.mapping.js';
@@ -37,7 +36,7 @@ interface Change {
   /** The user as the request wants it. */
   want: (current: User) => Wanted;
   /** What in the request suits no attribute. */
-  wrong: readonly ValueError[];
+  wrong: readonly FieldError[];
   /** Whether it says anything of the password, which is hashed before the transaction. */
   touchesPassword: boolean;
 }
@@ -86,8 +85,9 @@ export class ScimUsers {
   async replace(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
     const profile = profileOf(caller.actor);
-    const want = (user: User): Wanted => replaced(toResource(user, ''), read, profile);
-    const wrong = [...read.errors, ...mismatch(body, id)];
+    const want = (user: User): Wanted =>
+      replaced(toResource(user, ''), read, this.resources.user, profile);
+    const wrong = [...read.errors, ...mismatch(read.id, id)];
     const touchesPassword = 'password' in read.resource || read.unassigned.has('password');
     return this.change(id, { want, wrong, touchesPassword }, caller, ifVersions);
   }
@@ -102,7 +102,7 @@ export class ScimUsers {
     };
     const steps = readPatch(body, options);
     const want = (user: User): Wanted => patchedBy(toResource(user, ''), steps, options, profile);
-    const touchesPassword = steps.some(({ path }) => path.attribute.name === 'password');
+    const touchesPassword = steps.some(({ target }) => target.attribute.name === 'password');
     return this.change(id, { want, wrong: [], touchesPassword }, caller, ifVersions);
   }
 
@@ -209,8 +209,7 @@ function visible(user: User | undefined, id: string, { actor }: Caller): User {
 }
 
 /** The id in a body must be that of the path. */
-function mismatch(body: unknown, id: string): ValueError[] {
-  const sent = isObject(body) ? Object.entries(body).find(([name]) => name.toLowerCase() === 'id')?.[1] : undefined;
-  const isSame = typeof sent !== 'string' || sent === '' || sent.toLowerCase() === id.toLowerCase();
-  return isSame ? [] : [{ path: 'id', message: 'must be the id of the path' }];
+function mismatch(sent: string | undefined, id: string): FieldError[] {
+  const isSame = sent === undefined || sent === '' || sent.toLowerCase() === id.toLowerCase();
+  return isSame ? [] : [{ field: 'id', code: 'uuid_mismatch', message: 'must be the id of the path' }];
 }

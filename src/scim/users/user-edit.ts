@@ -9,7 +9,6 @@ import {
 } from '../../users/input/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { User } from '../../users/model/user.js';
-import type { ValueError } from '../protocol/input.js';
 import type { ScimValue } from '../protocol/json.js';
 import { type Fields, scimNameOf } from './user.mapping.js';
 
@@ -74,18 +73,18 @@ export function readEdit(
   edit: Edit,
   current: User,
   isNew: boolean,
-  wrong: readonly ValueError[],
+  wrong: readonly FieldError[],
   settings: RuleSettings,
 ): ReadEdit {
   const type = isNew ? NewUserInput : UserInput;
   const { value, errors } = readInput<UserInput>(type, edit.input);
   errors.push(...settle(value, errors, settings));
   const named = brokenRules(value, errors, current).map(toScim);
-  const known = new Set(wrong.map(({ path }) => topOf(path)));
+  const known = new Set(wrong.map(({ field }) => topOf(field)));
   return {
     patch: value,
     errors: [
-      ...wrong.map(({ path, message }): FieldError => ({ field: path, code: 'invalid_value', message })),
+      ...wrong,
       ...named.filter(({ field }) => !known.has(topOf(field))),
       ...sizeErrors({ ...current.attributes, ...edit.attributes }),
     ],

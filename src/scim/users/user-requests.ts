@@ -2,9 +2,11 @@ import { ProblemError } from '../../common/errors.js';
 import type { Profile } from '../../access/profiles.js';
 import { isEmailAddress } from '../../users/model/formats.js';
 import { type ReadResource } from '../protocol/input.js';
-import { type ScimObject, isScimObject, member } from '../protocol/json.js';
+import type { Attribute } from '../protocol/attribute.js';
+import { type ScimObject, type ScimValue, isScimObject, member } from '../protocol/json.js';
 import { type PatchOptions, type PatchStep } from '../protocol/patch-steps.js';
 import { applySteps } from '../protocol/patch.js';
+import type { ResourceDescription } from '../protocol/resource-description.js';
 
 /** A user as a request wants it. */
 export interface Wanted {
@@ -30,14 +32,22 @@ export function created({ resource, unassigned }: ReadResource, profile: Profile
 export function replaced(
   current: ScimObject,
   { resource, unassigned, extensions }: ReadResource,
+  description: ResourceDescription,
   profile: Profile,
 ): Wanted {
   assertActive(unassigned.has('active'));
-  const stays = (name: string): boolean =>
-    profile === 'midpoint' || STAYS.includes(name) || (name.includes(':') && !extensions.has(name));
-  const kept = Object.entries(current).filter(([name]) => stays(name) && !unassigned.has(name));
-  const password = unassigned.has('password') ? null : undefined;
-  return split({ ...Object.fromEntries(kept), ...resource }, password, profile);
+  const stays = ({ name, schema }: Attribute): boolean =>
+    profile === 'midpoint' || (schema === undefined ? STAYS.includes(name) : !extensions.has(schema));
+  const core: Record<string, ScimValue> = {};
+  const inExtensions: Record<string, Record<string, ScimValue>> = {};
+  for (const attribute of description.attributes) {
+    const kept = stays(attribute) && !unassigned.has(attribute.path) ? attribute.valueIn(current) : undefined;
+    const value = attribute.valueIn(resource) ?? kept;
+    if (value === undefined) continue;
+    const holder = attribute.schema === undefined ? core : (inExtensions[attribute.schema] ??= {});
+    holder[attribute.name] = value;
+  }
+  return split({ ...core, ...inExtensions }, unassigned.has('password') ? null : undefined, profile);
 }
 
 /**
@@ -56,7 +66,7 @@ export function patchedBy(
   if (member(after, 'emails') === undefined && !(typeof userName === 'string' && isEmailAddress(userName))) {
     throw new ProblemError('mutability', 'emails cannot be removed: userName is no e-mail address.');
   }
-  const touches = steps.some(({ path }) => path.attribute.name === 'password');
+  const touches = steps.some(({ target }) => target.attribute.name === 'password');
   return split(after, touches ? null : undefined, profile);
 }
 

@@ -4,10 +4,10 @@ import { ProblemError } from '../../common/errors.js';
 import { Env } from '../../config/env.js';
 import type { User } from '../../users/model/user.js';
 import type { AttributePath } from '../protocol/attribute.js';
-import { comparable, order } from '../protocol/comparable.js';
+import { order } from '../protocol/comparable.js';
 import { matches } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';
-import { type ScimObject, elementsOf, isScimObject, member } from '../protocol/json.js';
+import { sortValue } from '../protocol/sort.js';
 import { looksAt } from './filter-plan.js';
 import { KEYED_NAMES } from './keyed-values.js';
 import { type Scope, ScimUserRepository } from './scim-user.repository.js';
@@ -52,15 +52,22 @@ export class UserScan {
     const found: Match[] = [];
     for (let from = 0; from < candidates.length; from += AT_ONCE) {
       const part = candidates.slice(from, from + AT_ONCE);
-      const users = inOrder(await this.repository.users(part), part);
-      for (const resource of await this.view.whole(users, withGroups)) {
-        if (filter && !matches(filter, resource)) continue;
-        found.push({ key: sort ? keyOf(resource, sort.by) : null, uuid: String(member(resource, 'id')) });
+      const users = await this.usersOf(part.map(({ uuid }) => uuid));
+      for (const [index, resource] of (await this.view.whole(users, withGroups)).entries()) {
+        const user = users[index];
+        if (!user || (filter && !matches(filter, resource))) continue;
+        found.push({ key: sort ? (sortValue(sort.by, resource) ?? null) : user.created, uuid: user.uuid });
       }
       signal?.throwIfAborted();
       await setImmediate();
     }
     return sort ? found.sort(comparing(sort.descending)) : found;
+  }
+
+  /** The users in the order of these ids. */
+  async usersOf(uuids: readonly string[]): Promise<User[]> {
+    const byUuid = new Map((await this.repository.users(uuids)).map((user) => [user.uuid, user]));
+    return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
   }
 
   private tooMany(isSorted: boolean): ProblemError {
@@ -70,23 +77,6 @@ export class UserScan {
     const names = [...new Set(KEYED_NAMES)].join(', ');
     return new ProblemError('too_many', `${what}. Indexed attributes are ${names}: join one of them by and.`);
   }
-}
-
-/** The users in the order of these ids. */
-export function inOrder(users: readonly User[], uuids: readonly string[]): User[] {
-  const byUuid = new Map(users.map((user) => [user.uuid, user]));
-  return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
-}
-
-/** What a resource is sorted by: of a list its primary element, or else the first (RFC 7644, section 3.4.2.3). */
-function keyOf(resource: ScimObject, { attribute, sub }: AttributePath): Match['key'] {
-  const elements = elementsOf(attribute.valueIn(resource));
-  const isPrimary = (each: (typeof elements)[number]): boolean =>
-    isScimObject(each) && member(each, 'primary') === true;
-  const chosen = elements.find(isPrimary) ?? elements[0];
-  const value = sub && isScimObject(chosen) ? member(chosen, sub.name) : chosen;
-  const key = comparable(sub ?? attribute, value);
-  return typeof key === 'boolean' ? Number(key) : (key ?? null);
 }
 
 /** Who has no value is last, and first when descending; equal keys are in the order of the ids. */
