@@ -4,6 +4,7 @@ import { ErrorFilter } from '../http/error.filter.js';
 import { HttpModule } from '../http/http.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { DiscoveryController } from './discovery/discovery.controller.js';
+import { MeController } from './discovery/me.controller.js';
 import { Resources } from './discovery/resources.js';
 import { Deviations } from './http/deviations.js';
 import { SCIM_ERRORS } from './http/scim-error.js';
@@ -17,7 +18,7 @@ import { UserScan } from './users/user-scan.service.js';
 /** SCIM 2.0: identity providers create, find, change and delete users and groups (ADR 24). */
 @Module({
   imports: [ApiKeysModule, HttpModule, UsersModule],
-  controllers: [DiscoveryController, ScimUsersController],
+  controllers: [DiscoveryController, MeController, ScimUsersController],
   providers: [Resources, Deviations, ScimUsers, ScimUserList, ScimUserView, ScimUserRepository, UserScan],
 })
 export class ScimModule implements OnModuleInit {
