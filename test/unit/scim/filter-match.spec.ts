@@ -43,8 +43,8 @@ describe('texts compare like keys', () => {
     ['externalId eq "Ext-1"', true],
     ['externalId eq "ext-1"', false],
     [`id eq "${ID.toUpperCase()}"`, true],
-    [`${'urn:ietf:params:scim:schemas:extension:rollcall:2.0:User:authname'}[value eq "janes"]`, false],
-    [`${'urn:ietf:params:scim:schemas:extension:rollcall:2.0:User:authname'}[value eq "JaneS"]`, true],
+    ['urn:ietf:params:scim:schemas:extension:rollcall:2.0:User:authname[value eq "janes"]', false],
+    ['urn:ietf:params:scim:schemas:extension:rollcall:2.0:User:authname[value eq "JaneS"]', true],
     ['URN:IETF:params:scim:schemas:extension:ENTERPRISE:2.0:user:EMPLOYEENUMBER eq "701984"', true],
     [
       'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager eq "26118915-6090-4610-87E4-49D8CA9F808D"',
