@@ -49,8 +49,16 @@ export function onlyOne(attribute: Attribute, raw: unknown, report: Report): unk
   return raw[0] as unknown;
 }
 
-/** The elements of a list; one value is taken for a list of one. Empty elements are left out, one is primary: the last. */
-export function coerceList(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
+/**
+ * The elements of a list; one value is taken for a list of one. Elements that say nothing are left out, one is primary:
+ * the last.
+ */
+export function coerceList(
+  attribute: Attribute,
+  raw: unknown,
+  report: Report,
+  saysSomething: (attribute: Attribute, element: ScimObject) => boolean = hasValue,
+): ScimValue | undefined {
   if (isEmpty(raw)) return undefined;
   if (!Array.isArray(raw)) report.deviation('list_shape');
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
@@ -62,7 +70,7 @@ export function coerceList(attribute: Attribute, raw: unknown, report: Report): 
   for (const [index, element] of list.entries()) {
     if (isEmpty(element)) continue;
     const { value } = coerceParts(attribute, element, `${attribute.path}[${index}]`, report);
-    if (hasValue(attribute, value)) elements.push(value);
+    if (saysSomething(attribute, value)) elements.push(value);
   }
   return elements.length === 0 ? undefined : onePrimary(attribute, elements);
 }
