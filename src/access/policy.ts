@@ -41,6 +41,7 @@ const POLICY = {
   'users.search': { levels: MEMBERS, scope: 'users:read' },
   'users.create': { levels: WEBMASTERS, scope: 'users:write' },
   'users.update': { levels: WEBMASTERS, scope: 'users:write' },
+  'users.deleted': { levels: WEBMASTERS, scope: 'users:read' },
   'users.export': { levels: WEBMASTERS, scope: 'users:read' },
   'imports.read': { levels: WEBMASTERS, scope: 'imports:read' },
   'imports.write': { levels: WEBMASTERS, scope: 'imports:write' },

@@ -80,7 +80,12 @@ export const FIELD_VALUE = {
     { type: 'string', maxLength: 10_000, nullable: true },
     { type: 'boolean' },
     { type: 'number' },
-    { type: 'array', items: { type: 'string', maxLength: 255 }, maxItems: 32 },
+    // Roles, or the elements of an attribute such as addresses.
+    {
+      type: 'array',
+      items: { oneOf: [{ type: 'string', maxLength: 10_000 }, { type: 'object' }] },
+      maxItems: 1000,
+    },
     { type: 'object' },
   ],
   example: '+44 20 7946 0958',

@@ -37,6 +37,7 @@ function valueOf(definition: Json, round: number): Json {
     );
     return Object.fromEntries(parts.map((sub: Json) => [sub.name, scalar(sub, round)]));
   };
+  if (definition.name === 'authname') return [{ method: 'saml', value: `v${round}-${Math.random()}` }];
   if (definition.name === 'emails')
     return [{ value: `v${round}-${Math.random()}@example.org`, type: 'work', primary: true }];
   if (definition.name === 'roles') return [{ value: ['Editor', 'Author'][round] }];
@@ -62,7 +63,7 @@ function withValue(resource: Json, path: string, value: Json): Json {
 }
 
 test('the schemas list what can be written', () => {
-  expect(attributes.filter(isWritable).length).toBeGreaterThan(30);
+  expect(attributes.filter(isWritable).length).toBe(30);
 });
 
 describe('every attribute', () => {
