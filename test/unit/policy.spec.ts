@@ -17,6 +17,7 @@ const KEY: Actor = {
   rights: FULL_RIGHTS,
   family: '00000000-0000-4000-8000-000000000002',
   ignoresUnknownFields: false,
+  profile: 'standard',
 };
 const SYSTEM: Actor = { kind: 'system', id: null };
 

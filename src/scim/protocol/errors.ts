@@ -1,0 +1,38 @@
+import { type ErrorCode, ProblemError } from '../../common/errors.js';
+
+/** The `scimType` of an error (RFC 7644 §3.12, RFC 9865 §2.1); an error without one has its status alone. */
+const SCIM_TYPES: ReadonlyMap<ErrorCode, string> = new Map<ErrorCode, string>([
+  ['malformed_json', 'invalidSyntax'],
+  ['invalid_syntax', 'invalidSyntax'],
+  ['invalid_value', 'invalidValue'],
+  ['invalid_parameter', 'invalidValue'],
+  ['validation_failed', 'invalidValue'],
+  ['invalid_filter', 'invalidFilter'],
+  ['invalid_path', 'invalidPath'],
+  ['no_target', 'noTarget'],
+  ['mutability', 'mutability'],
+  ['too_many', 'tooMany'],
+  ['invalid_cursor', 'invalidCursor'],
+  ['invalid_count', 'invalidCount'],
+  ['username_taken', 'uniqueness'],
+  ['email_taken', 'uniqueness'],
+  ['external_id_taken', 'uniqueness'],
+  ['authname_taken', 'uniqueness'],
+]);
+
+export function scimTypeOf(code: ErrorCode): string | undefined {
+  return SCIM_TYPES.get(code);
+}
+
+/** What a request quotes in an error is cut, so that an answer does not grow with it. */
+const QUOTED = 100;
+
+export function quoted(text: string): string {
+  const short = text.length <= QUOTED ? text : `${text.slice(0, QUOTED)}…`;
+  return `"${short.toWellFormed()}"`;
+}
+
+/** @param position in the filter, counted from 1. */
+export function invalidFilter(position: number, what: string): ProblemError {
+  return new ProblemError('invalid_filter', `At position ${position} of the filter: ${what}.`);
+}
