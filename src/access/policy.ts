@@ -42,6 +42,8 @@ const POLICY = {
   'users.create': { levels: WEBMASTERS, scope: 'users:write' },
   'users.update': { levels: WEBMASTERS, scope: 'users:write' },
   'users.export': { levels: WEBMASTERS, scope: 'users:read' },
+  'groups.read': { levels: WEBMASTERS, scope: 'groups:read' },
+  'groups.write': { levels: WEBMASTERS, scope: 'groups:write' },
   'imports.read': { levels: WEBMASTERS, scope: 'imports:read' },
   'imports.write': { levels: WEBMASTERS, scope: 'imports:write' },
 } satisfies Record<string, Rule>;

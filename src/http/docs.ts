@@ -7,6 +7,7 @@ import {
   ApiResponse,
   ApiSecurity,
 } from '@nestjs/swagger';
+import { MAX_LISTED } from '../common/changes.js';
 import { CATALOGUE, type ErrorCode, FIELD_CODES, MAX_ERRORS } from '../common/errors.js';
 import { HEADER_BYTES } from './bounds.js';
 import { MAX_DETAIL } from './problem.js';
@@ -80,7 +81,7 @@ export const FIELD_VALUE = {
     { type: 'string', maxLength: 10_000, nullable: true },
     { type: 'boolean' },
     { type: 'number' },
-    { type: 'array', items: { type: 'string', maxLength: 255 }, maxItems: 32 },
+    { type: 'array', items: { type: 'string', maxLength: 255 }, maxItems: MAX_LISTED },
     { type: 'object' },
   ],
   example: '+44 20 7946 0958',

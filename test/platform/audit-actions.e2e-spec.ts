@@ -4,6 +4,7 @@ import { ACTIONS } from '../../src/audit/audit-event.js';
 import { TestApp } from '../support/app.js';
 import type { Client, Json } from '../support/client.js';
 import { create } from '../support/factories.js';
+import { SYSTEM, aGroup, groupsOf } from '../support/groups.js';
 import { csv, imported, settled, upload } from '../support/imports.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/people.js';
 import { ImportsService } from '../../src/import/imports.service.js';
@@ -55,6 +56,17 @@ const WAYS: Record<string, () => Promise<Found>> = {
     const uuid = await blocked();
     await key.put(`/users/${uuid}`, { status: 'Active' });
     return { actor: 'key', target: uuid };
+  },
+  'group.created': async () => ({ actor: 'system', target: (await aGroup(app)).uuid }),
+  'group.updated': async () => {
+    const { uuid } = await aGroup(app);
+    await key.put(`/groups/${uuid}`, { roles: ['Editor'] });
+    return { actor: 'key', target: uuid };
+  },
+  'group.deleted': async () => {
+    const { uuid } = await aGroup(app);
+    await groupsOf(app).delete(uuid, undefined, SYSTEM);
+    return { actor: 'system', target: uuid };
   },
   'users.exported': async () => {
     await key.get('/users/export.csv?all=true');

@@ -46,6 +46,11 @@ export class UserDirectory {
     return new Map(users.map((user) => [user.uuid, user]));
   }
 
+  /** Which of these users there are; nobody changes or deletes them until the transaction ends. */
+  async hold(tx: Sql, uuids: readonly string[]): Promise<string[]> {
+    return this.repository.hold(tx, uuids);
+  }
+
   /** Identifier (`model/keys.ts`) → who has it. */
   async owners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.owners(this.database, identifiers);
