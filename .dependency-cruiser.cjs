@@ -20,7 +20,7 @@ const house = [
 /** The floors of the features that have more than one. */
 const rooms = {
   import: [['.'], ['alerts', 'schedule', 'report', 'apply'], ['plan', 'profiles', 'file'], ['runs']],
-  scim: [['.'], ['bulk'], ['users', 'groups'], ['discovery'], ['protocol']],
+  scim: [['.'], ['bulk'], ['users', 'groups'], ['discovery'], ['http'], ['protocol']],
   users: [
     ['.'],
     ['history', 'passwords'],

@@ -5,9 +5,9 @@ import { AuthModule } from './auth/auth.module.js';
 import { ConfigModule, type LanePrograms } from './config/config.module.js';
 import type { Env } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
-import { GroupsModule } from './scim/groups/groups.module.js';
 import { HttpModule } from './http/http.module.js';
 import { ImportModule } from './import/import.module.js';
+import { ScimModule } from './scim/scim.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SetupModule } from './setup/setup.module.js';
 import { StatusModule } from './status/status.module.js';
@@ -29,7 +29,7 @@ export class AppModule {
         ImportModule, // before the users: `users/export.csv` must not match `users/:user_id`
         AuthModule,
         UsersModule,
-        GroupsModule,
+        ScimModule,
         SessionsModule,
         ApiKeysModule,
         AuditModule,

@@ -31,12 +31,14 @@ function openApi(app: INestApplication): OpenAPIObject {
       { type: 'http', bearerFormat: 'opaque', description: '`METRICS_TOKEN`, if it is set.' },
       'metrics',
     )
+    .addBearerAuth({ type: 'http', bearerFormat: 'opaque', description: 'An API key, as SCIM clients send it.' }, 'scim')
     .addServer('/', 'The installation that serves this file.')
     .addTag('users', 'Profiles: create, read, search, change.')
     .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')
     .addTag('sessions', 'Logins and logouts of people.')
     .addTag('api keys', 'Credentials of connectors.')
     .addTag('audit', 'Who changed what.')
+    .addTag('scim', 'SCIM 2.0: identity providers create, find, change and delete users and groups.')
     .addTag('status', 'Is the service up?')
     .build();
   const document = SwaggerModule.createDocument(app, config, {
@@ -85,6 +87,7 @@ function isOperation(value: unknown): value is Operation {
 /** What the extension says, where a reader of Swagger UI sees it. */
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'Not for API keys.',
+  any: 'Any valid API key.',
   'users:write': 'An API key needs the scope `users:write`, and `webmasters` where the user is a Webmaster.',
   'imports:write':
     'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',

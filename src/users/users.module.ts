@@ -46,6 +46,6 @@ import { UsersService } from './users.service.js';
     UserDirectoryRepository,
     UserWriteRepository,
   ],
-  exports: [UsersService, UserWriter, UserDirectory, UserSettings, PasswordService, NewPasswords],
+  exports: [UsersService, SearchBudget, UserCounts, UserWriter, UserDirectory, UserSettings, PasswordService, NewPasswords],
 })
 export class UsersModule {}

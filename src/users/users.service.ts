@@ -46,6 +46,11 @@ export class UsersService {
     return this.repository.find(uuid, sql);
   }
 
+  /** As `find`; nobody else changes the user until the transaction ends. */
+  async lock(tx: Sql, uuid: string): Promise<User | undefined> {
+    return this.repository.lock(tx, uuid);
+  }
+
   async findCredentials(name: string): Promise<Credentials | undefined> {
     return this.repository.findCredentials(name);
   }

@@ -3,7 +3,7 @@ import type { AttributeDefinition } from '../protocol/attribute.js';
 type More = Partial<AttributeDefinition>;
 
 /** Rules of the user, not this description, judge the length of what has a column of its own. */
-export const COLUMN: More = { maxLength: Infinity, maxItems: Infinity };
+export const COLUMN: More = { maxLength: Infinity };
 
 export const text = (name: string, description: string, more: More = {}): AttributeDefinition => ({
   name,

@@ -38,8 +38,8 @@ export const rollcallGroup = (roles: readonly string[]): SchemaDefinition => ({
     complex(
       'roles',
       'The roles that members have beside their own.',
-      [text('value', 'The name of the role.', { canonicalValues: roles, ...COLUMN })],
-      { multiValued: true, ...COLUMN },
+      [text('value', 'The name of the role.', { canonicalValues: roles })],
+      { multiValued: true },
     ),
   ],
 });

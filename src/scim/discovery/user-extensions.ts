@@ -1,5 +1,6 @@
 import type { SchemaDefinition } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA } from '../protocol/urns.js';
+import { MOST } from '../../users/model/formats.js';
 import { COLUMN, complex, flag, text } from './attributes.js';
 
 export const ENTERPRISE: SchemaDefinition = {
@@ -48,9 +49,9 @@ export const ROLLCALL_USER: SchemaDefinition = {
           required: true,
           ...COLUMN,
         }),
-        text('value', 'The name.', { caseExact: true, required: true, ...COLUMN }),
+        text('value', 'The name.', { caseExact: true, required: true }),
       ],
-      { multiValued: true, ...COLUMN },
+      { multiValued: true, maxItems: MOST.methods * MOST.namesOfMethod },
     ),
     text('aboutMe', 'What the users write about themselves.', COLUMN),
     complex('socialMedia', 'Pages in social networks.', ['facebook', 'linkedin', 'twitter'].map(link)),

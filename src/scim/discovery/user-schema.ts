@@ -3,6 +3,7 @@ import { USER_SCHEMA } from '../protocol/urns.js';
 import { COLUMN, complex, flag, plural, qualifiers, text } from './attributes.js';
 
 const CERTIFICATE = 8192;
+const URL = 2048;
 
 /** @param roles the roles that SCIM offers: the catalogue without Webmaster. */
 export const userSchema = (roles: readonly string[]): SchemaDefinition => ({
@@ -63,7 +64,7 @@ export const userSchema = (roles: readonly string[]): SchemaDefinition => ({
     plural('photos', 'URLs of pictures of the user.', ['photo', 'thumbnail'], {
       type: 'reference',
       referenceTypes: ['external'],
-      maxLength: Infinity,
+      maxLength: URL,
     }),
     complex(
       'addresses',
@@ -93,8 +94,8 @@ export const userSchema = (roles: readonly string[]): SchemaDefinition => ({
     complex(
       'roles',
       'The roles of the user itself, without those that groups give.',
-      [text('value', 'The name of the role.', { canonicalValues: roles, ...COLUMN })],
-      { multiValued: true, ...COLUMN },
+      [text('value', 'The name of the role.', { canonicalValues: roles })],
+      { multiValued: true },
     ),
     plural('x509Certificates', 'Certificates, DER in base64.', [], {
       type: 'binary',

@@ -1,11 +1,10 @@
 import type { ScimObject, ScimValue } from './json.js';
 import { isScimObject, member } from './json.js';
 
-export type AttributeType =
-  'string' | 'boolean' | 'integer' | 'dateTime' | 'binary' | 'reference' | 'complex';
+export type AttributeType = 'string' | 'boolean' | 'dateTime' | 'binary' | 'reference' | 'complex';
 
 /** How values are compared: `login` as the login key, `text` NFC and case-folded, `uuid` in any case, `time` as instants. */
-export type Comparison = 'text' | 'login' | 'exact' | 'uuid' | 'time' | 'boolean' | 'number';
+export type Comparison = 'text' | 'login' | 'exact' | 'uuid' | 'time' | 'boolean';
 
 /** What a schema says about an attribute (RFC 7643 §2.2); what is left out has the default of the RFC. */
 export interface AttributeDefinition {
@@ -41,7 +40,6 @@ const MAX_ITEMS = 50;
 const COMPARISON = {
   string: 'text',
   boolean: 'boolean',
-  integer: 'number',
   dateTime: 'time',
   binary: 'exact',
   reference: 'exact',

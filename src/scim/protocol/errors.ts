@@ -36,3 +36,12 @@ export function quoted(text: string): string {
 export function invalidFilter(position: number, what: string): ProblemError {
   return new ProblemError('invalid_filter', `At position ${position} of the filter: ${what}.`);
 }
+
+/** A name that the schemas do not have; a profile may ignore it in a PATCH path. */
+export class UnknownAttribute extends ProblemError {
+  /** @param position in the filter, where there is one. */
+  constructor(code: 'invalid_filter' | 'invalid_path' | 'invalid_value', name: string, position?: number) {
+    const where = position === undefined ? '' : `At position ${position} of the filter: `;
+    super(code, `${where}${quoted(name)} is not an attribute of this resource.`);
+  }
+}

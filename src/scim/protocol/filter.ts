@@ -8,7 +8,7 @@ export interface CompareFilter {
   readonly kind: 'compare';
   readonly path: AttributePath;
   readonly op: CompareOperator;
-  readonly value: string | number | boolean;
+  readonly value: string | boolean;
 }
 
 /** True when one element of the list satisfies the filter, whose paths are `{attribute, sub}` of that element. */

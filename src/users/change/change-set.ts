@@ -12,6 +12,8 @@ export interface UserChange {
   patch: UserPatch;
   /** The versions that the client may have read (`If-Match`); with any other one the change is refused. */
   ifVersions?: readonly number[];
+  /** An identity provider changes the user: of Webmasters it may change less than they are protected in (`privilege.ts`). */
+  byProvider?: boolean;
   /** Of a new user: what its patch makes, where the caller has prepared it. */
   prepared?: PreparedUser;
 }

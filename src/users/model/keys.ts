@@ -9,7 +9,7 @@ const MAX_KEY = 255;
  * folded. Accents count: `José` and `Jose` are two people.
  */
 export function loginKey(text: string): string {
-  return bounded(folded(text));
+  return bounded(loginForm(text));
 }
 
 /**
@@ -18,10 +18,11 @@ export function loginKey(text: string): string {
  * one: who looks up by it compares the text itself afterwards.
  */
 export function valueKey(text: string): string {
-  return truncated(folded(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
+  return truncated(loginForm(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
 }
 
-function folded(text: string): string {
+/** The login key before its length is bounded: its parts compare too. */
+export function loginForm(text: string): string {
   const collapsed = normalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
   return normalForm(caseFold(collapsed), 'NFKC');
 }

@@ -1,0 +1,29 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
+import { ErrorFilter } from '../http/error.filter.js';
+import { HttpModule } from '../http/http.module.js';
+import { UsersModule } from '../users/users.module.js';
+import { DiscoveryController } from './discovery/discovery.controller.js';
+import { Resources } from './discovery/resources.js';
+import { Deviations } from './http/deviations.js';
+import { SCIM_ERRORS } from './http/scim-error.js';
+import { ScimUserList } from './users/scim-user-list.service.js';
+import { ScimUserRepository } from './users/scim-user.repository.js';
+import { ScimUserView } from './users/scim-user-view.service.js';
+import { ScimUsersController } from './users/scim-users.controller.js';
+import { ScimUsers } from './users/scim-users.service.js';
+import { UserScan } from './users/user-scan.service.js';
+
+/** SCIM 2.0: identity providers create, find, change and delete users and groups (ADR 24). */
+@Module({
+  imports: [ApiKeysModule, HttpModule, UsersModule],
+  controllers: [DiscoveryController, ScimUsersController],
+  providers: [Resources, Deviations, ScimUsers, ScimUserList, ScimUserView, ScimUserRepository, UserScan],
+})
+export class ScimModule implements OnModuleInit {
+  constructor(private readonly errors: ErrorFilter) {}
+
+  onModuleInit(): void {
+    this.errors.writeAs(SCIM_ERRORS);
+  }
+}
