@@ -26,7 +26,7 @@ const versionOf = async ({ uuid }: Json): Promise<string> =>
 const withRoles = (roles: string[], ...members: Json[]): Promise<Group> =>
   aGroup(app, { roles, members: members.map(({ uuid }) => uuid as string) });
 const setRoles = (group: Group, roles: string[]) =>
-  groupsOf(app).change(group.uuid, { fields: { roles } }, SYSTEM);
+  groupsOf(app).change(group.uuid, { fields: () => ({ roles }) }, SYSTEM);
 const problem = (error: unknown) => error as { code: string; detail: string };
 const failure = (work: Promise<unknown>) => work.then(() => 'no failure', problem);
 

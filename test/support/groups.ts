@@ -30,5 +30,5 @@ export async function move(
   const members = new MemberChange();
   members.add(add);
   members.remove(remove);
-  return groupsOf(app).change(group.uuid, { fields: {}, members }, caller);
+  return groupsOf(app).change(group.uuid, { fields: () => ({}), members: () => members }, caller);
 }

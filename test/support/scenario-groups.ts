@@ -58,7 +58,7 @@ export async function liveInGroups(app: TestApp): Promise<void> {
   await move(app, { uuid: large }, { add: [...members(LARGE, LARGE + 12), large.replace(/^./, 'f')] });
   const small = await aGroup(app, { external_id: 'small', members: members(0, 12) });
   await ok(key.put(`/groups/${small.uuid}`, { roles: ['Editor'] }));
-  await groupsOf(app).change(small.uuid, { fields: {}, members: MemberChange.to(members(6, 30)) }, SYSTEM);
-  await groupsOf(app).change(small.uuid, { fields: { display_name: 'Renamed', external_id: 'x' } }, SYSTEM);
+  await groupsOf(app).change(small.uuid, { fields: () => ({}), members: () => MemberChange.to(members(6, 30)) }, SYSTEM);
+  await groupsOf(app).change(small.uuid, { fields: () => ({ display_name: 'Renamed', external_id: 'x' }) }, SYSTEM);
   await groupsOf(app).delete(small.uuid, undefined, SYSTEM);
 }

@@ -35,12 +35,12 @@ export class GroupMembers {
    * @throws ProblemError `validation_failed` for ids of groups.
    */
   async moves(tx: Sql, group: string, change: MemberChange): Promise<MemberMoves> {
-    const { added, removed, replaces } = change;
+    const { added, removed, replaces, spared } = change;
     const members = replaces
       ? new Set(await this.repository.allMembers(group, tx))
-      : await this.membersAmong(tx, group, [...added, ...removed]);
-    const wanted = [...added].filter((uuid) => !members.has(uuid)).sort();
-    const gone = replaces
+      : await this.among(tx, group, [...added, ...removed]);
+    const wanted = [...added].filter((uuid) => !members.has(uuid) && !spared.has(uuid)).sort();
+    const leaving = replaces
       ? [...members].filter((uuid) => !added.has(uuid))
       : [...removed].filter((uuid) => members.has(uuid)).sort();
     const held = await this.hold(tx, wanted);
@@ -48,7 +48,10 @@ export class GroupMembers {
       tx,
       wanted.filter((uuid) => !held.has(uuid)),
     );
-    return { come: wanted.filter((uuid) => held.has(uuid)), gone };
+    return {
+      come: wanted.filter((uuid) => held.has(uuid)),
+      gone: leaving.filter((uuid) => !spared.has(uuid)),
+    };
   }
 
   /** Moves members, and gives or takes the roles of the group. */
@@ -78,7 +81,8 @@ export class GroupMembers {
     await setImmediate(); // SQLite works in this thread
   }
 
-  private async membersAmong(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
+  /** Which of these users are members. */
+  async among(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
     for (const part of partsOf(users))
       for (const uuid of await this.repository.membersAmong(tx, group, part)) found.add(uuid);

@@ -16,9 +16,10 @@ import type { MemberChange } from './member-change.js';
 
 /** Checked values: in their form, and within their limits. */
 export interface GroupChange {
-  /** What is not named stays. */
-  fields: GroupFields;
-  members?: MemberChange;
+  /** What is not named stays. @throws whatever refuses the change of this group. */
+  fields: (current: Group) => GroupFields;
+  /** Made in the transaction of the change, where it depends on the members that there are. */
+  members?: (tx: Sql, current: Group) => MemberChange | Promise<MemberChange>;
   /** The versions that the client may have read (`If-Match`); with any other one the change is refused. */
   ifVersions?: readonly number[] | undefined;
 }
@@ -66,8 +67,8 @@ export class GroupWriter {
     caller: Caller,
   ): Promise<Group> {
     const before = await this.locked(tx, uuid);
-    const moves = members ? await this.members.moves(tx, uuid, members) : NOBODY_MOVES;
-    const after = { ...before, ...fields };
+    const after = { ...before, ...fields(before) };
+    const moves = members ? await this.members.moves(tx, uuid, await members(tx, before)) : NOBODY_MOVES;
     await this.assertFree(tx, before, after);
     assertVersion(before, ifVersions);
     const changes = groupDifferences(before, after);
@@ -170,6 +171,7 @@ const TAKEN = {
 } as const satisfies Record<string, ErrorCode>;
 
 function taken(field: keyof typeof TAKEN, uuid: string): ProblemError {
-  const detail = `Nothing was changed: ${field} belongs to the group ${uuid}.`;
+  const what = field === 'display_name' ? 'name' : 'external id';
+  const detail = `Nothing was changed: another group has this ${what}.`;
   return new ProblemError(TAKEN[field], detail, { conflicts: [{ field, uuid }] });
 }

@@ -81,6 +81,22 @@ export class GroupRepository {
     }
   }
 
+  /** The members of some groups; undefined where they have more than `most` together. */
+  async membersOf(groups: readonly string[], most: number): Promise<Map<string, string[]> | undefined> {
+    const text = (list: string) =>
+      `SELECT group_uuid, user_uuid FROM group_members WHERE group_uuid IN (${list})
+       ORDER BY group_uuid, user_uuid LIMIT ${most + 1}`;
+    const rows = await selectIn<GroupMemberEntity>(this.database, groups, text);
+    if (rows.length > most) return undefined;
+    const found = new Map<string, string[]>();
+    for (const { group_uuid, user_uuid } of rows) {
+      const members = found.get(group_uuid);
+      if (members) members.push(user_uuid);
+      else found.set(group_uuid, [user_uuid]);
+    }
+    return found;
+  }
+
   async countMembers(group: string): Promise<number> {
     const row = await this.database.first<{ count: number }>(
       'SELECT COUNT(*) AS count FROM group_members WHERE group_uuid = ?',

@@ -71,20 +71,6 @@ export const presentGroup = ({
   updated: toIso(updated),
 });
 
-export const presentDetails = ({ group, count, members }: GroupDetails): GroupDetailsDto => ({
-  ...presentGroup(group),
-  member_count: count,
-  members,
-});
-
-/** Names the version, which grows with every change of the group and of its members. */
-export const etagOfGroup = ({ version }: Group): string => `W/"${version}"`;
-
-/** The versions that an `If-Match` admits, compared without `W/`; undefined for one that admits any. */
-export function groupVersionsIn(ifMatch: string | undefined): number[] | undefined {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
-  return ifMatch.split(',').flatMap((tag) => {
-    const found = /^(?:W\/)?"(\d{1,9})"$/.exec(tag.trim());
-    return found ? [Number(found[1])] : [];
-  });
+export function presentDetails({ group, count, members }: GroupDetails): GroupDetailsDto {
+  return Object.assign(presentGroup(group), { member_count: count, members });
 }

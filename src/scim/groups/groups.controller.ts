@@ -7,14 +7,13 @@ import { answer } from '../../access/repeatable.js';
 import { Accepts, CheckedQuery } from '../../http/input.guard.js';
 import { nextPage } from '../../http/page.js';
 import { type Checked, InputPipe } from '../../input/read-input.js';
+import { etagOf, versionsIn } from '../http/etag.js';
 import { GroupRolesInput } from './group.input.js';
 import { GroupMembersQuery, GroupQuery } from './group.query.js';
 import {
   type GroupDetailsDto,
   type GroupDto,
   type GroupPageDto,
-  etagOfGroup,
-  groupVersionsIn,
   presentDetails,
   presentGroup,
 } from './group.view.js';
@@ -53,7 +52,7 @@ export class GroupsController {
   ): Promise<GroupDetailsDto> {
     const details = await this.groups.details(uuid, query);
     if (details.next) response.links({ next: nextPage(request, details.next) });
-    response.setHeader('ETag', etagOfGroup(details.group));
+    response.setHeader('ETag', etagOf(details.group));
     return presentDetails(details);
   }
 
@@ -69,9 +68,9 @@ export class GroupsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<GroupDto> {
-    const effect = () => this.groups.setRoles(uuid, input, groupVersionsIn(ifMatch), caller);
+    const effect = () => this.groups.setRoles(uuid, input, versionsIn(ifMatch), caller);
     return answer(caller, effect, (group) => {
-      response.setHeader('ETag', etagOfGroup(group));
+      response.setHeader('ETag', etagOf(group));
       return presentGroup(group);
     });
   }

@@ -22,6 +22,6 @@ import { GroupsService } from './groups.service.js';
     GroupRepository,
     GroupSearchRepository,
   ],
-  exports: [GroupsService, GroupSearch, GroupWriter],
+  exports: [GroupsService, GroupSearch, GroupMembers, GroupRepository, GroupWriter],
 })
 export class GroupsModule {}

@@ -106,7 +106,7 @@ export class GroupsService {
     const current = await this.get(uuid);
     const broken = [...errors, ...this.rolesErrors(value, errors), ...mismatches(value, current)];
     if (broken.length > 0) throw validationFailed(broken);
-    return this.change(uuid, { fields: { roles: value.roles ?? [] }, ifVersions }, caller);
+    return this.change(uuid, { fields: () => ({ roles: value.roles ?? [] }), ifVersions }, caller);
   }
 
   /** The rules of a user's roles; puts their canonical names into the input. */

@@ -8,6 +8,8 @@ export class MemberChange {
   private readonly come = new Set<string>();
   private readonly go = new Set<string>();
   private isWhole = false;
+  /** Users whom the change does not concern: they stay members, or stay none. */
+  spared: ReadonlySet<string> = new Set();
 
   /** These and nobody else. */
   static to(ids: readonly string[]): MemberChange {

@@ -44,6 +44,15 @@ export class UserDirectoryRepository {
     );
   }
 
+  async operators(sql: Sql): Promise<string[]> {
+    const rows = await sql.query<{ uuid: string }>(
+      `SELECT u.uuid FROM user_roles h JOIN users u ON u.uuid = h.user_uuid
+       WHERE h.role = ? AND u.external_id_key IS NULL`,
+      [WEBMASTER],
+    );
+    return rows.map(({ uuid }) => uuid);
+  }
+
   /** In the order of uuid, so that two sets seldom deadlock. */
   async hold(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const text = (list: string) =>
