@@ -31,7 +31,10 @@ function openApi(app: INestApplication): OpenAPIObject {
       { type: 'http', bearerFormat: 'opaque', description: '`METRICS_TOKEN`, if it is set.' },
       'metrics',
     )
-    .addBearerAuth({ type: 'http', bearerFormat: 'opaque', description: 'An API key, as SCIM clients send it.' }, 'scim')
+    .addBearerAuth(
+      { type: 'http', bearerFormat: 'opaque', description: 'An API key, as SCIM clients send it.' },
+      'scim',
+    )
     .addServer('/', 'The installation that serves this file.')
     .addTag('users', 'Profiles: create, read, search, change.')
     .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')

@@ -19,8 +19,7 @@ export class PermissionGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
-    const byKey =
-      request.headers['x-api-key'] !== undefined || this.reflector.get(ByKey, context.getClass());
+    const byKey = request.headers['x-api-key'] !== undefined || this.reflector.get(ByKey, context.getClass());
     if (!byKey && this.cookie.read(request) !== undefined) this.site.assert(request);
     if (this.reflector.get(Public, context.getHandler())) return true;
     const requirement = this.reflector.get(RequiredPermission, context.getHandler());

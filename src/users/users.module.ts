@@ -46,6 +46,15 @@ import { UsersService } from './users.service.js';
     UserDirectoryRepository,
     UserWriteRepository,
   ],
-  exports: [UsersService, SearchBudget, UserCounts, UserWriter, UserDirectory, UserSettings, PasswordService, NewPasswords],
+  exports: [
+    UsersService,
+    SearchBudget,
+    UserCounts,
+    UserWriter,
+    UserDirectory,
+    UserSettings,
+    PasswordService,
+    NewPasswords,
+  ],
 })
 export class UsersModule {}

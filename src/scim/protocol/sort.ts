@@ -22,7 +22,10 @@ export function compareBy(
 }
 
 /** What a resource is sorted by; undefined where it has no such value. */
-export function sortValue({ attribute, sub }: AttributePath, resource: ScimObject): string | number | undefined {
+export function sortValue(
+  { attribute, sub }: AttributePath,
+  resource: ScimObject,
+): string | number | undefined {
   const elements = elementsOf(attribute.valueIn(resource));
   const isPrimary = (element: ScimValue) => isScimObject(element) && member(element, 'primary') === true;
   const chosen = elements.find(isPrimary) ?? elements[0];

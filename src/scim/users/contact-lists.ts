@@ -93,7 +93,9 @@ export function taken(
   list: ContactList,
   sent: ScimValue | undefined,
 ): { values: Partial<Record<Column['field'], string | null>>; kept: ScimObject[] | null } {
-  const elements = withOnePrimary(objectsIn(sent).filter((element) => member(element, 'value') !== undefined));
+  const elements = withOnePrimary(
+    objectsIn(sent).filter((element) => member(element, 'value') !== undefined),
+  );
   const values: Partial<Record<Column['field'], string | null>> = {};
   const kept = [...elements];
   const standard: ScimObject[] = [];

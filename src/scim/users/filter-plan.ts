@@ -91,7 +91,8 @@ function bestOf(parts: readonly (Keyed | undefined)[]): Keyed | undefined {
 }
 
 function statusIn(filter: Filter): Status | undefined {
-  if (filter.kind !== 'compare' || filter.op !== 'eq' || filter.path.attribute.name !== 'active') return undefined;
+  if (filter.kind !== 'compare' || filter.op !== 'eq' || filter.path.attribute.name !== 'active')
+    return undefined;
   return filter.value === true ? 'Active' : 'Blocked';
 }
 

@@ -152,7 +152,11 @@ const name =
   (column: string): ToKeyed =>
   (filter) =>
     filter.op === 'eq' || filter.op === 'sw'
-      ? byColumn(column, sortKey(text(filter)) === '' ? undefined : boundOf(filter.op, sortKey(text(filter)), false), false)
+      ? byColumn(
+          column,
+          sortKey(text(filter)) === '' ? undefined : boundOf(filter.op, sortKey(text(filter)), false),
+          false,
+        )
       : undefined;
 const time =
   (column: string): ToKeyed =>
@@ -170,8 +174,7 @@ const KEYED: Readonly<Record<string, ToKeyed>> = {
   displayName: (filter) => byValue('displayName', filter, true),
   [`${ENTERPRISE_SCHEMA}:employeeNumber`]: (filter) => byValue('employeeNumber', filter, false),
   [`${ENTERPRISE_SCHEMA}:department`]: (filter) => byValue('department', filter, false),
-  active: (filter) =>
-    filter.op === 'eq' ? activeIs(filter.value === true) : undefined,
+  active: (filter) => (filter.op === 'eq' ? activeIs(filter.value === true) : undefined),
   'roles.value': byRole,
   [`${ENTERPRISE_SCHEMA}:manager.value`]: byManager,
   'groups.value': byGroup,

@@ -78,11 +78,7 @@ export class ScimUserList {
   }
 
   /** The users of a page. */
-  async page(
-    query: ListQuery,
-    actor: Actor,
-    departure: () => AbortSignal,
-  ): Promise<Page> {
+  async page(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<Page> {
     const asked = this.asked(query, actor);
     const work = (signal?: AbortSignal): Promise<Page> =>
       asked.plan.isExact && asked.order
@@ -135,7 +131,11 @@ export class ScimUserList {
     { plan, scope, query, hidesOperators: hides }: Asked,
     signal: AbortSignal | undefined,
   ): Promise<number | undefined> {
-    const statuses = plan.status ? [plan.status] : plan.tests.length === 0 ? ['Active', 'Blocked'] : undefined;
+    const statuses = plan.status
+      ? [plan.status]
+      : plan.tests.length === 0
+        ? ['Active', 'Blocked']
+        : undefined;
     if (statuses) {
       const { matching } = await this.counts.users(statuses);
       return hides ? matching - (await this.repository.countOperators(plan.status)) : matching;
@@ -193,7 +193,8 @@ export class ScimUserList {
     const matches = await this.scan.matches(scope, plan.isExact ? undefined : query.filter, sort, signal);
     const compare = comparing(query.descending);
     const isBehind = (match: Match): boolean => cursor !== undefined && compare(match, cursor) > 0;
-    const start = query.cursor === undefined ? query.startIndex - 1 : cursor ? matches.findIndex(isBehind) : 0;
+    const start =
+      query.cursor === undefined ? query.startIndex - 1 : cursor ? matches.findIndex(isBehind) : 0;
     const page = start < 0 ? [] : matches.slice(start, start + query.count);
     const uuids = page.map(({ uuid }) => uuid);
     const last = start >= 0 && start + query.count < matches.length ? page.at(-1) : undefined;

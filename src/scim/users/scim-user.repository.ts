@@ -57,7 +57,8 @@ export class ScimUserRepository {
          WHERE m.user_uuid IN (${list}) ORDER BY m.user_uuid, g.display_name_key`,
     );
     const found = new Map<string, Membership[]>();
-    for (const { user_uuid, ...group } of rows) found.set(user_uuid, [...(found.get(user_uuid) ?? []), group]);
+    for (const { user_uuid, ...group } of rows)
+      found.set(user_uuid, [...(found.get(user_uuid) ?? []), group]);
     return found;
   }
 

@@ -26,7 +26,7 @@ import { Deviations, profileOf } from '../http/deviations.js';
 import { quoted } from '../protocol/errors.js';
 import { readResource } from '../protocol/input.js';
 import { readPatch } from '../protocol/patch-steps.js';
-import { type Edit, type ReadEdit, assertNone, editOf, readEdit, toPatch } from './user-edit.js';
+import { type Edit, assertNone, editOf, readEdit, toPatch } from './user-edit.js';
 import { scimNameOf, toFields, toResource } from './user.mapping.js';
 import { type Wanted, created, patchedBy, replaced } from './user-requests.js';
 import { isHidden } from './visibility.js';
@@ -76,7 +76,10 @@ export class ScimUsers {
     const password_hash = await this.hashOf(password, caller);
     const uuid = uuidv7();
     return this.transactions.run(async (tx) => {
-      const whole = { ...(await this.whole(tx, { patch, edit, password_hash })), managed_by: MANAGED_BY_SCIM };
+      const whole = {
+        ...(await this.whole(tx, { patch, edit, password_hash })),
+        managed_by: MANAGED_BY_SCIM,
+      };
       return this.apply(tx, { kind: 'create', uuid, patch: whole }, caller);
     }, caller);
   }
@@ -85,8 +88,7 @@ export class ScimUsers {
   async replace(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
     const profile = profileOf(caller.actor);
-    const want = (user: User): Wanted =>
-      replaced(toResource(user, ''), read, this.resources.user, profile);
+    const want = (user: User): Wanted => replaced(toResource(user, ''), read, this.resources.user, profile);
     const wrong = [...read.errors, ...mismatch(read.id, id)];
     const touchesPassword = 'password' in read.resource || read.unassigned.has('password');
     return this.change(id, { want, wrong, touchesPassword }, caller, ifVersions);
@@ -152,8 +154,13 @@ export class ScimUsers {
     return this.hashOf(password, caller);
   }
 
-  private async hashOf(password: string | null | undefined, caller: Caller): Promise<string | null | undefined> {
-    return typeof password === 'string' ? this.passwords.hash(normalForm(password, 'NFC'), askerOf(caller)) : password;
+  private async hashOf(
+    password: string | null | undefined,
+    caller: Caller,
+  ): Promise<string | null | undefined> {
+    return typeof password === 'string'
+      ? this.passwords.hash(normalForm(password, 'NFC'), askerOf(caller))
+      : password;
   }
 
   private async passwordErrors(
@@ -172,24 +179,21 @@ export class ScimUsers {
     });
   }
 
+  /** The patch for the writer. A manager is a user, or else a text that is kept. */
   private async whole(
     tx: Sql,
-    { patch, edit, password_hash }: Pick<ReadEdit, 'patch'> & { edit: Edit; password_hash: string | null | undefined },
+    {
+      patch,
+      edit: { attributes, manager },
+      password_hash,
+    }: { patch: UserInput; edit: Edit; password_hash: string | null | undefined },
   ): Promise<UserPatch> {
-    return {
-      ...toPatch(patch, edit.attributes),
-      ...(password_hash !== undefined && { password_hash }),
-      ...(await this.managerOf(tx, edit.manager)),
-    };
-  }
-
-  /** A manager is a user, or else a text that is kept. */
-  private async managerOf(tx: Sql, manager: Edit['manager']): Promise<UserPatch> {
-    if (manager === undefined) return {};
-    const isUser = manager !== null && isUuid(manager) && (await this.users.find(manager.toLowerCase(), tx));
-    return isUser
-      ? { manager_uuid: isUser.uuid, attributes: { manager: null } }
-      : { manager_uuid: null, attributes: { manager } };
+    const set = password_hash === undefined ? {} : { password_hash };
+    if (manager === undefined) return { ...toPatch(patch, attributes), ...set };
+    const known =
+      manager !== null && isUuid(manager) ? await this.users.find(manager.toLowerCase(), tx) : undefined;
+    const kept = { ...attributes, manager: known ? null : manager };
+    return { ...toPatch(patch, kept), ...set, manager_uuid: known?.uuid ?? null };
   }
 
   private async apply(tx: Sql, change: UserChange, caller: Caller): Promise<User> {
@@ -200,7 +204,8 @@ export class ScimUsers {
   }
 }
 
-const notFound = (id: string): ProblemError => new ProblemError('not_found', `There is no user ${quoted(id)}.`);
+const notFound = (id: string): ProblemError =>
+  new ProblemError('not_found', `There is no user ${quoted(id)}.`);
 
 /** @throws ProblemError `not_found` */
 function visible(user: User | undefined, id: string, { actor }: Caller): User {

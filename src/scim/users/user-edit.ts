@@ -1,12 +1,7 @@
 import { type FieldError, validationFailed } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
 import { readInput } from '../../input/read-input.js';
-import {
-  type RuleSettings,
-  type UserPatch,
-  brokenRules,
-  settle,
-} from '../../users/input/user-rules.js';
+import { type RuleSettings, type UserPatch, brokenRules, settle } from '../../users/input/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { User } from '../../users/model/user.js';
 import type { ScimValue } from '../protocol/json.js';

@@ -64,41 +64,43 @@ export function toResource(user: User, base: string, groups: readonly Membership
   const { attributes } = user;
   const enterprise = full({ ...pick(attributes, KEPT_ENTERPRISE), manager: managerOf(user, base) });
   const rollcall = rollcallOf(user);
-  return full({
-    schemas: [
-      USER_SCHEMA,
-      ...(enterprise === undefined ? [] : [ENTERPRISE_SCHEMA]),
-      ...(rollcall === undefined ? [] : [ROLLCALL_USER_SCHEMA]),
-    ],
-    id: user.uuid,
-    externalId: user.external_id,
-    userName: user.username,
-    name: full({
-      givenName: user.firstname,
-      middleName: user.middle_name,
-      familyName: user.surname,
-      ...Object.fromEntries(KEPT_NAMES.map((name) => [name, valueOf(attributes, `name.${name}`)])),
-    }),
-    nickName: user.known_as,
-    ...pick(attributes, KEPT),
-    active: user.status === 'Active',
-    ...Object.fromEntries(LISTS.map((list) => [list, joined(list, attributes[list], user)])),
-    roles: user.roles.map((value) => ({ value })),
-    groups: groups.map(({ uuid, display_name }) => ({
-      value: uuid,
-      $ref: `${base}/Groups/${uuid}`,
-      display: display_name,
-    })),
-    [ENTERPRISE_SCHEMA]: enterprise,
-    [ROLLCALL_USER_SCHEMA]: rollcall,
-    meta: {
-      resourceType: 'User',
-      created: toIso(user.created),
-      lastModified: toIso(user.updated),
-      location: locationOf(user, base),
-      version: etagOf(user),
-    },
-  }) ?? {};
+  return (
+    full({
+      schemas: [
+        USER_SCHEMA,
+        ...(enterprise === undefined ? [] : [ENTERPRISE_SCHEMA]),
+        ...(rollcall === undefined ? [] : [ROLLCALL_USER_SCHEMA]),
+      ],
+      id: user.uuid,
+      externalId: user.external_id,
+      userName: user.username,
+      name: full({
+        givenName: user.firstname,
+        middleName: user.middle_name,
+        familyName: user.surname,
+        ...Object.fromEntries(KEPT_NAMES.map((name) => [name, valueOf(attributes, `name.${name}`)])),
+      }),
+      nickName: user.known_as,
+      ...pick(attributes, KEPT),
+      active: user.status === 'Active',
+      ...Object.fromEntries(LISTS.map((list) => [list, joined(list, attributes[list], user)])),
+      roles: user.roles.map((value) => ({ value })),
+      groups: groups.map(({ uuid, display_name }) => ({
+        value: uuid,
+        $ref: `${base}/Groups/${uuid}`,
+        display: display_name,
+      })),
+      [ENTERPRISE_SCHEMA]: enterprise,
+      [ROLLCALL_USER_SCHEMA]: rollcall,
+      meta: {
+        resourceType: 'User',
+        created: toIso(user.created),
+        lastModified: toIso(user.updated),
+        location: locationOf(user, base),
+        version: etagOf(user),
+      },
+    }) ?? {}
+  );
 }
 
 export const locationOf = ({ uuid }: Pick<User, 'uuid'>, base: string): string => `${base}/Users/${uuid}`;
