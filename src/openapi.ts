@@ -5,6 +5,7 @@ import { IDEMPOTENCY_KEY, REQUEST_BODY } from './http/docs.js';
 import { REPLAYED } from './http/first-answer.js';
 import { CHOICES } from './input/query-rules.js';
 import { isObject } from './common/json.js';
+import { SCIM_TYPE } from './scim/http/scim-answers.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
 /** The OpenAPI document, generated from the decorators. `docs/openapi.json` is a committed copy. */
@@ -106,7 +107,8 @@ function describeScope(operation: Operation): void {
 function asProblem(response: { content?: Record<string, unknown> }): void {
   // Errors are JSON even on routes that produce another type.
   const [content] = Object.values(response.content ?? {});
-  if (content) response.content = { 'application/problem+json': content };
+  const isScim = response.content?.[SCIM_TYPE] !== undefined; // SCIM has a form of its own
+  if (content && !isScim) response.content = { 'application/problem+json': content };
 }
 
 /** The limits that a type or format implies, so that no decorator has to repeat them. */

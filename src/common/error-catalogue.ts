@@ -221,6 +221,11 @@ export const CATALOGUE = {
     title: 'Internal error',
     remedy: 'The fault is ours. Report the `request_id`; the log holds the details.',
   },
+  not_implemented: {
+    status: 501,
+    title: 'SCIM has this, and the service does not',
+    remedy: '`/ServiceProviderConfig` says what the service can do.',
+  },
   unavailable: {
     status: 503,
     title: 'Temporarily unavailable',

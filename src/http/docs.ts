@@ -87,13 +87,13 @@ export const FIELD_VALUE = {
   example: '+44 20 7946 0958',
 };
 
-const RETRY_AFTER = {
+export const RETRY_AFTER = {
   'Retry-After': {
     description: 'Seconds to wait.',
     schema: { type: 'integer', minimum: 1, maximum: 3600 },
   },
 } as const;
-const CHALLENGE = {
+export const CHALLENGE = {
   'WWW-Authenticate': {
     description: 'The header that is required.',
     schema: { type: 'string', maxLength: 255 },
@@ -144,7 +144,7 @@ export const BodyProblems = (...codes: ErrorCode[]) => Problems(...BODY, ...code
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
 /** A route that changes something: with a key it takes effect once, and a repetition gets the first answer. */
-const Repeatable = () =>
+export const Repeatable = () =>
   ApiHeader({
     name: IDEMPOTENCY_KEY,
     required: false,

@@ -4,6 +4,7 @@ import { ErrorFilter } from '../http/error.filter.js';
 import { HttpModule } from '../http/http.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { DiscoveryController } from './discovery/discovery.controller.js';
+import { MeController } from './discovery/me.controller.js';
 import { Resources } from './discovery/resources.js';
 import { GroupsModule } from './groups/groups.module.js';
 import { ScimGroupSearch } from './groups/scim-group-search.service.js';
@@ -22,7 +23,7 @@ import { UserScan } from './users/user-scan.service.js';
 /** SCIM 2.0: identity providers create, find, change and delete users and groups (ADR 24). */
 @Module({
   imports: [ApiKeysModule, GroupsModule, HttpModule, UsersModule],
-  controllers: [DiscoveryController, ScimUsersController, ScimGroupsController],
+  controllers: [DiscoveryController, MeController, ScimUsersController, ScimGroupsController],
   providers: [
     Resources,
     Deviations,

@@ -5,6 +5,7 @@ import { Accepts, CheckedQuery } from '../../http/input.guard.js';
 import { ScimController } from '../http/scim-route.js';
 import { quoted } from '../protocol/errors.js';
 import { LIST_MESSAGE } from '../protocol/urns.js';
+import { DocConfig, DocSchema, DocSchemas, DocType, DocTypes } from './discovery.docs.js';
 import { providerConfig } from './provider-config.js';
 import { resourceTypeView } from './resource-types.js';
 import { Resources } from './resources.js';
@@ -16,6 +17,7 @@ export class DiscoveryController {
   constructor(private readonly resources: Resources) {}
 
   @Get('ServiceProviderConfig')
+  @DocConfig()
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
   config(@CheckedQuery() query: object) {
@@ -24,6 +26,7 @@ export class DiscoveryController {
   }
 
   @Get('ResourceTypes')
+  @DocTypes()
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
   types(@CheckedQuery() query: object) {
@@ -31,15 +34,17 @@ export class DiscoveryController {
     return listOf(this.typeViews());
   }
 
-  @Get('ResourceTypes/:name')
+  @Get('ResourceTypes/:type')
+  @DocType()
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
-  type(@Param('name') name: string, @CheckedQuery() query: object) {
+  type(@Param('type') type: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
-    return named(this.typeViews(), name);
+    return named(this.typeViews(), type);
   }
 
   @Get('Schemas')
+  @DocSchemas()
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
   schemas(@CheckedQuery() query: object) {
@@ -48,6 +53,7 @@ export class DiscoveryController {
   }
 
   @Get('Schemas/:urn')
+  @DocSchema()
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
   schema(@Param('urn') urn: string, @CheckedQuery() query: object) {

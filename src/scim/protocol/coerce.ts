@@ -41,24 +41,36 @@ export function coerce(attribute: Attribute, raw: unknown, report: Report): Scim
 /** The value of a single attribute; a list of one is taken for its element. */
 export function onlyOne(attribute: Attribute, raw: unknown, report: Report): unknown {
   if (!Array.isArray(raw) || raw.length === 0) return raw;
-  if (raw.length > 1) return fault(report, attribute.path, 'invalid_type', 'takes one value, not a list');
+  if (raw.length > 1) {
+    fault(report, attribute.path, 'invalid_type', 'takes one value, not a list');
+    return undefined;
+  }
   report.deviation('list_shape');
   return raw[0] as unknown;
 }
 
-/** The elements of a list; one value is taken for a list of one. Empty elements are left out, one is primary: the last. */
-export function coerceList(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
+/**
+ * The elements of a list; one value is taken for a list of one. Elements that say nothing are left out, one is primary:
+ * the last.
+ */
+export function coerceList(
+  attribute: Attribute,
+  raw: unknown,
+  report: Report,
+  saysSomething: (attribute: Attribute, element: ScimObject) => boolean = hasValue,
+): ScimValue | undefined {
   if (isEmpty(raw)) return undefined;
   if (!Array.isArray(raw)) report.deviation('list_shape');
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
   if (list.length > attribute.maxItems) {
-    return fault(report, attribute.path, 'too_long', `may hold at most ${attribute.maxItems} elements`);
+    fault(report, attribute.path, 'too_long', `may hold at most ${attribute.maxItems} elements`);
+    return undefined;
   }
   const elements: ScimObject[] = [];
   for (const [index, element] of list.entries()) {
     if (isEmpty(element)) continue;
     const { value } = coerceParts(attribute, element, `${attribute.path}[${index}]`, report);
-    if (hasValue(attribute, value)) elements.push(value);
+    if (saysSomething(attribute, value)) elements.push(value);
   }
   return elements.length === 0 ? undefined : onePrimary(attribute, elements);
 }
@@ -104,10 +116,17 @@ export function coerceScalar(
   report: Report,
 ): string | boolean | undefined {
   if (attribute.type === 'boolean') return coerceFlag(raw, path, report);
-  if (typeof raw !== 'string') return fault(report, path, 'invalid_type', 'must be a string');
-  if (!raw.isWellFormed()) return fault(report, path, 'invalid_format', 'may not hold broken Unicode');
+  if (typeof raw !== 'string') {
+    fault(report, path, 'invalid_type', 'must be a string');
+    return undefined;
+  }
+  if (!raw.isWellFormed()) {
+    fault(report, path, 'invalid_format', 'may not hold broken Unicode');
+    return undefined;
+  }
   if (!isWithin(raw, attribute.maxLength)) {
-    return fault(report, path, 'too_long', `may have at most ${attribute.maxLength} characters`);
+    fault(report, path, 'too_long', `may have at most ${attribute.maxLength} characters`);
+    return undefined;
   }
   return raw;
 }
@@ -115,12 +134,14 @@ export function coerceScalar(
 function coerceFlag(raw: unknown, path: string, report: Report): boolean | undefined {
   if (typeof raw === 'boolean') return raw;
   const word = typeof raw === 'string' ? raw.toLowerCase() : '';
-  if (word !== 'true' && word !== 'false')
-    return fault(report, path, 'invalid_type', 'must be true or false');
+  if (word !== 'true' && word !== 'false') {
+    fault(report, path, 'invalid_type', 'must be true or false');
+    return undefined;
+  }
   report.deviation('boolean_text');
   return word === 'true';
 }
 
-function fault(report: Report, field: string, code: FieldCode, message: string): undefined {
+function fault(report: Report, field: string, code: FieldCode, message: string): void {
   report.errors.push({ field, code, message });
 }

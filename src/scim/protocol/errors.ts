@@ -21,6 +21,9 @@ const SCIM_TYPES: ReadonlyMap<ErrorCode, string> = new Map<ErrorCode, string>([
   ['authname_taken', 'uniqueness'],
 ]);
 
+/** All of them. */
+export const scimTypes = (): string[] => [...new Set(SCIM_TYPES.values())];
+
 export function scimTypeOf(code: ErrorCode): string | undefined {
   return SCIM_TYPES.get(code);
 }

@@ -159,8 +159,12 @@ export class FilterParser {
 
   /** A condition on an attribute of other types: read, not resolved. */
   private elsewhere(): Filter {
-    if (this.peek().kind === '[') this.skipBrackets();
-    if (this.peek().text.startsWith('.')) this.next();
+    if (this.peek().kind === '[') {
+      this.skipBrackets();
+      const part = this.peek();
+      if (part.kind !== 'word' || !part.text.startsWith('.')) return { kind: 'none' };
+      this.next();
+    }
     const operator = this.operator(this.peek());
     if (operator.text.toLowerCase() === 'pr') return { kind: 'none' };
     const value = this.value();

@@ -71,7 +71,7 @@ class Reading {
   }
 
   private attribute(attribute: Attribute, raw: unknown): void {
-    if (attribute.name === 'schemas' && attribute.schema === undefined) return this.schemas(raw);
+    if (attribute.name === 'schemas' && attribute.schema === undefined) this.schemas(raw);
     if (attribute.name === 'id' && typeof raw === 'string') this.id = raw;
     if (attribute.isReadOnly) return;
     if (attribute.schema !== undefined) this.extensions.add(attribute.schema);

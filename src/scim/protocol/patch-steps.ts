@@ -4,7 +4,7 @@ import type { Schema } from './attribute.js';
 import { coerceList, coerceParts, coerceScalar, isEmpty, onlyOne } from './coerce.js';
 import type { CountDeviation } from './deviation.js';
 import { UnknownAttribute } from './errors.js';
-import type { ScimValue } from './json.js';
+import type { ScimObject, ScimValue } from './json.js';
 import { type AttributeTarget, type PatchPath, parsePath } from './patch-path.js';
 import { type Operation, readOperations } from './patch-operations.js';
 import type { ResourceDescription } from './resource-description.js';
@@ -159,9 +159,11 @@ function removal(target: AttributeTarget, raw: unknown, options: PatchOptions): 
     return [{ op: 'remove', target }];
   }
   options.deviation('remove_with_value');
-  const value = checked(options, (report) => coerceList(attribute, raw, report));
+  const value = checked(options, (report) => coerceList(attribute, raw, report, hasParts));
   return value === undefined ? [] : [{ op: 'remove', target, value }];
 }
+
+const hasParts = (_: unknown, element: ScimObject): boolean => Object.keys(element).length > 0;
 
 function checked<T>(
   options: PatchOptions,

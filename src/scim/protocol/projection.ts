@@ -48,7 +48,7 @@ export class Projection {
   apply(resource: ScimObject): ScimObject {
     const { schema, extensions, attributes } = this.description;
     const core: Record<string, ScimValue> = {};
-    const held = new Map(extensions.map(({ urn }) => [urn, {} as Record<string, ScimValue>]));
+    const held = new Map<string, Record<string, ScimValue>>(extensions.map(({ urn }) => [urn, {}]));
     for (const attribute of attributes) {
       const value = this.wants(attribute) ? this.parts(attribute, attribute.valueIn(resource)) : undefined;
       if (value === undefined || attribute.name === 'schemas') continue;

@@ -12,6 +12,7 @@ import { etagOf, isNotModified, versionsIn } from '../http/etag.js';
 import { ScimController } from '../http/scim-route.js';
 import type { ScimObject } from '../protocol/json.js';
 import { ScimUserList, type ListParameters } from './scim-user-list.service.js';
+import { DocCreate, DocDelete, DocGet, DocList, DocPatch, DocReplace, DocSearch } from './scim-users.docs.js';
 import { ScimUserView } from './scim-user-view.service.js';
 import { ScimUsers } from './scim-users.service.js';
 
@@ -26,6 +27,7 @@ export class ScimUsersController {
   ) {}
 
   @Get()
+  @DocList()
   @Requires('users.read')
   @Accepts({ anyQuery: true })
   async list(
@@ -37,6 +39,7 @@ export class ScimUsersController {
   }
 
   @Post('.search')
+  @DocSearch()
   @HttpCode(200)
   @Requires('users.read')
   @Accepts(BODY)
@@ -49,6 +52,7 @@ export class ScimUsersController {
   }
 
   @Post()
+  @DocCreate()
   @Requires('users.create')
   @Accepts(BODY)
   async create(
@@ -69,6 +73,7 @@ export class ScimUsersController {
   }
 
   @Get(':id')
+  @DocGet()
   @Requires('users.read')
   @Accepts({ anyQuery: true })
   async get(
@@ -87,6 +92,7 @@ export class ScimUsersController {
   }
 
   @Put(':id')
+  @DocReplace()
   @Requires('users.update')
   @Accepts(BODY)
   async replace(
@@ -106,6 +112,7 @@ export class ScimUsersController {
   }
 
   @Patch(':id')
+  @DocPatch()
   @Requires('users.update')
   @Accepts(BODY)
   async patch(
@@ -128,6 +135,7 @@ export class ScimUsersController {
   }
 
   @Delete(':id')
+  @DocDelete()
   @HttpCode(204)
   @Requires('users.update')
   @Accepts({ anyQuery: true })
