@@ -41,6 +41,7 @@ const POLICY = {
   'users.search': { levels: MEMBERS, scope: 'users:read' },
   'users.create': { levels: WEBMASTERS, scope: 'users:write' },
   'users.update': { levels: WEBMASTERS, scope: 'users:write' },
+  'users.deleted': { levels: WEBMASTERS, scope: 'users:read' },
   'users.export': { levels: WEBMASTERS, scope: 'users:read' },
   'groups.read': { levels: WEBMASTERS, scope: 'groups:read' },
   'groups.write': { levels: WEBMASTERS, scope: 'groups:write' },

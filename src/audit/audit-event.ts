@@ -7,6 +7,8 @@ export const ACTIONS = [
   'user.updated',
   'user.blocked',
   'user.reactivated',
+  'user.deleted',
+  'user.restored',
   'group.created',
   'group.updated',
   'group.deleted',

@@ -1,8 +1,5 @@
 import { type JsonText, fromJson, toJson } from './json.js';
 
-/** Values in a list of one change: where more members of a group change, there are several events. */
-export const MAX_LISTED = 500;
-
 /** One changed field of a record. A secret has neither `old` nor `new`. */
 export interface FieldChange {
   field: string;

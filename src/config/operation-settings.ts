@@ -182,4 +182,8 @@ export class OperationSettings extends ImportGuardSettings {
   /** Finished imports are kept for this many days, with their rows; a plan waits as long for a decision. */
   @Count()
   IMPORT_RETENTION_DAYS: number = 90;
+
+  /** Deleted users can be restored for this many days; then they are forgotten. */
+  @Count()
+  SCIM_DELETED_DAYS: number = 30;
 }

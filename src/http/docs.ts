@@ -7,7 +7,6 @@ import {
   ApiResponse,
   ApiSecurity,
 } from '@nestjs/swagger';
-import { MAX_LISTED } from '../common/changes.js';
 import { CATALOGUE, type ErrorCode, FIELD_CODES, MAX_ERRORS } from '../common/errors.js';
 import { HEADER_BYTES } from './bounds.js';
 import { MAX_DETAIL } from './problem.js';
@@ -81,7 +80,12 @@ export const FIELD_VALUE = {
     { type: 'string', maxLength: 10_000, nullable: true },
     { type: 'boolean' },
     { type: 'number' },
-    { type: 'array', items: { type: 'string', maxLength: 255 }, maxItems: MAX_LISTED },
+    // Roles, or the elements of an attribute such as addresses.
+    {
+      type: 'array',
+      items: { oneOf: [{ type: 'string', maxLength: 10_000 }, { type: 'object' }] },
+      maxItems: 1000,
+    },
     { type: 'object' },
   ],
   example: '+44 20 7946 0958',

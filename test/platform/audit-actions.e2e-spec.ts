@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { ACTIONS } from '../../src/audit/audit-event.js';
 import { TestApp } from '../support/app.js';
 import type { Client, Json } from '../support/client.js';
+import { aReturner } from '../support/deletion.js';
 import { create } from '../support/factories.js';
 import { SYSTEM, aGroup, groupsOf } from '../support/groups.js';
 import { csv, imported, settled, upload } from '../support/imports.js';
@@ -57,6 +58,8 @@ const WAYS: Record<string, () => Promise<Found>> = {
     await key.put(`/users/${uuid}`, { status: 'Active' });
     return { actor: 'key', target: uuid };
   },
+  'user.deleted': () => aReturner(app),
+  'user.restored': () => aReturner(app),
   'group.created': async () => ({ actor: 'system', target: (await aGroup(app)).uuid }),
   'group.updated': async () => {
     const { uuid } = await aGroup(app);

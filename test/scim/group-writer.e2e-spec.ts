@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MAX_LISTED } from '../../src/common/changes.js';
+import { MAX_LISTED } from '../../src/scim/groups/group-writer.service.js';
 import { TestApp } from '../support/app.js';
 import type { Client, Json } from '../support/client.js';
 import { create } from '../support/factories.js';

@@ -167,6 +167,7 @@ const REFUSED: Record<string, string[]> = {
   IMPORT_OPTIONS: ['o'.repeat(1001)],
   IMPORT_OVERDUE_HOURS: AT_LEAST_1,
   IMPORT_RETENTION_DAYS: AT_LEAST_1,
+  SCIM_DELETED_DAYS: AT_LEAST_1,
   IMPORT_FOUR_EYES: ['no', '0', 'False'],
   NOTIFY_COMMAND: ['c'.repeat(4097)],
   NOTIFY_URL: ['hook', 'ftp://x.example.org', 'https://u:hunter2@x.example.org/'],

@@ -4,7 +4,7 @@ import { assertScope } from '../../access/policy.js';
 import { WEBMASTER } from '../../access/roles.js';
 import type { AuditAction } from '../../audit/audit-event.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { type FieldChange, MAX_LISTED } from '../../common/changes.js';
+import type { FieldChange } from '../../common/changes.js';
 import { type ErrorCode, ProblemError } from '../../common/errors.js';
 import { now } from '../../common/time.js';
 import type { Sql } from '../../database/engine/sql.js';
@@ -145,6 +145,9 @@ export class GroupWriter {
 
 export const noGroup = (uuid: string): ProblemError =>
   new ProblemError('not_found', `There is no group ${uuid}.`);
+
+/** Members in one event of the audit. */
+export const MAX_LISTED = 500;
 
 /** Who has gone as old and who has come as new, in rows of a bounded size. */
 function memberChanges({ come, gone }: MemberMoves): FieldChange[] {

@@ -6,7 +6,8 @@ import type { Failure } from './failure.js';
 import type { PreparedUser } from './prepared-user.js';
 
 export interface UserChange {
-  kind: 'create' | 'update';
+  /** `delete` moves the user to `deleted_users`, `restore` takes it back from there; both have an empty patch. */
+  kind: 'create' | 'update' | 'delete' | 'restore';
   /** Of the user to change, or that the new user gets. At most one change a user in a set. */
   uuid: string;
   patch: UserPatch;
@@ -20,14 +21,17 @@ export interface UserChange {
 
 /** What became of one change. */
 export type Outcome =
-  | { outcome: 'created' | 'updated' | 'unchanged'; user: User; changes: Changes }
+  /** Of a deleted user: the user as it was. */
+  | { outcome: 'created' | 'updated' | 'unchanged' | 'deleted' | 'restored'; user: User; changes: Changes }
   | { outcome: 'error'; failures: readonly Failure[] };
 
 /** A change with the state before it (none for a new user) and after it, and why it may not be made. */
 export interface JudgedChange {
+  kind: UserChange['kind'];
   before: User | undefined;
+  /** Of a deleted user: as it was. */
   after: User;
-  /** Of a new user. */
+  /** Of a new or restored user. */
   prepared?: PreparedUser | undefined;
   /** None for a change that touches no other user. */
   claim?: Claim | undefined;

@@ -26,6 +26,11 @@ const LATER = '';
 /** @param changes what the patch sets, where the caller knows its text. */
 export function prepareUser(uuid: string, patch: UserPatch, changes?: Changes): PreparedUser {
   const user = patched(newUser(uuid, LATER), patch);
+  return rowsOf(user, changes);
+}
+
+/** All that a user's rows are made of, whatever the user has been before. */
+export function rowsOf(user: User, changes?: Changes): PreparedUser {
   return {
     user,
     row: toRow(user),
@@ -36,9 +41,9 @@ export function prepareUser(uuid: string, patch: UserPatch, changes?: Changes): 
   };
 }
 
-/** The same user or row, created at this time. */
-export const createdAt = <T extends { created: string; updated: string }>(made: T, time: string): T => ({
-  ...made,
-  created: time,
-  updated: time,
-});
+/** The same user or row, created at this time, and last changed then or at `updated`. */
+export const createdAt = <T extends { created: string; updated: string }>(
+  made: T,
+  created: string,
+  updated = created,
+): T => ({ ...made, created, updated });

@@ -21,14 +21,20 @@ const foreignDataset = (dataset: string): Failure => ({
  * A key without the scope `webmasters` changes nothing of a user who is a Webmaster before the change or after it: who may
  * change the e-mail address or password of a Webmaster, or take the role away, has that power itself. The one rule for the
  * API and for rows of a file. A key that may import some data sets changes by files no user that another one manages.
- * @param before undefined for a new user.
+ * @param before undefined for a new user. @param after undefined for one that is deleted.
  */
-export function privilegeFailure(actor: Actor, before: User | undefined, after: User): Failure | undefined {
+export function privilegeFailure(
+  actor: Actor,
+  before: User | undefined,
+  after: User | undefined,
+): Failure | undefined {
   const dataset = actor.kind === 'import' ? before?.managed_by : undefined;
-  if (before && dataset && !hasScope(actor, datasetScope(dataset)) && differences(before, after).length > 0)
-    return foreignDataset(dataset);
+  const isForeign = dataset && !hasScope(actor, datasetScope(dataset));
+  if (isForeign && changes(before, after)) return foreignDataset(dataset);
   if (hasScope(actor, 'webmasters')) return undefined;
   const concerned = [before, after].some((user) => user && isWebmasterUser(user));
-  const changes = !before || differences(before, after).length > 0;
-  return concerned && changes ? NEEDS_WEBMASTERS : undefined;
+  return concerned && changes(before, after) ? NEEDS_WEBMASTERS : undefined;
 }
+
+const changes = (before: User | undefined, after: User | undefined): boolean =>
+  !before || !after || differences(before, after).length > 0;

@@ -57,6 +57,11 @@ export function toUser(row: UserRow): User {
   };
 }
 
+/** The user of a row that was kept as JSON; columns that came later are empty. */
+export function storedUser(document: JsonText<UserRow>): User {
+  return toUser({ ...EMPTY_ROW, ...fromJson(document) });
+}
+
 /** The row of a user: its documents as JSON, its key and sort columns computed. */
 export function toRow(user: User): UserEntity {
   return {
