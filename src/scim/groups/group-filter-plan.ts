@@ -23,6 +23,10 @@ const SIGNS: Readonly<Partial<Record<CompareOperator, string>>> = {
   le: '<=',
 };
 const NONE = always('1 = 0');
+/** A value and not EXISTS, which MariaDB would answer by all memberships. */
+const HAS_MEMBERS = always(
+  '(SELECT m.user_uuid FROM group_members m WHERE m.group_uuid = u.uuid LIMIT 1) IS NOT NULL',
+);
 
 /** @param hidden users whose membership is not told. */
 export function planGroupFilter(
@@ -68,7 +72,7 @@ function present({ attribute, sub }: AttributePath): Clause | undefined {
   if (attribute.name === 'displayName' || attribute.name === 'id' || attribute.name === 'meta')
     return always('1 = 1');
   const isMembers = attribute.name === 'members' && (!sub || sub.name === 'value' || sub.name === '$ref');
-  return isMembers ? always('u.uuid IN (SELECT group_uuid FROM group_members)') : undefined;
+  return isMembers ? HAS_MEMBERS : undefined;
 }
 
 function compared(
