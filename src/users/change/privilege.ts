@@ -22,19 +22,28 @@ const foreignDataset = (dataset: string): Failure => ({
  * change the e-mail address or password of a Webmaster, or take the role away, has that power itself. The one rule for the
  * API and for rows of a file. A key that may import some data sets changes by files no user that another one manages.
  * @param before undefined for a new user. @param after undefined for one that is deleted.
+ * @param byProvider of identity providers, which keep Webmasters up to date too: only changes of what is `GUARDED` are
+ * refused.
  */
 export function privilegeFailure(
   actor: Actor,
   before: User | undefined,
   after: User | undefined,
+  byProvider = false,
 ): Failure | undefined {
   const dataset = actor.kind === 'import' ? before?.managed_by : undefined;
   const isForeign = dataset && !hasScope(actor, datasetScope(dataset));
   if (isForeign && changes(before, after)) return foreignDataset(dataset);
   if (hasScope(actor, 'webmasters')) return undefined;
   const concerned = [before, after].some((user) => user && isWebmasterUser(user));
-  return concerned && changes(before, after) ? NEEDS_WEBMASTERS : undefined;
+  return concerned && changes(before, after, byProvider ? GUARDED : undefined) ? NEEDS_WEBMASTERS : undefined;
 }
 
-const changes = (before: User | undefined, after: User | undefined): boolean =>
-  !before || !after || differences(before, after).length > 0;
+/** What gives, takes or lends the power of a Webmaster (scim.md, section 3). */
+const GUARDED: readonly string[] = ['roles', 'group_roles', 'status', 'username', 'email', 'authname', 'password'];
+
+/** @param fields the only ones that count; all of them where they are not given. */
+function changes(before: User | undefined, after: User | undefined, fields?: readonly string[]): boolean {
+  if (!before || !after) return true;
+  return differences(before, after).some(({ field }) => !fields || fields.includes(field));
+}

@@ -198,7 +198,7 @@ function stateOf(change: UserChange, before: User | undefined, caller: Caller, t
   if (!before) return { kind, before, after, failures: [notFound(uuid)] };
   if (kind === 'delete') return { kind, before, after: before, failures: deletionFailures(before, caller) };
   if (blocksSelf(caller, before, after)) return { kind, before, after, failures: [SELF_BLOCK] };
-  const refused = privilegeFailure(caller.actor, before, after);
+  const refused = privilegeFailure(caller.actor, before, after, change.byProvider);
   return { kind, before, after, failures: refused ? [refused] : wholeErrors(after) };
 }
 

@@ -5,7 +5,7 @@ import type { UserValueEntity } from './user-lookups.entity.js';
 import type { User } from './user.js';
 
 /** Attributes by which identity providers look for users, beside the columns. */
-const LOOKED_UP = ['displayName', 'employeeNumber', 'department'] as const;
+const LOOKED_UP = ['displayName', 'employeeNumber', 'department', 'manager'] as const;
 
 /** The name to display, as it was sent; empty for none. */
 export function displayNameOf({ displayName }: Attributes): string {
