@@ -93,6 +93,8 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'Not for API keys.',
   any: 'Any valid API key.',
   'users:write': 'An API key needs the scope `users:write`, and `webmasters` where the user is a Webmaster.',
+  'groups:write':
+    'An API key needs the scope `groups:write`, and `webmasters` for the roles of a group and for members of one that makes Webmasters.',
   'imports:write':
     'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',
 };

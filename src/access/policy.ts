@@ -43,6 +43,8 @@ const POLICY = {
   'users.update': { levels: WEBMASTERS, scope: 'users:write' },
   'users.deleted': { levels: WEBMASTERS, scope: 'users:read' },
   'users.export': { levels: WEBMASTERS, scope: 'users:read' },
+  'groups.read': { levels: WEBMASTERS, scope: 'groups:read' },
+  'groups.write': { levels: WEBMASTERS, scope: 'groups:write' },
   'imports.read': { levels: WEBMASTERS, scope: 'imports:read' },
   'imports.write': { levels: WEBMASTERS, scope: 'imports:write' },
   'scim.discover': { levels: WEBMASTERS, scope: 'any' },

@@ -139,6 +139,11 @@ export const CATALOGUE = {
     title: 'An authname belongs to another user',
     remedy: '`conflicts` holds the uuid of the other user. A login name of a method belongs to one user.',
   },
+  display_name_taken: {
+    status: 409,
+    title: 'The name belongs to another group',
+    remedy: '`conflicts` holds the uuid of the other group: update that one, or choose another name.',
+  },
   last_webmaster: {
     status: 409,
     title: 'The last active Webmaster must stay',

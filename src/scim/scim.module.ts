@@ -6,6 +6,11 @@ import { UsersModule } from '../users/users.module.js';
 import { DiscoveryController } from './discovery/discovery.controller.js';
 import { MeController } from './discovery/me.controller.js';
 import { Resources } from './discovery/resources.js';
+import { GroupsModule } from './groups/groups.module.js';
+import { ScimGroupSearch } from './groups/scim-group-search.service.js';
+import { ScimGroupView } from './groups/scim-group-view.service.js';
+import { ScimGroupsController } from './groups/scim-groups.controller.js';
+import { ScimGroups } from './groups/scim-groups.service.js';
 import { Deviations } from './http/deviations.js';
 import { SCIM_ERRORS } from './http/scim-error.js';
 import { ScimUserList } from './users/scim-user-list.service.js';
@@ -17,9 +22,20 @@ import { UserScan } from './users/user-scan.service.js';
 
 /** SCIM 2.0: identity providers create, find, change and delete users and groups (ADR 24). */
 @Module({
-  imports: [ApiKeysModule, HttpModule, UsersModule],
-  controllers: [DiscoveryController, MeController, ScimUsersController],
-  providers: [Resources, Deviations, ScimUsers, ScimUserList, ScimUserView, ScimUserRepository, UserScan],
+  imports: [ApiKeysModule, GroupsModule, HttpModule, UsersModule],
+  controllers: [DiscoveryController, MeController, ScimUsersController, ScimGroupsController],
+  providers: [
+    Resources,
+    Deviations,
+    ScimUsers,
+    ScimUserList,
+    ScimUserView,
+    ScimUserRepository,
+    UserScan,
+    ScimGroups,
+    ScimGroupSearch,
+    ScimGroupView,
+  ],
 })
 export class ScimModule implements OnModuleInit {
   constructor(private readonly errors: ErrorFilter) {}

@@ -55,6 +55,7 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
 const MANAGERS = (status: number) => [401, 401, 401, 403, 403, status, status];
 const NOBODY = '00000000-0000-4000-8000-00000000dead';
 const NO_IMPORT = `/imports/${NOBODY}`;
+const NO_GROUP = `/groups/${NOBODY}`;
 const CSV = { 'content-type': 'text/csv' };
 TABLE.push(
   ['GET /users/export.csv', '', (c) => c.get('/users/export.csv'), MANAGERS(200)],
@@ -86,6 +87,12 @@ TABLE.push(
     (c) => c.post(`${NO_IMPORT}/${word}`),
     MANAGERS(404),
   ]),
+);
+
+TABLE.push(
+  ['GET /groups', '', (c) => c.get('/groups'), MANAGERS(200)],
+  ['GET /groups/{group_id}', '', (c) => c.get(NO_GROUP), MANAGERS(404)],
+  ['PUT /groups/{group_id}', '', (c) => c.put(NO_GROUP, { roles: [] }), MANAGERS(404)],
 );
 
 TABLE.push(

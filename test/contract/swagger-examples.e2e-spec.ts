@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
 import { create } from '../support/factories.js';
+import { aGroup } from '../support/groups.js';
 import { csv, imported } from '../support/imports.js';
 import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/swagger-page.js';
 
@@ -56,6 +57,7 @@ async function idFor(app: TestApp, parameter: string, operationId: string): Prom
     await app.key.put('/import_profiles/example', { columns: { Nr: 'ExternalId' } });
     return 'example';
   }
+  if (parameter === 'group_id') return (await aGroup(app)).uuid;
   if (parameter === 'session_id') {
     await app.login();
     return (await app.key.get('/sessions?limit=1')).body.Results[0].id;

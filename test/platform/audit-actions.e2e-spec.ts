@@ -5,6 +5,7 @@ import { TestApp } from '../support/app.js';
 import type { Client, Json } from '../support/client.js';
 import { aReturner } from '../support/deletion.js';
 import { create } from '../support/factories.js';
+import { SYSTEM, aGroup, groupsOf } from '../support/groups.js';
 import { csv, imported, settled, upload } from '../support/imports.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/people.js';
 import { ImportsService } from '../../src/import/imports.service.js';
@@ -59,6 +60,17 @@ const WAYS: Record<string, () => Promise<Found>> = {
   },
   'user.deleted': () => aReturner(app),
   'user.restored': () => aReturner(app),
+  'group.created': async () => ({ actor: 'system', target: (await aGroup(app)).uuid }),
+  'group.updated': async () => {
+    const { uuid } = await aGroup(app);
+    await key.put(`/groups/${uuid}`, { roles: ['Editor'] });
+    return { actor: 'key', target: uuid };
+  },
+  'group.deleted': async () => {
+    const { uuid } = await aGroup(app);
+    await groupsOf(app).delete(uuid, undefined, SYSTEM);
+    return { actor: 'system', target: uuid };
+  },
   'users.exported': async () => {
     await key.get('/users/export.csv?all=true');
     return { actor: 'key', target: '' };

@@ -42,19 +42,21 @@ function tableOf(entity: Entity): Table {
 /**
  * Rows of a SELECT that names any number of values. @param text the statement around what is between the brackets of
  * `IN (…)`. SQLite takes many as one JSON text: the statement has one form then, and is prepared once.
+ * @param before values of the placeholders that come before the list.
  */
 export async function selectIn<T extends object>(
   sql: Sql,
   values: readonly string[],
   text: (list: string) => string,
+  before: readonly SqlValue[] = [],
 ): Promise<T[]> {
   if (sql.dialect === 'sqlite' && values.length >= WORTH_JSON) {
     assertBindable(values);
-    return sql.query<T>(text('SELECT value FROM json_each(?)'), [JSON.stringify(values)]);
+    return sql.query<T>(text('SELECT value FROM json_each(?)'), [...before, JSON.stringify(values)]);
   }
   const rows: T[] = [];
   for (const part of inParts(values))
-    rows.push(...(await sql.query<T>(text(placeholders(part.length)), part)));
+    rows.push(...(await sql.query<T>(text(placeholders(part.length)), [...before, ...part])));
   return rows;
 }
 

@@ -17,6 +17,7 @@ const SCIM_TYPES: ReadonlyMap<ErrorCode, string> = new Map<ErrorCode, string>([
   ['username_taken', 'uniqueness'],
   ['email_taken', 'uniqueness'],
   ['external_id_taken', 'uniqueness'],
+  ['display_name_taken', 'uniqueness'],
   ['authname_taken', 'uniqueness'],
 ]);
 

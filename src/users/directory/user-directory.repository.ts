@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../../access/roles.js';
 import { selectIn } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, placeholders } from '../../database/engine/sql.js';
+import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
 import type { UserScope } from './user-scope.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
@@ -42,6 +42,22 @@ export class UserDirectoryRepository {
       values,
       (list) => `SELECT uuid, external_id FROM users WHERE ${column} IN (${list})`,
     );
+  }
+
+  async operators(sql: Sql): Promise<string[]> {
+    const rows = await sql.query<{ uuid: string }>(
+      `SELECT u.uuid FROM user_roles h JOIN users u ON u.uuid = h.user_uuid
+       WHERE h.role = ? AND u.external_id_key IS NULL`,
+      [WEBMASTER],
+    );
+    return rows.map(({ uuid }) => uuid);
+  }
+
+  /** In the order of uuid, so that two sets seldom deadlock. */
+  async hold(tx: Sql, uuids: readonly string[]): Promise<string[]> {
+    const text = (list: string) =>
+      `SELECT uuid FROM users WHERE uuid IN (${list}) ORDER BY uuid${forUpdate(tx)}`;
+    return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), text)).map(({ uuid }) => uuid);
   }
 
   /**

@@ -1,0 +1,106 @@
+import { MemberChange } from '../../src/scim/groups/member-change.js';
+import { now } from '../../src/common/time.js';
+import { insertRows } from '../../src/database/engine/bulk.js';
+import { GroupEntity, GroupMemberEntity } from '../../src/scim/groups/group.entity.js';
+import type { TestApp } from './app.js';
+import { SYSTEM, aGroup, groupsOf, move } from './groups.js';
+import { databaseOf } from './people.js';
+import { ok } from './scenario.js';
+import { scimAs } from './scim.js';
+import { nextOf } from './search.js';
+import { seededUuid } from './seed.js';
+
+const GROUPS = 3000;
+const LARGE = 12_000;
+
+const members = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, n) => seededUuid(from + n));
+
+/** Many groups, one of them large. */
+async function seedGroups(app: TestApp): Promise<string> {
+  const time = now();
+  const groups = Array.from({ length: GROUPS }, (_, n) => ({
+    uuid: seededUuid(500_000 + n),
+    display_name: `Seeded ${n}`,
+    display_name_key: `seeded ${String(n).padStart(5, '0')}`,
+    external_id: n % 2 ? `seeded-${n}` : null,
+    roles: null,
+    created: time,
+    updated: time,
+    version: 1,
+  }));
+  await insertRows(databaseOf(app), GroupEntity, groups);
+  const memberships = groups.map(({ uuid }, n) => ({ group_uuid: uuid, user_uuid: seededUuid(n) }));
+  await insertRows(databaseOf(app), GroupMemberEntity, memberships);
+  return (await aGroup(app, { display_name: 'Large', members: members(0, LARGE) })).uuid;
+}
+
+/** Groups are listed in every order, read, given roles, filled, emptied and deleted. */
+export async function liveInGroups(app: TestApp): Promise<void> {
+  const { key } = app;
+  const large = await seedGroups(app);
+  for (const filter of [
+    '',
+    '&display_name=seeded+00007',
+    '&external_id=seeded-7',
+    `&user_uuid=${seededUuid(7)}`,
+  ])
+    for (const sort of ['display_name', 'created', 'updated'])
+      for (const order of ['asc', 'desc']) {
+        const next = nextOf(
+          await ok(key.get(`/groups?limit=1&offset=1&sort=${sort}&order=${order}${filter}`)),
+        );
+        if (next) await ok(key.get(next));
+      }
+  const first = await ok(key.get(`/groups/${large}?limit=5`));
+  await ok(key.get(nextOf(first) ?? ''));
+  await move(app, { uuid: large }, { add: [seededUuid(LARGE)], remove: [seededUuid(1)] });
+  await move(app, { uuid: large }, { add: [...members(LARGE, LARGE + 12), large.replace(/^./, 'f')] });
+  const small = await aGroup(app, { external_id: 'small', members: members(0, 12) });
+  await ok(key.put(`/groups/${small.uuid}`, { roles: ['Editor'] }));
+  await groupsOf(app).change(
+    small.uuid,
+    { fields: () => ({}), members: () => MemberChange.to(members(6, 30)) },
+    SYSTEM,
+  );
+  await groupsOf(app).change(
+    small.uuid,
+    { fields: () => ({ display_name: 'Renamed', external_id: 'x' }) },
+    SYSTEM,
+  );
+  await findGroups(app);
+  await groupsOf(app).delete(small.uuid, undefined, SYSTEM);
+}
+
+/** Groups of SCIM: every filter that an index answers, and one that none does, in every order. */
+async function findGroups(app: TestApp): Promise<void> {
+  const narrow = await scimAs(app, { scopes: ['groups:read'] });
+  const filters = [
+    'displayName eq "renamed"',
+    'displayName sw "seeded 0001"',
+    'externalId eq "x"',
+    'externalId gt "seeded-99"',
+    `id eq "${seededUuid(500_007)}"`,
+    `members.value eq "${seededUuid(7)}"`,
+    `members[value eq "${seededUuid(7)}"] or displayName eq "renamed"`,
+    'displayName sw "seeded 0001" and displayName co "1"',
+    'displayName sw "seeded 0001" and members pr',
+  ];
+  for (const filter of filters)
+    for (const sortBy of ['', 'id', 'displayName', 'externalId', 'meta.created', 'meta.lastModified'])
+      for (const sortOrder of ['ascending', 'descending']) {
+        const query = {
+          filter,
+          ...(sortBy && { sortBy }),
+          sortOrder,
+          count: '2',
+          excludedAttributes: 'members',
+        };
+        const list = (more: object) =>
+          ok(narrow.get(`/Groups?${new URLSearchParams({ ...query, ...more }).toString()}`));
+        await list({ startIndex: '2' });
+        const { nextCursor } = (await list({ cursor: '' })).body;
+        if (nextCursor) await list({ cursor: nextCursor as string });
+      }
+  await ok(narrow.get('/Groups?filter=displayName%20sw%20%22seeded%200001%22'));
+}
