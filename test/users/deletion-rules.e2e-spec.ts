@@ -142,7 +142,7 @@ describe('a deletion is refused', () => {
     expect(codes(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
     const rights = { scopes: ['users:write' as const], networks: null, expires: null };
     const id = uuidv7();
-    const actor: Actor = { kind: 'key', id, family: id, ignoresUnknownFields: false, rights };
+    const actor: Actor = { kind: 'key', id, family: id, ignoresUnknownFields: false, profile: 'standard', rights };
     expect(codes(await apply([deletion(user.uuid)], { ...SYSTEM, actor }))).toEqual(['insufficient_scope']);
     expect(codes(await apply([deletion(user.uuid, { ifVersions: [1] })]))).toEqual(['deleted']);
   });
@@ -154,7 +154,7 @@ test('the fuse of a key counts deletions as it counts blocking', async () => {
   const rights = { scopes: null, networks: null, expires: null };
   const caller: Caller = {
     ...SYSTEM,
-    actor: { kind: 'key', id, family: id, ignoresUnknownFields: false, rights },
+    actor: { kind: 'key', id, family: id, ignoresUnknownFields: false, profile: 'standard', rights },
   };
   const people = [await create(app.key), await create(app.key), await create(app.key), await create(app.key)];
   const [a, b, c, d] = people.map(({ uuid }) => uuid as string) as [string, string, string, string];
