@@ -154,7 +154,7 @@ test('the fuse of a key counts deletions as it counts blocking', async () => {
   const rights = { scopes: null, networks: null, expires: null };
   const caller: Caller = {
     ...SYSTEM,
-    actor: { kind: 'key', id, family: id, ignoresUnknownFields: false, rights },
+    actor: { kind: 'key', id, family: id, ignoresUnknownFields: false, profile: 'standard', rights },
   };
   const people = [await create(app.key), await create(app.key), await create(app.key), await create(app.key)];
   const [a, b, c, d] = people.map(({ uuid }) => uuid as string) as [string, string, string, string];

@@ -51,7 +51,8 @@ export class GroupsService {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     const conditions = conditionsOf(query);
     const count = await this.searcher.count(conditions);
-    const page = await this.searcher.page({ conditions, sort, order, offset, limit: limitOf(query), after });
+    const limit = limitOf(query);
+    const page = await this.searcher.page({ conditions, total: count, sort, order, offset, limit, after });
     const last = page.more ? page.groups.at(-1) : undefined;
     const next = last && encodeGroupCursor(positionOf(last, query), query);
     return { count, groups: page.groups, next };
