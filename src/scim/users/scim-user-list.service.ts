@@ -177,7 +177,11 @@ export class ScimUserList {
   }
 
   private parts(range: Range, order: 'asc' | 'desc', after: ListCursor | undefined): Clause[] {
-    return partsOf(range, order, after, this.repository.dialect);
+    const parts = partsOf(range, order, after, this.repository.dialect);
+    if (!after || range.test === undefined) return parts;
+    // Descending, users without a value would follow those with one, who have had their range before.
+    const set = `${range.key} ${range.test}`;
+    return parts.map(({ sql, params }) => ({ sql: `${sql} AND ${set}`, params }));
   }
 
   private passed({ source, tests }: Scope, part: Clause, signal: AbortSignal | undefined): Promise<number> {

@@ -40,7 +40,15 @@ export function privilegeFailure(
 }
 
 /** What gives, takes or lends the power of a Webmaster (scim.md, section 3). */
-const GUARDED: readonly string[] = ['roles', 'group_roles', 'status', 'username', 'email', 'authname', 'password'];
+const GUARDED: readonly string[] = [
+  'roles',
+  'group_roles',
+  'status',
+  'username',
+  'email',
+  'authname',
+  'password',
+];
 
 /** @param fields the only ones that count; all of them where they are not given. */
 function changes(before: User | undefined, after: User | undefined, fields?: readonly string[]): boolean {
