@@ -52,6 +52,9 @@ export async function deleteAndRestore(app: TestApp, boss: string, report: strin
   await app.key.get('/users/deleted?since=2026-01-01T00:00:00.000Z&limit=1&offset=0');
   await app.app.get(DeletedUsers).restore(boss, SYSTEM);
   await writeUsers(app, [deletion(boss)]);
-  await database.execute('UPDATE deleted_users SET deleted = ?', [inSeconds(-40 * 24 * 3600)]);
+  await database.execute('UPDATE deleted_users SET deleted = ? WHERE uuid = ?', [
+    inSeconds(-40 * 24 * 3600),
+    boss,
+  ]);
   await app.app.get(DeletedUsers).purge();
 }
