@@ -28,7 +28,7 @@ export interface FoundGroups {
   /** Whether more follow behind the last one. */
   more: boolean;
   /** The cursor behind one of them. */
-  cursorBehind(group: Group): string;
+  cursorBehind: (group: Group) => string;
 }
 
 const AT_ONCE = 500;
