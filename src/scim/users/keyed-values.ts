@@ -137,6 +137,14 @@ function byGroup({ op, value }: CompareFilter): Keyed | undefined {
 
 const timeOf = (value: CompareFilter['value']): DbTime => toDbTime(String(value));
 
+/** Everybody has it. */
+export const EVERYBODY: Keyed = {
+  source: { sql: 'SELECT uuid FROM users', params: [] },
+  test: { sql: '1 = 1', params: [] },
+  breadth: 'many',
+  isExact: true,
+};
+
 /** Nobody has it. */
 export const NOBODY: Keyed = {
   source: { sql: 'SELECT uuid FROM users WHERE 1 = 0', params: [] },
@@ -171,6 +179,8 @@ const KEYED: Readonly<Record<string, ToKeyed>> = {
   'emails.value': byEmail,
   'meta.created': time('created'),
   'meta.lastModified': time('updated'),
+  'meta.resourceType': (filter) =>
+    filter.op === 'eq' ? (text(filter).toLowerCase() === 'user' ? EVERYBODY : NOBODY) : undefined,
   displayName: (filter) => byValue('displayName', filter, true),
   [`${ENTERPRISE_SCHEMA}:employeeNumber`]: (filter) => byValue('employeeNumber', filter, false),
   [`${ENTERPRISE_SCHEMA}:department`]: (filter) => byValue('department', filter, false),
