@@ -56,14 +56,14 @@ export class GroupMembers {
 
   /** Moves members, and gives or takes the roles of the group. */
   async apply(tx: Sql, group: Group, { come, gone }: MemberMoves, caller: Caller): Promise<void> {
-    for (const part of partsOf(come)) await this.repository.addMembers(tx, group.uuid, part);
-    for (const part of partsOf(gone)) {
+    for await (const part of inTurns(come)) await this.repository.addMembers(tx, group.uuid, part);
+    for await (const part of inTurns(gone)) {
       // Held before their rows go, as the user writer does it: in another order the two would wait for each other.
       if (group.roles.length > 0) await this.directory.hold(tx, part);
       await this.repository.removeMembers(tx, group.uuid, part);
     }
     if (group.roles.length === 0) return;
-    for (const part of partsOf([...come, ...gone])) await this.settle(tx, part, 'members', caller);
+    for await (const part of inTurns([...come, ...gone])) await this.settle(tx, part, 'members', caller);
   }
 
   /** Gives all members the roles that the group has now. */
@@ -72,32 +72,32 @@ export class GroupMembers {
       const part = await this.repository.members(group, after, AT_ONCE, tx);
       await this.settle(tx, part, 'roles', caller);
       after = part.at(-1);
+      await setImmediate(); // as in `inTurns`
     }
   }
 
   private async settle(tx: Sql, users: readonly string[], field: string, caller: Caller): Promise<void> {
     const held = await this.directory.hold(tx, users);
     if (held.length > 0) await this.roles.settle(tx, held, field, caller);
-    await setImmediate(); // SQLite works in this thread
   }
 
   /** Which of these users are members. */
   async among(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
-    for (const part of partsOf(users))
+    for await (const part of inTurns(users))
       for (const uuid of await this.repository.membersAmong(tx, group, part)) found.add(uuid);
     return found;
   }
 
   private async hold(tx: Sql, users: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
-    for (const part of partsOf(users))
+    for await (const part of inTurns(users))
       for (const uuid of await this.directory.hold(tx, part)) found.add(uuid);
     return found;
   }
 
   private async assertNoGroups(tx: Sql, unknown: readonly string[]): Promise<void> {
-    for (const part of partsOf(unknown)) {
+    for await (const part of inTurns(unknown)) {
       const groups = await this.repository.groupsAmong(tx, part);
       if (groups.length === 0) continue;
       const message = `may not hold groups, as ${groups.slice(0, 5).join(', ')} is`;
@@ -106,7 +106,10 @@ export class GroupMembers {
   }
 }
 
-/** @yields the values some hundreds at a time. */
-export function* partsOf<T>(values: readonly T[], size = AT_ONCE): Generator<readonly T[]> {
-  for (let from = 0; from < values.length; from += size) yield values.slice(from, from + size);
+/** @yields the values some hundreds at a time. Between two parts others have their turn: SQLite works in this thread. */
+async function* inTurns(values: readonly string[]): AsyncGenerator<readonly string[]> {
+  for (let from = 0; from < values.length; from += AT_ONCE) {
+    if (from > 0) await setImmediate();
+    yield values.slice(from, from + AT_ONCE);
+  }
 }

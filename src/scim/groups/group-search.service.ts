@@ -23,6 +23,8 @@ export interface GroupPosition {
 /** Conditions over `user_groups u`, all of which must hold, and the part of their order that is wanted. */
 export interface GroupSearchRequest extends GroupOrder {
   conditions: readonly Clause[];
+  /** How many groups meet them: a handful is found by the index of a condition, and sorted. */
+  total: number;
   offset: number;
   limit: number;
   after?: GroupPosition | undefined;
@@ -50,10 +52,20 @@ export class GroupSearch {
   }
 
   /** Reads the ranges of the order until the page is full. */
-  private async read({ conditions, after, sort, order, ...request }: GroupSearchRequest): Promise<Group[]> {
+  private async read({
+    conditions,
+    total,
+    after,
+    sort,
+    order,
+    ...request
+  }: GroupSearchRequest): Promise<Group[]> {
     const found: Group[] = [];
     let { offset } = request;
-    for (const [segment, range] of rangesOf({ sort, order }).entries()) {
+    for (const [segment, range] of rangesOf(
+      { sort, order },
+      conditions.length > 0 && total <= HANDFUL,
+    ).entries()) {
       if (after && segment < after.segment) continue;
       const position = after?.segment === segment ? after : undefined;
       for (const part of this.repository.parts(range, order, position)) {
@@ -90,11 +102,13 @@ const KEYS: Readonly<Record<GroupSort, string>> = {
   created: 'u.created',
   updated: 'u.updated',
 };
+const HANDFUL = 500;
 const UNIQUE: readonly GroupSort[] = ['uuid', 'display_name', 'external_id'];
 
 /** Groups without an external id come last, and first where the order is descending (RFC 7644, section 3.4.2.3). */
-function rangesOf({ sort, order }: GroupOrder): Range[] {
-  const range = { key: KEYS[sort], unique: UNIQUE.includes(sort) };
+function rangesOf({ sort, order }: GroupOrder, few: boolean): Range[] {
+  // The sign keeps SQLite from reading groups in the order of the index until it has met the few.
+  const range = { key: few ? `+${KEYS[sort]}` : KEYS[sort], unique: UNIQUE.includes(sort) };
   if (sort !== 'external_id') return [range];
   const ranges = [
     { ...range, test: 'IS NOT NULL' },

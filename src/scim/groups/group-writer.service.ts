@@ -9,7 +9,7 @@ import { type ErrorCode, ProblemError } from '../../common/errors.js';
 import { now } from '../../common/time.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { loginKey } from '../../users/model/keys.js';
-import { GroupMembers, type MemberMoves, NOBODY_MOVES, partsOf } from './group-members.service.js';
+import { GroupMembers, type MemberMoves, NOBODY_MOVES } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
 import { type Group, type GroupFields, groupDifferences } from './group.js';
 import type { MemberChange } from './member-change.js';
@@ -151,12 +151,17 @@ export const MAX_LISTED = 500;
 
 /** Who has gone as old and who has come as new, in rows of a bounded size. */
 function memberChanges({ come, gone }: MemberMoves): FieldChange[] {
-  const old = [...partsOf(gone, MAX_LISTED)].map((part) => ({ field: 'members', old: part, new: null }));
-  const added = [...partsOf(come, MAX_LISTED)].map((part) => ({ field: 'members', old: null, new: part }));
+  const old = partsOf(gone).map((part) => ({ field: 'members', old: part, new: null }));
+  const added = partsOf(come).map((part) => ({ field: 'members', old: null, new: part }));
   if (gone.length === 0 || come.length === 0 || gone.length + come.length > MAX_LISTED)
     return [...old, ...added];
   return [{ field: 'members', old: gone, new: come }];
 }
+
+const partsOf = (users: readonly string[]): (readonly string[])[] =>
+  Array.from({ length: Math.ceil(users.length / MAX_LISTED) }, (_, part) =>
+    users.slice(part * MAX_LISTED, (part + 1) * MAX_LISTED),
+  );
 
 /** Who decides about Webmasters decides who is a member of a group that makes them. @throws `insufficient_scope`. */
 function assertMay({ actor }: Caller, { roles }: Group, { come, gone }: MemberMoves): void {

@@ -51,7 +51,8 @@ export class GroupsService {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     const conditions = conditionsOf(query);
     const count = await this.searcher.count(conditions);
-    const page = await this.searcher.page({ conditions, sort, order, offset, limit: limitOf(query), after });
+    const limit = limitOf(query);
+    const page = await this.searcher.page({ conditions, total: count, sort, order, offset, limit, after });
     const last = page.more ? page.groups.at(-1) : undefined;
     const next = last && encodeGroupCursor(positionOf(last, query), query);
     return { count, groups: page.groups, next };
@@ -126,7 +127,7 @@ function conditionsOf({ display_name, external_id, user_uuid }: GroupQuery): Cla
 }
 
 /** The groups of which a user is a member. */
-export const hasMember = (user: string): Clause =>
+const hasMember = (user: string): Clause =>
   always('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
 
 /** What a client sends back of a group may not be another one's, and names are for identity providers to change. */

@@ -28,7 +28,7 @@ export interface FoundGroups {
   /** Whether more follow behind the last one. */
   more: boolean;
   /** The cursor behind one of them. */
-  cursorBehind(group: Group): string;
+  cursorBehind: (group: Group) => string;
 }
 
 const AT_ONCE = 500;
@@ -60,7 +60,7 @@ export class ScimGroupSearch {
       return { groups: from.slice(0, count), total: all.length, more, cursorBehind };
     }
     const total = await this.searcher.count(conditions);
-    const page = { conditions, ...order, offset, limit: count, after };
+    const page = { conditions, total, ...order, offset, limit: count, after };
     const { groups, more } = count > 0 ? await this.searcher.page(page) : { groups: [], more: total > 0 };
     return { groups, total, more, cursorBehind };
   }
@@ -73,13 +73,21 @@ export class ScimGroupSearch {
     hidden: ReadonlySet<string>,
   ): Promise<Group[]> {
     const limit = this.env.SCIM_SCAN_LIMIT;
-    if ((await this.searcher.count(conditions)) > limit) throw tooMany(limit);
+    const total = await this.searcher.count(conditions);
+    if (total > limit) throw tooMany(limit);
     const isMatch = matcher(rest);
     const needsMembers = mentionsMembers(rest);
     const found: Group[] = [];
     let seen = 0;
     for (let after: GroupPosition | undefined, more = true; more;) {
-      const page = await this.searcher.page({ conditions, ...order, offset: 0, limit: AT_ONCE, after });
+      const page = await this.searcher.page({
+        conditions,
+        total,
+        ...order,
+        offset: 0,
+        limit: AT_ONCE,
+        after,
+      });
       for (const group of page.groups) {
         const members = needsMembers ? await this.repository.allMembers(group.uuid, undefined, limit) : [];
         seen += members.length;
