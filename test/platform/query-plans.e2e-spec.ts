@@ -7,6 +7,7 @@ import { planOf } from '../support/plans.js';
 import { Recorder, type Statement, formOf } from '../support/recorder.js';
 import * as scenario from '../support/scenario.js';
 import { liveInGroups } from '../support/scenario-groups.js';
+import { liveInScim } from '../support/scenario-scim.js';
 import { importEverything } from '../support/scenario-imports.js';
 import { refreshStatistics, removeDeleted, seedUsers, seededUuid } from '../support/seed.js';
 import { seedHistory } from '../support/seed-history.js';
@@ -134,6 +135,7 @@ test('matches at the far end of an order are looked up directly', async () => {
 test.each([
   ['users', scenario.liveThrough],
   ['groups', liveInGroups],
+  ['users of SCIM', liveInScim],
   ['searches that are too broad', scenario.nameTheBroadest],
   ['logins and sessions', scenario.comeAndGo],
   ['keys, audit and metrics', scenario.lookAround],
