@@ -51,6 +51,7 @@ const WALKS: [RegExp, string][] = [
     'all profiles, of which there are at most 200',
   ],
   [/^SELECT COUNT\(\*\) AS n FROM user_groups u/, 'an exact number costs its matches'],
+  [/^SELECT COUNT\(\*\) AS n FROM \(SELECT .* AS c JOIN users u/, 'an exact number costs its matches'],
   [/COUNT\(\*\) AS count FROM group_members/, 'an exact number costs its matches: members of one group'],
   [
     /^SELECT user_uuid FROM group_members WHERE group_uuid = \? AND user_uuid > \?/,

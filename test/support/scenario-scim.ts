@@ -27,6 +27,8 @@ const FILTERS = [
   `userName eq "${username}" or externalId eq "HR-0000501"`,
   `userName eq "${username}" and title pr`,
   'meta.resourceType eq "User"',
+  'meta.resourceType eq "User" or active eq false',
+  'roles.value eq "nobody has it"',
 ];
 const SORTS = [
   '',
@@ -60,5 +62,5 @@ export async function liveInScim(app: TestApp): Promise<void> {
   });
   await ok(scim.patch(`/Users/${id as string}`, { op: 'remove', path: `${ENTERPRISE}:manager` }));
   await ok(scim.get(`/Users/${id as string}?attributes=groups`));
-  await ok(scim.delete(`/Users/${id as string}`));
+  await ok(scim.delete(`/Users/${id as string}`), 204);
 }
