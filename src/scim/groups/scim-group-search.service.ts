@@ -61,7 +61,8 @@ export class ScimGroupSearch {
     }
     const total = await this.searcher.count(conditions);
     const page = { conditions, total, ...order, offset, limit: count, after };
-    const { groups, more } = count > 0 ? await this.searcher.page(page) : { groups: [], more: total > 0 };
+    const isEmpty = count === 0 || offset >= total;
+    const { groups, more } = isEmpty ? { groups: [], more: false } : await this.searcher.page(page);
     return { groups, total, more, cursorBehind };
   }
 
