@@ -4,7 +4,7 @@ import type { ScimClient } from './scim.js';
 /** A request for every code of the catalogue that only SCIM answers, with its `scimType`; a group has more than 1,000 members. */
 export const SCIM_ONLY: Record<
   string,
-  [type: string, send: (scim: ScimClient, group: Json) => Promise<Answer>]
+  [type: string | undefined, send: (scim: ScimClient, group: Json) => Promise<Answer>]
 > = {
   invalid_syntax: [
     'invalidSyntax',
@@ -35,5 +35,6 @@ export const SCIM_ONLY: Record<
   ],
   invalid_cursor: ['invalidCursor', (scim) => scim.get('/Groups?cursor=x')],
   invalid_count: ['invalidCount', (scim) => scim.get('/Groups?cursor=&count=many')],
+  not_implemented: [undefined, (scim) => scim.get('/Me')],
   display_name_taken: ['uniqueness', (scim, { displayName }) => scim.post('/Groups', { displayName })],
 };
