@@ -59,6 +59,7 @@ export async function liveInGroups(app: TestApp): Promise<void> {
 async function findGroups(app: TestApp): Promise<void> {
   const narrow = await scimAs(app, { scopes: ['groups:read'] });
   const filters = [
+    'id pr',
     'displayName eq "renamed"',
     'displayName sw "seeded 10"',
     'externalId eq "x"',
