@@ -196,16 +196,6 @@ describe('what is wrong with a profile is said when it is saved', () => {
     expect([answer.status, fieldErrorsOf(answer).sort()]).toEqual([422, errors.sort()]);
   });
 
-  test('a limit with its bounds, and with what was probably meant', async () => {
-    const guards = { deactivation: {}, errors: { percent: 200 }, same_file: { row: 1 } };
-    const { body } = await save('bad', { columns: COLUMNS, guards });
-    expect(body.errors.map(({ field, message }: Json) => [field, message]).sort()).toEqual([
-      ['guards.deactivation', 'is not a guard with limits; did you mean deactivations?'],
-      ['guards.errors.percent', 'must be an integer from 0 to 100'],
-      ['guards.same_file.row', 'is not a limit of same_file; did you mean rows?'],
-    ]);
-  });
-
   test('with what was probably meant', async () => {
     const answer = await save('bad', { columns: { ...COLUMNS, 'Given Name': 'Forname' } });
     expect(answer.body.errors[0].message).toBe('must be a column of ours or ignore; did you mean ForeName?');
