@@ -24,7 +24,7 @@ const masked = (text: string): string =>
 
 let database: TestDatabase;
 let app: TestApp | undefined;
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 beforeEach(async () => void (database = await freshDatabase()));
 afterEach(async () => {
   await app?.stop();
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 test('every block of the guide does what it shows', async () => {
   const folder = join(database.folder, 'guide');
-  mkdirSync(join(folder, 'drop'), { recursive: true });
+  mkdirSync(join(folder, 'drop/processing'), { recursive: true });
   writeFileSync(
     join(folder, 'rollcall'),
     `#!/bin/sh\nexec "${process.execPath}" "${ROOT}dist/cli.js" "$@"\n`,
@@ -69,11 +69,17 @@ test('every block of the guide does what it shows', async () => {
     return (run as { id: string } | undefined)?.id ?? '';
   };
   /** The tick of a night, which was missed and is made up. */
-  const night = async (on: TestApp): Promise<void> => {
-    const before = await newest(on);
-    await missTick(on);
+  const night = async (): Promise<void> => {
+    await app?.stop(); // waits for the turn of its start, which notes the tick before
+    app = await TestApp.on(database);
+    const before = await newest(app);
+    await missTick(app);
+    const watcher = watch(join(folder, 'drop/processing'));
+    const claimed = once(watcher, 'change');
     const service = await restarted();
-    while ((id = await newest(service)) === before); // the schedule takes the file
+    await claimed;
+    watcher.close();
+    while ((id = await newest(service)) === before); // the schedule has claimed the file, and makes a run of it
     const { state } = await settled(service.key, id);
     if (state === 'needs_approval') await alerts(++parked);
   };
@@ -98,7 +104,7 @@ test('every block of the guide does what it shows', async () => {
       await restarted();
     } else if (kind === 'sh') {
       printed = await shell(text);
-      if (text.includes('drop/payroll')) await night(app);
+      if (text.includes('drop/payroll')) await night();
       else id = await newest(app);
     } else {
       shown.push(printed);
