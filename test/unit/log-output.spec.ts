@@ -66,19 +66,6 @@ test('what a closed pipe does not take is lost, and is counted once there is a r
   closeSync(reader);
 });
 
-test('a line that was cut off does not run into the next one', async () => {
-  const output = new LogOutput(writer);
-  output.write(`${'y'.repeat(200_000)}\n`); // more than the pipe holds
-  closeSync(reader);
-  await new Promise((resolve) => setTimeout(resolve, 60)); // it tries again, and nobody reads
-  reader = openSync(join(folder, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK);
-  let text = readAll();
-  output.write(LINE);
-  text += readAll();
-  expect(text).toMatch(/^y+\nx{999}\n$/);
-  closeSync(reader);
-});
-
 test('a full disk takes nothing, and nothing is thrown', () => {
   const full = openSync('/dev/full', 'w');
   const output = new LogOutput(full);
