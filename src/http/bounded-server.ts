@@ -59,6 +59,9 @@ export function boundedServer(
     route(request, response);
   };
   const server = tls ? createTlsServer({ ...tls, ...settings }, listener) : createServer(settings, listener);
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    void socket.remoteAddress; // Node.js keeps what it has read; of a connection that its client has reset there is none to read
+  });
   server.on('checkContinue', listener); // the reader of the body sends the 100
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const detail = 'Only Expect: 100-continue can be met.';
