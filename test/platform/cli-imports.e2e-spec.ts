@@ -98,10 +98,7 @@ describe.each(['database', 'service'])('on the %s', (door) => {
     const first = await run('rows', id, '--limit', '2');
     expect(first.err).toBe('There are 3: --after 3\n');
     const rest = await run('rows', id, '--limit', '2', '--after', '3', '--json');
-    expect([rest.err, (JSON.parse(rest.out)).Results.map(({ line }: Json) => line)]).toEqual([
-      '',
-      [4],
-    ]);
+    expect([rest.err, JSON.parse(rest.out).Results.map(({ line }: Json) => line)]).toEqual(['', [4]]);
   });
 
   test('approve: waits for the end, shows the result, and exits as an import', async () => {
@@ -124,7 +121,7 @@ describe.each(['database', 'service'])('on the %s', (door) => {
   test('reject and cancel: nothing is written', async () => {
     const [one, two] = [(await parked()).id, ''];
     const rejected = await run('reject', one, '--json');
-    expect([rejected.code, (JSON.parse(rejected.out)).state]).toEqual([0, 'rejected']);
+    expect([rejected.code, JSON.parse(rejected.out).state]).toEqual([0, 'rejected']);
     const plan = await imported(app.key, file(3, '7'), `dataset=${name}${two}&dry_run=true`);
     const cancelled = await run('cancel', plan.id);
     expect([cancelled.code, cancelled.out]).toEqual([
