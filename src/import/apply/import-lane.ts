@@ -21,7 +21,7 @@ export interface ServiceCalls extends TurnCalls {
 
 /**
  * What an import allocates dies young; little room for it keeps the process small. It has that room from the start, since the
- * young generation grows in no program (`runProgram`), and half or a quarter of it costs a tenth of the time of an unchanged row.
+ * young generation of no program grows (`runProgram`): with less an unchanged row takes a tenth more time.
  */
 const FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
 
