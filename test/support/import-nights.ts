@@ -58,7 +58,7 @@ function file(part: Part, changes: Changes): string {
 }
 
 /** One thing that an operator or a schedule does, to whose run the kills belong. */
-export interface Step {
+interface Step {
   name: string;
   /** @param runs those of the steps before. @returns the run that is to settle. */
   begin: (client: Client, runs: readonly Json[]) => Promise<string>;
