@@ -200,8 +200,11 @@ function activeIs(active: boolean): Keyed | undefined {
   return keyed && { ...keyed, breadth: 'many' };
 }
 
-/** What an index says of a comparison; undefined where none answers it. */
+/** What an index says of a comparison; undefined where none answers it, or no engine could be asked. */
 export function keyedBy(filter: CompareFilter, roles: RoleCatalogue): Keyed | undefined {
-  const { attribute, sub } = filter.path;
-  return KEYED[(sub ?? attribute).path]?.(filter, roles);
+  const { value, path } = filter;
+  if (typeof value === 'string' && !isBindable(value)) return undefined;
+  return KEYED[(path.sub ?? path.attribute).path]?.(filter, roles);
 }
+
+const isBindable = (sent: string): boolean => sent.isWellFormed() && !sent.includes('\0');
