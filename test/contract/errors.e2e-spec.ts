@@ -230,24 +230,6 @@ test.each([
   });
 });
 
-test.each(Object.entries(CATALOGUE))(
-  '/problems/%s is a page that explains the code',
-  async (code, { status, title }) => {
-    const page = await app.nobody.raw('GET', `/problems/${code}`);
-    expect(page.status).toBe(200);
-    expect(page.headers['content-type']).toMatch(/^text\/html/);
-    for (const part of [code, String(status), title]) expect(page.text).toContain(part);
-  },
-);
-
-test.each(['nothing', 'constructor', 'toString', '__proto__', 'hasOwnProperty', '', 'internal/x', '%00'])(
-  '/problems/%s is not found',
-  async (code) => {
-    const page = await app.nobody.raw('GET', `/problems/${code}`);
-    expect([page.status, page.body?.code]).toEqual([404, 'not_found']);
-  },
-);
-
 test('a detail that quotes the request stays short', async () => {
   const unknown = Array.from({ length: 100 }, (_, number) => `${'p'.repeat(90)}${number}=1`);
   const { status, body } = await app.key.get(`/users/search?${unknown.join('&')}`);

@@ -70,21 +70,17 @@ async function findGroups(app: TestApp): Promise<void> {
     'displayName sw "seeded 10" and displayName co "1"',
     'displayName sw "seeded 10" and members pr',
   ];
-  for (const filter of filters)
-    for (const sortBy of ['', 'id', 'displayName', 'externalId', 'meta.created', 'meta.lastModified'])
-      for (const sortOrder of ['ascending', 'descending']) {
-        const query = {
-          filter,
-          ...(sortBy && { sortBy }),
-          sortOrder,
-          count: '2',
-          excludedAttributes: 'members',
-        };
-        const list = (more: object) =>
-          ok(narrow.get(`/Groups?${new URLSearchParams({ ...query, ...more }).toString()}`));
-        await list({ startIndex: '2' });
-        const { nextCursor } = (await list({ cursor: '' })).body;
-        if (nextCursor) await list({ cursor: nextCursor as string });
-      }
+  const walk = async (query: Record<string, string>): Promise<void> => {
+    const list = (more: object) => {
+      const all = { ...query, count: '2', excludedAttributes: 'members', ...more };
+      return ok(narrow.get(`/Groups?${new URLSearchParams(all).toString()}`));
+    };
+    await list({ startIndex: '2' });
+    const { nextCursor } = (await list({ cursor: '' })).body;
+    if (nextCursor) await list({ cursor: nextCursor as string });
+  };
+  for (const filter of filters) await walk({ filter });
+  for (const sortBy of ['id', 'displayName', 'externalId', 'meta.created', 'meta.lastModified'])
+    for (const sortOrder of ['ascending', 'descending']) await walk({ sortBy, sortOrder });
   await ok(narrow.get('/Groups?filter=displayName%20sw%20%22seeded%2010%22'));
 }
