@@ -76,10 +76,7 @@ export class GroupSearch {
   private async read({ conditions, after, sort, order, ...request }: GroupSearchRequest): Promise<Group[]> {
     const found: Group[] = [];
     let { offset } = request;
-    for (const [segment, range] of rangesOf(
-      { sort, order },
-      conditions.length > 0 && total <= HANDFUL,
-    ).entries()) {
+    for (const [segment, range] of rangesOf({ sort, order }).entries()) {
       if (after && segment < after.segment) continue;
       const position = after?.segment === segment ? after : undefined;
       for (const part of this.repository.parts(range, order, position)) {
