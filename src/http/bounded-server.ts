@@ -60,7 +60,8 @@ export function boundedServer(
   };
   const server = tls ? createTlsServer({ ...tls, ...settings }, listener) : createServer(settings, listener);
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
-    void socket.remoteAddress; // Node.js keeps what it has read; of a connection that its client has reset there is none to read
+    // Node.js keeps the address once it is read; when the client has reset the connection it is too late.
+    Reflect.get(socket, 'remoteAddress');
   });
   server.on('checkContinue', listener); // the reader of the body sends the 100
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
