@@ -115,7 +115,13 @@ describe('rows of the future', () => {
     await insert(now - 2 * HOUR, 3);
     await seal(now);
     const [id] = await insert(now + ahead);
-    for (const look of [now, now + 70 * MINUTE, now + ahead + HOUR, now + ahead + 2 * HOUR]) {
+    for (const look of [
+      now,
+      now + 70 * MINUTE,
+      now + 140 * MINUTE,
+      now + ahead + HOUR,
+      now + ahead + 2 * HOUR,
+    ]) {
       await seal(look);
       const verdict = await verify();
       expect([badOf(verdict), verdict.fault?.seal]).toEqual([[id], undefined]); // the seals fit, and go on

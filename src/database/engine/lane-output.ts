@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
@@ -13,7 +12,7 @@ const MAX_LINE = 64 * 1024;
  * @returns when all of it is read. The event `close` of a child does not say so: with a channel it may never come.
  */
 export async function relayOutput(
-  { stdout, stderr }: ChildProcess,
+  { stdout, stderr }: { stdout: Readable | null; stderr: Readable | null },
   printed: (lines: string) => void,
 ): Promise<void> {
   await Promise.all([
