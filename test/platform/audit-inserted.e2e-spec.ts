@@ -119,8 +119,8 @@ describe('rows of the future', () => {
       now,
       now + 70 * MINUTE,
       now + 140 * MINUTE,
-      now + ahead + HOUR,
       now + ahead + 2 * HOUR,
+      now + ahead + 3 * HOUR,
     ]) {
       await seal(look);
       const verdict = await verify();
