@@ -37,7 +37,9 @@ afterAll(() => app.end());
 
 const names = (body: Json): string[] => body.Resources.map(({ userName }: Json) => userName);
 const get = async (query: Record<string, string | number>): Promise<Json> => {
-  const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+  const text = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
   const { status, body, text: sent } = await scim.get(`/Users?${text.toString()}`);
   if (status !== 200) throw new Error(`${status} ${sent}`);
   return body;

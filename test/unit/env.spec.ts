@@ -178,6 +178,7 @@ const REFUSED: Record<string, string[]> = {
   REQUEST_TIMEOUT_SECONDS: [...AT_LEAST_1, '301'],
   MAX_CONNECTIONS: [...AT_LEAST_1, '9', '100001'],
   SEARCH_TIMEOUT: ['0', '0.01', '10.5', '-1', 'x', '1e1', '2 s', '1.0001'],
+  SCIM_SCAN_LIMIT: [...AT_LEAST_1, '999', '100001'],
   RATE_LIMIT_PER_MINUTE: AT_LEAST_1,
   SESSION_RATE_LIMIT_PER_MINUTE: ['-1', 'x', '1.5'],
   COMPRESSION: ['no', '0', 'False'],

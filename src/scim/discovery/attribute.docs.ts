@@ -65,6 +65,6 @@ export const DescribedBy =
     }
     for (const { urn, description, attributes } of extensions) {
       const properties = Object.fromEntries(attributes.map((each) => [each.name, schemaOf(each)]));
-      ApiPropertyOptional({ type: 'object', properties, description } as OpenApi)(prototype, urn);
+      ApiPropertyOptional({ type: 'object', properties, description })(prototype, urn);
     }
   };

@@ -25,12 +25,12 @@ import { ENTERPRISE_SCHEMA, PATCH_MESSAGE, SEARCH_MESSAGE, USER_SCHEMA } from '.
 /** OpenAPI descriptions of the routes of `scim-users.controller.ts`. */
 
 @DescribedBy(userSchema([]), [ENTERPRISE, ROLLCALL_USER], [USER_SCHEMA])
-export class ScimUserDto {
+class ScimUserDto {
   schemas!: string[];
   id!: string;
 }
 
-export class ScimUserListDto extends ScimListDto {
+class ScimUserListDto extends ScimListDto {
   @ApiProperty({ type: [ScimUserDto], maxItems: MAX_COUNT }) Resources!: ScimUserDto[];
 }
 

@@ -86,7 +86,7 @@ export function readEdit(
   };
 }
 
-export const toScim = (error: FieldError): FieldError => ({ ...error, field: scimNameOf(error.field) });
+const toScim = (error: FieldError): FieldError => ({ ...error, field: scimNameOf(error.field) });
 
 /** @throws ProblemError `validation_failed` naming all of them. */
 export function assertNone(errors: readonly FieldError[]): void {

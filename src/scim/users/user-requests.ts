@@ -3,7 +3,7 @@ import type { Profile } from '../../access/profiles.js';
 import { isEmailAddress } from '../../users/model/formats.js';
 import { type ReadResource } from '../protocol/input.js';
 import type { Attribute } from '../protocol/attribute.js';
-import { type ScimObject, type ScimValue, isScimObject, member } from '../protocol/json.js';
+import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/json.js';
 import { type PatchOptions, type PatchStep } from '../protocol/patch-steps.js';
 import { applySteps } from '../protocol/patch.js';
 import type { ResourceDescription } from '../protocol/resource-description.js';
@@ -84,7 +84,7 @@ function split(resource: ScimObject, otherwise: null | undefined, profile: Profi
 /** A user without e-mail addresses logs in with one as userName, or has none. */
 function withAddress(resource: ScimObject): ScimObject {
   const { userName, emails } = resource;
-  const hasOne = Array.isArray(emails) && emails.some((each) => isScimObject(each) && 'value' in each);
+  const hasOne = elementsOf(emails).some((each) => isScimObject(each) && member(each, 'value') !== undefined);
   if (hasOne || typeof userName !== 'string' || !isEmailAddress(userName.trim())) return resource;
   return { ...resource, emails: [{ value: userName, type: 'work', primary: true }] };
 }

@@ -152,7 +152,7 @@ export function toFields(resource: ScimObject): Fields {
       surname: orNull(name, 'familyName'),
       known_as: orNull(resource, 'nickName'),
       status: active === undefined ? null : active === true ? 'Active' : 'Blocked',
-      ...Object.assign({}, ...lists.map(([, { values }]) => values)),
+      ...Object.fromEntries(lists.flatMap(([, { values }]) => Object.entries(values))),
       roles: valuesIn(resource, 'roles'),
       authname: authnameIn(rollcall),
       about_me: orNull(rollcall, 'aboutMe'),
