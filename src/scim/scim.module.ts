@@ -3,6 +3,9 @@ import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { ErrorFilter } from '../http/error.filter.js';
 import { HttpModule } from '../http/http.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { BulkController } from './bulk/bulk.controller.js';
+import { BulkRun } from './bulk/bulk-run.service.js';
+import { BulkSets } from './bulk/bulk-sets.service.js';
 import { DiscoveryController } from './discovery/discovery.controller.js';
 import { MeController } from './discovery/me.controller.js';
 import { Resources } from './discovery/resources.js';
@@ -13,6 +16,7 @@ import { ScimGroupsController } from './groups/scim-groups.controller.js';
 import { ScimGroups } from './groups/scim-groups.service.js';
 import { Deviations } from './http/deviations.js';
 import { SCIM_ERRORS } from './http/scim-error.js';
+import { ScimUserChanges } from './users/scim-user-changes.service.js';
 import { ScimUserList } from './users/scim-user-list.service.js';
 import { ScimUserRepository } from './users/scim-user.repository.js';
 import { ScimUserView } from './users/scim-user-view.service.js';
@@ -23,11 +27,12 @@ import { UserScan } from './users/user-scan.service.js';
 /** SCIM 2.0: identity providers create, find, change and delete users and groups (ADR 24). */
 @Module({
   imports: [ApiKeysModule, GroupsModule, HttpModule, UsersModule],
-  controllers: [DiscoveryController, MeController, ScimUsersController, ScimGroupsController],
+  controllers: [DiscoveryController, MeController, ScimUsersController, ScimGroupsController, BulkController],
   providers: [
     Resources,
     Deviations,
     ScimUsers,
+    ScimUserChanges,
     ScimUserList,
     ScimUserView,
     ScimUserRepository,
@@ -35,6 +40,8 @@ import { UserScan } from './users/user-scan.service.js';
     ScimGroups,
     ScimGroupSearch,
     ScimGroupView,
+    BulkRun,
+    BulkSets,
   ],
 })
 export class ScimModule implements OnModuleInit {

@@ -14,6 +14,7 @@ const TABLE: Readonly<Record<string, string>> = {
   'GET /Schemas': 'any',
   'GET /Schemas/{urn}': 'any',
   ...Object.fromEntries(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [`${method} /Me`, 'any'])),
+  'POST /Bulk': 'any',
   ...ofType('/Users', 'users'),
   ...ofType('/Groups', 'groups'),
 };
