@@ -10,9 +10,12 @@ const KILLS = Number(process.env['KILLS'] ?? 2);
 const USERS = 600;
 const database = processDatabase();
 const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
-const clientOf = (service: Process) => new Client(service.url, { authorization: `Bearer ${API_KEY}` });
-const countIn = async (client: Client): Promise<number> =>
-  (await client.get('/users/search?limit=1')).body.Count as number;
+const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
+async function countIn(client: Client): Promise<number> {
+  const { body, status, text } = await client.get('/users/search?limit=1');
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return body.Count as number;
+}
 
 const operations = [
   ...Array.from({ length: USERS }, (_, index) => ({
