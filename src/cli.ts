@@ -5,6 +5,7 @@ import { AppModule } from './app.module.js';
 import { auditCommand } from './cli/audit.command.js';
 import { doctorCommand } from './cli/doctor.command.js';
 import { importCommand } from './cli/import.command.js';
+import { importsCommand } from './cli/imports.command.js';
 import { keysCommand } from './cli/keys.command.js';
 import { migrateCommand } from './cli/migrate.command.js';
 import { usersCommand } from './cli/users.command.js';
@@ -17,10 +18,18 @@ const NOTHING_DONE = 2;
 
 const EXIT_CODES = `
 Exit codes: 0 done; 2 nothing done (wrong usage, broken setting, no database, unknown id).
-Those of import, audit and doctor: see their --help.`;
+Those of import, imports, audit and doctor: see their --help.`;
 
 const application: Application = { module: (env) => AppModule.with(env), entities: ENTITIES };
-const commands = [importCommand, usersCommand, keysCommand, auditCommand, migrateCommand, doctorCommand];
+const commands = [
+  importCommand,
+  importsCommand,
+  usersCommand,
+  keysCommand,
+  auditCommand,
+  migrateCommand,
+  doctorCommand,
+];
 const program = new Command('rollcall')
   .description(
     'Users of an intranet, kept in step with an identity source. Settings: environment variables or .env.',

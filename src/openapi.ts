@@ -1,5 +1,6 @@
-import type { INestApplication } from '@nestjs/common';
+import { type INestApplication, NotFoundException } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { NextFunction, Request, Response } from 'express';
 import { REQUIRED_SCOPE } from './access/decorators.js';
 import { IDEMPOTENCY_KEY, REQUEST_BODY } from './http/docs.js';
 import { REPLAYED } from './http/first-answer.js';
@@ -134,8 +135,24 @@ function complete(node: unknown): void {
   if (limits) Object.assign(node, { ...limits, ...node });
 }
 
+/** The page, what it loads, and the documents. The package has more: other builds, source maps, its version. */
+const SERVED: ReadonlySet<string> = new Set([
+  '/',
+  '/swagger-ui.css',
+  '/swagger-ui-bundle.js',
+  '/swagger-ui-standalone-preset.js',
+  '/swagger-ui-init.js',
+  '/favicon-16x16.png',
+  '/favicon-32x32.png',
+  '/openapi.json',
+  '/openapi.yaml',
+]);
+
 /** Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
+  app.use('/docs', ({ path }: Request, _response: Response, next: NextFunction) => {
+    next(SERVED.has(path) ? undefined : new NotFoundException());
+  });
   SwaggerModule.setup('docs', app, () => openApi(app), {
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',

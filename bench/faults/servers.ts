@@ -6,6 +6,9 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** As `npm run start:prod` starts the service. */
+const START_FLAGS = ['--max-semi-space-size=4'];
+
 export const KEY = 'fault-9fK2mWq7Xr4Zt8Lc3Vb6Np1Sd5Gh0Jy-key';
 
 export async function freePort(): Promise<number> {
@@ -209,6 +212,6 @@ export class Service extends Program {
       LOG_LEVEL: 'silent',
       ...this.settings,
     };
-    return [process.execPath, [join(this.root, 'dist/main.js')], env];
+    return [process.execPath, [...START_FLAGS, join(this.root, 'dist/main.js')], env];
   }
 }

@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { ImportRunDto } from '../import/imports.dto.js';
-import { type ImportRun, RUNNABLE } from '../import/runs/import-run.js';
+import { RUNNABLE } from '../import/runs/import-run.js';
 import { table } from './table.js';
 
 const MAX_PROBLEMS = 20;
@@ -48,15 +48,30 @@ function shown(value: unknown): string {
 function next({ id, state, counts, problems }: ImportRunDto, shown: number): string[] {
   const hints: string[] = [];
   if (counts.error > 0 && (problems.length > shown || counts.error > shown)) {
-    hints.push(`All failed rows: GET /api/0.3/imports/${id}/failed.csv\n`);
+    hints.push(`All failed rows: rollcall imports failed ${id}\n`);
   }
   if (state === 'needs_approval') {
     hints.push(
-      `Nothing is written. Review the plan (GET /api/0.3/imports/${id}/rows), then approve or reject it: ` +
-        `POST /api/0.3/imports/${id}/apply or …/reject; or import again with --approve.\n`,
+      `Nothing is written. Look at the plan: rollcall imports rows ${id}\n` +
+        `Then decide on it: rollcall imports approve ${id}, or reject.\n`,
     );
   }
   return hints;
+}
+
+/** All of a run was applied, or planned. */
+const ALL_APPLIED = 0;
+const SOME_FAILED = 1;
+const NOTHING_APPLIED = 2;
+
+/** What the end of a run means to a program. */
+export function exitCode({ state, counts, missing }: ImportRunDto): number {
+  if (state !== 'completed' && state !== 'completed_with_errors' && state !== 'planned')
+    return NOTHING_APPLIED;
+  const { error, skipped: _, ...applied } = counts;
+  if (error === 0) return ALL_APPLIED;
+  const anyApplied = Object.values(applied).some((rows) => rows > 0) || missing.blocked > 0;
+  return anyApplied ? SOME_FAILED : NOTHING_APPLIED;
 }
 
 /** Shows the progress of a run on standard error: as a bar on a terminal, elsewhere as a line per phase. */
@@ -70,16 +85,15 @@ export class Progress {
   private started = false;
   private phase = '';
 
-  show(run: ImportRun): void {
-    if (!RUNNABLE.includes(run.state)) return;
-    const phase = run.state;
+  show({ state: phase, progress }: Pick<ImportRunDto, 'state' | 'progress'>): void {
+    if (!RUNNABLE.some((state) => state === phase)) return;
     if (phase !== this.phase && !this.bar) process.stderr.write(`${phase} …\n`);
     this.phase = phase;
     if (!this.bar) return;
-    const total = run.rowsTotal === null ? '' : ` of ${run.rowsTotal}`;
-    const payload = { phase: phase.padEnd(10), rows: `${run.rowsDone}${total} rows` };
-    if (this.started) this.bar.update(run.percent, payload);
-    else this.bar.start(100, run.percent, payload);
+    const total = progress.rows_total === null ? '' : ` of ${progress.rows_total}`;
+    const payload = { phase: phase.padEnd(10), rows: `${progress.rows_done}${total} rows` };
+    if (this.started) this.bar.update(progress.percent, payload);
+    else this.bar.start(100, progress.percent, payload);
     this.started = true;
   }
 

@@ -13,10 +13,10 @@ import { presentRun } from '../import/import.view.js';
 import { RunQueue } from '../import/apply/run-queue.service.js';
 import { ImportsService } from '../import/imports.service.js';
 import { RunEvents } from '../import/report/run-events.js';
-import { type ImportRun, noCounts } from '../import/runs/import-run.js';
+import type { ImportRun } from '../import/runs/import-run.js';
 import { FirstStart } from '../setup/first-start.service.js';
 import { credentials } from '../setup/welcome.js';
-import { Progress, summary } from './import-output.js';
+import { Progress, exitCode, summary } from './import-output.js';
 import { previewText } from './preview-output.js';
 import { byProfileFile, isProfileFile } from './profile-file.js';
 import type { JsonObject } from '../common/json.js';
@@ -67,7 +67,7 @@ export const importCommand = (application: Application) =>
         const failed = await context.get(ImportsService).firstProblems(run.id);
         const shown = presentRun(run, failed);
         process.stdout.write(json ? `${JSON.stringify(shown, null, 2)}\n` : summary(shown));
-        return exitCode(run);
+        return exitCode(shown);
       });
     });
 
@@ -141,7 +141,7 @@ async function follow(context: INestApplicationContext, id: string): Promise<Imp
   const progress = new Progress();
   let last: ImportRun | undefined;
   for await (const run of context.get(RunEvents).watch(id)) {
-    progress.show(run);
+    progress.show(presentRun(run, []));
     last = run;
   }
   progress.end();
@@ -159,13 +159,4 @@ function cancelOnInterrupt(imports: ImportsService, id: string): () => void {
   };
   process.once('SIGINT', interrupt);
   return () => process.off('SIGINT', interrupt);
-}
-
-function exitCode({ state, counts, missing }: ImportRun): number {
-  if (state !== 'completed' && state !== 'completed_with_errors' && state !== 'planned')
-    return NOTHING_APPLIED;
-  const { error, skipped: _, ...applied } = counts ?? noCounts();
-  if (error === 0) return ALL_APPLIED;
-  const anyApplied = Object.values(applied).some((rows) => rows > 0) || missing.blocked > 0;
-  return anyApplied ? SOME_FAILED : NOTHING_APPLIED;
 }

@@ -11,6 +11,7 @@ export function previewText(preview: Preview): string {
   const parts = [
     `\nEncoding ${encoding ?? '?'}, delimiter ${delimiter === '\t' ? 'tab' : (delimiter ?? '?')}\n`,
   ];
+  if (preview.guard_limits) parts.push(`Limits of the profile: ${limitsText(preview.guard_limits)}\n`);
   const meaning = columns.map(({ source, column, use, suggestion }) => [
     short(source),
     column ?? (use === 'unknown' ? 'not known' : use),
@@ -30,6 +31,16 @@ export function previewText(preview: Preview): string {
   if (problems.length > MAX_PROBLEMS) parts.push(`… and ${problems.length - MAX_PROBLEMS} problems more\n`);
   if (problems.length === 0) parts.push('No problem was found.\n');
   return parts.join('\n');
+}
+
+/** As `deactivations rows 20, percent 30; errors rows 50`. */
+function limitsText(limits: NonNullable<Preview['guard_limits']>): string {
+  return Object.entries(limits)
+    .map(([name, own]) => {
+      const numbers = Object.entries<number>(own).map(([limit, value]) => `${limit} ${value}`);
+      return `${name} ${numbers.join(', ')}`;
+    })
+    .join('; ');
 }
 
 /** A terminal would act on control characters. */

@@ -1,5 +1,8 @@
-/** Aligns rows as columns of text; numbers are right-aligned. */
-export function table(rows: readonly (readonly (string | number)[])[]): string {
+/** Aligns rows as columns of text; numbers are right-aligned. Control characters, which a terminal would act on, are replaced. */
+export function table(cells: readonly (readonly (string | number)[])[]): string {
+  const rows = cells.map((row) =>
+    row.map((cell) => (typeof cell === 'number' ? cell : cell.replace(/\p{Cc}/gu, '\ufffd'))),
+  );
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries())

@@ -13,14 +13,18 @@ const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
  * One line of a CSV file (RFC 4180). A cell that a spreadsheet would run as a formula gets a leading `'` (OWASP, CSV
  * injection).
  */
-export function csvLine(cells: readonly string[]): string {
+export const csvLine = (cells: readonly string[]): string => delimitedLine(cells, ',');
+
+/** As `csvLine`, with another delimiter. */
+export function delimitedLine(cells: readonly string[], delimiter: string): string {
   // Readers skip an empty line.
-  return cells.length === 1 && cells[0] === '' ? '""\r\n' : `${cells.map(toCell).join(',')}\r\n`;
+  if (cells.length === 1 && cells[0] === '') return '""\r\n';
+  return `${cells.map((cell) => toCell(cell, delimiter)).join(delimiter)}\r\n`;
 }
 
-function toCell(value: string): string {
+function toCell(value: string, delimiter: string): string {
   const cell = escapeFormula(value);
-  return NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return NEEDS_QUOTES.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
 /** The text as a cell that no spreadsheet runs as a formula. */

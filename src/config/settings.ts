@@ -31,16 +31,9 @@ export function readPemFile(setting: string, file: string): Buffer {
  */
 const HEAP_GROWTH = 50;
 
-/**
- * By how much the young generation grows: not at all from the 2 MiB that V8 begins with. It would become 32 MiB under a
- * load, for no CPU that could be measured; V8 takes its limit only from the command line.
- */
-const YOUNG_GROWTH = 1;
-
 /** Runs a program. A failure is printed on one line without a stack and ends the process with `code`. */
 export function runProgram(refusal: string, program: () => Promise<void>, code = 1): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
-  setFlagsFromString(`--semi-space-growth-factor=${YOUNG_GROWTH}`);
   program().catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     process.stderr.write(withoutSecrets(`${refusal} ${reason}\n`));

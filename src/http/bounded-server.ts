@@ -59,6 +59,10 @@ export function boundedServer(
     route(request, response);
   };
   const server = tls ? createTlsServer({ ...tls, ...settings }, listener) : createServer(settings, listener);
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    // Node.js keeps the address once it is read; when the client has reset the connection it is too late.
+    Reflect.get(socket, 'remoteAddress');
+  });
   server.on('checkContinue', listener); // the reader of the body sends the 100
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const detail = 'Only Expect: 100-continue can be met.';

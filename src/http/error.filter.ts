@@ -49,7 +49,8 @@ export class ErrorFilter implements ExceptionFilter {
     // By origin, not by code: an ECONNRESET of a database is another matter. Nobody is left to be answered.
     if (thrown !== undefined && thrown === request.errored) return;
     const error = withMethods(thrown, request);
-    if (error.status >= 500) this.log.fault(request.requestId, error.code, thrown);
+    if (error.status >= 500 && error.code !== 'not_implemented')
+      this.log.fault(request.requestId, error.code, thrown);
     if (response.headersSent) {
       response.destroy(error); // the answer cannot become another one; as it is, no client takes it for whole
       return;

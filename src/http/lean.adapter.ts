@@ -33,6 +33,7 @@ type Refuse = (refusal: ProblemError, request: Request, response: Response) => v
 export class LeanAdapter extends ExpressAdapter {
   private preparations: readonly Preparation[] = [];
   private held: Promise<unknown> | undefined;
+  private addressOf: (request: Request) => string | undefined = peerOf;
   private forwarded: ((request: Request) => ProblemError | undefined) | undefined;
   private refuse: Refuse = (_refusal, _request, response) => {
     response.destroy(); // until the application is complete
@@ -55,7 +56,7 @@ export class LeanAdapter extends ExpressAdapter {
 
   /** No proxy is trusted: the address of a client is that of its connection. */
   trustNobody(): void {
-    this.addressOf(peerOf);
+    this.addressOf = peerOf;
   }
 
   /**
@@ -64,8 +65,8 @@ export class LeanAdapter extends ExpressAdapter {
    */
   trustProxies(): void {
     const ofExpress = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
-    const claimed = (each: Request): string => (hasPeer(each) ? String(ofExpress?.get?.call(each)) : '');
-    this.addressOf((each) => normalAddress(claimed(each)) ?? peerOf(each));
+    const claimed = (each: Request): string => String(ofExpress?.get?.call(each));
+    this.addressOf = (each) => normalAddress(claimed(each)) ?? peerOf(each);
     this.forwarded = (each) =>
       each.headers['x-forwarded-for'] === undefined || normalAddress(claimed(each)) !== undefined
         ? undefined
@@ -83,7 +84,14 @@ export class LeanAdapter extends ExpressAdapter {
   /** Requests and responses are created with the prototypes that Express would set, so that it changes nothing. */
   override initHttpServer(options: Options): void {
     const app = this.getInstance<Express>();
-    class Incoming extends IncomingMessage {}
+    class Incoming extends IncomingMessage {
+      /** Of the client, read when the request arrives: later its connection may be gone. */
+      address: string | undefined = undefined;
+
+      get ip(): string | undefined {
+        return this.address;
+      }
+    }
     class Outgoing<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
       override writeHead(status: number, ...[first, second]: Rest): this {
         closeIfUnread(this);
@@ -105,6 +113,7 @@ export class LeanAdapter extends ExpressAdapter {
     const serve = (incoming: IncomingMessage, outgoing: ServerResponse, refusal?: ProblemError): void => {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
+      if (incoming instanceof Incoming) incoming.address = this.addressOf(request);
       const refused = refusal ?? this.forwarded?.(request);
       if (refused) refuse(refused, request, response);
       else if (!this.held) app(request, response);
@@ -129,24 +138,8 @@ export class LeanAdapter extends ExpressAdapter {
     if (length >= MIN_BYTES) varies(response);
     return response.end(json);
   }
-
-  private addressOf(read: (request: Request) => string | undefined): void {
-    const { request } = this.getInstance<Express>();
-    Object.defineProperty(request, 'ip', {
-      get(this: Request) {
-        return read(this);
-      },
-    });
-  }
 }
 
-interface Connected {
-  socket: { remoteAddress?: string | undefined } | null;
-}
-
-/** Node.js takes the connection away where a client breaks off an upload. */
-const hasPeer = ({ socket }: Connected): boolean => socket !== null;
-
-function peerOf({ socket }: Connected): string | undefined {
-  return normalAddress(socket?.remoteAddress ?? '');
+function peerOf({ socket }: Request): string | undefined {
+  return normalAddress(socket.remoteAddress ?? '');
 }

@@ -9,6 +9,7 @@ import {
 } from '@nestjs/swagger';
 import { FIELD_VALUE, Problems, REQUEST_BODY, Secured } from '../http/docs.js';
 import { UPLOAD } from './imports.docs.js';
+import { guardProperties } from './profiles/guard-check.js';
 import { PREVIEW_ROWS, type Preview } from './profiles/import-preview.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { ROW_OUTCOMES } from './runs/import-run.js';
@@ -80,6 +81,13 @@ export class ImportPreviewDto implements Preview {
   @ApiProperty({ ...NULLABLE, maxLength: 64, example: null }) profile!: string | null;
   @ApiProperty({ ...NULLABLE, maxLength: 32, example: 'utf-8' }) encoding!: string | null;
   @ApiProperty({ ...NULLABLE, maxLength: 1, example: ',' }) delimiter!: string | null;
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    properties: guardProperties(),
+    description: 'Limits of guards that the profile has set; null for none.',
+  })
+  guard_limits!: Preview['guard_limits'];
   @ApiProperty({ type: [PreviewColumnDto], maxItems: MAX_COLUMNS }) columns!: Preview['columns'];
   @ApiProperty({ type: [PreviewRowDto], maxItems: PREVIEW_ROWS }) rows!: PreviewRowDto[];
   @ApiProperty({ type: [PreviewProblemDto], maxItems: MAX_PROBLEMS, description: 'Everything at once.' })

@@ -17,7 +17,7 @@ import { ImportRequests } from './profiles/requested-options.js';
 import { Adoption } from './plan/adoption.js';
 import { FilePlanner } from './plan/file-planner.js';
 import { GuardHistory } from './plan/guard-history.js';
-import { GuardSettings } from './plan/guard-limits.js';
+import { GuardSettings } from './plan/guard-settings.js';
 import { PlanGuards } from './plan/plan-guards.service.js';
 import { MissingUsers } from './plan/missing.js';
 import { Planner } from './plan/planner.js';

@@ -33,6 +33,11 @@ export class RowsQuery extends Page {
   after?: string;
 }
 
+export class RevertQuery {
+  @BooleanParam({ default: false, description: 'Plan it only; `apply` goes on with the plan.' })
+  dry_run: boolean = false;
+}
+
 export class ExportQuery {
   @BooleanParam({ default: false, description: 'Also users without an external id.' })
   all: boolean = false;

@@ -28,6 +28,7 @@ export function presentRun(run: ImportRun, failed: readonly StagedRow[]): Import
     dry_run: run.dryRun,
     options: Object.assign(new ImportOptions(), run.options),
     profile: run.profile?.name ?? null,
+    guard_limits: run.profile?.guards ?? null,
     reverts: run.reverts,
     file: run.file,
     actor: { kind: run.caller.actor.kind, id: run.caller.actor.id },

@@ -1,5 +1,5 @@
 import { Controller, Get, Header, HttpCode, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
@@ -10,7 +10,7 @@ import { nextPage, page } from '../http/page.js';
 import { streamText } from '../http/stream.js';
 import { ImportRequests } from './profiles/requested-options.js';
 import { RequestedOptions } from './runs/import-options.js';
-import { RowsQuery, RunsQuery } from './import.query.js';
+import { RevertQuery, RowsQuery, RunsQuery } from './import.query.js';
 import { presentRow, presentRun } from './import.view.js';
 import type { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 import {
@@ -185,12 +185,15 @@ export class ImportsController {
     'Undo a run',
     'A new run: restores the values that nobody has changed since, blocks the users that were created, and lists the rest as conflicts.',
   )
+  @ApiQuery({ type: RevertQuery })
+  @Accepts({ query: RevertQuery })
   async revert(
     @Param('import_id') id: string,
+    @CheckedQuery() { dry_run: dryRun }: RevertQuery,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.decided(caller, response, () => this.imports.revert(id, caller));
+    return this.decided(caller, response, () => this.imports.revert(id, caller, dryRun));
   }
 
   /** The run that a request leads to, with `Location`, its address. */

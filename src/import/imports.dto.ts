@@ -2,6 +2,8 @@ import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { FIELD_VALUE } from '../http/docs.js';
 import { MAX_LIMIT } from '../http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
+import { guardProperties } from './profiles/guard-check.js';
+import type { GuardOverrides } from './runs/guard-limits.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type Counts, MAX_EXAMPLES, ROW_OUTCOMES, RUN_STATES } from './runs/import-run.js';
 
@@ -97,7 +99,7 @@ class ImportGuardDto {
   })
   examples!: ImportGuardExampleDto[];
   @ApiProperty({
-    maxLength: 300,
+    maxLength: 400,
     example: 'Many users get another value in one column: it was exchanged, sorted or filled by mistake.',
     description: 'What a hit usually means.',
   })
@@ -146,6 +148,14 @@ export class ImportRunDto {
     description: 'The profile that the file was read by; null for none.',
   })
   profile!: string | null;
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    properties: guardProperties(),
+    description:
+      'Limits of guards that this profile has set; null for none. `guards` has the limits in force.',
+  })
+  guard_limits!: GuardOverrides | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'The run that this one undoes.' })
   reverts!: string | null;
   @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;

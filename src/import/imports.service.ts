@@ -117,16 +117,15 @@ export class ImportsService {
 
   /**
    * Queues a new run that undoes a finished one.
+   * @param dryRun it stops at its plan; `apply` goes on with it.
    * @throws ProblemError `not_found`; `wrong_state` when nothing was applied, or another run undoes it already.
    */
-  async revert(id: string, caller: Caller): Promise<ImportRun> {
+  async revert(id: string, caller: Caller, dryRun: boolean): Promise<ImportRun> {
     const run = await this.transactions.run(async (tx) => {
       const original = await this.runs.lock(tx, id);
       if (!original) throw notFound(id);
       assertScope(caller.actor, datasetScope(original.dataset));
-      const earlier = (await this.runs.revertsOf(tx, id)).find(
-        ({ state }) => state !== 'failed' && state !== 'cancelled',
-      );
+      const earlier = (await this.runs.revertsOf(tx, id)).find(undoes);
       if (earlier) throw wrongState(`Import ${id} is already undone by ${earlier.id}.`);
       if (!isFinal(original.state) || original.appliedBatches === 0) {
         throw wrongState(`Import ${id} is ${original.state} and has nothing to undo.`);
@@ -136,7 +135,7 @@ export class ImportsService {
       const total =
         (counts?.created ?? 0) + (counts?.updated ?? 0) + (counts?.blocked ?? 0) + (counts?.reactivated ?? 0);
       const revert: ImportRun = {
-        ...newRun(file, Object.assign(new ImportOptions(), { dataset: original.dataset }), caller),
+        ...newRun(file, optionsOfRevert(original, dryRun), caller),
         reverts: id,
         rowsTotal: total + original.missing.blocked,
       };
@@ -231,6 +230,13 @@ export class ImportsService {
     return decided;
   }
 }
+
+const optionsOfRevert = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions =>
+  Object.assign(new ImportOptions(), { dataset, dry_run: dryRun });
+
+/** A revert that has undone its run, or is about to. A plan of one, or one that an operator has refused, is none. */
+const undoes = ({ state, dryRun, approved }: ImportRun): boolean =>
+  (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);
 
 const notFound = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
 const wrongState = (detail: string) => new ProblemError('wrong_state', detail);

@@ -16,6 +16,8 @@ import { ScimGroupsController } from './groups/scim-groups.controller.js';
 import { ScimGroups } from './groups/scim-groups.service.js';
 import { Deviations } from './http/deviations.js';
 import { SCIM_ERRORS } from './http/scim-error.js';
+import { ScimSearch } from './scim-search.service.js';
+import { SearchController } from './search.controller.js';
 import { ScimUserChanges } from './users/scim-user-changes.service.js';
 import { ScimUserList } from './users/scim-user-list.service.js';
 import { ScimUserRepository } from './users/scim-user.repository.js';
@@ -27,7 +29,14 @@ import { UserScan } from './users/user-scan.service.js';
 /** SCIM 2.0: identity providers create, find, change and delete users and groups (ADR 24). */
 @Module({
   imports: [ApiKeysModule, GroupsModule, HttpModule, UsersModule],
-  controllers: [DiscoveryController, MeController, ScimUsersController, ScimGroupsController, BulkController],
+  controllers: [
+    DiscoveryController,
+    MeController,
+    BulkController,
+    SearchController,
+    ScimUsersController,
+    ScimGroupsController,
+  ],
   providers: [
     Resources,
     Deviations,
@@ -37,6 +46,7 @@ import { UserScan } from './users/user-scan.service.js';
     ScimUserView,
     ScimUserRepository,
     UserScan,
+    ScimSearch,
     ScimGroups,
     ScimGroupSearch,
     ScimGroupView,

@@ -57,7 +57,8 @@ async function idFor(app: TestApp, parameter: string, operationId: string): Prom
     await app.key.put('/import_profiles/example', { columns: { Nr: 'ExternalId' } });
     return 'example';
   }
-  if (parameter === 'group_id') return (await aGroup(app)).uuid;
+  const isGroup = parameter === 'group_id' || operationId.startsWith('ScimGroups');
+  if (isGroup) return (await aGroup(app)).uuid;
   if (parameter === 'session_id') {
     await app.login();
     return (await app.key.get('/sessions?limit=1')).body.Results[0].id;

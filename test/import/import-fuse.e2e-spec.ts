@@ -87,6 +87,49 @@ test('a revert, which has no other guard, is no way around it', async () => {
   expect((await linked(app.key, `${name}-0`)).status).toBe('Blocked');
 });
 
+/** A run that gave users access again and another phone, which somebody has changed since. @returns its id. */
+async function aReturn(client: Client, ids: readonly string[], more = '', options = ''): Promise<string> {
+  const rows = (status: string, phone: string) =>
+    csv(
+      `ExternalId,Username,Email,Status,Phone${more === '' ? '' : ',Roles'}`,
+      ...ids.map((id) => `${id},${id},${id}@example.org,${status},${phone}${more}`),
+    );
+  const dataset = `dataset=${randomUUID()}${options}`;
+  await imported(client, rows('Blocked', '1'), dataset);
+  const { id, state } = await imported(client, rows('Active', '2'), dataset);
+  expect(state).toBe('completed');
+  for (const each of ids) await app.key.put(`/users/${(await linked(app.key, each)).uuid}`, { phone: '3' });
+  return id;
+}
+
+test('users whom a revert blocks count, though another value of theirs has changed since', async () => {
+  const name = randomUUID();
+  const ids = [0, 1, 2, 3].map((i) => `${name}-${i}`);
+  const [{ client }, id] = [await aKey(), await aReturn(await app.login(), ids)];
+  const run = await settled(app.key, (await client.post(`/imports/${id}/revert`)).body.id);
+  expect([run.state, counted(run), fuseOf(run)]).toEqual([
+    'needs_approval',
+    { error: 4 },
+    expect.objectContaining({ value: 4, limit: 3, hit: true }),
+  ]);
+  expect((await apply(app.key, run.id)).state).toBe('completed_with_errors');
+  expect((await linked(app.key, `${name}-3`)).status).toBe('Blocked');
+});
+
+test('who approves a revert that would block them is told so, though another value has changed since', async () => {
+  const id = `webmaster-${randomUUID()}`;
+  const run = await aReturn(app.key, [id], ',Webmaster', '&allow_privileged=true');
+  const { uuid } = await linked(app.key, id);
+  await app.key.put(`/users/${uuid}`, { password: 'paint the garden fence' });
+  const plan = await settled(app.key, (await app.key.post(`/imports/${run}/revert?dry_run=true`)).body.id);
+  expect([plan.state, counted(plan)]).toEqual(['planned', { error: 1 }]);
+  const own = await app.login(id, 'paint the garden fence');
+  expect((await own.post(`/imports/${plan.id}/apply`)).body.code).toBe('self_block');
+  expect((await app.key.get(`/imports/${plan.id}`)).body.state).toBe('planned');
+  expect((await apply(app.key, plan.id)).state).toBe('completed_with_errors');
+  expect((await linked(app.key, id)).status).toBe('Blocked');
+});
+
 test('missing users count', async () => {
   const [{ client }, { name }] = [await aKey(), await aDataset(6)];
   const run = await imported(client, fileOf(name, 2), `dataset=${name}&missing=block`);

@@ -149,10 +149,52 @@ describe('what is wrong with a profile is said when it is saved', () => {
       { columns: COLUMNS, pattern: '*', dry_run: true },
       [['dry_run', 'invalid_value']],
     ],
+    ['guards that are none', { columns: COLUMNS, guards: 7 }, [['guards', 'invalid_type']]],
+    [
+      'a guard that there is not',
+      { columns: COLUMNS, guards: { deactivation: { rows: 1 }, constructor: {} } },
+      [
+        ['guards.deactivation', 'unknown_field'],
+        ['guards.constructor', 'unknown_field'],
+      ],
+    ],
+    [
+      'limits that a guard has not',
+      { columns: COLUMNS, guards: { errors: { total: 1, factor: 2 }, week: { rows: 1 }, old_file: [] } },
+      [
+        ['guards.errors.total', 'unknown_field'],
+        ['guards.errors.factor', 'unknown_field'],
+        ['guards.week.rows', 'unknown_field'],
+        ['guards.old_file', 'invalid_type'],
+      ],
+    ],
+    [
+      'limits out of bounds',
+      {
+        columns: COLUMNS,
+        guards: {
+          errors: { rows: -1, percent: 101 },
+          week: { factor: 0 },
+          moved_values: { rows: 1.5 },
+          same_value: { rows: '9' },
+          after_revert: { rows: 1_000_001 },
+          emptied_field: { rows: null },
+        },
+      },
+      [
+        'errors.rows',
+        'errors.percent',
+        'week.factor',
+        'moved_values.rows',
+        'same_value.rows',
+        'after_revert.rows',
+        'emptied_field.rows',
+      ].map((name) => [`guards.${name}`, 'invalid_value']),
+    ],
     ['another profile', { columns: COLUMNS, profile: 'moodle' }, [['profile', 'unknown_field']]],
   ])('%s', async (_, profile, errors) => {
     const answer = await save('bad', profile);
-    expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, errors]);
+    expect([answer.status, fieldErrorsOf(answer).sort()]).toEqual([422, errors.sort()]);
   });
 
   test('with what was probably meant', async () => {

@@ -5,7 +5,7 @@ import { TestApp } from '../support/app.js';
 import type { Client, Json } from '../support/client.js';
 import { aReturner } from '../support/deletion.js';
 import { create } from '../support/factories.js';
-import { SYSTEM, aGroup, groupsOf } from '../support/groups.js';
+import { aGroupGone } from '../support/groups.js';
 import { csv, imported, settled, upload } from '../support/imports.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/people.js';
 import { ImportsService } from '../../src/import/imports.service.js';
@@ -38,10 +38,7 @@ const events = async (query: string): Promise<Json[]> => {
 const HEADER = 'ExternalId,Username,Email';
 let files = 0;
 /** A file of one new user. */
-const file = () => {
-  const name = `f${++files}`;
-  return csv(HEADER, `${name},${name},${name}@example.org`);
-};
+const file = (name = `f${++files}`) => csv(HEADER, `${name},${name},${name}@example.org`);
 
 type Found = { actor: string; target: string };
 /** What is done, and the actor and target that the event must have. */
@@ -60,17 +57,9 @@ const WAYS: Record<string, () => Promise<Found>> = {
   },
   'user.deleted': () => aReturner(app),
   'user.restored': () => aReturner(app),
-  'group.created': async () => ({ actor: 'system', target: (await aGroup(app)).uuid }),
-  'group.updated': async () => {
-    const { uuid } = await aGroup(app);
-    await key.put(`/groups/${uuid}`, { roles: ['Editor'] });
-    return { actor: 'key', target: uuid };
-  },
-  'group.deleted': async () => {
-    const { uuid } = await aGroup(app);
-    await groupsOf(app).delete(uuid, undefined, SYSTEM);
-    return { actor: 'system', target: uuid };
-  },
+  'group.created': () => aGroupGone(app),
+  'group.updated': () => aGroupGone(app),
+  'group.deleted': () => aGroupGone(app),
   'users.exported': async () => {
     await key.get('/users/export.csv?all=true');
     return { actor: 'key', target: '' };

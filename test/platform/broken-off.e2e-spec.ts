@@ -99,7 +99,7 @@ describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
     leave(socket);
     if (name !== 'a compressed body') await failed; // its reader waits until the time-out
     const line = await aborted();
-    expect(line).toMatchObject({ method: 'POST' });
+    expect(line).toMatchObject({ method: 'POST', ip: '127.0.0.1' });
     expect(faults.mock.calls).toEqual([]);
     expect((await statuses()).filter((status) => status !== '200')).toEqual(['aborted']);
   });
@@ -123,9 +123,18 @@ describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
     socket.pause();
     leave(socket);
     await left; // nothing is read for nobody
-    expect(await logged).toMatchObject({ path, aborted: true });
+    expect(await logged).toMatchObject({ path, aborted: true, ip: '127.0.0.1' });
     expect(await statuses()).toEqual(['aborted']);
     expect(faults.mock.calls).toEqual([]);
+  });
+
+  test('in the middle of a file of a page, which needs no credentials, has left its address', async () => {
+    const path = '/docs/swagger-ui-bundle.js';
+    const socket = await open([`GET ${path} HTTP/1.1`]);
+    await once(socket, 'data');
+    socket.pause();
+    leave(socket);
+    expect(await aborted()).toMatchObject({ path, ip: '127.0.0.1' });
   });
 
   test('in the middle of events has none either', async () => {
@@ -179,6 +188,6 @@ test('a client that left while its key was looked up holds nothing either', asyn
   });
   sockets.push(await open(lines, body));
   await failed;
-  expect(await logged).toMatchObject({ aborted: true });
+  expect(await logged).toMatchObject({ aborted: true, ip: '127.0.0.1' });
   expect(faults.mock.calls).toEqual([]);
 });

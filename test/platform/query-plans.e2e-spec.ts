@@ -7,6 +7,7 @@ import { planOf } from '../support/plans.js';
 import { Recorder, type Statement, formOf } from '../support/recorder.js';
 import * as scenario from '../support/scenario.js';
 import { liveInGroups } from '../support/scenario-groups.js';
+import { liveInScim } from '../support/scenario-scim.js';
 import { importEverything } from '../support/scenario-imports.js';
 import { refreshStatistics, removeDeleted, seedUsers, seededUuid } from '../support/seed.js';
 import { seedHistory } from '../support/seed-history.js';
@@ -50,6 +51,10 @@ const WALKS: [RegExp, string][] = [
     'all profiles, of which there are at most 200',
   ],
   [/^SELECT COUNT\(\*\) AS n FROM user_groups u/, 'an exact number costs its matches'],
+  [/^SELECT COUNT\(\*\) AS n FROM \(SELECT .* AS c JOIN users u/, 'an exact number costs its matches'],
+  [/FROM user_groups u WHERE .*u\.external_id IS /, 'groups without an external id are sorted by uuid'],
+  [/FROM user_groups u WHERE .*u\.external_id IS /, 'groups without an external id are sorted by uuid'],
+  [/^SELECT COUNT\(\*\) AS n FROM \(SELECT .* AS c JOIN users u/, 'an exact number costs its matches'],
   [/COUNT\(\*\) AS count FROM group_members/, 'an exact number costs its matches: members of one group'],
   [
     /^SELECT user_uuid FROM group_members WHERE group_uuid = \? AND user_uuid > \?/,
@@ -134,6 +139,7 @@ test('matches at the far end of an order are looked up directly', async () => {
 test.each([
   ['users', scenario.liveThrough],
   ['groups', liveInGroups],
+  ['users of SCIM', liveInScim],
   ['searches that are too broad', scenario.nameTheBroadest],
   ['logins and sessions', scenario.comeAndGo],
   ['keys, audit and metrics', scenario.lookAround],

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { type ScimClient, errorOf, scimAs, scimOf } from '../support/scim.js';
-import { seedUsers, seededUuid } from '../support/seed.js';
+import { seedUsers } from '../support/seed.js';
 
 /** Groups as an identity provider sees them: created, read, replaced, patched and deleted. */
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';

@@ -13,6 +13,18 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
+test.each([
+  'package.json',
+  'README.md',
+  'deploy/Dockerfile',
+  'deploy/compose.yaml',
+  'deploy/rollcall.service',
+])('%s bounds the young generation of the service wherever it starts it', (file) => {
+  const starts = read(file).match(/^.*\bnode\b.*dist\/main\.js.*$/gm) ?? [];
+  expect(starts).not.toEqual([]);
+  expect(starts.filter((line) => !line.includes('--max-semi-space-size=4'))).toEqual([]);
+});
+
 describe('container', () => {
   const context = (dockerfile: string) =>
     spawnSync(process.execPath, ['.ci/container-context.mjs', join(folder, 'context'), dockerfile], {

@@ -43,6 +43,20 @@ const kill = () => {
   throw new Error('killed');
 };
 
+test('only a file is a marker: a folder or a link of that name makes nothing complete', async () => {
+  const drop = new DropFolder(folder, '*.csv');
+  for (const name of ['a.csv', 'b.csv', 'c.csv']) await fs.writeFile(join(folder, name), 'half');
+  await fs.mkdir(join(folder, 'a.csv.done'));
+  await fs.symlink('c.csv', join(folder, 'b.csv.done'));
+  await fs.writeFile(join(folder, 'c.csv.done'), '');
+  const waiting = await collect(drop.waiting());
+  expect(waiting.map(({ name, ready }) => [name, ready])).toEqual([
+    ['a.csv', false],
+    ['b.csv', false],
+    ['c.csv', true],
+  ]);
+});
+
 test.each(['unlink', 'rename'] as const)(
   'a process that is killed at the %s of a claim leaves no marker for the next file of the name',
   async (call) => {

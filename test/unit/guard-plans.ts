@@ -1,6 +1,7 @@
 import { Changes } from '../../src/common/changes.js';
 import { loadEnv } from '../../src/config/env.js';
-import { type GuardOverrides, GuardSettings, withOverrides } from '../../src/import/plan/guard-limits.js';
+import { GuardSettings } from '../../src/import/plan/guard-settings.js';
+import type { GuardOverrides } from '../../src/import/runs/guard-limits.js';
 import { guardsOf, type PlanNumbers } from '../../src/import/plan/guards.js';
 import { ShapeTally } from '../../src/import/plan/shape-tally.js';
 import type { Guard } from '../../src/import/runs/import-run.js';
@@ -30,8 +31,8 @@ export type Missing = 'keep' | 'report' | 'block';
 export const guards = (
   plan: Partial<PlanNumbers>,
   missing: Missing = 'keep',
-  overrides: GuardOverrides = {},
-): Guard[] => guardsOf({ ...quiet(), ...plan }, withOverrides(LIMITS, overrides), missing);
+  guards?: GuardOverrides,
+): Guard[] => guardsOf({ ...quiet(), ...plan }, LIMITS, missing, guards ? { name: 'own', guards } : null);
 export const hits = (...args: Parameters<typeof guards>) =>
   guards(...args)
     .filter(({ hit }) => hit)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { EnvError, loadEnv } from '../../src/config/env.js';
-import { GuardSettings, withOverrides } from '../../src/import/plan/guard-limits.js';
+import { GuardSettings } from '../../src/import/plan/guard-settings.js';
 import type { PlanNumbers } from '../../src/import/plan/guards.js';
 import type { ShapeTally } from '../../src/import/plan/shape-tally.js';
-import { LIMITS, of, guards, hits, other, emptied, type Missing } from './guard-plans.js';
+import { of, guards, hits, other, emptied, type Missing } from './guard-plans.js';
 
 test('a plan without surprises lists its guards and hits none', () => {
   const all = guards(
@@ -178,7 +178,7 @@ test('only a hit has examples: up to five, with long values cut', () => {
   expect(guards({ deactivations: { count: 1, examples } })[0]?.examples).toEqual([]);
 });
 
-test('every limit is a setting, and a data set may have its own', () => {
+test('every limit is a setting', () => {
   const numbers = Object.fromEntries(
     Object.keys(loadEnv({}))
       .filter((name) => /^IMPORT_(MAX|MIN_SIZE|WEEK|SMALL)/.test(name))
@@ -188,10 +188,6 @@ test('every limit is a setting, and a data set may have its own', () => {
   const { limits } = new GuardSettings(loadEnv(env));
   const values = Object.values(limits).flatMap((limit: object) => Object.values(limit));
   expect(values.sort()).toEqual(Object.values(numbers).sort());
-  expect(withOverrides(LIMITS, { moved: { percent: 7 } }).moved).toEqual({ rows: 3, percent: 7 });
-  expect(hits({ matched: 1000, shape: other('phone', 201) }, 'keep', { changed: { percent: 30 } })).toEqual(
-    [],
-  );
 });
 
 test('a setting that was replaced is refused with the name of the new one, and without its value', () => {

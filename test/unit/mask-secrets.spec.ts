@@ -61,6 +61,15 @@ describe.each(FORMS)('a credential %s', (_, form) => {
   });
 });
 
+test('a token is masked wherever it is in a line without a key', () => {
+  const words = 'words of a /path, and "more": '.repeat(8);
+  for (let length = 0; length < 200; length++) {
+    const token = randomToken();
+    const text = `${words.slice(0, length)} ${token} ${words.slice(0, length % 17)}`;
+    expect([text, withoutSecrets(text)]).toEqual([text, text.replace(token, '***')]);
+  }
+});
+
 test('a key that is cut or changed by hand is masked', () => {
   for (let time = 0; time < 200; time++) {
     const key = makeApiKey();

@@ -33,8 +33,14 @@ test('the only other programs that run are those of the service itself and NOTIF
   expect(filesWith(/\bshell:/)).toEqual([]);
 });
 
-test('nothing but the database and NOTIFY_URL is connected to', () => {
-  expect(filesWith(/\bfetch\(|node:dgram|node:http2|from '(undici|axios|got)'/)).toEqual([ALERTS]);
+/** A command of an operator that talks to a service at `--url`. */
+const REMOTE = 'cli/imports-remote.ts';
+
+test('nothing but the database, NOTIFY_URL and the service of --url is connected to', () => {
+  const connects = filesWith(/\bfetch\(|node:dgram|node:http2|from '(undici|axios|got)'/);
+  expect(connects).toEqual([REMOTE, ALERTS]);
+  // The service itself never does that.
+  expect(filesWith(/imports-remote\.js'/)).toEqual(['cli/imports.command.ts']);
   expect(
     filesWith(/import \{[^}]*\b(request|get|connect|createConnection)\b[^}]*\} from 'node:(https?|net|tls)'/),
   ).toEqual([]);

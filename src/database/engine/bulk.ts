@@ -42,21 +42,19 @@ function tableOf(entity: Entity): Table {
 /**
  * Rows of a SELECT that names any number of values. @param text the statement around what is between the brackets of
  * `IN (…)`. SQLite takes many as one JSON text: the statement has one form then, and is prepared once.
- * @param before values of the placeholders that come before the list.
  */
 export async function selectIn<T extends object>(
   sql: Sql,
   values: readonly string[],
   text: (list: string) => string,
-  before: readonly SqlValue[] = [],
 ): Promise<T[]> {
   if (sql.dialect === 'sqlite' && values.length >= WORTH_JSON) {
     assertBindable(values);
-    return sql.query<T>(text('SELECT value FROM json_each(?)'), [...before, JSON.stringify(values)]);
+    return sql.query<T>(text('SELECT value FROM json_each(?)'), [JSON.stringify(values)]);
   }
   const rows: T[] = [];
   for (const part of inParts(values))
-    rows.push(...(await sql.query<T>(text(placeholders(part.length)), [...before, ...part])));
+    rows.push(...(await sql.query<T>(text(placeholders(part.length)), part)));
   return rows;
 }
 
@@ -125,20 +123,21 @@ export async function deleteKeys<E extends Row<E>>(
   columns: readonly (keyof E & string)[],
   keys: readonly E[],
 ): Promise<void> {
-  const values = `(${placeholders(columns.length)})`;
-  const test = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
   for (let from = 0; from < keys.length; from += MAX_KEYS) {
     const part = keys.slice(from, from + MAX_KEYS);
-    // Each engine uses the key in one of the two forms only.
-    const isNamed =
-      sql.dialect === 'sqlite'
-        ? `(${columns.join(', ')}) IN (VALUES ${part.map(() => values).join(', ')})`
-        : part.map(() => test).join(' OR ');
     await sql.execute(
-      `DELETE FROM ${tableOf(entity).name} WHERE ${isNamed}`,
+      `DELETE FROM ${tableOf(entity).name} WHERE ${namedKeys(sql, columns, part.length)}`,
       part.flatMap((key) => columns.map((column) => key[column])),
     );
   }
+}
+
+/** The condition that a row has one of some keys. Each engine uses the index of the key in one of the two forms only. */
+export function namedKeys({ dialect }: Sql, columns: readonly string[], count: number): string {
+  const keys = (key: string, separator: string): string => Array<string>(count).fill(key).join(separator);
+  return dialect === 'sqlite'
+    ? `(${columns.join(', ')}) IN (VALUES ${keys(`(${placeholders(columns.length)})`, ', ')})`
+    : keys(`(${columns.map((column) => `${column} = ?`).join(' AND ')})`, ' OR ');
 }
 
 async function writeRows<E extends Row<E>>(

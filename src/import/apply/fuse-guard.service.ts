@@ -3,6 +3,7 @@ import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { Plan } from '../plan/planner.js';
+import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { type Guard, type ImportRun, callerOf } from '../runs/import-run.js';
 
 /**
@@ -14,12 +15,15 @@ export class FuseGuard {
   constructor(
     private readonly fuse: KeyFuse,
     private readonly directory: UserDirectory,
+    private readonly rows: ImportRowsRepository,
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
   /** undefined where the plan blocks nobody, or the fuse of no key counts that. */
   async guard(run: ImportRun, { counts, missing }: Plan): Promise<Guard | undefined> {
-    const blocked = (counts?.blocked ?? 0) + missing.blocked;
+    // What is applied of failed rows of a revert blocks users too.
+    const ofFailed = run.reverts === null ? 0 : await this.rows.countBlockedByFailed(run.id);
+    const blocked = (counts?.blocked ?? 0) + missing.blocked + ofFailed;
     if (blocked === 0) return undefined;
     const load = await this.fuse.loadOf(callerOf(run), this.database, () => this.directory.countActive());
     if (!load) return undefined;

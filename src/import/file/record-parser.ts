@@ -9,6 +9,8 @@ export interface CsvRecord {
   misfit?: number;
   /** Of such a row whose cells a profile cannot place: the ExternalIds that it may be about. */
   named?: readonly string[];
+  /** The cells of the file, where a profile has made those above of them. */
+  source?: readonly string[];
 }
 
 /** RFC 4180 has CRLF, Unix LF, and old Macs CR; one file may mix them. */

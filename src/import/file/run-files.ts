@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { truncated } from '../../common/text.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Column, columnOf, headerKey } from './columns.js';
+import { mayHoldPassword } from '../profiles/passwords.js';
 import { MappedReader, type RowReader, csvReader, mapperOf } from '../profiles/profile-reader.js';
 import { FileError, type FileFault } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
@@ -18,12 +19,18 @@ const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 /** The column of each cell of a row; undefined for an ignored cell. */
 export type Header = readonly (Column | undefined)[];
 
+/** `added`: by an earlier `failed.csv`; `private`: dropped when it is read, since nobody asked for it. */
+export type SourceUse = 'kept' | 'added' | 'private';
+
 /** A file whose header row has been read. */
 export interface OpenFile {
   reader: RowReader;
-  /** The cells of the header row; with a profile, the names of our columns. */
-  names: string[];
+  /** The columns of the cells that the reader yields. */
   header: Header;
+  /** The cells of the header row. */
+  names: readonly string[];
+  /** What becomes of the cells of each of them in `failed.csv`. */
+  uses: readonly SourceUse[];
 }
 
 type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file'>;
@@ -37,11 +44,19 @@ export class RunFiles {
   async open({ id, options, profile, file }: StoredRun): Promise<OpenFile> {
     const reader = csvReader(this.bytes(id, file.size), options, profile);
     const names = await reader.header();
-    if (!profile) return { reader, names, header: readHeader(names, options, reader.headerLine) };
+    const usesOf = (isRead: (index: number, name: string) => boolean): SourceUse[] =>
+      names.map((name, index) =>
+        name.trim().startsWith('_') ? 'added' : isRead(index, name) ? 'kept' : 'private',
+      );
+    if (!profile) {
+      const header = readHeader(names, options, reader.headerLine);
+      const uses = usesOf((index, name) => header[index] !== undefined || !mayHoldPassword(name));
+      return { reader, names, header, uses };
+    }
     const mapper = mapperOf(reader, names, profile);
-    const { columns } = mapper;
-    const ours = columns.map(({ name }) => name);
-    return { reader: new MappedReader(reader, mapper), names: ours, header: columns };
+    const { columns: header, filledBy, read, ignored } = mapper;
+    const uses = usesOf((index) => (filledBy.has(index) || read.has(index)) && !ignored.has(index));
+    return { reader: new MappedReader(reader, mapper), names, header, uses };
   }
 
   /** The bytes of a file. Its end is the end of the file only where nothing of it is missing. */

@@ -1,8 +1,16 @@
+import {
+  type CappedLimit,
+  type GuardLimits,
+  type GuardOverrides,
+  type Limit,
+  isLimitName,
+} from '../runs/guard-limits.js';
+import type { NamedProfile } from '../runs/import-profile.js';
 import type { Guard } from '../runs/import-run.js';
 import type { ColumnShape } from './column-shape.js';
 import { type Found, shown } from './guard-examples.js';
 import { HINTS } from './guard-hints.js';
-import { type CappedLimit, type GuardLimits, type Limit, limitsFor } from './guard-limits.js';
+import { limitsFor } from './guard-settings.js';
 import type { ShapeTally } from './shape-tally.js';
 
 /** What a plan amounts to, and what the earlier runs of its data set did. */
@@ -59,19 +67,31 @@ function over(
   return { name, field, value, limit, hit, examples: hit ? shown(examples) : [], hint };
 }
 
-/** The guards of a plan (interface §6; why each judges what, in ADR 21). Pure. */
+/**
+ * The guards of a plan (interface §6; why each judges what, in ADR 21). Pure.
+ * @param profile of the run, whose limits go before the settings.
+ */
 export function guardsOf(
   plan: PlanNumbers,
   settings: GuardLimits,
   missing: 'keep' | 'report' | 'block',
+  profile: Pick<NamedProfile, 'name' | 'guards'> | null = null,
 ): Guard[] {
-  const limits = limitsFor(plan.linked, settings);
+  const limits = limitsFor(plan.linked, settings, profile?.guards);
+  const guards = judged(plan, limits, missing);
+  return profile?.guards ? guards.map((guard) => naming(profile.name, profile.guards ?? {}, guard)) : guards;
+}
+
+function judged(plan: PlanNumbers, limits: GuardLimits, missing: 'keep' | 'report' | 'block'): Guard[] {
   const { shape, matched } = plan;
-  const keys = most(limits.newKeys, plan.linked);
+  const keys = most(limits.changed_keys, plan.linked);
   const lastRows = plan.lastRows ?? 0;
   // One row fewer does not make a file a cut one, however few there were.
-  const least = Math.max(0, Math.min(Math.ceil((lastRows * limits.shrunken.percent) / 100), lastRows - 1));
-  const foreign = most(limits.foreign, matched);
+  const least = Math.max(
+    0,
+    Math.min(Math.ceil((lastRows * limits.shrunken_file.percent) / 100), lastRows - 1),
+  );
+  const foreign = most(limits.foreign_dataset, matched);
   return [
     crowd('deactivations', plan, limits.deactivations, limits.week.factor),
     crowd('reactivations', plan, limits.reactivations, limits.week.factor),
@@ -97,11 +117,17 @@ export function guardsOf(
       : []),
     ...shape.columns.flatMap((column) => columnGuards(column, matched, limits)),
     ...newNameGuards(shape, limits),
-    over('moved_values', shape.moved, most(limits.moved, matched), HINTS.moved_values, shape.moved.field),
+    over(
+      'moved_values',
+      shape.moved,
+      most(limits.moved_values, matched),
+      HINTS.moved_values,
+      shape.moved.field,
+    ),
     over(
       'garbled_text',
       shape.garbled,
-      most(limits.garbled, plan.rows),
+      most(limits.garbled_text, plan.rows),
       HINTS.garbled_text,
       shape.garbled.field,
     ),
@@ -113,7 +139,9 @@ export function guardsOf(
       plan.foreign.known > foreign ? plan.foreign.known + foreign : foreign,
       HINTS.foreign_dataset,
     ),
-    ...(plan.repeated ? [over('after_revert', plan.repeated, limits.repeated.rows, HINTS.after_revert)] : []),
+    ...(plan.repeated
+      ? [over('after_revert', plan.repeated, limits.after_revert.rows, HINTS.after_revert)]
+      : []),
     over('errors', plan.errors, most(limits.errors, plan.rows), HINTS.errors),
   ];
 }
@@ -137,18 +165,18 @@ function crowd(
 function columnGuards(column: ColumnShape, matched: number, limits: GuardLimits): Guard[] {
   const { field, replaced, emptied, same } = column;
   const guards: Guard[] = [];
-  const changed = LOGINS.has(field) ? limits.changedLogins : limits.changed;
+  const changed = LOGINS.has(field) ? limits.changed_logins : limits.changed_field;
   const push = (name: 'changed_field' | 'emptied_field' | 'same_value', found: Found, limit: Limit): void => {
     if (found.count > 0) guards.push(over(name, found, most(limit, matched), HINTS[name], field));
   };
   push('changed_field', { count: replaced, examples: column.changes.list }, changed);
-  push('emptied_field', { count: emptied, examples: column.clearings.list }, limits.emptied);
-  push('same_value', same ?? NONE, limits.same);
+  push('emptied_field', { count: emptied, examples: column.clearings.list }, limits.emptied_field);
+  push('same_value', same ?? NONE, limits.same_value);
   return guards;
 }
 
 /** New users are matched to nobody, but those who differ in one name differ in the other one, too. */
-function newNameGuards(shape: ShapeTally, { same }: GuardLimits): Guard[] {
+function newNameGuards(shape: ShapeTally, { same_value: same }: GuardLimits): Guard[] {
   const limit = most(same, shape.created);
   const isShared = ({ count }: Found): boolean => count > limit;
   const names = shape.sameNames;
@@ -157,8 +185,26 @@ function newNameGuards(shape: ShapeTally, { same }: GuardLimits): Guard[] {
     .map((found) => over('same_value', found, limit, HINTS.same_new_name, found.field));
 }
 
-function oldFileGuards({ sameFile, undone }: PlanNumbers, { oldFile, undone: limit }: GuardLimits): Guard[] {
-  if (sameFile > oldFile.rows)
-    return [over('old_file', { ...NONE, count: sameFile }, oldFile.rows, HINTS.same_file)];
+function oldFileGuards(
+  { sameFile, undone }: PlanNumbers,
+  { same_file: sameBytes, old_file: limit }: GuardLimits,
+): Guard[] {
+  if (sameFile > sameBytes.rows)
+    return [over('old_file', { ...NONE, count: sameFile }, sameBytes.rows, HINTS.same_file)];
   return undone ? [over('old_file', undone, most(limit, undone.of), HINTS.old_file)] : [];
+}
+
+/** A guard whose limit a profile has set says so: an operator looks for it in the settings otherwise. */
+function naming(profile: string, own: GuardOverrides, guard: Guard): Guard {
+  const isOwn = limitNames(guard).some((name) => own[name] !== undefined);
+  return isOwn ? { ...guard, hint: `${guard.hint} The limit is that of the profile ${profile}.` } : guard;
+}
+
+/** What the limits of a guard are called in a profile. */
+function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
+  if (name === 'changed_field') return [LOGINS.has(field ?? '') ? 'changed_logins' : name];
+  if (name === 'old_file') return [hint === HINTS.same_file ? 'same_file' : name];
+  if (name === 'deactivations' || name === 'reactivations')
+    return hint === HINTS[`${name}_week`] ? [name, 'week'] : [name];
+  return isLimitName(name) ? [name] : [];
 }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { GuardLimits } from '../runs/guard-limits.js';
 import type { Counts, Guard, ImportRun } from '../runs/import-run.js';
 import type { Found } from './guard-examples.js';
 import { GuardHistory, type Past, changedUsers } from './guard-history.js';
-import { type GuardLimits, GuardSettings } from './guard-limits.js';
+import { GuardSettings } from './guard-settings.js';
 import { guardsOf } from './guards.js';
 import type { PlanTally } from './plan-tally.js';
 
@@ -63,7 +64,7 @@ export class PlanGuards {
       undone: await this.undone(past.lastChanging, tally, written - counts.created),
       repeated: await this.repeated(past, tally),
     };
-    return guardsOf(plan, this.limits, mode);
+    return guardsOf(plan, this.limits, mode, run.profile);
   }
 
   /** Errors are compared with those of the last run only where they are many. */

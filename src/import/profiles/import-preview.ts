@@ -13,6 +13,7 @@ import { type Header, readHeader } from '../file/run-files.js';
 import { Adopted } from '../plan/adoption.js';
 import { RowFacts } from '../plan/row-facts.js';
 import { planRow } from '../plan/row-rules.js';
+import type { GuardOverrides } from '../runs/guard-limits.js';
 import { userScopeOf } from '../runs/import-run.js';
 import { isCommonName, suggestions } from './column-suggestion.js';
 import { type PreviewProblem, faultsOf, misfitOf, repeated } from './preview-problems.js';
@@ -46,6 +47,8 @@ interface PreviewRow {
 export interface Preview {
   encoding: string | null;
   delimiter: string | null;
+  /** Limits of guards that the profile has set; null for none. */
+  guard_limits: GuardOverrides | null;
   columns: PreviewColumn[];
   rows: PreviewRow[];
   problems: PreviewProblem[];
@@ -102,6 +105,7 @@ export class ImportPreview {
     return {
       encoding: reader.found.encoding ?? null,
       delimiter: reader.found.delimiter ?? null,
+      guard_limits: profile?.guards ?? null,
       columns: (names ?? []).map((name, index) => ({
         source: plain(name),
         ...columns.use(index),

@@ -11,6 +11,7 @@ import { readRow } from '../file/file-row.js';
 import { ImportOptions } from '../runs/import-options.js';
 import { IGNORE, type ImportProfile } from '../runs/import-profile.js';
 import { wordKey } from './cell-values.js';
+import { guardFaults } from './guard-check.js';
 import { mayHoldPassword } from './passwords.js';
 import { MAX_COLUMNS, MAX_WORD, MAX_WORDS, ProfileInput } from './profile.input.js';
 import { TemplateError, columnsOf, isConstant, parseTemplate } from './template.js';
@@ -33,7 +34,7 @@ export function checkProfile(document: JsonObject, settings: RuleSettings): Chec
   const profile = Object.fromEntries(sent) as Partial<ImportProfile>;
   const broken = new Set(errors.map(({ field }) => field));
   const check = new ProfileCheck(settings);
-  const members = (name: 'columns' | 'values' | 'set'): [string, unknown][] => {
+  const members = (name: 'columns' | 'values' | 'set' | 'guards'): [string, unknown][] => {
     const given: unknown = profile[name];
     return broken.has(name) || !isObject(given) ? [] : Object.entries(given);
   };
@@ -42,6 +43,7 @@ export function checkProfile(document: JsonObject, settings: RuleSettings): Chec
   check.values(members('values'));
   if (!broken.has('columns')) check.externalId();
   check.options(profile);
+  check.guards(members('guards'));
   return { profile: { columns: {}, ...profile }, errors: [...errors, ...check.errors] };
 }
 
@@ -136,6 +138,10 @@ class ProfileCheck {
       if (given.has(name) && given.get(name) !== defaults.get(name))
         this.error(name, 'invalid_value', 'is not for schedules, and this profile has a pattern');
     }
+  }
+
+  guards(members: readonly [string, unknown][]): void {
+    for (const { field, code, message } of guardFaults(members)) this.error(field, code, message);
   }
 
   private template(field: string, column: Column, text: string): void {

@@ -74,10 +74,15 @@ export class MappedReader implements RowReader {
 /** A row in our columns. Of one that does not fit its header nothing is known but who it may be about. */
 function mappedRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
   const { cells, misfit } = record;
-  if (misfit === undefined) return { ...record, cells: mapper.cells(cells) };
+  if (misfit === undefined) return { ...record, cells: mapper.cells(cells), source: cells };
   const moved = cells.length - misfit;
   const fromRight = moved > 0 ? cells.slice(moved) : [...Array<string>(-moved).fill(''), ...cells];
   // ExternalId is the first of our columns.
   const [named = '', orNamed = ''] = [cells, fromRight].map((each) => mapper.cells(each)[0] ?? '');
-  return { ...record, cells: cells.map((_, at) => (at === 0 ? named : '')), named: [named, orNamed] };
+  return {
+    ...record,
+    cells: cells.map((_, at) => (at === 0 ? named : '')),
+    named: [named, orNamed],
+    source: cells,
+  };
 }

@@ -4,6 +4,8 @@ import { Sized } from '../../input/size.js';
 import { Clean, Rule } from '../../input/rules.js';
 import { characters } from '../../common/text.js';
 import { ImportOptions } from '../runs/import-options.js';
+import type { GuardOverrides } from '../runs/guard-limits.js';
+import { guardProperties } from './guard-check.js';
 import { MAX_TEMPLATE } from './template.js';
 
 /** As many as a file may have columns. */
@@ -108,4 +110,15 @@ export class ProfileInput extends ImportOptions {
   @Clean()
   @Matches(/^[^/\\]+$/, { message: 'must be a file name, in which * matches any characters and ? one' })
   pattern?: string;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    properties: guardProperties(),
+    example: { deactivations: { rows: 20 }, changed_field: { percent: 40 } },
+    description:
+      'Limits of guards that go before the settings, by guard; those that are left out stay. `changed_logins` is ' +
+      '`changed_field` of username, e-mail, authname and roles, and `same_file` is `old_file` of a file with the same bytes.',
+  })
+  @IsObject()
+  guards?: GuardOverrides;
 }

@@ -33,7 +33,11 @@ export interface RecordMapper {
 
 /** The plain text of a cell: without the prefix of the source, or the sign that stops formulas. */
 export function plainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
-  return prefix !== undefined && cell.startsWith(prefix) ? cell.slice(prefix.length) : unescapeFormula(cell);
+  if (prefix === undefined) return unescapeFormula(cell);
+  if (cell.startsWith(prefix)) return cell.slice(prefix.length);
+  const plain = unescapeFormula(cell);
+  // A file of ours escapes a prefix that is the sign of a formula.
+  return plain !== cell && plain.startsWith(prefix) ? plain.slice(prefix.length) : plain;
 }
 
 /** Whether a profile says what a column of this name is: by that the delimiter is found. */

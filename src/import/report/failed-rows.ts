@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { BOM, unescapeFormula, csvLine } from '../../common/csv.js';
+import { BOM, delimitedLine, unescapeFormula } from '../../common/csv.js';
 import { truncated } from '../../common/text.js';
-import { RunFiles } from '../file/run-files.js';
-import { mayHoldPassword } from '../profiles/passwords.js';
+import type { CsvRecord } from '../file/csv-reader.js';
+import { RunFiles, type SourceUse } from '../file/run-files.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { type ImportRun, isFinal } from '../runs/import-run.js';
 import { ProblemError } from '../../common/errors.js';
@@ -26,28 +26,25 @@ export class FailedRows {
 
   /**
    * Stores the original cells of the failed rows, in one more pass through the file if there are any. Columns that an
-   * earlier `failed.csv` has added are left out, and so are those that may hold passwords.
+   * earlier `failed.csv` has added are left out, and so are those that nobody asked for.
    * @throws FileError when the file cannot be read again; what `Checkpoint.commit` throws.
    */
   async keepCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     if (run.reverts !== null) return;
     let wanted = await this.rows.failedWithoutCells(run.id, 0, BATCH);
     if (wanted.length === 0) return;
-    const { reader, names, header } = await this.files.open(run);
-    const own = (_: string, index: number): boolean => {
-      const name = names[index] ?? '';
-      return !name.trim().startsWith('_') && (header[index] !== undefined || !mayHoldPassword(name));
-    };
-    await checkpoint.commit(async () => undefined, { header: names.filter(own) });
+    const { reader, names, header, uses } = await this.files.open(run);
+    const kept = names.filter((_, index) => uses[index] === 'kept').map(unescapeFormula);
+    await checkpoint.commit(async () => undefined, { header: kept });
     const key = header.findIndex((column) => column?.field === 'external_id');
     for await (const records of reader.records(BATCH)) {
       const last = records.at(-1)?.line ?? 0;
       const found = new Map(
         records
           .filter(({ line }) => wanted.includes(line))
-          .map(({ line, cells }) => {
-            const externalId = truncated(unescapeFormula(cells[key] ?? '').trim(), 255);
-            return [line, { externalId, cells: cells.filter(own).map(unescapeFormula) }];
+          .map((record) => {
+            const externalId = truncated(unescapeFormula(record.cells[key] ?? '').trim(), 255);
+            return [record.line, { externalId, cells: keptCells(record, uses).map(unescapeFormula) }];
           }),
       );
       if (found.size > 0) await checkpoint.commit((tx) => this.rows.keepCells(tx, run.id, found));
@@ -63,7 +60,10 @@ export class FailedRows {
     );
   }
 
-  /** The lines of `failed.csv`, read from the database page by page. For a revert: its conflicts. @throws ProblemError `file_lost`. */
+  /**
+   * The lines of `failed.csv`, read from the database page by page, in the form that the profile of the run reads. For a
+   * revert: its conflicts. @throws ProblemError `file_lost`.
+   */
   async *csv(run: ImportRun): AsyncGenerator<string> {
     if (run.reverts === null && isFinal(run.state) && (await this.isLost(run))) {
       throw new ProblemError(
@@ -72,19 +72,40 @@ export class FailedRows {
       );
     }
     const isRevert = run.reverts !== null;
-    yield BOM + csvLine(isRevert ? CONFLICTS : [...run.header, ...ADDED]);
+    const { delimiter = ',', skip_lines: above = 0, skip_last_lines: below = 0 } = run.profile ?? {};
+    const title = `Failed rows of import ${run.id}\r\n`;
+    yield (
+      BOM + title.repeat(above) + delimitedLine(isRevert ? CONFLICTS : [...run.header, ...ADDED], delimiter)
+    );
     let after = 0;
     for (;;) {
       const rows = await this.rows.failed(run.id, after, BATCH);
       const lines = isRevert
         ? rows.flatMap(conflicts)
         : rows.map((row) => failedCells(row, run.header.length));
-      yield lines.map(csvLine).join('');
+      yield lines.map((cells) => delimitedLine(cells, delimiter)).join('');
       const last = rows.at(-1);
-      if (!last) return;
+      if (!last) {
+        yield title.repeat(below);
+        return;
+      }
       after = last.line;
     }
   }
+}
+
+/**
+ * The cells of a row that are kept. In a row that does not fit its header a cell may be of each column that it has slid
+ * past: it is left blank where one of these is private.
+ */
+function keptCells({ cells, source, misfit }: CsvRecord, uses: readonly SourceUse[]): string[] {
+  const all = source ?? cells;
+  const slid = misfit === undefined ? 0 : all.length - misfit;
+  return all.flatMap((cell, index) => {
+    if (index < uses.length && uses[index] !== 'kept') return [];
+    const possible = uses.slice(Math.max(0, index - Math.max(0, slid)), index + 1 + Math.max(0, -slid));
+    return [possible.includes('private') ? '' : cell];
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { fieldsOf } from '../../common/fields.js';
+import type { GuardOverrides } from './guard-limits.js';
 import { ImportOptions } from './import-options.js';
 
 /** Of a source column that is dropped when it is read. */
@@ -19,6 +20,8 @@ export interface ImportProfile extends Partial<ImportOptions> {
   skip_last_lines?: number;
   /** Names of files in the drop folder that it is for; `*` matches any characters and `?` one. */
   pattern?: string;
+  /** Limits of guards that go before the settings. */
+  guards?: GuardOverrides;
 }
 
 /** A profile as a run keeps it: the plan must not change with the profile that it was made of. */

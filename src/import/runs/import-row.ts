@@ -51,6 +51,12 @@ export const stagedRow = (row: Pick<StagedRow, 'line' | 'outcome'> & Partial<Sta
 export const isChange = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
   outcome === 'missing' || outcome === 'error' ? !changes.isEmpty : outcome !== 'skipped';
 
+/** Whether a row takes access from an active user. */
+export const blocksUser = ({ changes }: Pick<StagedRow, 'changes'>): boolean =>
+  changes.list.some(
+    ({ field, old, new: value }) => field === 'status' && old === 'Active' && value === 'Blocked',
+  );
+
 /** A row of which nothing is applied. It names no user that only it would have made. */
 export function failedRow(row: StagedRow, errors: RowError[]): StagedRow {
   const outcome = row.outcome === 'missing' ? 'missing' : 'error';

@@ -5,7 +5,7 @@ import { insertRows } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, byIndex, placeholders } from '../../database/engine/sql.js';
 import { ImportRowEntity } from './import.entity.js';
-import type { RowError, StagedOutcome, StagedRow } from './import-row.js';
+import { type RowError, type StagedOutcome, type StagedRow, blocksUser } from './import-row.js';
 
 /** Lines named in one statement. */
 const CHUNK = 1000;
@@ -119,11 +119,23 @@ export class ImportRowsRepository {
 
   /** Whether the plan of a run blocks a user. A plan may block any number: it is read beside the service. */
   async blocks(runId: string, userUuid: string): Promise<boolean> {
-    const rows = await this.database.aside<{ line: number }>(
-      "SELECT line FROM import_rows WHERE run_id = ? AND outcome = 'blocked' AND user_uuid = ? LIMIT 1",
+    const rows = await this.database.aside<Pick<ImportRowEntity, 'changes'>>(
+      "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?",
       [runId, userUuid],
     );
-    return rows.length > 0;
+    return rows.some(({ changes }) => blocksUser({ changes: Changes.read(changes) }));
+  }
+
+  /** Users who are blocked by rows that count as failed: of a row of a revert with a conflict, the rest is applied. */
+  async countBlockedByFailed(runId: string): Promise<number> {
+    let count = 0;
+    for (let after = 0; ;) {
+      const rows = await this.ofOutcome(runId, 'error', after, CHUNK);
+      count += rows.filter(blocksUser).length;
+      const last = rows.at(-1);
+      if (!last) return count;
+      after = last.line;
+    }
   }
 
   /** Number of kept rows by outcome. */

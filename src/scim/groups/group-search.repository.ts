@@ -8,7 +8,7 @@ import { type Group, type GroupRow, toGroup } from './group.js';
 /** A part of a page in one statement. */
 export interface GroupPart {
   conditions: readonly Clause[];
-  key: string;
+  range: Range;
   order: Order;
   part: Clause;
   offset: number;
@@ -25,13 +25,22 @@ export class GroupSearchRepository {
     return partsOf(range, order, after, this.database.dialect);
   }
 
-  async page({ conditions, key, order, part, offset, limit }: GroupPart): Promise<Group[]> {
+  async page({ conditions, range, order, part, offset, limit }: GroupPart): Promise<Group[]> {
     const { sql, params } = where([...conditions, part]);
-    const direction = order.toUpperCase();
     const rows = await this.database.query<GroupRow>(
       `SELECT ${GROUP_COLUMNS} FROM user_groups u WHERE ${sql}
-       ORDER BY ${key} ${direction}, u.uuid ${direction} LIMIT ? OFFSET ?`,
+       ORDER BY ${orderOf(range, order)} LIMIT ? OFFSET ?`,
       [...params, limit, offset],
+    );
+    return rows.map(toGroup);
+  }
+
+  /** All groups that meet the conditions, in any order: for a handful. */
+  async all(conditions: readonly Clause[]): Promise<Group[]> {
+    const { sql, params } = where(conditions);
+    const rows = await this.database.query<GroupRow>(
+      `SELECT ${GROUP_COLUMNS} FROM user_groups u WHERE ${sql}`,
+      params,
     );
     return rows.map(toGroup);
   }
@@ -45,4 +54,10 @@ export class GroupSearchRepository {
     );
     return row?.n ?? 0;
   }
+}
+
+/** By the key, then by uuid; by one of them where the other says nothing: MariaDB sorts by a unique index alone. */
+function orderOf({ key, unique, only }: Range, order: Order): string {
+  const columns = only !== undefined ? ['u.uuid'] : unique ? [key] : [key, 'u.uuid'];
+  return columns.map((column) => `${column} ${order.toUpperCase()}`).join(', ');
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { type JsonText, fromJson } from '../../common/json.js';
-import { deleteKeys, insertRows, selectIn, updateRow } from '../../database/engine/bulk.js';
+import { deleteKeys, insertRows, namedKeys, selectIn, updateRow } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { type Sql, forUpdate } from '../../database/engine/sql.js';
 import { GroupEntity, GroupMemberEntity } from './group.entity.js';
@@ -105,11 +105,14 @@ export class GroupRepository {
     return row?.count ?? 0;
   }
 
-  /** Which of these users are members. */
+  /** Which of these users, some hundreds at most, are members. */
   async membersAmong(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
-    const text = (list: string) =>
-      `SELECT user_uuid FROM group_members WHERE group_uuid = ? AND user_uuid IN (${list})`;
-    const rows = await selectIn<{ user_uuid: string }>(tx, users, text, [group]);
+    // Beside one group, MariaDB may take a list of users as a reason to read all members.
+    const named = namedKeys(tx, ['group_uuid', 'user_uuid'], users.length);
+    const rows = await tx.query<{ user_uuid: string }>(
+      `SELECT user_uuid FROM group_members WHERE ${named}`,
+      users.flatMap((user) => [group, user]),
+    );
     return new Set(rows.map(({ user_uuid }) => user_uuid));
   }
 

@@ -127,7 +127,7 @@ function conditionsOf({ display_name, external_id, user_uuid }: GroupQuery): Cla
 }
 
 /** The groups of which a user is a member. */
-export const hasMember = (user: string): Clause =>
+const hasMember = (user: string): Clause =>
   always('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
 
 /** What a client sends back of a group may not be another one's, and names are for identity providers to change. */

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../../common/errors.js';
 import { Env } from '../../config/env.js';
 import { Resources } from '../discovery/resources.js';
-import { order as compare } from '../protocol/comparable.js';
 import { matcher } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';
 import type { ListQuery } from '../protocol/list.js';
@@ -14,7 +13,7 @@ import {
   type GroupPosition,
   GroupSearch,
   type GroupSort,
-  keyOf,
+  comparePositions,
   positionOf,
 } from './group-search.service.js';
 import { toGroupResource } from './group.mapping.js';
@@ -28,7 +27,7 @@ export interface FoundGroups {
   /** Whether more follow behind the last one. */
   more: boolean;
   /** The cursor behind one of them. */
-  cursorBehind(group: Group): string;
+  cursorBehind: (group: Group) => string;
 }
 
 const AT_ONCE = 500;
@@ -55,13 +54,16 @@ export class ScimGroupSearch {
     const cursorBehind = (group: Group) => encodeGroupCursor(positionOf(group, order), order, fingerprint);
     if (rest) {
       const all = await this.decided(conditions, rest, order, hidden);
-      const from = after ? all.filter((group) => isBehind(group, after, order)) : all.slice(offset);
+      const from = after
+        ? all.filter((group) => comparePositions(positionOf(group, order), after, order) > 0)
+        : all.slice(offset);
       const more = from.length > count;
       return { groups: from.slice(0, count), total: all.length, more, cursorBehind };
     }
     const total = await this.searcher.count(conditions);
     const page = { conditions, total, ...order, offset, limit: count, after };
-    const { groups, more } = count > 0 ? await this.searcher.page(page) : { groups: [], more: total > 0 };
+    const isEmpty = count === 0 || offset >= total;
+    const { groups, more } = isEmpty ? { groups: [], more: false } : await this.searcher.page(page);
     return { groups, total, more, cursorBehind };
   }
 
@@ -115,16 +117,6 @@ const SORTS: Readonly<Record<string, GroupSort>> = {
 function orderOf({ sortBy, descending }: ListQuery): GroupOrder {
   const sort = sortBy && SORTS[(sortBy.sub ?? sortBy.attribute).path];
   return { sort: sort ?? 'created', order: descending ? 'desc' : 'asc' };
-}
-
-function isBehind(group: Group, { segment, key, uuid }: GroupPosition, order: GroupOrder): boolean {
-  const place = positionOf(group, order);
-  const own = keyOf(group, order.sort);
-  const difference =
-    place.segment - segment ||
-    (own === key ? compare(group.uuid, uuid) : compare(own ?? '', key ?? '')) *
-      (order.order === 'asc' ? 1 : -1);
-  return difference > 0;
 }
 
 function mentionsMembers(filter: Filter): boolean {

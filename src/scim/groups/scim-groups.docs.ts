@@ -24,12 +24,12 @@ import { GROUP_SCHEMA, PATCH_MESSAGE, SEARCH_MESSAGE } from '../protocol/urns.js
 /** OpenAPI descriptions of the routes of `scim-groups.controller.ts`. */
 
 @DescribedBy(GROUP, [rollcallGroup([])], [GROUP_SCHEMA])
-export class ScimGroupDto {
+class ScimGroupDto {
   schemas!: string[];
   id!: string;
 }
 
-export class ScimGroupListDto extends ScimListDto {
+class ScimGroupListDto extends ScimListDto {
   @ApiProperty({ type: [ScimGroupDto], maxItems: MAX_COUNT }) Resources!: ScimGroupDto[];
 }
 

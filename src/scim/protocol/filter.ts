@@ -12,7 +12,7 @@ export interface CompareFilter {
 }
 
 /** True when one element of the list satisfies the filter, whose paths are `{attribute, sub}` of that element. */
-export interface ElementFilter {
+interface ElementFilter {
   readonly kind: 'element';
   readonly attribute: Attribute;
   readonly filter: Filter;

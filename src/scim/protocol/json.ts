@@ -19,6 +19,6 @@ export function elementsOf(value: ScimValue | undefined): readonly ScimValue[] {
   return isList(value) ? value : [value];
 }
 
-export function isList(value: unknown): value is readonly ScimValue[] {
+function isList(value: unknown): value is readonly ScimValue[] {
   return Array.isArray(value);
 }

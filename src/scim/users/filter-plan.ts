@@ -2,7 +2,7 @@ import type { RoleCatalogue } from '../../access/roles.js';
 import type { Status } from '../../users/model/formats.js';
 import type { Clause } from '../../users/search/search-plan.js';
 import type { Filter } from '../protocol/filter.js';
-import { type Breadth, type Keyed, NOBODY, anyOf, keyedBy } from './keyed-values.js';
+import { type Breadth, EVERYBODY, type Keyed, NOBODY, anyOf, keyedBy } from './keyed-values.js';
 
 /** What a filter asks of the database, and what is left to be decided user by user. */
 export interface FilterPlan {
@@ -17,13 +17,14 @@ export interface FilterPlan {
   status?: Status;
 }
 
-const EVERYBODY: FilterPlan = { source: undefined, breadth: 'many', tests: [], isExact: true };
+const NO_LIMIT: FilterPlan = { source: undefined, breadth: 'many', tests: [], isExact: true };
 
 /** The keyed parts of a filter as conditions of the search. */
 export function planOf(filter: Filter | undefined, roles: RoleCatalogue): FilterPlan {
-  if (!filter) return EVERYBODY;
+  if (!filter) return NO_LIMIT;
   const parts = partsOf(filter);
-  const keyed = parts.map((part) => keyedPart(part, roles));
+  const keyed = parts.map((part) => keyedPart(part, roles)).filter((part) => part !== EVERYBODY);
+  if (keyed.length === 0) return NO_LIMIT;
   const found = keyed.filter((each) => each !== undefined);
   const isExact = keyed.every((each) => each?.isExact === true);
   const [best] = found.toSorted((a, b) => RANK[a.breadth] - RANK[b.breadth]);

@@ -137,6 +137,14 @@ function byGroup({ op, value }: CompareFilter): Keyed | undefined {
 
 const timeOf = (value: CompareFilter['value']): DbTime => toDbTime(String(value));
 
+/** Everybody has it. */
+export const EVERYBODY: Keyed = {
+  source: { sql: 'SELECT uuid FROM users', params: [] },
+  test: { sql: '1 = 1', params: [] },
+  breadth: 'many',
+  isExact: true,
+};
+
 /** Nobody has it. */
 export const NOBODY: Keyed = {
   source: { sql: 'SELECT uuid FROM users WHERE 1 = 0', params: [] },
@@ -171,6 +179,8 @@ const KEYED: Readonly<Record<string, ToKeyed>> = {
   'emails.value': byEmail,
   'meta.created': time('created'),
   'meta.lastModified': time('updated'),
+  'meta.resourceType': (filter) =>
+    filter.op === 'eq' ? (text(filter).toLowerCase() === 'user' ? EVERYBODY : NOBODY) : undefined,
   displayName: (filter) => byValue('displayName', filter, true),
   [`${ENTERPRISE_SCHEMA}:employeeNumber`]: (filter) => byValue('employeeNumber', filter, false),
   [`${ENTERPRISE_SCHEMA}:department`]: (filter) => byValue('department', filter, false),
@@ -190,8 +200,11 @@ function activeIs(active: boolean): Keyed | undefined {
   return keyed && { ...keyed, breadth: 'many' };
 }
 
-/** What an index says of a comparison; undefined where none answers it. */
+/** What an index says of a comparison; undefined where none answers it, or no engine could be asked. */
 export function keyedBy(filter: CompareFilter, roles: RoleCatalogue): Keyed | undefined {
-  const { attribute, sub } = filter.path;
-  return KEYED[(sub ?? attribute).path]?.(filter, roles);
+  const { value, path } = filter;
+  if (typeof value === 'string' && !isBindable(value)) return undefined;
+  return KEYED[(path.sub ?? path.attribute).path]?.(filter, roles);
 }
+
+const isBindable = (sent: string): boolean => sent.isWellFormed() && !sent.includes('\0');

@@ -48,6 +48,8 @@ const PASSED_OVER = 10_000;
 /** Below this share of all users, looking the matches up costs less than walking an index that may have them last. */
 const FEW = 1 / 10;
 const HANDFUL = 500;
+/** Matches that a page of a walk counts. */
+const COUNTED = 10_000;
 
 /** Lists of users: filters, orders, pages by index and by cursor (scim.md, sections 7 and 8). */
 @Injectable()
@@ -126,7 +128,10 @@ export class ScimUserList {
     };
   }
 
-  /** Without a filter, or by status alone, counters know the number; a page of a walk does not count what it does not read. */
+  /**
+   * How many match. Without a filter, or by status alone, counters know; a page of a walk counts up to a bound, so that it costs
+   * the same however many there are.
+   */
   private async total(
     { plan, scope, query, hidesOperators: hides }: Asked,
     signal: AbortSignal | undefined,
@@ -140,14 +145,13 @@ export class ScimUserList {
       const { matching } = await this.counts.users(statuses);
       return hides ? matching - (await this.repository.countOperators(plan.status)) : matching;
     }
-    return query.cursor === undefined || plan.breadth === 'one'
-      ? this.repository.count(scope, signal)
-      : undefined;
+    if (query.cursor === undefined) return this.repository.count(scope, signal);
+    const count = await this.repository.countUpTo(scope, COUNTED, signal);
+    return count < COUNTED ? count : undefined;
   }
 
   private async areFew({ source, breadth }: FilterPlan, total: number | undefined): Promise<boolean> {
-    if (!source) return false;
-    if (total === undefined) return breadth !== 'many';
+    if (!source || total === undefined) return false;
     if (breadth === 'one' || total <= HANDFUL) return true;
     return total < FEW * (await this.counts.users([])).all;
   }

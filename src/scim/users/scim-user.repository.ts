@@ -88,6 +88,17 @@ export class ScimUserRepository {
     return row?.n ?? 0;
   }
 
+  /** As `count`, up to a bound. */
+  async countUpTo({ source, tests }: Scope, most: number, signal: AbortSignal | undefined): Promise<number> {
+    const { sql, params } = where(tests);
+    const [row] = await this.select<{ n: number }>(
+      signal,
+      `SELECT COUNT(*) AS n FROM (SELECT 1 FROM ${from(source)} WHERE ${sql} LIMIT ?) AS counted`,
+      [...(source?.params ?? []), ...params, most],
+    );
+    return row?.n ?? 0;
+  }
+
   /** The users of one part. The narrow index gives the order; only the rows of the page are read. */
   async page(
     { source, tests }: Scope,

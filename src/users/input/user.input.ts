@@ -152,7 +152,12 @@ export class ChangedUserInput extends UserInput {
   @Allow()
   attributes?: unknown;
 
-  @ApiPropertyOptional({ type: 'array', items: { type: 'string', maxLength: MAX.role }, ...READ_ONLY })
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', maxLength: MAX.role },
+    maxItems: 200,
+    ...READ_ONLY,
+  })
   @Allow()
   group_roles?: unknown;
 }

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { counted, csv, imported, linked } from '../support/imports.js';
+
+/** The failed rows of imports by a profile: corrected, they are sent again with the same profile. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const save = (name: string, profile: object) =>
+  app.key.put(`/import_profiles/${name}`, { dataset: name, ...profile });
+const failedOf = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
+const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
+
+test('with the columns and cells of the source, a row that does not fit the header among them', async () => {
+  await save('plain', { columns: COLUMNS, missing: 'block' });
+  const rows = ['p1,p1,p1@example.org', 'p2, Jr.,p2,p2@example.org', 'p3,p3,wrong', 'p4,p4'];
+  const run = await imported(app.key, csv('Login,Nr,Mail', ...rows, 'p5,p5,p5@example.org'), 'profile=plain');
+  expect(counted(run)).toEqual({ created: 2, error: 3 });
+  const [head, ...lines] = (await failedOf(run.id)).split('\r\n');
+  expect(head).toBe('\ufeffLogin,Nr,Mail,_line,_code,_message');
+  expect(lines.map((line) => line.replace(/,"?(has|email)[^"]*"?/, ''))).toEqual([
+    'p2," Jr.",p2,3,wrong_cell_count,p2@example.org,"put the cells right, then remove this one"',
+    'p3,p3,wrong,4,invalid_format',
+    'p4,p4,,5,wrong_cell_count,"put the cells right, then remove this one"',
+    '',
+  ]);
+  const corrected = csv(
+    head?.slice(1) ?? '',
+    '"p2, Jr.",p2,p2@example.org,3,,',
+    'p3,p3,p3@example.org,4,,',
+    'p4,p4,p4@example.org,5,,',
+  );
+  const again = await imported(app.key, corrected, 'profile=plain&missing=keep');
+  expect([again.problems, counted(again)]).toEqual([[], { created: 3 }]);
+  expect((await linked(app.key, 'p2')).username).toBe('p2, Jr.');
+});
+
+test.each([
+  ['a comma and a quote', {}, ',', "'"],
+  ['a semicolon', { delimiter: ';' }, ';', "'"],
+  ['a tab and a prefix that spreadsheets run', { delimiter: 'tab', strip_prefix: '-' }, '\t', '-'],
+])('in the form that the profile reads: %s', async (what, more, delimiter, prefix) => {
+  const name = `form-${what.length}`;
+  await save(name, {
+    strip_prefix: prefix,
+    ...more,
+    skip_lines: 2,
+    skip_last_lines: 1,
+    columns: { Nr: 'ExternalId', State: 'Status', Last: 'Surname', Secret: 'ignore' },
+    values: { State: { in: 'Active', '*': 'Blocked' } },
+    set: { Username: '{First:lower}.{Last:lower}', Email: '{Mail|Private mail:lower}' },
+  });
+  const quoted = (cell: string) => (cell.includes(delimiter) ? `"${cell}"` : cell);
+  const cells = (...row: string[]) => row.map((cell) => quoted(`${prefix}${cell}`)).join(delimiter);
+  const user = (id: string, last: string, mail: string) =>
+    cells(id, 'in', last, 'SECRET', name, mail, `${name}-${id}@example.org`);
+  const head = ['Nr', 'State', 'Last', 'Secret', 'First', 'Mail', 'Private mail'].join(delimiter);
+  const file = csv(
+    'Report',
+    '',
+    head,
+    user(`${name}1`, 'Lee;Low,x', ''),
+    user(`${name}2`, '=Sum', 'wrong'),
+    user(`${name}3`, '+Plus;1,2', 'wrong'),
+    `Total${delimiter}3`,
+  );
+  const run = await imported(app.key, file, `profile=${name}`);
+  expect(counted(run)).toEqual({ created: 1, error: 2 });
+  const failed = await failedOf(run.id);
+  expect(failed).not.toContain('SECRET');
+  expect(failed).toContain(['Nr', 'State', 'Last', 'First', 'Mail', 'Private mail', '_line'].join(delimiter));
+  const again = await imported(app.key, failed, `profile=${name}`);
+  expect([again.problems.length, counted(again)]).toEqual([2, { error: 2 }]);
+  const corrected = await imported(app.key, failed.replaceAll('wrong', ''), `profile=${name}`);
+  expect([corrected.problems, counted(corrected)]).toEqual([[], { created: 2 }]);
+  expect(await linked(app.key, `${name}2`)).toMatchObject({
+    surname: '=Sum',
+    username: `${name}.=sum`,
+    status: 'Active',
+    email: `${name}-${name}2@example.org`,
+  });
+});
+
+test('no cell that may be of an ignored column, wherever the row has too many or too few', async () => {
+  const header = ['A', 'Login', 'Nr', 'Salary', 'Mail', 'Note'];
+  await save('moved', { columns: { ...COLUMNS, Salary: 'ignore', A: 'KnownAs', Note: 'AboutMe' } });
+  const good = (i: number) => [`a${i}`, `u${i}`, `m${i}`, 'SECRET', `m${i}@example.org`, 'n'];
+  const rows = Array.from({ length: 60 }, (_, i) => good(i));
+  // A row that was cut into more cells, or lost some, anywhere.
+  rows[5]?.splice(0, 0, 'x');
+  rows[6]?.splice(3, 0, 'x', 'y');
+  rows[7]?.splice(5, 0, 'x');
+  rows[8]?.splice(0, 1);
+  rows[9]?.splice(1, 2);
+  const run = await imported(
+    app.key,
+    csv(header.join(','), ...rows.map((row) => row.join(','))),
+    'profile=moved',
+  );
+  expect(counted(run)).toEqual({ created: 55, error: 5 });
+  const failed = await failedOf(run.id);
+  expect(failed).not.toContain('SECRET');
+  for (const [row, cells] of [
+    [5, ['x', 'n']],
+    [6, ['a6', 'n']],
+    [7, ['a7', 'u7']],
+    [8, ['u8', 'm8']],
+  ] as const)
+    for (const cell of cells) expect(failed.split('\r\n')[row - 4]).toContain(cell);
+});

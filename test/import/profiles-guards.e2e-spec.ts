@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { counted, csv, imported, settled, upload } from '../support/imports.js';
+import { databaseOf } from '../support/people.js';
+
+/** Limits of guards that a profile sets. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email', Tel: 'Phone' };
+const save = (name: string, guards: object | undefined) =>
+  app.key.put(`/import_profiles/${name}`, { dataset: name, columns: COLUMNS, ...(guards && { guards }) });
+const file = (name: string, phone: (i: number) => string) =>
+  csv(
+    'Nr,Login,Mail,Tel',
+    ...Array.from({ length: 10 }, (_, i) => `${name}${i},${name}${i},${name}${i}@example.org,${phone(i)}`),
+  );
+const guardOf = (run: Json, name: string) =>
+  (run.guards as { name: string; limit: number; hit: boolean; hint: string }[]).find(
+    (guard) => guard.name === name,
+  );
+/** Seven of ten phones change; of ten people two may. */
+const changed = (name: string) => file(name, (i) => (i < 7 ? `2${i}` : `1${i}`));
+
+test('a night that the settings park passes with the limits of its profile, and the other way round', async () => {
+  for (const name of ['usual', 'lax', 'strict']) {
+    await save(name, undefined);
+    await imported(
+      app.key,
+      file(name, (i) => `1${i}`),
+      `profile=${name}`,
+    );
+  }
+  await save('lax', { changed_field: { rows: 7 } });
+  await save('strict', { changed_field: { rows: 6, percent: 60 } });
+  const runs = [];
+  for (const name of ['usual', 'lax', 'strict'])
+    runs.push(await imported(app.key, changed(name), `profile=${name}`));
+  const [usual, lax, strict] = runs;
+  expect(runs.map(({ state }) => state)).toEqual(['needs_approval', 'completed', 'needs_approval']);
+  expect(runs.map((run) => guardOf(run, 'changed_field')?.limit)).toEqual([2, 7, 6]);
+  expect(runs.map((run) => run.guard_limits)).toEqual([
+    null,
+    { changed_field: { rows: 7 } },
+    { changed_field: { rows: 6, percent: 60 } },
+  ]);
+  expect(guardOf(usual ?? {}, 'changed_field')?.hint).not.toContain('profile');
+  expect(guardOf(lax ?? {}, 'changed_field')?.hint).toMatch(/ The limit is that of the profile lax\.$/);
+  expect(guardOf(strict ?? {}, 'changed_field')?.hint).toMatch(/ The limit is that of the profile strict\.$/);
+  expect(guardOf(strict ?? {}, 'errors')?.hint).not.toContain('profile');
+});
+
+test('a run keeps the limits that its profile had when it was made', async () => {
+  await save('kept', undefined);
+  await imported(
+    app.key,
+    file('kept', (i) => `1${i}`),
+    'profile=kept',
+  );
+  await save('kept', { changed_field: { rows: 8 } });
+  const plan = await imported(app.key, changed('kept'), 'profile=kept&dry_run=true');
+  expect([guardOf(plan, 'changed_field')?.limit, plan.guards.some(({ hit }: Json) => hit)]).toEqual([
+    8,
+    false,
+  ]);
+  await save('kept', { changed_field: { rows: 0, percent: 0 } });
+  await app.key.post(`/imports/${plan.id}/apply`);
+  const run = await settled(app.key, plan.id);
+  expect([run.state, counted(run)]).toEqual(['completed', { updated: 7, unchanged: 3 }]);
+  expect([guardOf(run, 'changed_field')?.limit, run.guard_limits]).toEqual([
+    8,
+    { changed_field: { rows: 8 } },
+  ]);
+});
+
+test('a preview shows the limits, and a change of them is in the audit', async () => {
+  await save('shown', { errors: { rows: 1 } });
+  const send = async (query: string) =>
+    (await app.key.send('POST', `/imports/preview?${query}`, 'Nr\r\nx\r\n', { 'content-type': 'text/csv' }))
+      .body;
+  expect((await send('profile=shown')).guard_limits).toEqual({ errors: { rows: 1 } });
+  expect((await send('ignore_unknown_columns=true')).guard_limits).toBeNull();
+  await save('shown', { errors: { rows: 900 } });
+  const [row] = await databaseOf(app).query<{ changes: string; actor_kind: string }>(
+    "SELECT changes, actor_kind FROM audit_events WHERE action = 'import_profile.saved' ORDER BY id DESC LIMIT 1",
+  );
+  expect([JSON.parse(row?.changes ?? ''), row?.actor_kind]).toEqual([
+    [
+      { field: 'name', new: 'shown' },
+      { field: 'guards', old: { errors: { rows: 1 } }, new: { errors: { rows: 900 } } },
+    ],
+    'key',
+  ]);
+});
+
+test('a key that may not write the profile of a data set cannot loosen its guards', async () => {
+  await save('guarded', { errors: { rows: 0 } });
+  const made = await app.key.post('/api_keys', {
+    name: 'x',
+    scopes: ['imports:read', 'imports:write:other'],
+  });
+  const narrow = app.nobody.with({ 'x-api-key': made.body.key });
+  const loose = { dataset: 'guarded', columns: COLUMNS, guards: { errors: { rows: 1000 } } };
+  expect((await narrow.put('/import_profiles/guarded', loose)).status).toBe(403);
+  expect((await narrow.put('/import_profiles/guarded', { ...loose, dataset: 'other' })).status).toBe(403);
+  expect((await upload(narrow, 'Nr', 'profile=guarded')).status).toBe(403);
+});
+
+test('a limit with its bounds, and with what was probably meant', async () => {
+  const guards = { deactivation: {}, errors: { percent: 200 }, same_file: { row: 1 } };
+  const { body } = await save('bad', guards);
+  expect(body.errors.map(({ field, message }: Json) => [field, message]).sort()).toEqual([
+    ['guards.deactivation', 'is not a guard with limits; did you mean deactivations?'],
+    ['guards.errors.percent', 'must be an integer from 0 to 100'],
+    ['guards.same_file.row', 'is not a limit of same_file; did you mean rows?'],
+  ]);
+});

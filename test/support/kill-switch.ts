@@ -1,0 +1,138 @@
+import { openSync, readSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The moment of a kill: the process that imports dies just before, or just after, one of its statements. */
+export interface Moment {
+  /** From 1, of the statements or of the commits since the switch was set. */
+  at: number;
+  unit: 'statement' | 'commit';
+  after: boolean;
+  /** The service dies with it, as when the machine fails; else the process alone, as when memory is short. */
+  service: boolean;
+}
+
+const NUMBERS = 6;
+const TEXT = 120;
+
+/**
+ * Counts the statements of the process that imports and kills it at one of them. What a database keeps changes with its
+ * commits alone, so these are all the moments that a crash can tell apart, and a number names each of them again. A file
+ * connects the two, because the process that imports is started by the service, and anew after each kill.
+ */
+export class KillSwitch {
+  /** Settings that a service is started with. */
+  readonly settings: Readonly<Record<string, string>>;
+  private readonly file: number;
+
+  constructor(folder: string) {
+    const path = join(folder, 'kill-switch');
+    this.file = openSync(path, 'w+');
+    this.set();
+    const program = `await (${hook.toString()})(${JSON.stringify(path)}, ${NUMBERS}, ${TEXT})`;
+    this.settings = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(program)}` };
+  }
+
+  /** Counts anew, up to a moment if there is one. */
+  set(moment?: Moment): void {
+    const { at = 0, unit, after, service } = moment ?? {};
+    const flags = [unit === 'commit', after, service].map(Number);
+    writeSync(this.file, Buffer.from(new Uint32Array([0, 0, at, ...flags]).buffer), 0, NUMBERS * 4, 0);
+    writeSync(this.file, Buffer.alloc(TEXT), 0, TEXT, NUMBERS * 4);
+  }
+
+  /** Statements since the switch was set. */
+  get statements(): number {
+    return this.number(0);
+  }
+
+  get commits(): number {
+    return this.number(1);
+  }
+
+  /** The statement at which it killed; empty while it has not. */
+  get victim(): string {
+    const text = Buffer.alloc(TEXT);
+    readSync(this.file, text, 0, TEXT, NUMBERS * 4);
+    return text.toString('utf8').replace(/\0.*$/s, '').replace(/\s+/g, ' ').trim();
+  }
+
+  private number(index: number): number {
+    const bytes = Buffer.alloc(4);
+    readSync(this.file, bytes, 0, 4, index * 4);
+    return bytes.readUInt32LE();
+  }
+}
+
+/** Runs in every process of the service before its program, so it must use nothing from around it. */
+async function hook(path: string, numbers: number, text: number): Promise<void> {
+  const [fs, net, { createRequire }] = await Promise.all([
+    import('node:fs'),
+    import('node:net'),
+    import('node:module'),
+  ]);
+  const program = process.argv[1] ?? '';
+  if (!program.endsWith('import-lane.js')) return;
+  const file = fs.openSync(path, 'r+');
+
+  function around<T>(sql: string, send: () => T): T {
+    const bytes = Buffer.alloc(numbers * 4);
+    fs.readSync(file, bytes, 0, bytes.length, 0);
+    const [statements = 0, commits = 0, at, byCommit, after, service] = new Uint32Array(
+      bytes.buffer,
+      bytes.byteOffset,
+      numbers,
+    );
+    const isCommit = sql.startsWith('COMMIT');
+    const counted = new Uint32Array([statements + 1, commits + Number(isCommit)]);
+    fs.writeSync(file, Buffer.from(counted.buffer), 0, 8, 0);
+    const isIt = byCommit === 1 ? isCommit && counted[1] === at : counted[0] === at;
+    const die = (): void => {
+      fs.writeSync(
+        file,
+        Buffer.from(sql.slice(0, text)),
+        0,
+        Math.min(text, Buffer.byteLength(sql.slice(0, text))),
+        numbers * 4,
+      );
+      if (service === 1) process.kill(process.ppid, 'SIGKILL');
+      process.kill(process.pid, 'SIGKILL');
+    };
+    if (isIt && after === 0) die();
+    const result = send();
+    if (isIt) die();
+    return result;
+  }
+
+  // SQLite
+  interface Statement {
+    run: (...params: unknown[]) => unknown;
+    all: (...params: unknown[]) => unknown;
+    get: (...params: unknown[]) => unknown;
+  }
+  const driver = createRequire(program)('libsql') as {
+    prototype: { exec: (sql: string) => unknown; prepare: (sql: string) => Statement };
+  };
+  const { exec, prepare } = driver.prototype;
+  driver.prototype.exec = function (sql) {
+    return around(sql, () => exec.call(this, sql));
+  };
+  driver.prototype.prepare = function (sql) {
+    const statement = prepare.call(this, sql);
+    for (const name of ['run', 'all', 'get'] as const) {
+      const original = statement[name].bind(statement);
+      statement[name] = (...params) => around(sql, () => original(...params));
+    }
+    return statement;
+  };
+
+  // MariaDB: packets of a length, a number, and a command, of which 3 is a text and 23 runs a prepared one
+  const socket = net.Socket.prototype as { write: (...args: unknown[]) => boolean };
+  const { write } = socket;
+  socket.write = function (this: InstanceType<typeof net.Socket>, ...args: unknown[]) {
+    const [packet] = args;
+    const command = this.remotePort !== undefined && Buffer.isBuffer(packet) ? packet[4] : undefined;
+    if (command !== 3 && command !== 23) return write.apply(this, args);
+    const sql = command === 3 ? (packet as Buffer).toString('utf8', 5, 5 + text) : 'EXECUTE';
+    return around(sql, () => write.apply(this, args));
+  };
+}
