@@ -39,6 +39,7 @@ export async function liveInGroups(app: TestApp): Promise<void> {
   await ok(key.get(nextOf(first) ?? ''));
   await move(app, { uuid: large }, { add: [seededUuid(LARGE)], remove: [seededUuid(1)] });
   await move(app, { uuid: large }, { add: [...members(LARGE, LARGE + 12), large.replace(/^./, 'f')] });
+  await move(app, { uuid: large }, { remove: members(20, 40) });
   const small = await aGroup(app, { external_id: 'small', members: members(0, 12) });
   await ok(key.put(`/groups/${small.uuid}`, { roles: ['Editor'] }));
   await groupsOf(app).change(

@@ -123,21 +123,20 @@ export async function deleteKeys<E extends Row<E>>(
   columns: readonly (keyof E & string)[],
   keys: readonly E[],
 ): Promise<void> {
+  const values = `(${placeholders(columns.length)})`;
+  const test = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
   for (let from = 0; from < keys.length; from += MAX_KEYS) {
     const part = keys.slice(from, from + MAX_KEYS);
+    // Each engine uses the key in one of the two forms only.
+    const isNamed =
+      sql.dialect === 'sqlite'
+        ? `(${columns.join(', ')}) IN (VALUES ${part.map(() => values).join(', ')})`
+        : part.map(() => test).join(' OR ');
     await sql.execute(
-      `DELETE FROM ${tableOf(entity).name} WHERE ${namedKeys(sql, columns, part.length)}`,
+      `DELETE FROM ${tableOf(entity).name} WHERE ${isNamed}`,
       part.flatMap((key) => columns.map((column) => key[column])),
     );
   }
-}
-
-/** The condition that a row has one of some keys. Each engine uses the index of the key in one of the two forms only. */
-export function namedKeys({ dialect }: Sql, columns: readonly string[], count: number): string {
-  const keys = (key: string, separator: string): string => Array<string>(count).fill(key).join(separator);
-  return dialect === 'sqlite'
-    ? `(${columns.join(', ')}) IN (VALUES ${keys(`(${placeholders(columns.length)})`, ', ')})`
-    : keys(`(${columns.map((column) => `${column} = ?`).join(' AND ')})`, ' OR ');
 }
 
 async function writeRows<E extends Row<E>>(

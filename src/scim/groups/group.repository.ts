@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { type JsonText, fromJson } from '../../common/json.js';
-import { deleteKeys, insertRows, namedKeys, selectIn, updateRow } from '../../database/engine/bulk.js';
+import { insertRows, selectIn, updateRow } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, forUpdate } from '../../database/engine/sql.js';
+import { type Sql, byIndex, forUpdate, placeholders } from '../../database/engine/sql.js';
 import { GroupEntity, GroupMemberEntity } from './group.entity.js';
 import { type Group, type GroupRow, toGroup, toGroupRow } from './group.js';
 
@@ -107,11 +107,9 @@ export class GroupRepository {
 
   /** Which of these users, some hundreds at most, are members. */
   async membersAmong(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
-    // Beside one group, MariaDB may take a list of users as a reason to read all members.
-    const named = namedKeys(tx, ['group_uuid', 'user_uuid'], users.length);
     const rows = await tx.query<{ user_uuid: string }>(
-      `SELECT user_uuid FROM group_members WHERE ${named}`,
-      users.flatMap((user) => [group, user]),
+      `SELECT m.user_uuid FROM group_members AS m${named(tx, users)}`,
+      [...users, group],
     );
     return new Set(rows.map(({ user_uuid }) => user_uuid));
   }
@@ -120,8 +118,10 @@ export class GroupRepository {
     await insertRows(tx, GroupMemberEntity, membershipsOf(group, users));
   }
 
+  /** @param users some hundreds at most. */
   async removeMembers(tx: Sql, group: string, users: readonly string[]): Promise<void> {
-    await deleteKeys(tx, GroupMemberEntity, ['group_uuid', 'user_uuid'], membershipsOf(group, users));
+    const target = tx.dialect === 'mysql' ? 'm ' : ''; // MySQL takes an index in this form only
+    await tx.execute(`DELETE ${target}FROM group_members AS m${named(tx, users)}`, [...users, group]);
   }
 
   /** The roles that users have by their groups: one entry a group that has roles. */
@@ -139,6 +139,13 @@ export class GroupRepository {
     return rows.map(({ user_uuid, roles }) => ({ user: user_uuid, roles: fromJson(roles) }));
   }
 }
+
+/**
+ * Some users, and then a group: by the index of users, because MariaDB would take that of groups for a list, and look at
+ * all members of a large one.
+ */
+const named = (sql: Sql, users: readonly string[]): string =>
+  `${byIndex(sql, 'ix_group_members_user')} WHERE m.user_uuid IN (${placeholders(users.length)}) AND m.group_uuid = ?`;
 
 const membershipsOf = (group_uuid: string, users: readonly string[]): GroupMemberEntity[] =>
   users.map((user_uuid) => ({ group_uuid, user_uuid }));
