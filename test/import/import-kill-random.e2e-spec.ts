@@ -14,7 +14,7 @@ const KILLS = Number(process.env['KILLS'] ?? 15);
 const SEED = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);
 /** Of so many each pass of the nights has its share. */
 const KILLS_A_PASS = 15;
-jest.setTimeout(120_000 + KILLS * 20_000);
+jest.setTimeout(120_000 + KILLS * 40_000);
 afterAll(() => Process.killAll());
 
 /**
