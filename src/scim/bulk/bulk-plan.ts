@@ -10,7 +10,7 @@ const MAX_PASSWORDS = 50;
 export const MAX_BULK_ID = 255;
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type BulkMethod = (typeof METHODS)[number];
+type BulkMethod = (typeof METHODS)[number];
 
 /** One operation as it was sent. */
 export interface BulkOperation {
