@@ -7,7 +7,7 @@ import type { Answer, Client } from '../support/client.js';
 import { withEndlessCount } from '../support/endless-count.js';
 import { aUser, create } from '../support/factories.js';
 import { imported } from '../support/imports.js';
-import { SCIM_ONLY } from '../support/scim-only.js';
+import { OF_REST, SCIM_ONLY } from '../support/scim-only.js';
 import { answerTo } from '../support/raw.js';
 import { lostCommit } from '../support/lost-commit.js';
 
@@ -161,18 +161,12 @@ const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegE
 const MEMBERS = ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'];
 
 test('every code of the catalogue is produced by a request', () => {
-  const produced = [...Object.keys(REQUESTS), ...Object.keys(SCIM_ONLY)];
-  expect(produced.sort()).toEqual(Object.keys(CATALOGUE).sort());
+  expect([...Object.keys(REQUESTS), ...Object.keys(SCIM_ONLY)].sort()).toEqual(Object.keys(CATALOGUE).sort());
 });
-
-/** The others are tested in `test/scim`. */
-const OF_REST = Object.entries(CATALOGUE).filter(([code]) => !(code in SCIM_ONLY));
 
 test.each(OF_REST)('%s is answered as a problem', async (code, { status, title }) => {
   faults.mockClear();
-  const produce = REQUESTS[code];
-  if (!produce) throw new Error(`no request produces ${code}`);
-  const answer = await produce();
+  const answer = await REQUESTS[code]!();
   expect([answer.status, answer.body.code]).toEqual([status, code]);
   expect(answer.headers['content-type']).toMatch(/^application\/problem\+json(; charset=utf-8)?$/);
   expect(answer.body).toMatchObject({ type: `/problems/${code}`, title, status });

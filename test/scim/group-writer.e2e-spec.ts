@@ -35,6 +35,9 @@ describe('who may decide about members of a group that makes Webmasters', () => 
     await expect(move(app, group, { add: [john.uuid] }, caller)).rejects.toMatchObject(refused);
     await expect(move(app, group, { remove: [jane.uuid] }, caller)).rejects.toMatchObject(refused);
     await expect(groupsOf(app).delete(group.uuid, undefined, caller)).rejects.toMatchObject(refused);
+    // Of both groups: the union stays, and the writer of users is not asked.
+    const both = await aGroup(app, { roles: ['Webmaster'], members: [jane.uuid] });
+    await expect(move(app, both, { remove: [jane.uuid] }, caller)).rejects.toMatchObject(refused);
     await expect(aGroup(app, { roles: ['Editor'] }, caller)).rejects.toMatchObject(refused);
     const other = await aGroup(app, { roles: ['Editor'] });
     await expect(move(app, other, { add: [john.uuid] }, caller)).rejects.toMatchObject(refused);

@@ -1,3 +1,4 @@
+import { CATALOGUE } from '../../src/common/errors.js';
 import type { Answer, Json } from './client.js';
 import type { ScimClient } from './scim.js';
 
@@ -38,3 +39,6 @@ export const SCIM_ONLY: Record<
   not_implemented: [undefined, (scim) => scim.get('/Me')],
   display_name_taken: ['uniqueness', (scim, { displayName }) => scim.post('/Groups', { displayName })],
 };
+
+/** The codes that the API answers. */
+export const OF_REST = Object.entries(CATALOGUE).filter(([code]) => !Object.hasOwn(SCIM_ONLY, code));
