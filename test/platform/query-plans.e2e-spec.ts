@@ -53,8 +53,6 @@ const WALKS: [RegExp, string][] = [
   [/^SELECT COUNT\(\*\) AS n FROM user_groups u/, 'an exact number costs its matches'],
   [/^SELECT COUNT\(\*\) AS n FROM \(SELECT .* AS c JOIN users u/, 'an exact number costs its matches'],
   [/FROM user_groups u WHERE .*u\.external_id IS /, 'groups without an external id are sorted by uuid'],
-  [/FROM user_groups u WHERE .*u\.external_id IS /, 'groups without an external id are sorted by uuid'],
-  [/^SELECT COUNT\(\*\) AS n FROM \(SELECT .* AS c JOIN users u/, 'an exact number costs its matches'],
   [/COUNT\(\*\) AS count FROM group_members/, 'an exact number costs its matches: members of one group'],
   [
     /^SELECT user_uuid FROM group_members WHERE group_uuid = \? AND user_uuid > \?/,

@@ -185,26 +185,6 @@ describe('sessions end at once', () => {
   });
 });
 
-test('the fuse counts deactivations and deletions of SCIM', async () => {
-  const fused = await TestApp.start({ FUSE_MIN: '2', FUSE_PERCENT: '0' });
-  try {
-    const provider = await scimAs(fused, { scopes: ['users:read', 'users:write'] });
-    const users = [await provision(provider), await provision(provider), await provision(provider)];
-    expect((await provider.delete(`/Users/${users[0].id}`)).status).toBe(204);
-    expect((await provider.patch(`/Users/${users[1].id}`, replace('active', false))).status).toBe(200);
-    for (const answer of [
-      await provider.delete(`/Users/${users[2].id}`),
-      await provider.patch(`/Users/${users[2].id}`, replace('active', false)),
-    ]) {
-      expect(errorOf(answer).slice(0, 2)).toEqual([429, undefined]);
-      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-    }
-    expect((await provider.get(`/Users/${users[2].id}`)).body.active).toBe(true);
-  } finally {
-    await fused.end();
-  }
-});
-
 test('whom SCIM makes, or changes first, it manages; whom an import manages stays of that', async () => {
   const managed = async (id: string): Promise<unknown> =>
     (

@@ -116,13 +116,3 @@ export const DocSchema = () =>
     ApiParam({ name: 'urn', schema: { type: 'string', maxLength: 255 }, example: USER_SCHEMA }),
     ScimProblems('not_found'),
   );
-
-/** `/Me` by any method. */
-export const DocMe = () =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'The own user, which a key has not',
-      description: 'Always 501: a client of SCIM is an API key, and a key is no user.',
-    }),
-    ScimProblems('not_implemented'),
-  );

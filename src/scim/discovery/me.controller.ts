@@ -1,15 +1,15 @@
 import { Delete, Get, Patch, Post, Put } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
 import { Requires } from '../../access/decorators.js';
 import { ProblemError } from '../../common/errors.js';
 import { Accepts } from '../../http/input.guard.js';
 import { ScimController } from '../http/scim-route.js';
-import { DocMe } from './discovery.docs.js';
 
-/** `/Me` (RFC 7644, section 3.11): a key is no user. */
+/** `/Me` (RFC 7644, section 3.11): a key is no user. The OpenAPI file does not offer what is always refused. */
+@ApiExcludeController()
 @ScimController('Me')
 export class MeController {
   @Get()
-  @DocMe()
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
   get(): never {
@@ -17,7 +17,6 @@ export class MeController {
   }
 
   @Post()
-  @DocMe()
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
   post(): never {
@@ -25,7 +24,6 @@ export class MeController {
   }
 
   @Put()
-  @DocMe()
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
   put(): never {
@@ -33,7 +31,6 @@ export class MeController {
   }
 
   @Patch()
-  @DocMe()
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
   patch(): never {
@@ -41,7 +38,6 @@ export class MeController {
   }
 
   @Delete()
-  @DocMe()
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
   delete(): never {

@@ -80,9 +80,11 @@ function compared(
   hidden: ReadonlySet<string>,
 ): Clause | undefined {
   const text = String(value);
+  if (!text.isWellFormed() || text.includes('\0')) return undefined; // no engine could be asked
   switch (sub ? `${attribute.name}.${sub.name}` : attribute.name) {
     case 'id':
-      return ofText('u.uuid', op, text.toLowerCase());
+      // MariaDB compares a column of identifiers with ASCII alone.
+      return /^[\x20-\x7e]*$/.test(text) ? ofText('u.uuid', op, text.toLowerCase(), '~') : undefined;
     case 'externalId':
       return ofText('u.external_id', op, exactKey(text));
     case 'displayName':
@@ -99,8 +101,8 @@ function compared(
   }
 }
 
-function ofText(column: string, op: CompareOperator, key: string): Clause | undefined {
-  if (op === 'sw') return always(`(${column} >= ? AND ${column} < ?)`, key, `${key}${LAST}`);
+function ofText(column: string, op: CompareOperator, key: string, last = LAST): Clause | undefined {
+  if (op === 'sw') return always(`(${column} >= ? AND ${column} < ?)`, key, `${key}${last}`);
   const sign = SIGNS[op];
   return sign === undefined ? undefined : always(`${column} ${sign} ?`, key);
 }

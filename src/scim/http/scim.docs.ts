@@ -209,7 +209,8 @@ export class ScimSearchDto {
 }
 
 class OperationDto {
-  @ApiProperty({ enum: ['add', 'replace', 'remove'], description: 'In any case.' }) op!: string;
+  @ApiProperty({ maxLength: 7, example: 'replace', description: 'add, replace or remove, in any case.' })
+  op!: string;
   @ApiPropertyOptional({ maxLength: 2048, example: 'emails[type eq "work"].value' }) path?: string;
   @ApiPropertyOptional({
     oneOf: [

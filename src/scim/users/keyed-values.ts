@@ -122,7 +122,7 @@ function byManager(filter: CompareFilter): Keyed | undefined {
 }
 
 function byGroup({ op, value }: CompareFilter): Keyed | undefined {
-  if (op !== 'eq') return undefined;
+  if (op !== 'eq' || !isAscii(String(value))) return undefined;
   const params = [String(value).toLowerCase()];
   return {
     source: { sql: 'SELECT user_uuid AS uuid FROM group_members WHERE group_uuid = ?', params },
@@ -173,7 +173,10 @@ const time =
 
 /** The attributes that an index answers (scim.md, section 7), by the path of what is compared. */
 const KEYED: Readonly<Record<string, ToKeyed>> = {
-  id: (filter) => byColumn('uuid', boundOf(filter.op, text(filter).toLowerCase(), true, '~')),
+  id: (filter) =>
+    isAscii(text(filter))
+      ? byColumn('uuid', boundOf(filter.op, text(filter).toLowerCase(), true, '~'))
+      : undefined,
   userName: (filter) => byColumn('username_key', boundOf(filter.op, loginKey(text(filter)), true)),
   externalId: (filter) => byColumn('external_id_key', boundOf(filter.op, exactKey(text(filter)), true)),
   'emails.value': byEmail,
@@ -208,3 +211,6 @@ export function keyedBy(filter: CompareFilter, roles: RoleCatalogue): Keyed | un
 }
 
 const isBindable = (sent: string): boolean => sent.isWellFormed() && !sent.includes('\0');
+
+/** What a column of identifiers can be compared with: MariaDB refuses any other text. */
+const isAscii = (sent: string): boolean => /^[\x20-\x7e]*$/.test(sent);

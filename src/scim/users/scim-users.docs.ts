@@ -112,7 +112,6 @@ export const DocCreate = () =>
             name: { givenName: 'Lin', familyName: 'Wood' },
             emails: [{ primary: true, value: 'lin.wood@example.org', type: 'work' }],
             locale: 'en-US',
-            groups: [],
             active: true,
           },
         },
