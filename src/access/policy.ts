@@ -48,6 +48,7 @@ const POLICY = {
   'imports.read': { levels: WEBMASTERS, scope: 'imports:read' },
   'imports.write': { levels: WEBMASTERS, scope: 'imports:write' },
   'scim.discover': { levels: WEBMASTERS, scope: 'any' },
+  'scim.bulk': { levels: WEBMASTERS, scope: 'any' },
 } satisfies Record<string, Rule>;
 
 export type Permission = keyof typeof POLICY;

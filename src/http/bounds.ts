@@ -50,6 +50,9 @@ export const SCIM_BODY = { types: ['application/scim+json', 'application/json'] 
 /** A group with some ten thousand members. */
 export const SCIM_GROUP_BODY = { ...SCIM_BODY, maxBytes: 4 * MIB, maxValues: 200_000 } as const;
 
+/** A thousand users or groups (RFC 7644, section 3.7.4). */
+export const SCIM_BULK_BODY = { ...SCIM_GROUP_BODY } as const;
+
 /** A login is a name and a password. Anybody may send one, so it costs a packet or two and no decompressor. */
 export const LOGIN_BODY = { maxBytes: 4 * KIB, maxValues: 100, compressed: false } as const;
 

@@ -3,6 +3,9 @@ import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { ErrorFilter } from '../http/error.filter.js';
 import { HttpModule } from '../http/http.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { BulkController } from './bulk/bulk.controller.js';
+import { BulkRun } from './bulk/bulk-run.service.js';
+import { BulkSets } from './bulk/bulk-sets.service.js';
 import { DiscoveryController } from './discovery/discovery.controller.js';
 import { MeController } from './discovery/me.controller.js';
 import { Resources } from './discovery/resources.js';
@@ -15,6 +18,7 @@ import { Deviations } from './http/deviations.js';
 import { SCIM_ERRORS } from './http/scim-error.js';
 import { ScimSearch } from './scim-search.service.js';
 import { SearchController } from './search.controller.js';
+import { ScimUserChanges } from './users/scim-user-changes.service.js';
 import { ScimUserList } from './users/scim-user-list.service.js';
 import { ScimUserRepository } from './users/scim-user.repository.js';
 import { ScimUserView } from './users/scim-user-view.service.js';
@@ -28,6 +32,7 @@ import { UserScan } from './users/user-scan.service.js';
   controllers: [
     DiscoveryController,
     MeController,
+    BulkController,
     SearchController,
     ScimUsersController,
     ScimGroupsController,
@@ -36,6 +41,7 @@ import { UserScan } from './users/user-scan.service.js';
     Resources,
     Deviations,
     ScimUsers,
+    ScimUserChanges,
     ScimUserList,
     ScimUserView,
     ScimUserRepository,
@@ -44,6 +50,8 @@ import { UserScan } from './users/user-scan.service.js';
     ScimGroups,
     ScimGroupSearch,
     ScimGroupView,
+    BulkRun,
+    BulkSets,
   ],
 })
 export class ScimModule implements OnModuleInit {

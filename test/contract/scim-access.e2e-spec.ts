@@ -18,6 +18,7 @@ const TABLE: Readonly<Record<string, string>> = {
   'GET /ResourceTypes/{type}': 'any',
   'GET /Schemas': 'any',
   'GET /Schemas/{urn}': 'any',
+  'POST /Bulk': 'any',
   ...ME,
   'GET ': 'any',
   'POST /.search': 'any',

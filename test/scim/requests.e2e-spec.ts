@@ -125,7 +125,7 @@ describe('requests', () => {
     expect(two.body).toEqual(one.body);
     expect(two.headers['content-type']).toBe('application/scim+json; charset=utf-8');
     expect([two.headers['x-request-id'], two.headers.location]).toEqual(['mine-1', one.headers.location]);
-    expect((await scim.post('/Users', aScimUser(), headers)).status).toBe(400);
+    expect((await scim.post('/Users', aScimUser(), headers)).status).toBe(422);
   });
 
   test('of which a password is set, changed and removed, and never shown', async () => {

@@ -35,9 +35,14 @@ export function errorBody(error: ProblemError) {
 }
 
 function statusOf(error: ProblemError): number {
+  if (isOfAnother(error)) return 422; // the draft of Idempotency-Key, as for the API
   if (error.code === 'malformed_uuid') return 404; // an id that is none is nobody's
   return STATUSES[error.status] ?? error.status;
 }
+
+/** An Idempotency-Key that came with another request. */
+const isOfAnother = ({ extras: { errors } }: ProblemError): boolean =>
+  errors?.length === 1 && errors[0]?.field === 'Idempotency-Key';
 
 function detailOf({ detail, extras: { errors, conflicts } }: ProblemError): string {
   if (errors) return errors.map(({ field, message }: FieldError) => `${field} ${message}`).join('; ') + '.';

@@ -9,7 +9,13 @@ import {
   ApiQuery,
   ApiResponse,
 } from '@nestjs/swagger';
-import { CATALOGUE, type ErrorCode, ProblemError } from '../../common/errors.js';
+import {
+  CATALOGUE,
+  type ErrorCode,
+  type FieldError,
+  ProblemError,
+  validationFailed,
+} from '../../common/errors.js';
 import { HEADER_BYTES } from '../../http/bounds.js';
 import { CHALLENGE, RETRY_AFTER, Repeatable } from '../../http/docs.js';
 import { MAX_DETAIL } from '../../http/problem.js';
@@ -30,7 +36,7 @@ export const urns = (example: readonly string[]) =>
     example: [...example],
   }) as const;
 
-class ScimErrorDto {
+export class ScimErrorDto {
   @ApiProperty(urns([ERROR_MESSAGE])) schemas!: string[];
   @ApiProperty({ type: String, pattern: '^[45]\\d\\d$', maxLength: 3, example: '400' }) status!: string;
   @ApiPropertyOptional({ enum: scimTypes(), example: 'invalidValue' }) scimType?: string;
@@ -81,13 +87,31 @@ export const ScimProblems = (...codes: ErrorCode[]) => {
 export const ScimBodyProblems = (...codes: ErrorCode[]) =>
   applyDecorators(ApiConsumes(SCIM_TYPE), ScimProblems(...BODY, ...codes));
 
+const OTHER_REQUEST: FieldError = {
+  field: 'Idempotency-Key',
+  code: 'invalid_value',
+  message: 'was used with another request within 24 hours',
+};
+
+const OtherRequest = () =>
+  ApiResponse({
+    status: 422,
+    type: ScimErrorDto,
+    description: 'The Idempotency-Key came with another request.',
+    example: errorBody(validationFailed([OTHER_REQUEST])),
+  });
+
 /** As `ScimBodyProblems`, of a route that changes something and has an `Idempotency-Key`. */
 export const ScimChangeProblems = (...codes: ErrorCode[]) =>
-  applyDecorators(Repeatable(), ScimBodyProblems('invalid_parameter', ...codes));
+  applyDecorators(Repeatable(), OtherRequest(), ScimBodyProblems('invalid_parameter', ...codes));
 
 /** As `ScimChangeProblems`, for a route without a body. */
 export const ScimDeleteProblems = (...codes: ErrorCode[]) =>
-  applyDecorators(Repeatable(), ScimProblems('invalid_parameter', 'validation_failed', ...codes));
+  applyDecorators(
+    Repeatable(),
+    OtherRequest(),
+    ScimProblems('invalid_parameter', 'validation_failed', ...codes),
+  );
 
 export const ETAG = {
   ETag: { description: 'The version: `W/"3"`.', schema: { type: 'string', maxLength: 64 } },

@@ -55,6 +55,7 @@ function readOperation(raw: unknown, number: number, deviation: CountDeviation):
   return { op, ...(path.trim() !== '' && { path }), value: members.get('value') };
 }
 
-function lowerCased(object: Readonly<Record<string, unknown>>): Map<string, unknown> {
+/** The members of an object by their names in small letters. */
+export function lowerCased(object: Readonly<Record<string, unknown>>): Map<string, unknown> {
   return new Map(Object.entries(object).map(([name, value]) => [name.toLowerCase(), value]));
 }

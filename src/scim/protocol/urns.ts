@@ -13,3 +13,5 @@ export const LIST_MESSAGE = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
 export const ERROR_MESSAGE = 'urn:ietf:params:scim:api:messages:2.0:Error';
 export const PATCH_MESSAGE = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const SEARCH_MESSAGE = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
+export const BULK_REQUEST_MESSAGE = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
+export const BULK_RESPONSE_MESSAGE = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';

@@ -91,9 +91,11 @@ const TAKEN: Readonly<Record<string, ErrorCode>> = {
   authname: 'authname_taken',
 };
 
+export const takenCode = (field: string): ErrorCode => TAKEN[field] ?? 'internal';
+
 /** Two changes of a set that take one name, and a user without external id in the way, are conflicts like others to the API. */
 function problemCode({ code, field }: Failure): ErrorCode {
-  if (code === 'duplicate' || code === 'unlinked_conflict') return TAKEN[field] ?? 'internal';
+  if (code === 'duplicate' || code === 'unlinked_conflict') return takenCode(field);
   return isFieldCode(code) ? 'validation_failed' : code;
 }
 

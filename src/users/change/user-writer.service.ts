@@ -33,6 +33,11 @@ export class UserWriter {
     private readonly fuse: KeyFuse,
   ) {}
 
+  /** The users, whom nobody else changes until the transaction ends. */
+  async lock(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
+    return this.repository.lock(tx, uuids);
+  }
+
   /**
    * Runs in the caller's transaction, which may run again after a race: nothing outside of `tx` changes here.
    * @param changes checked input (`readInput`, `settle`), passwords hashed.
