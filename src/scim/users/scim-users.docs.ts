@@ -88,7 +88,7 @@ export const DocCreate = () =>
           value: {
             schemas: [USER_SCHEMA],
             userName: 'robin.ray',
-            externalId: 'HR-20001',
+            externalId: 'IDP-20001',
             name: { givenName: 'Robin', familyName: 'Ray' },
             emails: [{ value: 'robin.ray@example.org', type: 'work', primary: true }],
             active: true,
@@ -97,10 +97,10 @@ export const DocCreate = () =>
         entra: {
           value: {
             schemas: [USER_SCHEMA, ENTERPRISE_SCHEMA],
-            userName: 'ada.king@example.org',
+            userName: 'iris.king@example.org',
             externalId: 'b3f0a1d2-0001',
-            displayName: 'Ada King',
-            emails: [{ value: 'ada.king@example.org', type: 'work', primary: true }],
+            displayName: 'Iris King',
+            emails: [{ value: 'iris.king@example.org', type: 'work', primary: true }],
             active: true,
             [ENTERPRISE_SCHEMA]: { department: 'Research', employeeNumber: '701984' },
           },
