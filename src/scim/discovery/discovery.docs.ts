@@ -103,7 +103,7 @@ export const DocTypes = () =>
 export const DocType = () =>
   applyDecorators(
     described('A type of resource', ResourceTypeDto),
-    ApiParam({ name: 'type', schema: { type: 'string', maxLength: 64 }, example: 'User' }),
+    ApiParam({ name: 'type', schema: { type: 'string', maxLength: 64, example: 'User' } }),
     ScimProblems('not_found'),
   );
 
@@ -113,6 +113,6 @@ export const DocSchemas = () =>
 export const DocSchema = () =>
   applyDecorators(
     described('The attributes of a schema', SchemaDto),
-    ApiParam({ name: 'urn', schema: { type: 'string', maxLength: 255 }, example: USER_SCHEMA }),
+    ApiParam({ name: 'urn', schema: { type: 'string', maxLength: 255, example: USER_SCHEMA } }),
     ScimProblems('not_found'),
   );
