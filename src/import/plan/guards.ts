@@ -30,6 +30,8 @@ export interface PlanNumbers {
   reactivations: Found;
   /** By the unapproved runs of the data set in the seven days before. */
   week: { deactivations: number; reactivations: number };
+  /** Active users of other parts of the data set that the file does not name. */
+  elsewhere: number;
   /** Rows whose ExternalId is nobody's: new users, and those that clash with existing ones. */
   newKeys: Found;
   /** Users of the data set that the file lacks, and rows that clash with linked users. */
@@ -52,6 +54,8 @@ const LOGINS: ReadonlySet<string> = new Set(['username', 'email', 'authname', 'r
 
 const most = ({ rows, percent }: Limit, of: number): number =>
   Math.floor(Math.max(rows, (of * percent) / 100));
+
+const capped = (limit: CappedLimit, of: number): number => Math.min(limit.total, most(limit, of));
 
 const NONE: Found = { count: 0, examples: [] };
 
@@ -78,11 +82,18 @@ export function guardsOf(
   profile: Pick<NamedProfile, 'name' | 'guards'> | null = null,
 ): Guard[] {
   const limits = limitsFor(plan.linked, settings, profile?.guards);
-  const guards = judged(plan, limits, missing);
+  const ofDataset = limitsFor(plan.linked + plan.elsewhere, settings, profile?.guards);
+  const guards = judged(plan, limits, ofDataset, missing);
   return profile?.guards ? guards.map((guard) => naming(profile.name, profile.guards ?? {}, guard)) : guards;
 }
 
-function judged(plan: PlanNumbers, limits: GuardLimits, missing: 'keep' | 'report' | 'block'): Guard[] {
+/** @param ofDataset the limits for all parts of the data set together. */
+function judged(
+  plan: PlanNumbers,
+  limits: GuardLimits,
+  ofDataset: GuardLimits,
+  missing: 'keep' | 'report' | 'block',
+): Guard[] {
   const { shape, matched } = plan;
   const keys = most(limits.changed_keys, plan.linked);
   const lastRows = plan.lastRows ?? 0;
@@ -93,8 +104,8 @@ function judged(plan: PlanNumbers, limits: GuardLimits, missing: 'keep' | 'repor
   );
   const foreign = most(limits.foreign_dataset, matched);
   return [
-    crowd('deactivations', plan, limits.deactivations, limits.week.factor),
-    crowd('reactivations', plan, limits.reactivations, limits.week.factor),
+    crowd('deactivations', plan, limits, ofDataset),
+    crowd('reactivations', plan, limits, ofDataset),
     over(
       'changed_keys',
       plan.newKeys,
@@ -146,20 +157,22 @@ function judged(plan: PlanNumbers, limits: GuardLimits, missing: 'keep' | 'repor
   ];
 }
 
-/** Users that lose or get access, by this run alone and together with those of the week. */
+/**
+ * Users that lose or get access: by this run alone among the users of its own scope, and by all runs of the week among
+ * those of the whole data set, whatever the parts that its files are.
+ */
 function crowd(
   name: 'deactivations' | 'reactivations',
   plan: PlanNumbers,
-  limit: CappedLimit,
-  factor: number,
+  limits: GuardLimits,
+  ofDataset: GuardLimits,
 ): Guard {
   const found = plan[name];
-  const alone = Math.min(limit.total, most(limit, plan.activeInScope));
+  const alone = capped(limits[name], plan.activeInScope);
+  const inWeek = ofDataset.week.factor * capped(ofDataset[name], plan.activeInScope + plan.elsewhere);
   const together = { ...found, count: found.count + plan.week[name] };
-  const byWeek = found.count > 0 && found.count <= alone && together.count > factor * alone;
-  return byWeek
-    ? over(name, together, factor * alone, HINTS[`${name}_week`])
-    : over(name, found, alone, HINTS[name]);
+  const byWeek = found.count > 0 && found.count <= alone && together.count > inWeek;
+  return byWeek ? over(name, together, inWeek, HINTS[`${name}_week`]) : over(name, found, alone, HINTS[name]);
 }
 
 function columnGuards(column: ColumnShape, matched: number, limits: GuardLimits): Guard[] {

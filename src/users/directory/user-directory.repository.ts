@@ -17,6 +17,13 @@ export interface Managed {
   managed_part: string | null;
 }
 
+/** Users of a part of a data set ('' for those of none); `last` is the uuid behind which the count goes on. */
+export interface ManagedCount {
+  part: string;
+  count: number;
+  last: string;
+}
+
 const COLUMNS = USER_COLUMNS.join(', ');
 
 /** Reads of many users at once, for imports and exports: one statement a call. */
@@ -52,18 +59,16 @@ export class UserDirectoryRepository {
     );
   }
 
-  /** Of the next users of a data set behind a uuid: how many of the part are active and no Webmasters, and who is the last one. */
-  async countManaged(
-    { dataset, part }: UserScope,
-    after: string,
-    limit: number,
-  ): Promise<{ count: number; last: string | null }> {
-    const row = await this.database.first<{ count: number | string | null; last: string | null }>(
-      `SELECT SUM(CASE WHEN status = 'Active' AND COALESCE(managed_part, '') = ? AND roles NOT LIKE ? THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
-       FROM (SELECT uuid, status, roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS part`,
-      [part ?? '', `%"${WEBMASTER}"%`, dataset, after, limit],
+  /** Of the next users of a data set behind a uuid: how many of each part ('' for none) are active and no Webmasters, and who is the last one. */
+  async countManaged(dataset: string, after: string, limit: number): Promise<ManagedCount[]> {
+    const rows = await this.database.query<{ part: string; count: number | string; last: string }>(
+      `SELECT COALESCE(managed_part, '') AS part,
+         SUM(CASE WHEN status = 'Active' AND roles NOT LIKE ? THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
+       FROM (SELECT uuid, status, roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS page
+       GROUP BY COALESCE(managed_part, '')`,
+      [`%"${WEBMASTER}"%`, dataset, after, limit],
     );
-    return { count: Number(row?.count ?? 0), last: row?.last ?? null };
+    return rows.map(({ part, count, last }) => ({ part, count: Number(count), last }));
   }
 
   /** Users behind a uuid; without `all` those that have an external id, between which there may be any number of others. */
