@@ -142,6 +142,7 @@ function judged(
       HINTS.garbled_text,
       shape.garbled.field,
     ),
+    ...cutGuards(plan, limits),
     ...oldFileGuards(plan, limits),
     over(
       'foreign_dataset',
@@ -188,13 +189,21 @@ function columnGuards(column: ColumnShape, matched: number, limits: GuardLimits)
   return guards;
 }
 
-/** New users are matched to nobody, but those who differ in one name differ in the other one, too. */
+/** Values that end at one length, in the middle of a word, were cut by whatever wrote the file. */
+function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
+  const limit = most(limits.garbled_text, rows);
+  return shape.columns.flatMap(({ field, cut }) =>
+    cut.count > limit ? [over('garbled_text', cut, limit, HINTS.cut_text, field)] : [],
+  );
+}
+
+/** New users are matched to nobody, but they differ in either name, where the file has both. */
 function newNameGuards(shape: ShapeTally, { same_value: same }: GuardLimits): Guard[] {
   const limit = most(same, shape.created);
   const isShared = ({ count }: Found): boolean => count > limit;
   const names = shape.sameNames;
   return names
-    .filter((found) => isShared(found) && names.some((other) => other.count > 0 && !isShared(other)))
+    .filter((found) => isShared(found) && names.every((other) => other.count > 0))
     .map((found) => over('same_value', found, limit, HINTS.same_new_name, found.field));
 }
 

@@ -50,6 +50,15 @@ export const DISASTERS_OF_PEOPLE = [
   stops('only the people who were hired today', ['deactivations', 'shrunken_file', 'changed_keys'], (all) =>
     newcomers(all, 5),
   ),
+  stops(
+    'many people of one name',
+    ['same_value firstname', 'same_value surname'],
+    (all) => [
+      ...all,
+      ...newcomers(all, all.length).map((person) => ({ ...person, firstname: 'Test', surname: 'User' })),
+    ],
+    { sizes: [19, 50, 400] },
+  ),
   stops('only test users', ['deactivations', 'shrunken_file', 'changed_keys'], testUsers),
   stops(
     'one missing person more than two hundred of 2,500',
