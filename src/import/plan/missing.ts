@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Changes, NO_CHANGES } from '../../common/changes.js';
-import { fromJson } from '../../common/json.js';
-import { WEBMASTER } from '../../access/roles.js';
 import { type Managed, UserDirectory } from '../../users/directory/user-directory.service.js';
 import { covers } from '../../users/directory/user-scope.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
@@ -62,7 +60,7 @@ export class MissingUsers {
 
 function isMissing(user: Managed, { externalIds }: PlanBuilder): boolean {
   if (user.status !== 'Active' || externalIds.isNamed(user.external_id)) return false;
-  return !fromJson(user.roles).includes(WEBMASTER);
+  return !user.isWebmaster;
 }
 
 /** A blocked user is let go, so that another data set may take it up; the mark tells that it may return. */

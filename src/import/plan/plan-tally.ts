@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { WEBMASTER } from '../../access/roles.js';
-import { type UserScope } from '../../users/directory/user-scope.js';
+import type { UserScope } from '../../users/directory/user-scope.js';
+import { isWebmasterUser } from '../../users/input/user-rules.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
 import { ChangeSet } from './change-set.js';
@@ -71,7 +71,7 @@ export class PlanTally {
   countListed(user: User, scope: UserScope, line: number): void {
     if (user.managed_by === scope.dataset) {
       const part = user.managed_part ?? '';
-      if (user.status === 'Active' && !user.roles.includes(WEBMASTER))
+      if (user.status === 'Active' && !isWebmasterUser(user))
         this.listed.set(part, (this.listed.get(part) ?? 0) + 1);
     } else if (user.managed_by !== null) {
       this.foreign++;

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { JsonText } from '../../common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { selectIn } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, placeholders } from '../../database/engine/sql.js';
+import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
 import type { UserScope } from './user-scope.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
@@ -12,7 +11,8 @@ export interface Managed {
   uuid: string;
   external_id: string;
   status: string;
-  roles: JsonText<readonly string[]>;
+  /** By its own roles or by a group. */
+  isWebmaster: boolean;
   version: number;
   managed_part: string | null;
 }
@@ -23,6 +23,10 @@ export interface ManagedCount {
   count: number;
   last: string;
 }
+
+/** As `rolesOf`: among the user's own roles or those of its groups. */
+const HOLDS_ROLE = "(roles LIKE ? OR COALESCE(group_roles, '') LIKE ?)";
+const NAMES_WEBMASTER = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 
 const COLUMNS = USER_COLUMNS.join(', ');
 
@@ -47,26 +51,43 @@ export class UserDirectoryRepository {
     );
   }
 
+  async operators(sql: Sql): Promise<string[]> {
+    const rows = await sql.query<{ uuid: string }>(
+      `SELECT u.uuid FROM user_roles h JOIN users u ON u.uuid = h.user_uuid
+       WHERE h.role = ? AND u.external_id_key IS NULL`,
+      [WEBMASTER],
+    );
+    return rows.map(({ uuid }) => uuid);
+  }
+
+  /** In the order of uuid, so that two sets seldom deadlock. */
+  async hold(tx: Sql, uuids: readonly string[]): Promise<string[]> {
+    const text = (list: string) =>
+      `SELECT uuid FROM users WHERE uuid IN (${list}) ORDER BY uuid${forUpdate(tx)}`;
+    return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), text)).map(({ uuid }) => uuid);
+  }
+
   /**
    * Users of a data set, whatever their part, behind a uuid. The status is not asked for: it would lead MariaDB to another
    * index, by which each page costs the whole table.
    */
   async managed({ dataset }: UserScope, after: string, limit: number): Promise<Managed[]> {
-    return this.database.query<Managed>(
-      `SELECT uuid, external_id, status, roles, version, managed_part FROM users
+    const rows = await this.database.query<Omit<Managed, 'isWebmaster'> & { webmaster: number | boolean }>(
+      `SELECT uuid, external_id, status, ${HOLDS_ROLE} AS webmaster, version, managed_part FROM users
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
-      [dataset, after, limit],
+      [...NAMES_WEBMASTER, dataset, after, limit],
     );
+    return rows.map(({ webmaster, ...user }) => ({ ...user, isWebmaster: Boolean(webmaster) }));
   }
 
   /** Of the next users of a data set behind a uuid: how many of each part ('' for none) are active and no Webmasters, and who is the last one. */
   async countManaged(dataset: string, after: string, limit: number): Promise<ManagedCount[]> {
     const rows = await this.database.query<{ part: string; count: number | string; last: string }>(
       `SELECT COALESCE(managed_part, '') AS part,
-         SUM(CASE WHEN status = 'Active' AND roles NOT LIKE ? THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
-       FROM (SELECT uuid, status, roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS page
+         SUM(CASE WHEN status = 'Active' AND NOT ${HOLDS_ROLE} THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
+       FROM (SELECT uuid, status, roles, group_roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS page
        GROUP BY COALESCE(managed_part, '')`,
-      [`%"${WEBMASTER}"%`, dataset, after, limit],
+      [...NAMES_WEBMASTER, dataset, after, limit],
     );
     return rows.map(({ part, count, last }) => ({ part, count: Number(count), last }));
   }
