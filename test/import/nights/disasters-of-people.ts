@@ -77,7 +77,10 @@ export const DISASTERS_OF_PEOPLE = [
     cellsOf('status', (cell) => (cell === 'Active' ? 'Blocked' : 'Active')),
     { base: halfBlocked },
   ),
-  stops('all who had left are active again', 'reactivations', each(active), { base: halfBlocked }),
+  stops('all who had left are active again', 'reactivations', each(active), {
+    base: halfBlocked,
+    sizes: [19, 50, 400],
+  }),
   stops(
     'everybody on leave is blocked',
     'deactivations',
@@ -85,7 +88,7 @@ export const DISASTERS_OF_PEOPLE = [
   ),
   stops('one blocked person too many', 'deactivations', someBlocked(bySize(4, 4, 6, 41))),
   stops('one reactivated person too many', 'reactivations', each(active), {
-    base: someBlocked(bySize(4, 4, 6, 37)),
+    base: someBlocked(bySize(6, 6, 6, 37)),
   }),
 
   // Small files add up.
