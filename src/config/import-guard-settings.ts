@@ -133,7 +133,7 @@ export class ImportGuardSettings {
   @Rows()
   IMPORT_SMALL_DATASET: number = 50;
 
-  /** … for users that are blocked, reactivated, changed, emptied or moved. */
+  /** … for users that are blocked, changed, emptied or moved, or have new ids. */
   @Integer()
   @IsInt()
   @Min(1)

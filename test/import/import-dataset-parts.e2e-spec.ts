@@ -61,6 +61,23 @@ test('a data set that is cut into parts loses nobody on its first night', async 
   expect(gone.missing).toEqual({ reported: 1, blocked: 1 });
 });
 
+test('a file without a part covers the whole data set, whatever parts its users are of', async () => {
+  const [north, south] = [people('whole-n', 20), people('whole-s', 20)];
+  await send(north, 'dataset=whole&part=north&missing=block');
+  await send(south, 'dataset=whole&part=south&missing=block');
+  const rest = [...north.slice(1), ...south.slice(1)];
+  const first = await send(rest, 'dataset=whole&missing=block');
+  expect([first.state, counted(first), first.missing]).toEqual([
+    'completed',
+    { unchanged: 38 },
+    { reported: 2, blocked: 2 },
+  ]);
+  // Who is listed by it belongs to no part from then on.
+  const later = await send(north.slice(5), 'dataset=whole&part=north&missing=report');
+  expect(later.missing).toEqual({ reported: 0, blocked: 0 });
+  expect([await statusOf('whole-n-0'), await statusOf('whole-s-0')]).toEqual(['Blocked', 'Blocked']);
+});
+
 test('a newer file replaces parked plans of its own part alone', async () => {
   const parked = async (part: string) => {
     await send(people(`park-${part}`, 20), `dataset=park&part=${part}`);

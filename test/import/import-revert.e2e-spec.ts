@@ -111,3 +111,16 @@ test.each([
   const { status, body } = await app.key.post(`/imports/${run.id}/revert`);
   expect([status, body.code]).toEqual([409, 'wrong_state']);
 });
+
+test('a value that is there again already is no conflict', async () => {
+  const rows = Array.from({ length: 12 }, (_, i) => `again${i},again${i},again${i}@example.org`);
+  const file = csv('ExternalId,Username,Email', ...rows);
+  const hired = await imported(app.key, file, 'dataset=again');
+  expect([hired.state, counted(hired), hired.problems]).toEqual(['completed', { created: 12 }, []]);
+  const undone = await revert(hired.id);
+  expect(counted(undone)).toEqual({ blocked: 12 });
+  await imported(app.key, file, 'dataset=again'); // they belong to the data set again, and stay blocked
+  const back = await revert(undone.id);
+  expect([back.state, counted(back), back.problems]).toEqual(['completed', { reactivated: 12 }, []]);
+  expect((await linked(app.key, 'again11')).status).toBe('Active');
+});

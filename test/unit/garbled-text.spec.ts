@@ -19,6 +19,14 @@ test.each([
   ['Иванов', 'Èâàíîâ'],
   ['北京', '??'],
   ['MÃ¼ller', 'MÃƒÂ¼ller'],
+  ['José', 'Jos&eacute;'],
+  ['José', 'Jos&#233;'],
+  ['José', 'Jos&#xE9;'],
+  ['José', 'Jos&amp;eacute;'],
+  ['François Gärtner', 'Fran&ccedil;ois G&auml;rtner'],
+  ['北京', '&#21271;&#20140;'],
+  ["O'Brien", 'O&#039;Brien'],
+  ['Marks & Co', 'Marks &amp; Co'],
 ])('%s → %s is garbled', (old, now) => {
   expect(isGarbled(old, now)).toBe(true);
 });
@@ -26,6 +34,11 @@ test.each([
 test.each([
   ['Müller', 'Müller'],
   ['Müller', 'Möller'],
+  ['Jos&eacute;', 'José'],
+  ['José', 'José & Co;'],
+  ['José', 'Jos&#234;'],
+  ['Ada', '&Ada;'],
+  ["O'Brien", 'O Brien'],
   ['Müller', 'Müller-Bell'],
   ['Müller', 'Bell'],
   ['Muller', 'Müller'],

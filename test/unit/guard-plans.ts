@@ -18,6 +18,7 @@ const quiet = (): PlanNumbers => ({
   deactivations: of(0),
   reactivations: of(0),
   week: { deactivations: 0, reactivations: 0 },
+  elsewhere: 0,
   newKeys: of(0),
   lostKeys: 0,
   shape: new ShapeTally(),

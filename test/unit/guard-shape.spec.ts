@@ -40,10 +40,10 @@ describe('the shape of a column', () => {
       shape.add(created(i, { firstname: `f${i}`, surname: i < rows ? 'Same' : `n${i}` }));
     expect(named('same_value', shape)?.hit ?? false).toBe(hit);
   });
-  test('new users with no name that tells them apart are not compared by it', () => {
+  test('new users of one forename and one surname together are as many of one name', () => {
     const shape = new ShapeTally();
     for (let i = 0; i < 12; i++) shape.add(created(i, { firstname: 'Ann', surname: 'Lee' }));
-    expect(named('same_value', shape)).toBeUndefined();
+    expect(named('same_value', shape)?.hit).toBe(true);
   });
   test('a phone that another row gives up is moved, one that nobody gives up or the own row is not', () => {
     const slid = shapeOf(
@@ -88,4 +88,29 @@ describe('the shape of a column', () => {
     );
     expect([named('changed_field', turned)?.hit, named('changed_field', first)]).toEqual([true, undefined]);
   });
+});
+
+test.each([
+  ['four values of 400 cut at one length', 4, false],
+  ['five', 5, true],
+])('%s', (_, cut, hit) => {
+  const shape = shapeOf(
+    cut,
+    'surname',
+    (i) => `Featherstone${i}`,
+    () => 'Feathe',
+  );
+  expect(
+    guards({ rows: 400, matched: 400, shape }).some(({ name, hit: is }) => name === 'garbled_text' && is),
+  ).toBe(hit);
+});
+
+test.each([
+  ['of different lengths', (i: number) => `Featherstone${i}`.slice(0, 4 + i)],
+  ['that end with a word', () => 'Smith'],
+])('values cut %s are no cut column', (_, now) => {
+  const shape = shapeOf(5, 'surname', (i) => (now(i) === 'Smith' ? 'Smith-Jones' : `Featherstone${i}`), now);
+  expect(
+    guards({ rows: 400, matched: 400, shape }).some(({ name, hit }) => name === 'garbled_text' && hit),
+  ).toBe(false);
 });

@@ -71,8 +71,10 @@ describe('a data set of fewer than 50', () => {
   test.each<[string, Partial<PlanNumbers>, boolean]>([
     ['three deactivated', { deactivations: of(3) }, false],
     ['four deactivated', { deactivations: of(4) }, true],
-    ['three reactivated', { reactivations: of(3) }, false],
-    ['four reactivated', { reactivations: of(4) }, true],
+    ['five reactivated', { reactivations: of(5) }, false],
+    ['six reactivated', { reactivations: of(6) }, true],
+    ['four of another data set', { foreign: { ...of(4), known: 0 } }, false],
+    ['five of another data set', { foreign: { ...of(5), known: 0 } }, true],
     ['two changed', { shape: other('phone', 2) }, false],
     ['three changed', { shape: other('phone', 3) }, true],
     ['two emptied', { shape: emptied('phone', 2) }, false],

@@ -1,4 +1,5 @@
 import { type Example, Examples, type Found } from './guard-examples.js';
+import { CutValues } from './cut-values.js';
 import { isGarbled } from './garbled-text.js';
 import { DistinctValues, FrequentValues } from './value-counts.js';
 
@@ -14,6 +15,7 @@ export class ColumnShape {
   readonly changes = new Examples();
   readonly clearings = new Examples();
   readonly damages = new Examples();
+  private readonly cuts = new CutValues();
   private readonly news = new FrequentValues();
   private readonly olds = new DistinctValues(FEW_VALUES);
   /** Of a column that holds yes or no. */
@@ -31,6 +33,7 @@ export class ColumnShape {
     if (had && has) {
       this.changed++;
       this.changes.add(example);
+      this.cuts.add(old, now, example);
       if (isDamage(old, now)) {
         this.garbled++;
         this.damages.add(example);
@@ -59,6 +62,7 @@ export class ColumnShape {
     const [had, has] = [isFilled(this.field, old), isFilled(this.field, now)];
     if (had && has) {
       this.changed--;
+      this.cuts.remove(old, now, line);
       if (isDamage(old, now)) this.garbled--;
     } else if (had) {
       this.emptied--;
@@ -69,6 +73,11 @@ export class ColumnShape {
   /** Users whose value is replaced. Where some lose a yes, those that get one count too: a column may be turned round. */
   get replaced(): number {
     return this.emptied > 0 ? this.changed + this.switchedOn : this.changed;
+  }
+
+  /** Values that were cut at one length. */
+  get cut(): Found {
+    return this.cuts.most;
   }
 
   /** The value that most users get; of a column in which users had more than a few. */

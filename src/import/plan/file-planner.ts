@@ -4,7 +4,7 @@ import { NO_CHANGES } from '../../common/changes.js';
 import { unescapeFormula } from '../../common/csv.js';
 import { truncated } from '../../common/text.js';
 import { toMillis } from '../../common/time.js';
-import { type UserScope, isInScope } from '../../users/directory/user-scope.js';
+import { type UserScope, isMarked } from '../../users/directory/user-scope.js';
 import { exactKey } from '../../users/model/keys.js';
 import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/input/user-settings.js';
@@ -133,7 +133,7 @@ export class FilePlanner {
       const key = exactKey(keys.externalId);
       const before = users.get(key);
       const repeats = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
-      if (before && !repeats) builder.tally.countInScope(before, planning.scope, keys.line);
+      if (before && !repeats) builder.tally.countListed(before, planning.scope, keys.line);
       const named = keys.manager ? managers.get(keys.manager) : undefined;
       const manager = keys.manager && (named?.uuid ?? idOf(keys.manager));
       const usual =
@@ -171,7 +171,7 @@ export class FilePlanner {
 /** Whether a data set, or a part of it, begins to manage a user. */
 function begins(scope: UserScope, user: User): boolean {
   const isOurs = user.managed_by === null || user.managed_by === scope.dataset;
-  return isOurs && !isInScope(scope, user);
+  return isOurs && !isMarked(scope, user);
 }
 
 /** A blocked user whose row says nothing of the status needs the rules: it may return. */

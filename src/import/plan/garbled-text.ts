@@ -45,13 +45,27 @@ const WINDOWS = pageOf('windows-1252', WINDOWS_1252);
 /** The code pages that exports are read with by mistake. */
 const PAGES = [WINDOWS, ...['windows-1251', 'macintosh', 'ibm866'].map((label) => pageOf(label))];
 
+/** ASCII characters that HTML escapes. */
+const MARKUP: Readonly<Record<string, string>> = {
+  '&': 'amp',
+  '<': 'lt',
+  '>': 'gt',
+  '"': 'quot',
+  "'": 'apos',
+};
+const HAS_MARKUP = /[&<>"']/;
+/** A character as HTML escapes it, once or several times. */
+const ENTITY = /^&(?:amp;)*(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z][A-Za-z\d]{1,30}));/;
+const MAX_ENTITY = 48;
+
 /**
- * Whether a text is another one with its accents lost, or read with the wrong encoding: all its ASCII characters are
- * there in their order, and each other one is gone, a sign that is no letter, its plain letter, or misread.
+ * Whether a text is another one with its accents lost, read with the wrong encoding, or escaped as in HTML: all its ASCII
+ * characters are there in their order, and each other one is gone, a sign that is no letter, its plain letter, misread, or
+ * an entity.
  */
 export function isGarbled(before: string, after: string): boolean {
   const [old, now] = [normalForm(before, 'NFC'), normalForm(after, 'NFC')];
-  if (ASCII.test(old) || old === now) return false;
+  if (old === now || (ASCII.test(old) && !HAS_MARKUP.test(old))) return false;
   if (isEncodedTwice(now)) return !isEncodedTwice(old) || now.length > old.length;
   if (old.length > MAX_NAME || now.length > 2 * MAX_NAME) return false;
   // An ASCII character of the old text has to be there; what is between them is compared letter by letter.
@@ -61,18 +75,26 @@ export function isGarbled(before: string, after: string): boolean {
 /** Dynamic programming over the two texts: a name with many accents has many ways in which it could have lost them. */
 function matches(old: readonly string[], now: readonly string[]): boolean {
   let ends = new Set([0]);
-  let damaged = false;
   for (const letter of old) {
     const next = new Set<number>();
     for (const end of ends) {
+      if (now[end] === '&') for (const length of entity(letter, now, end)) next.add(end + length);
       if (now[end] === letter) next.add(end + 1);
       else if (!ASCII.test(letter)) for (const length of losses(letter, now, end)) next.add(end + length);
     }
-    if (!ASCII.test(letter)) damaged = true;
     if (next.size === 0) return false;
     ends = next;
   }
-  return damaged && ends.has(now.length);
+  return ends.has(now.length);
+}
+
+/** The length of the entity at `at`, where it may be the letter. No table tells which letters beyond ASCII the names mean. */
+function entity(letter: string, now: readonly string[], at: number): number[] {
+  const [text, decimal, hex, name] = ENTITY.exec(now.slice(at, at + MAX_ENTITY).join('')) ?? [];
+  if (text === undefined) return [];
+  const code = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal);
+  if (name === undefined) return code === letter.codePointAt(0) ? [text.length] : [];
+  return !ASCII.test(letter) || MARKUP[letter] === name ? [text.length] : [];
 }
 
 /** How many characters of `now` from `at` on may be what is left of a letter. */
@@ -129,10 +151,14 @@ function isEncodedTwice(text: string): boolean {
   }
 }
 
+/** What escapes a letter of a name. */
+const ESCAPED = /&(?:amp;)*(?:#\d{2,7}|#x[\da-f]{2,6}|[a-z]{2,10});/i;
+
 const PLAIN_NAME = /^[A-Za-z .'-]*$/;
 
-/** Whether a name of somebody new is damaged, which has no older text to compare with: encoded twice, or `M?ller`. */
+/** Whether a name of somebody new is damaged, which has no older text to compare with: encoded twice, escaped, or `M?ller`. */
 export function isBrokenName(name: string): boolean {
   if (PLAIN_NAME.test(name)) return false;
+  if (ESCAPED.test(name)) return true;
   return name.includes('\ufffd') || /\p{L}\?+(\p{Ll}|$)|^\?+\p{Ll}/u.test(name) || isEncodedTwice(name);
 }

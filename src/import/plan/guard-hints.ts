@@ -16,9 +16,10 @@ export const HINTS = {
   same_value:
     'Most people get one and the same value in a column in which they differed: a default, or a failed look-up.',
   same_new_name:
-    'Most new people share one name while they differ in the other: a column was filled with one value.',
+    'Most new people share one name: a column was filled with one value, or these are no people.',
   garbled_text:
-    'Accents are lost or broken: the file was saved with another encoding than it is read with (see the option encoding).',
+    'Accents are lost, broken or escaped: the file was saved with another encoding than it is read with (see the option encoding), or for a web page.',
+  cut_text: 'Values in this column end at one length, in the middle of a word: the source has cut them.',
   changed_keys:
     'Many external ids are new while as many are gone: the ids themselves have changed, and people would be created twice.',
   shrunken_file: 'The file has far fewer rows than the last one: the export was cut or filtered.',

@@ -23,13 +23,11 @@ function lowered(users: number, limits: GuardLimits): GuardLimits {
   const [over, from] = [upTo(small.rows), upTo(small.rows - 1)];
   return withOverrides(limits, {
     deactivations: over(limits.deactivations),
-    reactivations: over(limits.reactivations),
     moved_values: over(limits.moved_values),
     changed_keys: over(limits.changed_keys),
     changed_field: from(limits.changed_field),
     changed_logins: from(limits.changed_logins),
     emptied_field: from(limits.emptied_field),
-    foreign_dataset: from(limits.foreign_dataset),
   });
 }
 

@@ -30,6 +30,8 @@ export interface PlanNumbers {
   reactivations: Found;
   /** By the unapproved runs of the data set in the seven days before. */
   week: { deactivations: number; reactivations: number };
+  /** Active users of other parts of the data set that the file does not name. */
+  elsewhere: number;
   /** Rows whose ExternalId is nobody's: new users, and those that clash with existing ones. */
   newKeys: Found;
   /** Users of the data set that the file lacks, and rows that clash with linked users. */
@@ -52,6 +54,8 @@ const LOGINS: ReadonlySet<string> = new Set(['username', 'email', 'authname', 'r
 
 const most = ({ rows, percent }: Limit, of: number): number =>
   Math.floor(Math.max(rows, (of * percent) / 100));
+
+const capped = (limit: CappedLimit, of: number): number => Math.min(limit.total, most(limit, of));
 
 const NONE: Found = { count: 0, examples: [] };
 
@@ -78,11 +82,18 @@ export function guardsOf(
   profile: Pick<NamedProfile, 'name' | 'guards'> | null = null,
 ): Guard[] {
   const limits = limitsFor(plan.linked, settings, profile?.guards);
-  const guards = judged(plan, limits, missing);
+  const ofDataset = limitsFor(plan.linked + plan.elsewhere, settings, profile?.guards);
+  const guards = judged(plan, limits, ofDataset, missing);
   return profile?.guards ? guards.map((guard) => naming(profile.name, profile.guards ?? {}, guard)) : guards;
 }
 
-function judged(plan: PlanNumbers, limits: GuardLimits, missing: 'keep' | 'report' | 'block'): Guard[] {
+/** @param ofDataset the limits for all parts of the data set together. */
+function judged(
+  plan: PlanNumbers,
+  limits: GuardLimits,
+  ofDataset: GuardLimits,
+  missing: 'keep' | 'report' | 'block',
+): Guard[] {
   const { shape, matched } = plan;
   const keys = most(limits.changed_keys, plan.linked);
   const lastRows = plan.lastRows ?? 0;
@@ -93,8 +104,8 @@ function judged(plan: PlanNumbers, limits: GuardLimits, missing: 'keep' | 'repor
   );
   const foreign = most(limits.foreign_dataset, matched);
   return [
-    crowd('deactivations', plan, limits.deactivations, limits.week.factor),
-    crowd('reactivations', plan, limits.reactivations, limits.week.factor),
+    crowd('deactivations', plan, limits, ofDataset),
+    crowd('reactivations', plan, limits, ofDataset),
     over(
       'changed_keys',
       plan.newKeys,
@@ -131,6 +142,7 @@ function judged(plan: PlanNumbers, limits: GuardLimits, missing: 'keep' | 'repor
       HINTS.garbled_text,
       shape.garbled.field,
     ),
+    ...cutGuards(plan, limits),
     ...oldFileGuards(plan, limits),
     over(
       'foreign_dataset',
@@ -146,20 +158,22 @@ function judged(plan: PlanNumbers, limits: GuardLimits, missing: 'keep' | 'repor
   ];
 }
 
-/** Users that lose or get access, by this run alone and together with those of the week. */
+/**
+ * Users that lose or get access: by this run alone among the users of its own scope, and by all runs of the week among
+ * those of the whole data set, whatever the parts that its files are.
+ */
 function crowd(
   name: 'deactivations' | 'reactivations',
   plan: PlanNumbers,
-  limit: CappedLimit,
-  factor: number,
+  limits: GuardLimits,
+  ofDataset: GuardLimits,
 ): Guard {
   const found = plan[name];
-  const alone = Math.min(limit.total, most(limit, plan.activeInScope));
+  const alone = capped(limits[name], plan.activeInScope);
+  const inWeek = ofDataset.week.factor * capped(ofDataset[name], plan.activeInScope + plan.elsewhere);
   const together = { ...found, count: found.count + plan.week[name] };
-  const byWeek = found.count > 0 && found.count <= alone && together.count > factor * alone;
-  return byWeek
-    ? over(name, together, factor * alone, HINTS[`${name}_week`])
-    : over(name, found, alone, HINTS[name]);
+  const byWeek = found.count > 0 && found.count <= alone && together.count > inWeek;
+  return byWeek ? over(name, together, inWeek, HINTS[`${name}_week`]) : over(name, found, alone, HINTS[name]);
 }
 
 function columnGuards(column: ColumnShape, matched: number, limits: GuardLimits): Guard[] {
@@ -175,13 +189,21 @@ function columnGuards(column: ColumnShape, matched: number, limits: GuardLimits)
   return guards;
 }
 
-/** New users are matched to nobody, but those who differ in one name differ in the other one, too. */
+/** Values that end at one length, in the middle of a word, were cut by whatever wrote the file. */
+function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
+  const limit = most(limits.garbled_text, rows);
+  return shape.columns.flatMap(({ field, cut }) =>
+    cut.count > limit ? [over('garbled_text', cut, limit, HINTS.cut_text, field)] : [],
+  );
+}
+
+/** New users are matched to nobody, but they differ in either name, where the file has both. */
 function newNameGuards(shape: ShapeTally, { same_value: same }: GuardLimits): Guard[] {
   const limit = most(same, shape.created);
   const isShared = ({ count }: Found): boolean => count > limit;
   const names = shape.sameNames;
   return names
-    .filter((found) => isShared(found) && names.some((other) => other.count > 0 && !isShared(other)))
+    .filter((found) => isShared(found) && names.every((other) => other.count > 0))
     .map((found) => over('same_value', found, limit, HINTS.same_new_name, found.field));
 }
 

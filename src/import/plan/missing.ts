@@ -1,32 +1,50 @@
 import { Injectable } from '@nestjs/common';
 import { Changes, NO_CHANGES } from '../../common/changes.js';
 import { type Managed, UserDirectory } from '../../users/directory/user-directory.service.js';
+import { covers } from '../../users/directory/user-scope.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { type StagedRow, stagedRow } from '../runs/import-row.js';
 import type { PlanBuilder } from './plan-builder.js';
 
 const PAGE = 1000;
 
+/** Part ('' for none) → active users of a data set that a file does not name. */
+export type Left = ReadonlyMap<string, number>;
+
+export const sumOf = (left: Left): number => [...left.values()].reduce((sum, count) => sum + count, 0);
+
 /** Active users that the data set of a run manages and its file lacks. A Webmaster is never one of them. */
 @Injectable()
 export class MissingUsers {
   constructor(private readonly directory: UserDirectory) {}
+
+  /** Those of each part that the file does not name, so far as counts tell. */
+  async left({ dataset }: ImportRun, { tally }: PlanBuilder): Promise<Left> {
+    const managed = await this.directory.countManaged(dataset);
+    return new Map(
+      [...managed].map(([part, count]) => [part, Math.max(0, count - (tally.listed.get(part) ?? 0))]),
+    );
+  }
 
   /**
    * Stages them where the options want them listed or blocked. They are searched only where the file has fewer users than
    * the data set: a change of a user while the file is read may hide one of them from this run, not from the next.
    * @returns how many there are.
    */
-  async plan(run: ImportRun, builder: PlanBuilder): Promise<number> {
+  async plan(run: ImportRun, left: Left, builder: PlanBuilder): Promise<number> {
     const { missing } = run.options;
     const scope = userScopeOf(run);
-    const fewer = (await this.directory.countManaged(scope)) - builder.tally.inScope;
-    if (fewer <= 0 || missing === 'keep') return Math.max(0, fewer);
+    const fewer = scope.part === null ? sumOf(left) : (left.get(scope.part) ?? 0);
+    if (fewer === 0 || missing === 'keep') return fewer;
     let count = 0;
     let after = '';
     for (;;) {
       const users = await this.directory.managed(scope, after, PAGE);
-      const gone = users.filter((user) => user.managed_part === scope.part && isMissing(user, builder));
+      const gone = users.filter(
+        (user) =>
+          covers(scope, { managed_by: run.dataset, managed_part: user.managed_part }) &&
+          isMissing(user, builder),
+      );
       const rows = gone.map((user, index) =>
         toRow(user, -(count + index + 1), run.dataset, missing === 'block'),
       );

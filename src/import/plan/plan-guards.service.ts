@@ -12,6 +12,8 @@ export interface Planned {
   counts: Counts;
   /** Users that the file lacks. */
   missing: number;
+  /** Active users of other parts of the data set that the file does not name. */
+  elsewhere: number;
   tally: PlanTally;
 }
 
@@ -29,7 +31,7 @@ export class PlanGuards {
     this.limits = settings.limits;
   }
 
-  async of(run: ImportRun, past: Past, { counts, missing, tally }: Planned): Promise<Guard[]> {
+  async of(run: ImportRun, past: Past, { counts, missing, elsewhere, tally }: Planned): Promise<Guard[]> {
     const { missing: mode } = run.options;
     const missingBlocked = mode === 'block' ? missing : 0;
     const { last } = past;
@@ -55,6 +57,7 @@ export class PlanGuards {
       ),
       reactivations: await examples(['reactivated'], 'status', counts.reactivated),
       week: past.week,
+      elsewhere,
       newKeys: await examples(['created'], 'external_id', tally.newKeys),
       lostKeys: missing + tally.clashes,
       shape: tally.shape,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type UserScope, isInScope } from '../../users/directory/user-scope.js';
+import type { UserScope } from '../../users/directory/user-scope.js';
 import { isWebmasterUser } from '../../users/input/user-rules.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
@@ -18,8 +18,8 @@ export class PlanTally {
   rows = 0;
   unchanged = 0;
   matched = 0;
-  /** Users of the data set in the file; without their rows they would be missing. */
-  inScope = 0;
+  /** Part ('' for none) → its users in the file; without their rows they would be missing. */
+  readonly listed = new Map<string, number>();
   activeMatched = 0;
   /** Rows whose ExternalId is nobody's, and the names that such rows take from users of other ones. */
   newKeys = 0;
@@ -68,10 +68,12 @@ export class PlanTally {
   }
 
   /** The user of the first row with an ExternalId, whatever the outcome of the row. */
-  countInScope(user: User, scope: UserScope, line: number): void {
-    if (isInScope(scope, user)) {
-      if (user.status === 'Active' && !isWebmasterUser(user)) this.inScope++;
-    } else if (user.managed_by !== null && user.managed_by !== scope.dataset) {
+  countListed(user: User, scope: UserScope, line: number): void {
+    if (user.managed_by === scope.dataset) {
+      const part = user.managed_part ?? '';
+      if (user.status === 'Active' && !isWebmasterUser(user))
+        this.listed.set(part, (this.listed.get(part) ?? 0) + 1);
+    } else if (user.managed_by !== null) {
       this.foreign++;
       const { external_id: externalId, managed_by: old } = user;
       this.foreignRows.add(() => ({ line, externalId, old, new: scope.dataset }));

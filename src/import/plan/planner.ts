@@ -9,7 +9,7 @@ import { FilePlanner } from './file-planner.js';
 import { ChangeSet } from './change-set.js';
 import { GuardHistory, type Past } from './guard-history.js';
 import { PlanGuards } from './plan-guards.service.js';
-import { MissingUsers } from './missing.js';
+import { MissingUsers, sumOf } from './missing.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
 
@@ -56,25 +56,28 @@ export class Planner {
     if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder, callerOf(run).actor);
     else lineEnded = await this.files.plan(run, builder, past?.last);
     await builder.resolve();
-    const missing = original ? 0 : await this.missing.plan(run, builder);
-    return { ...(await this.sumUp(run, builder, missing, past)), lineEnded };
+    if (!past) return { ...(await this.sumUp(run, builder)), lineEnded };
+    const left = await this.missing.left(run, builder);
+    const missing = await this.missing.plan(run, left, builder);
+    const elsewhere = run.options.part === undefined ? 0 : sumOf(left) - (left.get(run.options.part) ?? 0);
+    return { ...(await this.sumUp(run, builder, { past, missing, elsewhere })), lineEnded };
   }
 
   private async sumUp(
     run: ImportRun,
     builder: PlanBuilder,
-    missing: number,
-    past: Past | undefined,
+    absent?: { past: Past; missing: number; elsewhere: number },
   ): Promise<Omit<Plan, 'lineEnded'>> {
     const { tally, batches } = builder;
     const counts = await builder.counts();
     const { missing: mode } = run.options;
+    const missing = absent?.missing ?? 0;
     return {
       ...builder.planned(),
       rowsTotal: tally.rows,
       counts,
       missing: { reported: mode === 'keep' ? 0 : missing, blocked: mode === 'block' ? missing : 0 },
-      guards: past ? await this.guards.of(run, past, { counts, missing, tally }) : [],
+      guards: absent ? await this.guards.of(run, absent.past, { ...absent, counts, tally }) : [],
       planHash: tally.fingerprint(),
       batches,
     };

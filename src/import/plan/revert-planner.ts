@@ -75,7 +75,10 @@ function undone(row: StagedRow, user: User | undefined): PlannedRow {
   if (row.outcome === 'created') return blockCreated(row, user);
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => same(now[change.field], change.new));
-  const touched = row.changes.list.filter((change) => !untouched.includes(change));
+  // What somebody has restored already is no conflict.
+  const touched = row.changes.list.filter(
+    (change) => !untouched.includes(change) && !same(now[change.field], change.old),
+  );
   const errors = touched.map(changedSince);
   const after = patched(user, patchOf(untouched, 'old'));
   if (differences(user, after).length === 0)

@@ -17,6 +17,13 @@ export interface Managed {
   managed_part: string | null;
 }
 
+/** Users of a part of a data set ('' for those of none); `last` is the uuid behind which the count goes on. */
+export interface ManagedCount {
+  part: string;
+  count: number;
+  last: string;
+}
+
 /** As `rolesOf`: among the user's own roles or those of its groups. */
 const HOLDS_ROLE = "(roles LIKE ? OR COALESCE(group_roles, '') LIKE ?)";
 const NAMES_WEBMASTER = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
@@ -73,18 +80,16 @@ export class UserDirectoryRepository {
     return rows.map(({ webmaster, ...user }) => ({ ...user, isWebmaster: Boolean(webmaster) }));
   }
 
-  /** Of the next users of a data set behind a uuid: how many of the part are active and no Webmasters, and who is the last one. */
-  async countManaged(
-    { dataset, part }: UserScope,
-    after: string,
-    limit: number,
-  ): Promise<{ count: number; last: string | null }> {
-    const row = await this.database.first<{ count: number | string | null; last: string | null }>(
-      `SELECT SUM(CASE WHEN status = 'Active' AND COALESCE(managed_part, '') = ? AND NOT ${HOLDS_ROLE} THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
-       FROM (SELECT uuid, status, roles, group_roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS part`,
-      [part ?? '', ...NAMES_WEBMASTER, dataset, after, limit],
+  /** Of the next users of a data set behind a uuid: how many of each part ('' for none) are active and no Webmasters, and who is the last one. */
+  async countManaged(dataset: string, after: string, limit: number): Promise<ManagedCount[]> {
+    const rows = await this.database.query<{ part: string; count: number | string; last: string }>(
+      `SELECT COALESCE(managed_part, '') AS part,
+         SUM(CASE WHEN status = 'Active' AND NOT ${HOLDS_ROLE} THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
+       FROM (SELECT uuid, status, roles, group_roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS page
+       GROUP BY COALESCE(managed_part, '')`,
+      [...NAMES_WEBMASTER, dataset, after, limit],
     );
-    return { count: Number(row?.count ?? 0), last: row?.last ?? null };
+    return rows.map(({ part, count, last }) => ({ part, count: Number(count), last }));
   }
 
   /** Users behind a uuid; without `all` those that have an external id, between which there may be any number of others. */

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import type { Sql } from '../../database/engine/sql.js';
-import { type Managed, UserDirectoryRepository } from './user-directory.repository.js';
+import { type Managed, type ManagedCount, UserDirectoryRepository } from './user-directory.repository.js';
 import type { UserScope } from './user-scope.js';
 import type { Owner } from '../change/name-claims.js';
 import { UserWriteRepository } from '../change/user-write.repository.js';
@@ -76,16 +76,19 @@ export class UserDirectory {
     return this.counts.webmasters();
   }
 
-  /** How many of the users in a scope are to be reported where a file lacks them: active ones, Webmasters aside. */
-  async countManaged(scope: UserScope): Promise<number> {
-    let count = 0;
-    for (let after: string | null = ''; after !== null;) {
-      const part = await this.repository.countManaged(scope, after, COUNTED_AT_ONCE);
-      count += part.count;
-      after = part.last;
+  /** Part ('' for none) → how many users of a data set are to be reported where its file lacks them: active ones, Webmasters aside. */
+  async countManaged(dataset: string): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const page: ManagedCount[] = await this.repository.countManaged(dataset, after, COUNTED_AT_ONCE);
+      for (const { part, count } of page) counts.set(part, (counts.get(part) ?? 0) + count);
+      after = page
+        .map(({ last }) => last)
+        .sort()
+        .at(-1);
       await setImmediate(); // SQLite counts in this thread
     }
-    return count;
+    return counts;
   }
 
   /** Users of the whole data set, whatever their part. */

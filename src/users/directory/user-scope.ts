@@ -1,12 +1,21 @@
 import type { User } from '../model/user.js';
 
-/** The users whom one import looks after: those of a data set, or of one part of it (null: those of no part). */
+/** What one import looks after: the users of a data set, or of one part of it (null: of all of it). */
 export interface UserScope {
   dataset: string;
   part: string | null;
 }
 
-export function isInScope(
+/** Whether an import that lacks a user misses it. */
+export function covers(
+  { dataset, part }: UserScope,
+  { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,
+): boolean {
+  return managed_by === dataset && (part === null || managed_part === part);
+}
+
+/** Whether a user has the mark of the import that listed it last. */
+export function isMarked(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,
 ): boolean {

@@ -50,6 +50,15 @@ export const DISASTERS_OF_PEOPLE = [
   stops('only the people who were hired today', ['deactivations', 'shrunken_file', 'changed_keys'], (all) =>
     newcomers(all, 5),
   ),
+  stops(
+    'many people of one name',
+    ['same_value firstname', 'same_value surname'],
+    (all) => [
+      ...all,
+      ...newcomers(all, all.length).map((person) => ({ ...person, firstname: 'Test', surname: 'User' })),
+    ],
+    { sizes: [19, 50, 400] },
+  ),
   stops('only test users', ['deactivations', 'shrunken_file', 'changed_keys'], testUsers),
   stops(
     'one missing person more than two hundred of 2,500',
@@ -68,7 +77,10 @@ export const DISASTERS_OF_PEOPLE = [
     cellsOf('status', (cell) => (cell === 'Active' ? 'Blocked' : 'Active')),
     { base: halfBlocked },
   ),
-  stops('all who had left are active again', 'reactivations', each(active), { base: halfBlocked }),
+  stops('all who had left are active again', 'reactivations', each(active), {
+    base: halfBlocked,
+    sizes: [19, 50, 400],
+  }),
   stops(
     'everybody on leave is blocked',
     'deactivations',
@@ -76,7 +88,7 @@ export const DISASTERS_OF_PEOPLE = [
   ),
   stops('one blocked person too many', 'deactivations', someBlocked(bySize(4, 4, 6, 41))),
   stops('one reactivated person too many', 'reactivations', each(active), {
-    base: someBlocked(bySize(4, 4, 6, 37)),
+    base: someBlocked(bySize(6, 6, 6, 37)),
   }),
 
   // Small files add up.

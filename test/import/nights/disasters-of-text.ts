@@ -13,6 +13,11 @@ const sourceOf = (username: string): string => username.split('.').at(-1)!;
 /** One in ten has an accent. */
 const fewAccents = cellsOf('surname', (cell, i) => (i % 10 === 3 ? `${ascii(cell)}é` : ascii(cell)));
 
+/** One in eight has more than six letters. */
+const LONG = ['Featherstone', 'Montgomery', 'Abernathy', 'Castellano'];
+const shortSurnames = cellsOf('surname', (cell) => cell.slice(0, 6));
+const fewLong = cellsOf('surname', (cell, i) => (i % 8 === 3 ? LONG[(i >> 3) % 4]! : cell.slice(0, 6)));
+
 export const DISASTERS_OF_TEXT = [
   // Encoded wrongly.
   stops('? for all accents', ['garbled_text', 'changed_field surname'], text(NAMES, questioned)),
@@ -51,6 +56,16 @@ export const DISASTERS_OF_TEXT = [
     'changed_field surname',
     text(NAMES, (cell) => cell.replaceAll(/[^\x20-\x7e]/g, (letter) => `&#${letter.codePointAt(0)};`)),
   ),
+  stops(
+    'names of the one in ten with an accent escaped as in HTML',
+    'garbled_text',
+    text(NAMES, (cell) => cell.replaceAll('é', '&eacute;')),
+    { base: fewAccents, sizes: [50, 400] },
+  ),
+  stops('the long surnames, one in eight, cut after six characters', 'garbled_text', shortSurnames, {
+    base: fewLong,
+    sizes: [50, 400],
+  }),
   stops('names encoded as in a URL', 'changed_field surname', text(NAMES, encodeURIComponent)),
   stops(
     'names in the letters of another codepage',

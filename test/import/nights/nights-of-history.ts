@@ -149,5 +149,15 @@ export const NIGHTS_OF_HISTORY = [
       before: [{ file: (_, dataset) => sister(dataset), options: inSister }, { file: gone(() => 1) }],
     },
   ),
+  passes(
+    'three people of the sister company are in the file, too',
+    {},
+    (all, dataset) => [...all, ...sister(dataset).slice(0, 3)],
+    { before: [{ file: (_, dataset) => sister(dataset), options: inSister }] },
+  ),
+  passes('four leavers of two nights return at once', { reactivated: 4, created: 1 }, hired(ONE), {
+    before: [{ file: gone(() => 2) }, { file: gone(() => 4) }],
+    sizes: [19, 50, 400],
+  }),
   passes('texts without commas', { updated: 2 }, (all) => [...plain(all.slice(0, 2)), ...all.slice(2)]),
 ];
