@@ -42,8 +42,9 @@ export class MissingUsers {
   }
 }
 
-function isMissing(user: Managed, { externalIds }: PlanBuilder): boolean {
-  if (user.status !== 'Active' || externalIds.isNamed(user.external_id)) return false;
+function isMissing(user: Managed, { externalIds, failedNames }: PlanBuilder): boolean {
+  if (user.status !== 'Active' || externalIds.lineOf(user.external_id) !== 0) return false;
+  if (failedNames.has(user)) return false;
   return !fromJson(user.roles).includes(WEBMASTER);
 }
 

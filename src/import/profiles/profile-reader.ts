@@ -77,12 +77,13 @@ function mappedRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
   if (misfit === undefined) return { ...record, cells: mapper.cells(cells), source: cells };
   const moved = cells.length - misfit;
   const fromRight = moved > 0 ? cells.slice(moved) : [...Array<string>(-moved).fill(''), ...cells];
+  const readings = [cells, fromRight].map((each) => mapper.cells(each));
   // ExternalId is the first of our columns.
-  const [named = '', orNamed = ''] = [cells, fromRight].map((each) => mapper.cells(each)[0] ?? '');
+  const named = readings[0]?.[0] ?? '';
   return {
     ...record,
     cells: cells.map((_, at) => (at === 0 ? named : '')),
-    named: [named, orNamed],
+    readings,
     source: cells,
   };
 }

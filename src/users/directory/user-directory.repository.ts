@@ -11,6 +11,8 @@ import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js'
 export interface Managed {
   uuid: string;
   external_id: string;
+  username_key: string;
+  email_key: string;
   status: string;
   roles: JsonText<readonly string[]>;
   version: number;
@@ -46,7 +48,7 @@ export class UserDirectoryRepository {
    */
   async managed({ dataset }: UserScope, after: string, limit: number): Promise<Managed[]> {
     return this.database.query<Managed>(
-      `SELECT uuid, external_id, status, roles, version, managed_part FROM users
+      `SELECT uuid, external_id, username_key, email_key, status, roles, version, managed_part FROM users
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
       [dataset, after, limit],
     );
