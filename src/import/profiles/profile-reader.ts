@@ -35,8 +35,12 @@ export function csvReader(
 }
 
 /** @throws FileError with all that is wrong with the header. */
-export function mapperOf(reader: CsvReader, names: readonly string[], profile: NamedProfile): RecordMapper {
-  const mapper = recordMapper(profile, names);
+export function mapperOf(
+  reader: CsvReader,
+  names: readonly string[],
+  { profile, options }: { profile: NamedProfile; options: ImportOptions },
+): RecordMapper {
+  const mapper = recordMapper(profile, names, options);
   const faults: FileFault[] = [...tooMany(names), ...mapper.faults];
   const [first, ...others] = faults.map((fault) => ({ ...fault, line: reader.headerLine }));
   if (first) throw FileError.ofAll([first, ...others]);
