@@ -176,9 +176,10 @@ function begins(scope: UserScope, user: User): boolean {
   return isOurs && !isInScope(scope, user);
 }
 
-/** A blocked user whose row says nothing of the status needs the rules: it may return. */
-function isListedAgain(cells: readonly string[], header: Header, { status }: User): boolean {
-  if (status === 'Active') return false;
+/** A blocked user whose row says nothing of the status needs the rules: it may return. A mark goes where the row says Blocked. */
+function isListedAgain(cells: readonly string[], header: Header, user: User): boolean {
+  if (user.status === 'Active') return false;
+  if (user.blocked_by !== null) return true;
   const at = header.findIndex((column) => column?.field === 'status');
   return at < 0 || (cells[at] ?? '').trim() === '';
 }
