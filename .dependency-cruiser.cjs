@@ -7,6 +7,7 @@ const house = [
   ['cluster', 'cli', 'setup', 'status'],
   ['import'],
   ['auth'],
+  ['scim'],
   ['users'],
   ['sessions', 'api-keys', 'audit', 'idempotency', 'leases'],
   ['access'],
@@ -19,6 +20,7 @@ const house = [
 /** The floors of the features that have more than one. */
 const rooms = {
   import: [['.'], ['alerts', 'schedule', 'report', 'apply'], ['plan', 'profiles', 'file'], ['runs']],
+  scim: [['.'], ['bulk'], ['users', 'groups'], ['discovery'], ['http'], ['protocol']],
   users: [
     ['.'],
     ['history', 'passwords'],

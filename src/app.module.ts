@@ -7,6 +7,7 @@ import type { Env } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
 import { HttpModule } from './http/http.module.js';
 import { ImportModule } from './import/import.module.js';
+import { ScimModule } from './scim/scim.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SetupModule } from './setup/setup.module.js';
 import { StatusModule } from './status/status.module.js';
@@ -28,6 +29,7 @@ export class AppModule {
         ImportModule, // before the users: `users/export.csv` must not match `users/:user_id`
         AuthModule,
         UsersModule,
+        ScimModule,
         SessionsModule,
         ApiKeysModule,
         AuditModule,

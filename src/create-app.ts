@@ -22,12 +22,15 @@ import { Alerts } from './import/alerts/alerts.service.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
 import { Readiness } from './status/readiness.js';
 import { serveDocs } from './openapi.js';
+import { SCIM_PATH } from './scim/http/scim-route.js';
 import { DEFAULT_AVATAR_PATH } from './users/input/user-settings.js';
 
 const API_PREFIX = 'api/0.3';
 
 /** Probes, metrics and pages for people. All routes for clients have the prefix. */
 const UNPREFIXED = [
+  { path: SCIM_PATH, method: RequestMethod.ALL },
+  { path: `${SCIM_PATH}/*path`, method: RequestMethod.ALL },
   { path: 'health/live', method: RequestMethod.GET },
   { path: 'health/ready', method: RequestMethod.GET },
   { path: 'metrics', method: RequestMethod.GET },

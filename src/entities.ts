@@ -10,12 +10,15 @@ import { LoginAddressEntity } from './sessions/login-address.entity.js';
 import { LoginFailureEntity } from './sessions/login-failure.entity.js';
 import { SessionEntity } from './sessions/session.entity.js';
 import { IdempotencyEntity } from './idempotency/idempotency.entity.js';
+import { GroupEntity, GroupMemberEntity } from './scim/groups/group.entity.js';
+import { DeletedUserEntity } from './users/model/deleted-user.entity.js';
 import { UserEntity } from './users/model/user.entity.js';
 import {
   UserCountEntity,
   UserIdentifierEntity,
   UserRoleEntity,
   UserRuleEntity,
+  UserValueEntity,
   UserWordEntity,
 } from './users/model/user-lookups.entity.js';
 
@@ -25,8 +28,12 @@ export const ENTITIES = [
   UserIdentifierEntity,
   UserRoleEntity,
   UserWordEntity,
+  UserValueEntity,
   UserCountEntity,
   UserRuleEntity,
+  DeletedUserEntity,
+  GroupEntity,
+  GroupMemberEntity,
   IdempotencyEntity,
   SessionEntity,
   LoginFailureEntity,

@@ -6,6 +6,7 @@ import { IDEMPOTENCY_KEY, REQUEST_BODY } from './http/docs.js';
 import { REPLAYED } from './http/first-answer.js';
 import { CHOICES } from './input/query-rules.js';
 import { isObject } from './common/json.js';
+import { SCIM_TYPE } from './scim/http/scim-answers.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
 /** The OpenAPI document, generated from the decorators. `docs/openapi.json` is a committed copy. */
@@ -32,12 +33,17 @@ function openApi(app: INestApplication): OpenAPIObject {
       { type: 'http', bearerFormat: 'opaque', description: '`METRICS_TOKEN`, if it is set.' },
       'metrics',
     )
+    .addBearerAuth(
+      { type: 'http', bearerFormat: 'opaque', description: 'An API key, as SCIM clients send it.' },
+      'scim',
+    )
     .addServer('/', 'The installation that serves this file.')
     .addTag('users', 'Profiles: create, read, search, change.')
     .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')
     .addTag('sessions', 'Logins and logouts of people.')
     .addTag('api keys', 'Credentials of connectors.')
     .addTag('audit', 'Who changed what.')
+    .addTag('scim', 'SCIM 2.0: identity providers create, find, change and delete users and groups.')
     .addTag('status', 'Is the service up?')
     .build();
   const document = SwaggerModule.createDocument(app, config, {
@@ -86,7 +92,10 @@ function isOperation(value: unknown): value is Operation {
 /** What the extension says, where a reader of Swagger UI sees it. */
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'Not for API keys.',
+  any: 'Any valid API key.',
   'users:write': 'An API key needs the scope `users:write`, and `webmasters` where the user is a Webmaster.',
+  'groups:write':
+    'An API key needs the scope `groups:write`, and `webmasters` for the roles of a group and for members of one that makes Webmasters.',
   'imports:write':
     'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',
 };
@@ -101,7 +110,8 @@ function describeScope(operation: Operation): void {
 function asProblem(response: { content?: Record<string, unknown> }): void {
   // Errors are JSON even on routes that produce another type.
   const [content] = Object.values(response.content ?? {});
-  if (content) response.content = { 'application/problem+json': content };
+  const isScim = response.content?.[SCIM_TYPE] !== undefined; // SCIM has a form of its own
+  if (content && !isScim) response.content = { 'application/problem+json': content };
 }
 
 /** The limits that a type or format implies, so that no decorator has to repeat them. */

@@ -55,6 +55,7 @@ export async function seed(url: string, count: number, progress: (done: number) 
       maker_id: null,
       family_id: null,
       last_address: null,
+      profile: null,
     };
     await insertRows(engine, ApiKeyEntity, [key]);
     for (let from = 0; from < count; from += CHUNK) {

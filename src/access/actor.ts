@@ -1,3 +1,4 @@
+import type { Profile } from './profiles.js';
 import type { RepeatableRequest } from './repeatable.js';
 import type { KeyRights } from './scopes.js';
 
@@ -22,6 +23,8 @@ export interface KeyActor {
   family: string;
   /** Whether fields of a user that this service does not have are ignored instead of refused. */
   ignoresUnknownFields: boolean;
+  /** How its SCIM client is answered. */
+  profile: Profile;
 }
 
 /** A run of an import, with the rights of its initiator, and of who has approved it. */

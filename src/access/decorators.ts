@@ -28,7 +28,10 @@ export const RequiredPermission = Reflector.createDecorator<Requirement | undefi
 /** The route needs no credentials. A route with neither this nor `Requires` is closed. */
 export const Public = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
-/** Extension of an operation: the scope that an API key needs for it; `none` where keys are refused. */
+/** A controller whose routes take an API key alone, as a bearer token too; a cookie does not count. */
+export const ByKey = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
+
+/** Extension of an operation: the scope that an API key needs for it; `any` valid key, or `none` where keys are refused. */
 export const REQUIRED_SCOPE = 'x-required-scope';
 
 /** The route needs credentials with this permission, whose scope the OpenAPI file shows. */

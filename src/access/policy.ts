@@ -23,8 +23,8 @@ const WEBMASTERS: readonly Level[] = ['webmaster'];
 /** Who has a permission: people of these levels, and API keys with this scope. */
 interface Rule {
   levels: readonly Level[];
-  /** null: any key comes through, and the route itself refuses keys. */
-  scope: NamedScope | null;
+  /** null: any key comes through, and the route itself refuses keys. `any`: no scope is needed. */
+  scope: NamedScope | 'any' | null;
 }
 
 /** The permission table, one line a permission. What is not listed is not permitted. */
@@ -41,9 +41,14 @@ const POLICY = {
   'users.search': { levels: MEMBERS, scope: 'users:read' },
   'users.create': { levels: WEBMASTERS, scope: 'users:write' },
   'users.update': { levels: WEBMASTERS, scope: 'users:write' },
+  'users.deleted': { levels: WEBMASTERS, scope: 'users:read' },
   'users.export': { levels: WEBMASTERS, scope: 'users:read' },
+  'groups.read': { levels: WEBMASTERS, scope: 'groups:read' },
+  'groups.write': { levels: WEBMASTERS, scope: 'groups:write' },
   'imports.read': { levels: WEBMASTERS, scope: 'imports:read' },
   'imports.write': { levels: WEBMASTERS, scope: 'imports:write' },
+  'scim.discover': { levels: WEBMASTERS, scope: 'any' },
+  'scim.bulk': { levels: WEBMASTERS, scope: 'any' },
 } satisfies Record<string, Rule>;
 
 export type Permission = keyof typeof POLICY;
@@ -57,15 +62,15 @@ export function may(actor: Actor, permission: Permission): boolean {
   return POLICY[permission].levels.includes(levelOf(actor)) && missingScope(actor, permission) === undefined;
 }
 
-/** The scope that a permission needs; null for one that is not for keys. */
-export function scopeOf(permission: Permission): NamedScope | null {
+/** The scope that a permission needs; null for one that is not for keys, `any` for one that every key has. */
+export function scopeOf(permission: Permission): NamedScope | 'any' | null {
   return POLICY[permission].scope;
 }
 
 /** The scope for want of which an API key has not this permission. */
 export function missingScope(actor: Actor, permission: Permission): NamedScope | undefined {
   const scope = scopeOf(permission);
-  return scope === null || coversSome(rightsOf(actor).scopes, scope) ? undefined : scope;
+  return scope === null || scope === 'any' || coversSome(rightsOf(actor).scopes, scope) ? undefined : scope;
 }
 
 /** What the key behind an actor is limited to: people and the service itself are limited by their level alone. */

@@ -11,6 +11,11 @@ export type Present<T, A> = (result: T, sql?: Sql) => A | Promise<A>;
 export interface RepeatableRequest extends Repeatable {
   /** As the function `answer`, once: a repeated request gets the first answer. */
   answer<T, A>(effect: () => Promise<T>, present: Present<T, A>): Promise<A>;
+  /**
+   * A part of the request that has a transaction of its own: it takes effect once, like the whole.
+   * @throws FirstAnswer when it has; ProblemError `validation_failed` where the key came with another request.
+   */
+  part(number: number): Promise<RepeatableRequest>;
   /** Tells the content of a request whose body is a file. @throws FirstAnswer when it has been answered. */
   received(content: unknown): Promise<void>;
 }

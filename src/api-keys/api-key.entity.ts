@@ -1,4 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { Profile } from '../access/profiles.js';
 import type { Scope } from '../access/scopes.js';
 import type { JsonText } from '../common/json.js';
 import { ascii, flag, longText, text, time, uuid } from '../database/engine/columns.js';
@@ -28,4 +29,6 @@ export class ApiKeyEntity {
   @Column({ ...uuid(), nullable: true }) family_id!: string | null;
   /** Of the use that `last_used` notes. */
   @Column({ ...text(64), nullable: true }) last_address!: string | null;
+  /** null: `standard`. Written once, like `scopes`. */
+  @Column({ ...ascii(16), nullable: true }) profile!: Profile | null;
 }

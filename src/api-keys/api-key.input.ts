@@ -10,6 +10,7 @@ import {
   MaxLength,
 } from 'class-validator';
 import { canonicalNetwork } from '../access/networks.js';
+import { PROFILES, type Profile } from '../access/profiles.js';
 import { SCOPES, type Scope, isScope } from '../access/scopes.js';
 import { parseTime } from '../input/query-rules.js';
 import { Clean, Normalise, Rule, TextRule, Visible, line } from '../input/rules.js';
@@ -104,6 +105,16 @@ export class ApiKeyInput {
   @IsString()
   @IsIn(UNKNOWN_FIELDS)
   unknown_fields?: (typeof UNKNOWN_FIELDS)[number] | null;
+
+  @ApiPropertyOptional({
+    enum: PROFILES,
+    nullable: true,
+    example: 'standard',
+    description: 'The identity provider that uses it for SCIM; `standard`, where it is missing or null.',
+  })
+  @IsString()
+  @IsIn(PROFILES)
+  profile?: Profile | null;
 }
 
 const canonicalOrSame = (item: unknown): unknown =>

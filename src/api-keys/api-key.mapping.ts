@@ -1,4 +1,5 @@
 import type { KeyActor } from '../access/actor.js';
+import { DEFAULT_PROFILE, type Profile } from '../access/profiles.js';
 import type { KeyRights } from '../access/scopes.js';
 import { fromJson } from '../common/json.js';
 import type { DbTime } from '../common/time.js';
@@ -16,6 +17,7 @@ export interface ApiKey extends KeyRights {
   last_used: DbTime | null;
   last_address: string | null;
   ignoresUnknownFields: boolean;
+  profile: Profile;
   /** Who made it; `unknown` for keys of earlier versions. */
   maker: { kind: string; id: string | null };
 }
@@ -32,6 +34,7 @@ export const toActor = (row: ApiKeyEntity): KeyActor => ({
   rights: rightsIn(row),
   family: row.family_id ?? row.id,
   ignoresUnknownFields: row.ignores_unknown_fields === 1,
+  profile: row.profile ?? DEFAULT_PROFILE,
 });
 
 export function shown(row: ApiKeyEntity, time: DbTime): ApiKey {
@@ -46,6 +49,7 @@ export function shown(row: ApiKeyEntity, time: DbTime): ApiKey {
     last_address,
     ...rightsIn(row),
     ignoresUnknownFields: row.ignores_unknown_fields === 1,
+    profile: row.profile ?? DEFAULT_PROFILE,
     maker: { kind: maker_kind ?? 'unknown', id: maker_id },
   };
 }

@@ -6,7 +6,7 @@ import { ApiKeyEntity } from './api-key.entity.js';
 
 const COLUMNS =
   'id, key_hash, name, created, expires, revoked, last_used, scopes, networks, ignores_unknown_fields, ' +
-  'maker_kind, maker_id, family_id, last_address';
+  'maker_kind, maker_id, family_id, last_address, profile';
 
 /** Keys that may have made one another with the full Webmaster level: what is asked of all of them stays bounded. */
 export const MAX_GENERATIONS = 200;

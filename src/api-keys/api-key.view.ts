@@ -12,6 +12,7 @@ export function presentApiKey(key: ApiKey): ApiKeyDto {
     scopes: key.scopes && [...key.scopes],
     networks: key.networks && [...key.networks],
     unknown_fields: key.ignoresUnknownFields ? 'ignore' : 'refuse',
+    profile: key.profile,
     maker,
     created: toIso(created),
     expires: isoOrNull(expires),

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import { ChangeBodyProblems, ChangeProblems, LOCATION, Problems, Secured } from '../http/docs.js';
 import { MAX_LIMIT, Page } from '../http/page.js';
+import { PROFILES } from '../access/profiles.js';
 import { ApiKeyInput, MAX_LISTED, UNKNOWN_FIELDS } from './api-key.input.js';
 
 class MakerDto {
@@ -33,6 +34,8 @@ export class ApiKeyDto {
   @ApiProperty(list(50, 'From where it may be used; null: from anywhere.')) networks!: string[] | null;
   @ApiProperty({ enum: UNKNOWN_FIELDS, description: 'What becomes of unknown fields of a user.' })
   unknown_fields!: string;
+  @ApiProperty({ enum: PROFILES, description: 'The identity provider that uses it for SCIM.' })
+  profile!: string;
   @ApiProperty({ description: 'Who made it.' }) maker!: MakerDto;
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty(NULLABLE_TIME) expires!: string | null;
@@ -68,7 +71,7 @@ export const DocCreateKey = () =>
       description:
         'Only this answer holds the key: the service stores its SHA-256. Several keys may be active, so that one can be ' +
         'rotated: create a new one, give it to the connector, revoke the old one. Without `scopes`, `networks` and `expires` ' +
-        'it may do everything, from anywhere, for ever. None of them can be changed later. A key creates only keys that are ' +
+        'it may do everything, from anywhere, for ever. Neither these nor `profile` can be changed later. A key creates only keys that are ' +
         'no wider than itself: 403 `insufficient_scope` or `network_not_permitted`. Keys made by a key with `scopes` share its ' +
         'fuse and rate limit.',
     }),
@@ -89,6 +92,14 @@ export const DocCreateKey = () =>
             name: 'nightly file',
             scopes: ['imports:read', 'imports:write:hr'],
             expires: '2036-01-31T00:00:00.000Z',
+          },
+        },
+        'an identity provider': {
+          value: {
+            name: 'Entra',
+            scopes: ['users:read', 'users:write', 'groups:read', 'groups:write'],
+            expires: '2036-01-31T00:00:00.000Z',
+            profile: 'entra',
           },
         },
         everything: { value: { name: 'operator' } },

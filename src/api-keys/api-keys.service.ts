@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Actor, Caller, KeyActor } from '../access/actor.js';
 import { isInNetworks } from '../access/networks.js';
 import { assertScopesWithin, assertWithin, isLimited, rightsOf } from '../access/policy.js';
+import { DEFAULT_PROFILE, type Profile } from '../access/profiles.js';
 import type { Scope } from '../access/scopes.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError, unauthenticated } from '../common/errors.js';
@@ -27,6 +28,7 @@ export interface NewKey {
   scopes?: readonly Scope[] | null | undefined;
   networks?: readonly string[] | null | undefined;
   ignoresUnknownFields?: boolean | undefined;
+  profile?: Profile | null | undefined;
 }
 
 @Injectable()
@@ -141,6 +143,7 @@ export class ApiKeysService {
     caller: Caller,
   ): Promise<ApiKeyEntity> {
     const { name, scopes = null, networks = null, expires = null, ignoresUnknownFields = false } = wanted;
+    const profile = wanted.profile ?? DEFAULT_PROFILE;
     const row: ApiKeyEntity = {
       id,
       key_hash: sha256(key),
@@ -156,6 +159,7 @@ export class ApiKeysService {
       maker_id: caller.actor.id,
       family_id: familyOf(id, caller.actor),
       last_address: null,
+      profile: profile === DEFAULT_PROFILE ? null : profile,
     };
     await this.repository.insert(tx, row);
     const changes = [
@@ -164,6 +168,7 @@ export class ApiKeysService {
       { field: 'scopes', new: scopes },
       { field: 'networks', new: networks },
       { field: 'unknown_fields', new: ignoresUnknownFields ? 'ignore' : 'refuse' },
+      { field: 'profile', new: profile },
     ];
     await this.audit.record(tx, caller, [
       { action: 'api_key.created', target: { kind: 'api_key', id }, changes },

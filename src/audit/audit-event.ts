@@ -7,6 +7,11 @@ export const ACTIONS = [
   'user.updated',
   'user.blocked',
   'user.reactivated',
+  'user.deleted',
+  'user.restored',
+  'group.created',
+  'group.updated',
+  'group.deleted',
   'users.exported',
   'session.created',
   'session.ended',
@@ -30,7 +35,15 @@ export const ACTIONS = [
 export type AuditAction = (typeof ACTIONS)[number];
 
 export const ACTOR_KINDS = ['key', 'user', 'import', 'system', 'anonymous'] as const;
-export const TARGET_KINDS = ['user', 'users', 'session', 'api_key', 'import', 'import_profile'] as const;
+export const TARGET_KINDS = [
+  'user',
+  'users',
+  'group',
+  'session',
+  'api_key',
+  'import',
+  'import_profile',
+] as const;
 
 /** The id of a target that is no record: all users, or a name that no user has. */
 export const NO_TARGET = '00000000-0000-0000-0000-000000000000';

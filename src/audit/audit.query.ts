@@ -19,10 +19,10 @@ export class AuditFilter {
   @UuidParam({ description: 'What it was done to: id of a user, session, API key or import.' })
   target?: string;
 
-  @PatternParam(/^[a-z_]{1,64}$/, 'must be the name of a field', {
+  @PatternParam(/^[a-z_]{1,64}(\.\w{1,64})?$/, 'must be the name of a field', {
     example: 'email',
-    maxLength: 64,
-    description: 'A field that was changed.',
+    maxLength: 129,
+    description: 'A field that was changed; an attribute as `attributes.title`.',
   })
   field?: string;
 

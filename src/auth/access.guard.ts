@@ -3,14 +3,14 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
 import type { Request, Response } from 'express';
 import { countedFor } from '../access/actor.js';
-import { Public } from '../access/decorators.js';
+import { ByKey, Public } from '../access/decorators.js';
 import { KeyUse } from '../api-keys/key-use.service.js';
 import { unauthenticated } from '../common/errors.js';
 import { networkOf } from '../http/network.js';
 import { RateLimit } from './rate-limit.js';
 
 /** A guard that sets `request.actor` by one strategy. */
-function guardOf(strategy: string): IAuthGuard {
+function guardOf(strategy: string, hint: string): IAuthGuard {
   class StrategyGuard extends AuthGuard(strategy) {
     constructor() {
       super({ property: 'actor' });
@@ -19,11 +19,14 @@ function guardOf(strategy: string): IAuthGuard {
     override handleRequest<T>(error: Error | null, actor: T | false): T {
       if (error) throw error;
       if (actor) return actor;
-      throw unauthenticated('Send a valid X-API-Key header, or log in and send the session cookie.');
+      throw unauthenticated(hint);
     }
   }
   return new StrategyGuard();
 }
+
+const HINT = 'Send a valid X-API-Key header, or log in and send the session cookie.';
+const BEARER_HINT = 'Send a valid API key: `Authorization: Bearer <key>`.';
 
 /**
  * The first of the global guards authenticates the request. An API key takes precedence over a cookie (interface §2).
@@ -31,8 +34,9 @@ function guardOf(strategy: string): IAuthGuard {
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
-  private readonly byKey = guardOf('api-key');
-  private readonly byCookie = guardOf('session-cookie');
+  private readonly byKey = guardOf('api-key', HINT);
+  private readonly byCookie = guardOf('session-cookie', HINT);
+  private readonly byBearer = guardOf('bearer', BEARER_HINT);
 
   constructor(
     private readonly reflector: Reflector,
@@ -48,7 +52,7 @@ export class AccessGuard implements CanActivate {
       if (request.method === 'POST') await this.rates.count('address', networkOf(request.ip ?? ''), response);
       return true;
     }
-    const guard = request.headers['x-api-key'] === undefined ? this.byCookie : this.byKey;
+    const guard = this.guardFor(context, request);
     try {
       await guard.canActivate(context);
     } catch (error) {
@@ -59,5 +63,10 @@ export class AccessGuard implements CanActivate {
     await this.rates.count(actor.kind === 'user' ? 'user' : 'key', countedFor(actor), response);
     if (actor.kind === 'key') await this.use.noteAddress(actor.id, ip);
     return true;
+  }
+
+  private guardFor(context: ExecutionContext, { headers }: Request): IAuthGuard {
+    if (this.reflector.get(ByKey, context.getClass())) return this.byBearer;
+    return headers['x-api-key'] === undefined ? this.byCookie : this.byKey;
   }
 }

@@ -10,6 +10,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AccessGuard } from './access.guard.js';
 import { ApiKeyStrategy } from './api-key.strategy.js';
+import { BearerStrategy } from './bearer.strategy.js';
 import { RateLimit } from './rate-limit.js';
 import { LocalStrategy } from './local.strategy.js';
 import { LoginService } from './login.service.js';
@@ -27,6 +28,7 @@ import { SessionStrategy } from './session.strategy.js';
     { provide: APP_GUARD, useClass: PermissionGuard },
     { provide: APP_GUARD, useClass: IdempotencyGuard },
     ApiKeyStrategy,
+    BearerStrategy,
     LocalStrategy,
     SessionStrategy,
     LoginService,

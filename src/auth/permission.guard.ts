@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { isSelf } from '../access/actor.js';
-import { Public, RequiredPermission, type Requirement } from '../access/decorators.js';
+import { ByKey, Public, RequiredPermission, type Requirement } from '../access/decorators.js';
 import { insufficientScope, may, missingScope } from '../access/policy.js';
 import { ProblemError } from '../common/errors.js';
 import { SameSite } from './same-site.js';
@@ -19,7 +19,7 @@ export class PermissionGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
-    const byKey = request.headers['x-api-key'] !== undefined;
+    const byKey = request.headers['x-api-key'] !== undefined || this.reflector.get(ByKey, context.getClass());
     if (!byKey && this.cookie.read(request) !== undefined) this.site.assert(request);
     if (this.reflector.get(Public, context.getHandler())) return true;
     const requirement = this.reflector.get(RequiredPermission, context.getHandler());

@@ -5,6 +5,7 @@ import { Strategy } from 'passport';
 import type { UserActor } from '../access/actor.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
+import { rolesOf } from '../users/model/user.js';
 import { UsersService } from '../users/users.service.js';
 
 /** A Passport strategy that passes the request itself to `validate`. */
@@ -45,7 +46,7 @@ export class SessionStrategy extends PassportStrategy(CookieStrategy, 'session-c
       kind: 'user',
       id: user.uuid,
       username: user.username,
-      roles: user.roles,
+      roles: rolesOf(user),
       sessionId: session?.id ?? '',
     };
   }

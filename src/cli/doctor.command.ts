@@ -11,6 +11,7 @@ import {
   importFolderCheck,
   nodeCheck,
 } from './doctor-checks.js';
+import { doctorScimCommand } from './doctor-scim.command.js';
 import { keyRiskChecks } from './key-checks.js';
 import { type Finding, codeOf, fail, ok } from './finding.js';
 import {
@@ -61,6 +62,7 @@ export const doctorCommand = (application: Application) =>
       'check what protects the service instead: transport, secrets, keys, rights of files',
     )
     .option('--json', 'print the findings as JSON')
+    .addCommand(doctorScimCommand())
     .addHelpText('after', '\nExit codes: 0 no check failed, 1 a check failed, 2 wrong usage.')
     .action(async ({ security, json }: DoctorFlags) => {
       const findings: Finding[] = [];

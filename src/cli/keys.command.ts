@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { PROFILES, type Profile } from '../access/profiles.js';
 import type { Scope } from '../access/scopes.js';
 import { ApiKeyInput, UNKNOWN_FIELDS } from '../api-keys/api-key.input.js';
 import { presentApiKey } from '../api-keys/api-key.view.js';
@@ -18,6 +19,7 @@ interface CreateOptions {
   scope?: Scope[];
   network?: string[];
   unknownFields?: (typeof UNKNOWN_FIELDS)[number];
+  profile?: Profile;
 }
 
 export const keysCommand = (application: Application) =>
@@ -53,10 +55,13 @@ const create = (application: Application) =>
         UNKNOWN_FIELDS,
       ),
     )
-    .action(async (name: string, { expires, scope, network, unknownFields }: CreateOptions) => {
+    .addOption(
+      new Option('--profile <profile>', 'the identity provider that uses it for SCIM').choices(PROFILES),
+    )
+    .action(async (name: string, { expires, scope, network, unknownFields, profile }: CreateOptions) => {
       await withApplication(application, async (context) => {
         const ignoresUnknownFields = unknownFields === 'ignore';
-        const wanted = { name, expires, scopes: scope, networks: network, ignoresUnknownFields };
+        const wanted = { name, expires, scopes: scope, networks: network, ignoresUnknownFields, profile };
         const { id, key } = await context.get(ApiKeysService).create(wanted, CLI_CALLER);
         process.stdout.write(`${key}\n`);
         process.stderr.write(`This is key ${id}. It is shown only this once; keep it.\n`);

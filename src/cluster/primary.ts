@@ -4,6 +4,7 @@ import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import { Log } from '../telemetry/log.js';
 import type { Env } from '../config/env.js';
 import type { FirstCredentials } from '../setup/first-start.service.js';
+import { logLife } from '../setup/life-lines.js';
 import { credentials, welcome } from '../setup/welcome.js';
 import { InstanceMetrics } from './instance-metrics.js';
 import { WorkerProcess } from './worker-process.js';
@@ -24,10 +25,10 @@ const SECOND_SIGNAL_MILLIS = 1000;
  * Runs the service as several processes on one port.
  * @param program the file that a worker runs, not a link to it, so that a worker restarted during an upgrade still runs
  * this release.
- * @throws Error with the reason of the first worker that cannot start.
+ * @param version of the service. @throws Error with the reason of the first worker that cannot start.
  */
-export async function runPrimary(env: Env, program: string): Promise<void> {
-  const primary = new Primary(env, program);
+export async function runPrimary(env: Env, program: string, version: string): Promise<void> {
+  const primary = new Primary(env, program, version);
   for (const name of SIGNALS) process.on(name, () => void primary.end());
   await primary.start();
 }
@@ -43,6 +44,7 @@ class Primary {
   constructor(
     private readonly env: Env,
     program: string,
+    private readonly version: string,
   ) {
     this.log = new Log(env);
     new RateLimiterClusterMaster(); // answers the workers' limiters (`auth/rate-limit.ts`)
@@ -67,7 +69,8 @@ class Primary {
         show(first);
         throw error;
       });
-      process.stdout.write(welcome(url, first));
+      logLife(this.log, this.env, this.version, url);
+      process.stderr.write(welcome(url, first)); // standard output has log lines only
       for (const started of [worker, ...others]) void this.replace(started);
     } catch (error) {
       if (!this.ending.signal.aborted) throw error;
@@ -132,5 +135,5 @@ class Primary {
 
 /** Shows credentials that no welcome shows. */
 function show(first: FirstCredentials | undefined): void {
-  if (first) process.stdout.write(`${credentials(first).join('\n')}\n`);
+  if (first) process.stderr.write(`${credentials(first).join('\n')}\n`);
 }

@@ -24,6 +24,51 @@ export const CATALOGUE = {
     title: 'A query parameter or header is unknown or has a bad value',
     remedy: '`detail` names the parameter and the values it takes. Nothing was searched.',
   },
+  invalid_syntax: {
+    status: 400,
+    title: 'The SCIM request is not built as it must be',
+    remedy: '`detail` names the part that is wrong. RFC 7644 shows how each request is built.',
+  },
+  invalid_value: {
+    status: 400,
+    title: 'A value does not suit its SCIM attribute',
+    remedy: '`detail` names the attribute and what it takes. Nothing was changed.',
+  },
+  invalid_filter: {
+    status: 400,
+    title: 'The SCIM filter cannot be read',
+    remedy: '`detail` names the position in the filter and what is wrong there.',
+  },
+  invalid_path: {
+    status: 400,
+    title: 'The SCIM path cannot be read, or names no attribute',
+    remedy: 'Use an attribute of `/scim/v2/Schemas`, one of an extension with the URN of its schema.',
+  },
+  no_target: {
+    status: 400,
+    title: 'The SCIM path leads to no value',
+    remedy: 'Read the resource again: the element that the path names is not in it.',
+  },
+  mutability: {
+    status: 400,
+    title: 'The SCIM attribute cannot be changed so',
+    remedy: 'Leave the attribute out: it is read-only, or must keep a value.',
+  },
+  too_many: {
+    status: 400,
+    title: 'The SCIM filter would look at too many resources',
+    remedy: 'Add a condition on one of the attributes that `detail` names, joined by `and`.',
+  },
+  invalid_cursor: {
+    status: 400,
+    title: 'The SCIM cursor is not one of this list',
+    remedy: 'Begin again with an empty `cursor`; filter and order stay the same from page to page.',
+  },
+  invalid_count: {
+    status: 400,
+    title: 'The SCIM count of a cursor page is not valid',
+    remedy: 'Send an integer as `count`.',
+  },
   unauthenticated: {
     status: 401,
     title: 'Credentials are missing or not valid',
@@ -93,6 +138,11 @@ export const CATALOGUE = {
     status: 409,
     title: 'An authname belongs to another user',
     remedy: '`conflicts` holds the uuid of the other user. A login name of a method belongs to one user.',
+  },
+  display_name_taken: {
+    status: 409,
+    title: 'The name belongs to another group',
+    remedy: '`conflicts` holds the uuid of the other group: update that one, or choose another name.',
   },
   last_webmaster: {
     status: 409,
@@ -170,6 +220,11 @@ export const CATALOGUE = {
     status: 500,
     title: 'Internal error',
     remedy: 'The fault is ours. Report the `request_id`; the log holds the details.',
+  },
+  not_implemented: {
+    status: 501,
+    title: 'SCIM has this, and the service does not',
+    remedy: '`/ServiceProviderConfig` says what the service can do.',
   },
   unavailable: {
     status: 503,

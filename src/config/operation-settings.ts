@@ -49,6 +49,13 @@ export class OperationSettings extends ImportGuardSettings {
   @Max(10)
   SEARCH_TIMEOUT: number = 2;
 
+  /** Users that a SCIM filter without an index for all of its parts may look at; each takes some hundredths of a millisecond. */
+  @Integer()
+  @IsInt()
+  @Min(1000)
+  @Max(100_000)
+  SCIM_SCAN_LIMIT: number = 10_000;
+
   /**
    * Open connections of one worker; one more is closed at once, without an answer. One that sends nothing takes 2 KiB, one that
    * sends half of its headers up to 20 KiB.
@@ -175,4 +182,8 @@ export class OperationSettings extends ImportGuardSettings {
   /** Finished imports are kept for this many days, with their rows; a plan waits as long for a decision. */
   @Count()
   IMPORT_RETENTION_DAYS: number = 90;
+
+  /** Deleted users can be restored for this many days; then they are forgotten. */
+  @Count()
+  SCIM_DELETED_DAYS: number = 30;
 }

@@ -8,7 +8,7 @@ export const MIN_BYTES = 4096;
 const LEVEL = 4;
 /** Media types that shrink. Not `text/event-stream`: a compressor holds events back. */
 const SHRINKS =
-  /^(?:text\/(?:csv|html|css|plain|javascript)|application\/(?:json|javascript)|image\/svg\+xml)\b/;
+  /^(?:text\/(?:csv|html|css|plain|javascript)|application\/(?:json|scim\+json|javascript)|image\/svg\+xml)\b/;
 
 /** What answers to requests with another `Accept-Encoding` may look like must not be taken from a cache for this one. */
 export function varies(response: Response): void {

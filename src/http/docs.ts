@@ -80,19 +80,24 @@ export const FIELD_VALUE = {
     { type: 'string', maxLength: 10_000, nullable: true },
     { type: 'boolean' },
     { type: 'number' },
-    { type: 'array', items: { type: 'string', maxLength: 255 }, maxItems: 32 },
+    // Roles, or the elements of an attribute such as addresses.
+    {
+      type: 'array',
+      items: { oneOf: [{ type: 'string', maxLength: 10_000 }, { type: 'object' }] },
+      maxItems: 1000,
+    },
     { type: 'object' },
   ],
   example: '+44 20 7946 0958',
 };
 
-const RETRY_AFTER = {
+export const RETRY_AFTER = {
   'Retry-After': {
     description: 'Seconds to wait.',
     schema: { type: 'integer', minimum: 1, maximum: 3600 },
   },
 } as const;
-const CHALLENGE = {
+export const CHALLENGE = {
   'WWW-Authenticate': {
     description: 'The header that is required.',
     schema: { type: 'string', maxLength: 255 },
@@ -143,7 +148,7 @@ export const BodyProblems = (...codes: ErrorCode[]) => Problems(...BODY, ...code
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
 /** A route that changes something: with a key it takes effect once, and a repetition gets the first answer. */
-const Repeatable = () =>
+export const Repeatable = () =>
   ApiHeader({
     name: IDEMPOTENCY_KEY,
     required: false,

@@ -11,11 +11,29 @@ import { allowedMethods } from './route-table.js';
 /** This media type alone, with any parameters and weight. */
 const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
 
+/** How errors below some path are written where that is not as problem details. */
+export interface ErrorForm {
+  /** Whether the path is below it. */
+  holds(path: string): boolean;
+  write(
+    error: ProblemError,
+    request: Request,
+  ): { status: number; headers?: Record<string, string>; body: object };
+  readonly type: string;
+}
+
 /** Answers any thrown value as problem details (RFC 9457); a fault of the service is logged with its stack. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
+  private readonly forms: ErrorForm[] = [];
+
   constructor(private readonly log: Log) {}
+
+  /** Errors below a path get another form from now on. */
+  writeAs(form: ErrorForm): void {
+    this.forms.push(form);
+  }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -31,18 +49,34 @@ export class ErrorFilter implements ExceptionFilter {
     // By origin, not by code: an ECONNRESET of a database is another matter. Nobody is left to be answered.
     if (thrown !== undefined && thrown === request.errored) return;
     const error = withMethods(thrown, request);
-    if (error.status >= 500) this.log.fault(request.requestId, error.code, thrown);
+    if (error.status >= 500 && error.code !== 'not_implemented')
+      this.log.fault(request.requestId, error.code, thrown);
     if (response.headersSent) {
       response.destroy(error); // the answer cannot become another one; as it is, no client takes it for whole
       return;
     }
-    const problem = toProblem(error, pathOf(request), request.requestId);
+    const path = pathOf(request);
+    const form = this.forms.find((each) => each.holds(path));
+    if (form) {
+      sendAs(form, error, request, response);
+      return;
+    }
+    const problem = toProblem(error, path, request.requestId);
     response
       .status(error.status)
       .set(error.extras.headers ?? {})
       .set('Content-Type', asksForPlainJson(request) ? 'application/json' : 'application/problem+json')
       .send(withoutSecrets(JSON.stringify(problem)));
   }
+}
+
+function sendAs(form: ErrorForm, error: ProblemError, request: Request, response: Response): void {
+  const { status, headers, body } = form.write(error, request);
+  response
+    .status(status)
+    .set({ ...error.extras.headers, ...headers })
+    .set('Content-Type', asksForPlainJson(request) ? 'application/json' : form.type)
+    .send(withoutSecrets(JSON.stringify(body)));
 }
 
 function replay({ status, headers, body }: SentAnswer, response: Response): void {

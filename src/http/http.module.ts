@@ -13,6 +13,6 @@ import { JsonBody } from './json-body.js';
     ErrorFilter,
     { provide: APP_FILTER, useExisting: ErrorFilter },
   ],
-  exports: [BodyBudget, JsonBody],
+  exports: [BodyBudget, ErrorFilter, JsonBody],
 })
 export class HttpModule {}

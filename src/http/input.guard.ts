@@ -24,6 +24,8 @@ interface Accepted {
   file?: FileRules;
   /** The class of the query parameters; none are accepted when unset. */
   query?: InputClass<object>;
+  /** Query parameters that nobody knows are ignored; the route reads the others itself (SCIM). */
+  anyQuery?: true;
 }
 
 /** For routes without query parameters. */
@@ -55,7 +57,7 @@ export class InputGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const { body, file, query } = this.reflector.get(Accepts, context.getHandler()) ?? {};
+    const { body, file, query, anyQuery } = this.reflector.get(Accepts, context.getHandler()) ?? {};
     if (body) request.body = await this.json.read(request, response, body === true ? {} : body);
     if (file) {
       assertFile(request, file);
@@ -64,7 +66,9 @@ export class InputGuard implements CanActivate {
     for (const name in request.params) {
       if (name.endsWith('_id')) request.params[name] = canonicalUuid(name, String(request.params[name]));
     }
-    if (query || request.url.includes('?')) request.checkedQuery = readQuery(query ?? NoQuery, request.query);
+    if (anyQuery) request.checkedQuery = request.query;
+    else if (query || request.url.includes('?'))
+      request.checkedQuery = readQuery(query ?? NoQuery, request.query);
     return true;
   }
 }

@@ -6,7 +6,8 @@ import { BodyReader } from './body-reader.js';
 import { type BodyRules, JSON_BODY, JSON_DEPTH } from './bounds.js';
 import { hasBody } from './unread-body.js';
 
-const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?$/i;
+/** A media type, with no other character set than UTF-8. */
+const TYPE = /^([a-z+/]+)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
 
 /** Reads JSON objects from bodies. */
 @Injectable()
@@ -23,10 +24,11 @@ export class JsonBody {
     if (!hasBody(request)) {
       throw new ProblemError('malformed_json', 'The request has no body; a JSON object is needed.');
     }
-    if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
+    const [, type = ''] = TYPE.exec(request.headers['content-type'] ?? '') ?? [];
+    if (!rules.types.includes(type.toLowerCase())) {
       throw new ProblemError(
         'unsupported_media_type',
-        'The body must be sent as application/json, in UTF-8.',
+        `The body must be sent as ${rules.types.join(' or ')}, in UTF-8.`,
       );
     }
     return parse(decode(await this.reader.read(request, response, rules)), rules);

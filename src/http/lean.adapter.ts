@@ -132,7 +132,8 @@ export class LeanAdapter extends ExpressAdapter {
     if (status !== undefined) response.statusCode = status;
     const json = JSON.stringify(body);
     const length = Buffer.byteLength(json);
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    if (!response.hasHeader('Content-Type'))
+      response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Content-Length', length);
     if (length >= MIN_BYTES) varies(response);
     return response.end(json);

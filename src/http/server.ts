@@ -105,7 +105,7 @@ export function securityHeaders(https: boolean): Preparation {
   const api = [...withPolicy(OF_AN_ANSWER, OF_PAGES_ALONE), ['Cache-Control', 'no-store'] as const];
   return (request, response) => {
     const path = request.url.slice(0, 5).toLowerCase(); // routes are found in any case
-    const headers = path === '/api/' ? api : path === '/docs' ? docs : pages;
+    const headers = path === '/api/' || path === '/scim' ? api : path === '/docs' ? docs : pages;
     for (const [name, value] of headers) response.setHeader(name, value);
     if (headers === docs) varies(response); // its files may be cached, compressed or not
   };

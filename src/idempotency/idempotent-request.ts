@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import type { Present, RepeatableRequest } from '../access/repeatable.js';
 import { validationFailed } from '../common/errors.js';
+import { sha256 } from '../common/secret.js';
 import { now, secondsFrom } from '../common/time.js';
 import { isUuid } from '../common/uuid.js';
 import type { Sql } from '../database/engine/sql.js';
@@ -30,6 +31,8 @@ export interface RequestIdentity {
 export class IdempotentRequest implements RepeatableRequest {
   private readonly inherited: ReadonlySet<string>;
   private hasOldRow = false;
+  /** Of all content that a request had: a Bulk has a megabyte of it and many parts. */
+  private known: { content: unknown; mac: string } | undefined;
   private present: (result: unknown, tx: Sql) => Promise<unknown> = () => {
     throw new Error('a service passes its caller to a transaction, but its controller does not use `answer`');
   };
@@ -55,6 +58,14 @@ export class IdempotentRequest implements RepeatableRequest {
     if (first) throw new FirstAnswer(first);
     const message = 'was used with another request within 24 hours';
     throw validationFailed([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
+  }
+
+  async part(number: number): Promise<RepeatableRequest> {
+    const { id, key, method, url } = this.request;
+    const identity = { id: sha256(JSON.stringify([id, number])), key, method, url, content: this.mac() };
+    const part = new IdempotentRequest(this.repository, identity, this.response);
+    await part.assertFirst();
+    return part;
   }
 
   async received(content: unknown): Promise<void> {
@@ -114,7 +125,9 @@ export class IdempotentRequest implements RepeatableRequest {
 
   private mac(): string {
     const { key, method, url, content } = this.request;
-    return requestMac(key, [method, url, content]);
+    if (this.known && this.known.content === content) return this.known.mac;
+    this.known = { content, mac: requestMac(key, [method, url, content]) };
+    return this.known.mac;
   }
 
   private ownHeaders(): SentAnswer['headers'] {

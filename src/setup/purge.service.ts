@@ -5,6 +5,7 @@ import { ImportsService } from '../import/imports.service.js';
 import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import { LoginThrottle } from '../sessions/login-throttle.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
+import { DeletedUsers } from '../users/directory/deleted-users.service.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 
 const EVERY_MILLIS = 15 * 60 * 1000;
@@ -20,6 +21,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
     private readonly fuse: KeyFuse,
     private readonly idempotency: IdempotencyService,
     private readonly imports: ImportsService,
+    private readonly deletedUsers: DeletedUsers,
     private readonly audit: AuditService,
     private readonly log: Log,
   ) {}
@@ -42,6 +44,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
     await this.fuse.purge();
     await this.idempotency.purge();
     await this.imports.purge();
+    await this.deletedUsers.purge();
     await this.audit.purge();
   }
 }

@@ -3,16 +3,20 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Env } from '../config/env.js';
 import type { LeanAdapter } from '../http/lean.adapter.js';
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
+import { Log } from '../telemetry/log.js';
+import { logLife } from './life-lines.js';
 import { welcome } from './welcome.js';
 
 /** Creates the application, not yet listening. */
 export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
 
-/** Runs the service as one process and prints the welcome. @throws Error when it cannot start. */
-export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
+/** Runs the service as one process and prints the welcome to standard error. @throws Error when it cannot start. */
+export async function runAlone(env: Env, createApp: CreateApp, version: string): Promise<void> {
   const app = await createApp(env);
   const first = await serve(app, app.listen(env.PORT, env.HOST));
-  process.stdout.write(welcome(await app.getUrl(), first));
+  const url = await app.getUrl();
+  logLife(app.get(Log), env, version, url);
+  process.stderr.write(welcome(url, first)); // standard output has log lines only
 }
 
 /**

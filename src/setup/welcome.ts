@@ -1,6 +1,6 @@
 import type { FirstCredentials } from './first-start.service.js';
 
-/** The text printed after a start: the addresses and, the first time, the credentials. */
+/** The text for people after a start: the addresses and, the first time, the credentials. It is no part of the log. */
 export function welcome(url: string, first: FirstCredentials | undefined): string {
   const api = `${url}/api/0.3`;
   const lines = ['', 'Rollcall is running.', `  API         ${api}`, `  Swagger UI  ${url}/docs`];

@@ -22,7 +22,9 @@ export class LogOutput {
   private waitingBytes = 0;
   private timer: NodeJS.Timeout | undefined;
   private dropped = 0;
-  /** The last line that was written is not whole. */
+  /** What was written last is no end of a line. */
+  private isWithin = false;
+  /** The rest of that line is lost. */
   private torn = false;
 
   constructor(private readonly fd: number) {
@@ -72,13 +74,17 @@ export class LogOutput {
     try {
       if (this.torn) {
         writeSync(this.target(), '\n'); // what follows is a line of its own
-        this.torn = false;
+        this.torn = this.isWithin = false;
       }
-      while (rest.length > 0) rest = rest.subarray(writeSync(this.target(), rest));
+      while (rest.length > 0) {
+        const written = writeSync(this.target(), rest);
+        if (written > 0) this.isWithin = rest[written - 1] !== LINE_END;
+        rest = rest.subarray(written);
+      }
       return rest;
     } catch (error) {
       if (BUSY.includes(errorCode(error))) return rest;
-      this.torn ||= rest.length < bytes.length && bytes[bytes.length - rest.length - 1] !== LINE_END;
+      this.torn = this.isWithin;
       this.drop(rest);
       return 'dropped';
     }

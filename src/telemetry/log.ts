@@ -82,8 +82,17 @@ export class Log implements Observer {
     this.write();
   }
 
+  /** Writes whole lines that a process beside this one has logged. */
+  relay(lines: string): void {
+    for (const line of lines.split(/(?<=\n)/)) this.add(line);
+    this.write();
+  }
+
   private keep(logged: string): void {
-    const line = withoutSecrets(logged);
+    this.add(withoutSecrets(logged));
+  }
+
+  private add(line: string): void {
     if (this.waiting.length + line.length > MAX_WAITING) this.write();
     if (this.waiting === '') {
       setImmediate(() => {

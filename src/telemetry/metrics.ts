@@ -28,6 +28,12 @@ export class Metrics implements Observer {
     help: 'Fields of users that were ignored, because the API key is made so.',
     registers: [this.registry],
   });
+  private readonly deviations = new Counter({
+    name: 'rollcall_scim_deviations_total',
+    help: 'What SCIM clients send otherwise than the RFC has it, by kind and by the profile of the API key.',
+    labelNames: ['kind', 'profile'],
+    registers: [this.registry],
+  });
   private readonly known = new Map<string, Series>();
   private report = () => this.registry.metrics();
 
@@ -55,6 +61,10 @@ export class Metrics implements Observer {
 
   login(result: 'success' | 'failed' | 'throttled'): void {
     this.logins.inc({ result });
+  }
+
+  scimDeviation(kind: string, profile: string): void {
+    this.deviations.inc({ kind, profile });
   }
 
   ignoredFields(count: number): void {

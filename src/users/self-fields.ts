@@ -17,7 +17,7 @@ const SELF_FIELDS = new Set([
   'hide_phone_numbers',
 ]);
 /** Without effect, and not refused. */
-const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access']);
+const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
 const isKept = (field: string): boolean => SELF_FIELDS.has(field) || IGNORED.has(field);
 
 /**

@@ -8,6 +8,8 @@ import type { User } from './model/user.js';
 
 const ID = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' } as const;
 const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;
+/** All roles that there are: no more can be given. */
+const MAX_GROUP_ROLES = 200;
 const HIDEABLE = { description: 'Empty when hidden from the reader.' } as const;
 const Line = (maxLength: number, example: string, schema: ApiPropertyOptions = {}) =>
   ApiProperty({ maxLength, example, ...schema });
@@ -25,6 +27,15 @@ export class UserDto {
     example: ['Organisational user'],
   })
   roles!: readonly string[];
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', maxLength: MAX.role },
+    maxItems: MAX_GROUP_ROLES,
+    readOnly: true,
+    description: "What the user's groups give, beside its own roles.",
+    example: [],
+  })
+  group_roles!: readonly string[];
   @ApiProperty({ enum: STATUSES }) status!: User['status'];
   @Line(MAX.phone, '+44 20 7946 0958', HIDEABLE) phone!: string;
   @Line(MAX.phone, '', HIDEABLE) mobile!: string;
@@ -58,6 +69,15 @@ export class UserDto {
     example: null,
   })
   social_media!: Record<Network, string> | null;
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    readOnly: true,
+    description:
+      'What only an identity provider keeps, such as `displayName`. For Webmasters and API keys only.',
+    example: {},
+  })
+  attributes?: User['attributes'];
   @ApiProperty() hide_email!: boolean;
   @ApiProperty() hide_phone_numbers!: boolean;
   @ApiProperty(TIME) created!: string;
@@ -106,6 +126,7 @@ export function presentUser(user: User, view: View, defaultAvatar: string): User
     email: hidden && user.hide_email ? '' : user.email,
     external_id: user.external_id,
     roles: user.roles,
+    group_roles: user.group_roles,
     status: user.status,
     phone: hidden && user.hide_phone_numbers ? '' : user.phone,
     mobile: hidden && user.hide_phone_numbers ? '' : user.mobile,
@@ -113,7 +134,7 @@ export function presentUser(user: User, view: View, defaultAvatar: string): User
     middle_name: user.middle_name,
     surname: user.surname,
     known_as: user.known_as,
-    ...(view === 'full' && { authname: orNull(user.authname) }),
+    ...(view === 'full' && { authname: orNull(user.authname), attributes: user.attributes }),
     user_avatar: user.user_avatar === '' ? defaultAvatar : user.user_avatar,
     manager_uuid: user.manager_uuid,
     about_me: user.about_me,

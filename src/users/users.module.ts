@@ -7,6 +7,9 @@ import { NewPasswords } from './passwords/new-passwords.service.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import { UserCounts } from './counts/user-counts.service.js';
+import { DeletedUsers } from './directory/deleted-users.service.js';
+import { DeletedUsersController } from './deleted-users.controller.js';
+import { DeletedUsersRepository } from './change/deleted-users.repository.js';
 import { UserCountsRepository } from './counts/user-counts.repository.js';
 import { UserDirectory } from './directory/user-directory.service.js';
 import { UserDirectoryRepository } from './directory/user-directory.repository.js';
@@ -26,7 +29,14 @@ import { UsersService } from './users.service.js';
 
 @Module({
   imports: [AuditModule, SessionsModule, ApiKeysModule],
-  controllers: [UsersController, UserSessionsController, UserHistoryController, AvatarController],
+  // A path of its own comes before `users/:user_id`.
+  controllers: [
+    DeletedUsersController,
+    UsersController,
+    UserSessionsController,
+    UserHistoryController,
+    AvatarController,
+  ],
   providers: [
     UsersService,
     UserSearch,
@@ -45,7 +55,19 @@ import { UsersService } from './users.service.js';
     UserSearchRepository,
     UserDirectoryRepository,
     UserWriteRepository,
+    DeletedUsers,
+    DeletedUsersRepository,
   ],
-  exports: [UsersService, UserWriter, UserDirectory, UserSettings, PasswordService, NewPasswords],
+  exports: [
+    DeletedUsers,
+    UsersService,
+    SearchBudget,
+    UserCounts,
+    UserWriter,
+    UserDirectory,
+    UserSettings,
+    PasswordService,
+    NewPasswords,
+  ],
 })
 export class UsersModule {}

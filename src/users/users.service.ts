@@ -46,6 +46,11 @@ export class UsersService {
     return this.repository.find(uuid, sql);
   }
 
+  /** As `find`; nobody else changes the user until the transaction ends. */
+  async lock(tx: Sql, uuid: string): Promise<User | undefined> {
+    return this.repository.lock(tx, uuid);
+  }
+
   async findCredentials(name: string): Promise<Credentials | undefined> {
     return this.repository.findCredentials(name);
   }
@@ -91,6 +96,7 @@ export class UsersService {
     ifVersions?: readonly number[],
   ): Promise<User> {
     let proven: User | undefined;
+    withoutReadOnly(input.value);
     if (isWebmaster(caller.actor)) await this.assertGood(uuid, input, caller);
     else proven = await this.assertOwn(uuid, input, caller);
     const patch = await this.toPatch(input.value, caller);
@@ -185,7 +191,7 @@ export class UsersService {
   /** Hashing is slow, so it is done before the transaction and not in it. */
   private async toPatch(input: ChangedUserInput, caller: Caller): Promise<UserPatch> {
     const { password, current_password: _, uuid: _uuid, created: _c, updated: _u, ...fields } = input;
-    const { last_access: _l, ...patch } = fields;
+    const { last_access: _l, attributes: _a, group_roles: _g, ...patch } = fields;
     if (password === undefined) return patch;
     const password_hash = password === null ? null : await this.passwords.hash(password, askerOf(caller));
     return { ...patch, password_hash };
@@ -219,6 +225,12 @@ function assertFields(input: ChangedUserInput, errors: readonly FieldError[], cu
 function assertPrivilege({ actor }: Caller, before: User | undefined, after: User): void {
   const refused = privilegeFailure(actor, before, after);
   if (refused) throw toProblem([refused]);
+}
+
+/** What a client sends back as it was read, and nobody writes here. */
+function withoutReadOnly(input: ChangedUserInput): void {
+  delete input.attributes;
+  delete input.group_roles;
 }
 
 function mismatch(sent: unknown, uuid: string): FieldError[] {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { NestExpressApplication } from '@nestjs/platform-express';
 import { readFileSync } from 'node:fs';
 import { makeApiKey } from '../../src/api-keys/api-key-format.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
@@ -7,6 +6,7 @@ import type { Client, Json } from '../support/client.js';
 import { aUser, create } from '../support/factories.js';
 import { NARROW, scopeOf, statusFor } from '../support/route-scopes.js';
 import { PASSWORD, databaseOf, inSeconds, sha256 } from '../support/people.js';
+import { servedRoutes } from '../support/served-routes.js';
 
 /** All kinds of callers, in the order of the columns below. */
 const WHO = ['nobody', 'a bad key', 'a revoked key', 'External user', 'member', 'Webmaster', 'key'] as const;
@@ -32,6 +32,7 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
   ['POST /sessions/login', '', (c) => c.post('/sessions/login', LOGIN), EVERYBODY],
   ['POST /sessions/logout', '', (c) => c.post('/sessions/logout'), [401, 401, 401, 200, 200, 200, 401]],
   ['GET /users/me', '', (c) => c.get('/users/me'), [401, 401, 401, 200, 200, 200, 404]],
+  ['GET /users/deleted', '', (c) => c.get('/users/deleted'), [401, 401, 401, 403, 403, 200, 200]],
   ['GET /users/search', '', (c) => c.get('/users/search'), [401, 401, 401, 403, 200, 200, 200]],
   ['POST /users', '', (c) => c.post('/users', aUser()), [401, 401, 401, 403, 403, 201, 201]],
   [
@@ -54,6 +55,7 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
 const MANAGERS = (status: number) => [401, 401, 401, 403, 403, status, status];
 const NOBODY = '00000000-0000-4000-8000-00000000dead';
 const NO_IMPORT = `/imports/${NOBODY}`;
+const NO_GROUP = `/groups/${NOBODY}`;
 const CSV = { 'content-type': 'text/csv' };
 TABLE.push(
   ['GET /users/export.csv', '', (c) => c.get('/users/export.csv'), MANAGERS(200)],
@@ -85,6 +87,12 @@ TABLE.push(
     (c) => c.post(`${NO_IMPORT}/${word}`),
     MANAGERS(404),
   ]),
+);
+
+TABLE.push(
+  ['GET /groups', '', (c) => c.get('/groups'), MANAGERS(200)],
+  ['GET /groups/{group_id}', '', (c) => c.get(NO_GROUP), MANAGERS(404)],
+  ['PUT /groups/{group_id}', '', (c) => c.put(NO_GROUP, { roles: [] }), MANAGERS(404)],
 );
 
 TABLE.push(
@@ -122,9 +130,9 @@ TABLE.push(
   ],
 );
 
-/** Outside the API, open to everybody. */
-const FOR_PEOPLE =
-  /^\S+ \/(health\/live|health\/ready|metrics|problems\/\{code\}|assets\/default-avatar\.svg|docs\b.*)$/;
+/** Outside the API: open to everybody, or SCIM, which has a table of its own (`scim-access`). */
+const FOR_OTHERS =
+  /^\S+ \/(scim\/v2.*|health\/live|health\/ready|metrics|problems\/\{code\}|assets\/default-avatar\.svg|docs\b.*)$/;
 const CODES = new Map([
   [401, 'unauthenticated'],
   [403, 'forbidden'],
@@ -217,20 +225,7 @@ describe('the table', () => {
   });
 
   test('leaves no route of the service out', () => {
-    const served = servedRoutes(app.app).filter((route) => !FOR_PEOPLE.test(route));
+    const served = servedRoutes(app.app).filter((route) => !FOR_OTHERS.test(route));
     expect(new Set(served)).toEqual(new Set(documented().map((route) => route.replace(' ', ' /api/0.3'))));
   });
 });
-
-/** The routes that the router really has, with the parameters as the OpenAPI file writes them. */
-function servedRoutes(nest: NestExpressApplication): string[] {
-  interface Layer {
-    route?: { path: string; methods: Record<string, boolean> };
-  }
-  const { router } = nest.getHttpAdapter().getInstance() as unknown as { router: { stack: Layer[] } };
-  return router.stack.flatMap(({ route }) =>
-    Object.keys(route?.methods ?? {}).map(
-      (method) => `${method.toUpperCase()} ${(route?.path ?? '').replace(/:(\w+)/g, '{$1}')}`,
-    ),
-  );
-}

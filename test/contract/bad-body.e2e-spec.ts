@@ -3,6 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { TestApp } from '../support/app.js';
 import type { Answer } from '../support/client.js';
 import { create } from '../support/factories.js';
+import { aGroup } from '../support/groups.js';
 import { sendChunked } from '../support/raw.js';
 import { ROUTES } from '../support/routes.js';
 
@@ -10,6 +11,11 @@ const MIB = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
 let app: TestApp;
 let target: { uuid: string; etag: string };
+let group: string;
+
+/** A path with records that there are. */
+const filled = (path: string): string =>
+  path.replace('{user_id}', target.uuid).replace('{group_id}', group).replace('{name}', 'nightly');
 
 const state = async () => {
   const user = await app.key.get(`/users/${target.uuid}`);
@@ -22,6 +28,7 @@ beforeAll(async () => {
   const { uuid } = await create(app.key);
   const { headers } = await app.key.get(`/users/${uuid}`);
   target = { uuid, etag: headers['etag'] ?? '' };
+  group = (await aGroup(app)).uuid;
 });
 afterEach(async () => {
   expect(await state()).toEqual({ count: 2, etag: target.etag });
@@ -108,7 +115,7 @@ const LARGER: [string, string | Uint8Array, Record<string, string>][] = [
 
 describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ method, path }) => {
   const send = (body?: string | Uint8Array, headers: Record<string, string> = {}): Promise<Answer> =>
-    app.key.send(method, path.replace('{user_id}', target.uuid).replace('{name}', 'nightly'), body, headers);
+    app.key.send(method, filled(path), body, headers);
 
   test.each(BODIES)('refuses %s as %s', async (what, usual, body, headers = {}) => {
     const code = (isLogin(path) ? OF_A_LOGIN[what] : undefined) ?? usual;
@@ -123,7 +130,7 @@ describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ metho
   });
 
   test('needs a media type', async () => {
-    const full = `/api/0.3${path.replace('{user_id}', target.uuid)}`;
+    const full = `/api/0.3${filled(path)}`;
     const { status, text } = await sendChunked(app.url, method, full, app.key.headers, ['{}']);
     expect([status, JSON.parse(text)]).toMatchObject([415, { code: 'unsupported_media_type' }]);
   });
@@ -138,7 +145,7 @@ describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ metho
       ['{"a":"', Buffer.from([0xe2, 0x82])],
     ],
   ])('refuses %s', async (_, status, code, chunks) => {
-    const full = `/api/0.3${path.replace('{user_id}', target.uuid)}`;
+    const full = `/api/0.3${filled(path)}`;
     const headers = { ...app.key.headers, ...JSON_TYPE, 'transfer-encoding': 'chunked' };
     const answer = await sendChunked(app.url, method, full, headers, chunks);
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([status, { code }]);

@@ -4,6 +4,7 @@ import { API_KEY, TestApp } from '../support/app.js';
 import { Client, type Answer } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { type FuzzRequest, type Operation, OPERATIONS, requestsOf } from '../support/fuzz-requests.js';
+import { aGroup } from '../support/groups.js';
 import { csv, imported } from '../support/imports.js';
 
 /**
@@ -32,6 +33,7 @@ beforeAll(async () => {
   const file = csv('ExternalId,Username,Email', 'F-1,fuzzed,fuzzed@example.org', 'F-2,x,nowhere');
   const runs = [await imported(app.key, file), await imported(app.key, file, 'dry_run=true')];
   known['import_id'] = runs.map(({ id }) => id as string);
+  known['group_id'] = [(await aGroup(app)).uuid, (await aGroup(app)).uuid];
   known['name'] = ['moodle', 'fuzzed'];
   await app.key.put('/import_profiles/fuzzed', { columns: { Id: 'ExternalId' } });
   const person = await create(app.key, { password: 'a good password' });

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
 import { create } from '../support/factories.js';
+import { aGroup } from '../support/groups.js';
 import { csv, imported } from '../support/imports.js';
 import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/swagger-page.js';
 
@@ -40,6 +41,9 @@ const withPassword = (prefilled: string) =>
   JSON.stringify({ ...(JSON.parse(prefilled) as object), password: ADMIN_PASSWORD });
 const OF_SESSIONS = /^(UsersController_me|SessionsController_logout)$/;
 
+/** Parameters of a path that name no record: their example is one of the few values that there are. */
+const FIXED = ['type', 'urn'];
+
 /** One that has been applied can be undone; one that is planned, everything else. */
 async function anImport({ key }: TestApp, operationId: string): Promise<string> {
   const unique = randomUUID();
@@ -56,6 +60,8 @@ async function idFor(app: TestApp, parameter: string, operationId: string): Prom
     await app.key.put('/import_profiles/example', { columns: { Nr: 'ExternalId' } });
     return 'example';
   }
+  const isGroup = parameter === 'group_id' || operationId.startsWith('ScimGroups');
+  if (isGroup) return (await aGroup(app)).uuid;
   if (parameter === 'session_id') {
     await app.login();
     return (await app.key.get('/sessions?limit=1')).body.Results[0].id;
@@ -92,7 +98,9 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
       await page.execute('SessionsController_login', { body: withPassword });
       await page.fold('SessionsController_login');
     }
-    const ids = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+    const ids = parameters
+      .filter((parameter) => parameter.in === 'path' && !FIXED.includes(parameter.name))
+      .map(({ name }) => name);
     const fill = await Promise.all(ids.map(async (name) => [name, await idFor(app, name, id)] as const));
     const shown = await page.execute(id, {
       ...(example !== undefined && { example }),

@@ -117,6 +117,7 @@ test.each([
   ['missing', 'delete'],
   ['dataset', 'a b'],
   ['dataset', ''],
+  ['dataset', 'scim'],
   ['blank_cells', 'maybe'],
   ['adopt', 'phone'],
   ['dry_run', 'yes'],

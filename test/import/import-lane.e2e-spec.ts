@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { API_KEY } from '../support/app.js';
@@ -16,7 +16,8 @@ const file = (prefix: string, rows = ROWS) =>
     'ExternalId,Username,Email',
     ...Array.from({ length: rows }, (_, i) => `${prefix}${i},${prefix}${i},${prefix}${i}@example.org`),
   );
-const start = () => Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: 'warn' });
+const start = (level = 'warn') =>
+  Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: level });
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
 
 const isAlive = (pid: number): boolean => {
@@ -50,6 +51,22 @@ test('a service without imports has no other process; one with imports has one, 
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 });
 
+test('what the process logs is in the log of the service, up to its last line, and no stream is shared', async () => {
+  const service = await start('info');
+  const client = clientOf(service);
+  const { id } = (await upload(client, file('l', 10))).body;
+  await settled(client, id);
+  const [lane = 0] = childrenOf(service.pid);
+  const streams = [0, 1, 2].map((fd) => readlinkSync(`/proc/${lane}/fd/${fd}`));
+  const own = [0, 1, 2].map((fd) => readlinkSync(`/proc/${service.pid}/fd/${fd}`));
+  expect(streams.filter((stream) => own.includes(stream) && stream !== '/dev/null')).toEqual([]);
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  const lines = service.out.split('\n').slice(0, -1);
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+    expect.objectContaining({ msg: 'import', run: id, state: 'completed' }),
+  );
+});
+
 test('the process is killed while it writes: requests are answered, another one completes the run', async () => {
   const service = await start();
   const client = clientOf(service);
@@ -72,7 +89,7 @@ test('SIGTERM, even to both: the run stops at a checkpoint, exit 0, and goes on 
   process.kill(lane, 'SIGTERM');
   expect(await service.stop()).toEqual({ code: 0, signal: null });
   expect(isAlive(lane)).toBe(false);
-  expect(service.err).toBe('');
+  expect(service.complaints).toBe('');
   const client = clientOf(await start());
   // The lease was given back: nobody waits for its end.
   const run = await settled(client, id);

@@ -189,6 +189,7 @@ test.each([
   'allow_privileged=true',
   'dry_run=true',
   'mode=sideways',
+  'dataset=scim',
   'shoe_size=43',
   'default_roles=Nonesuch',
   'mode=upsert&mode=create_only',

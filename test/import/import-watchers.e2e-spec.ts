@@ -37,6 +37,7 @@ test('so many clients watch, the next one is told to come back, and a place that
     rights: FULL_RIGHTS,
     family: 'any',
     ignoresUnknownFields: false,
+    profile: 'standard',
   } as const;
   const ends: Promise<IteratorResult<ImportRun>>[] = [];
   for (let each = 0; each < MAX_WATCHERS; each++) ends.push(watchers.watch(id, actor, gone.signal).next());

@@ -136,6 +136,7 @@ describe('what is wrong with a profile is said when it is saved', () => {
     ['words that are none', { columns: COLUMNS, values: { Mail: 'x' } }, [['values.Mail', 'invalid_type']]],
     ['a long prefix', { columns: COLUMNS, strip_prefix: '""' }, [['strip_prefix', 'invalid_value']]],
     ['a bad number of lines', { columns: COLUMNS, skip_lines: -1 }, [['skip_lines', 'invalid_value']]],
+    ['the data set of providers', { columns: COLUMNS, dataset: 'scim' }, [['dataset', 'invalid_format']]],
     ['an option of no value', { columns: COLUMNS, missing: 'delete' }, [['missing', 'invalid_value']]],
     [
       'a role that there is not',

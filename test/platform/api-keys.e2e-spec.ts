@@ -62,6 +62,7 @@ test('several keys work side by side, until one is revoked, for good and at once
     { field: 'scopes', new: null },
     { field: 'networks', new: null },
     { field: 'unknown_fields', new: 'refuse' },
+    { field: 'profile', new: 'standard' },
   ]);
 });
 

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { ACTIONS } from '../../src/audit/audit-event.js';
 import { TestApp } from '../support/app.js';
 import type { Client, Json } from '../support/client.js';
+import { aReturner } from '../support/deletion.js';
 import { create } from '../support/factories.js';
+import { aGroupGone } from '../support/groups.js';
 import { csv, imported, settled, upload } from '../support/imports.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/people.js';
 import { ImportsService } from '../../src/import/imports.service.js';
@@ -36,10 +38,7 @@ const events = async (query: string): Promise<Json[]> => {
 const HEADER = 'ExternalId,Username,Email';
 let files = 0;
 /** A file of one new user. */
-const file = () => {
-  const name = `f${++files}`;
-  return csv(HEADER, `${name},${name},${name}@example.org`);
-};
+const file = (name = `f${++files}`) => csv(HEADER, `${name},${name},${name}@example.org`);
 
 type Found = { actor: string; target: string };
 /** What is done, and the actor and target that the event must have. */
@@ -56,6 +55,11 @@ const WAYS: Record<string, () => Promise<Found>> = {
     await key.put(`/users/${uuid}`, { status: 'Active' });
     return { actor: 'key', target: uuid };
   },
+  'user.deleted': () => aReturner(app),
+  'user.restored': () => aReturner(app),
+  'group.created': () => aGroupGone(app),
+  'group.updated': () => aGroupGone(app),
+  'group.deleted': () => aGroupGone(app),
   'users.exported': async () => {
     await key.get('/users/export.csv?all=true');
     return { actor: 'key', target: '' };

@@ -1,18 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { v7 as uuidv7 } from 'uuid';
-import { AuditService } from '../../src/audit/audit.service.js';
-import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import { TestApp } from '../support/app.js';
 import { ENGINE } from '../support/database.js';
-import { csv, imported, settled } from '../support/imports.js';
 import { databaseOf } from '../support/people.js';
-import { HOUR, MINUTE, SealedAudit } from '../support/sealed-audit.js';
+import { FORMS, HOUR, MINUTE, SealedAudit, inForms } from '../support/sealed-audit.js';
 
 /** A change of any column of the tables of the audit is found, and of what SQLite stores where a driver does not read it. */
 let app: TestApp;
 beforeEach(async () => void (app = await TestApp.start()));
 afterEach(() => app.end());
-const { seal, verify, execute, insert, sealedHours } = new SealedAudit(() => app);
+const { seal, verify, execute, insert, sealedHours, isFound } = new SealedAudit(() => app);
 
 const OTHER = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
 const F64 = 'f'.repeat(64);
@@ -51,18 +47,6 @@ const names = (columns: object) => Object.keys(columns);
 /** Texts in SQLite; numbers keep their type there whatever is written, apart from bytes. */
 const texts = (columns: object) =>
   Object.entries(columns).flatMap(([name, value]) => (typeof value === 'string' ? name : []));
-
-/** Good before, found afterwards, and good again when it is undone. */
-async function isFound(change: () => Promise<unknown>): Promise<void> {
-  expect(await verify()).toMatchObject({ fault: null, bad_count: 0 });
-  await change();
-  expect((await verify()).fault).not.toBeNull();
-}
-
-/** What SQLite can store in place of a text without a reader of texts seeing it. */
-const FORMS = ["{} || char(0) || 'x'", 'CAST({} AS BLOB)', '{} || char(0)'];
-const inForms = (columns: readonly string[]) =>
-  columns.flatMap((column) => FORMS.map((form) => [column, form] as const));
 
 test('every column of the tables is in the lists of this test', async () => {
   const database = databaseOf(app);
@@ -156,70 +140,6 @@ describe('seals', () => {
   }
 });
 
-describe('who is behind imports', () => {
-  const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
-  beforeEach(async () => {
-    await insert(Date.now() - 3 * HOUR);
-    await seal(Date.now());
-  });
-  async function decided(): Promise<string> {
-    const run = uuidv7();
-    const audit = app.app.get(AuditService);
-    await app.app.get(TransactionRunner).run(async (tx) => {
-      await audit.startRun(tx, caller, run, []);
-      await audit.approveRun(tx, caller, run);
-    });
-    return run;
-  }
-  const COLUMNS = names(RUNS).flatMap((column) =>
-    ['started', 'approved'].map((part) => [column, part] as const),
-  );
-  test.each(COLUMNS)('another %s of who %s it', async (column, part) => {
-    const run = await decided();
-    const value = RUNS[column as keyof typeof RUNS];
-    await isFound(() =>
-      execute(`UPDATE audit_runs SET ${column} = ? WHERE run_id = ? AND part = ?`, [value, run, part]),
-    );
-  });
-  test.each(['started', 'approved'])('who %s it, taken out', async (part) => {
-    const run = await decided();
-    await isFound(() => execute('DELETE FROM audit_runs WHERE run_id = ? AND part = ?', [run, part]));
-  });
-  test('of an import that nobody started', async () => {
-    await decided();
-    await isFound(() =>
-      execute("INSERT INTO audit_runs VALUES (?, 'approved', 'user', ?)", [uuidv7(), OTHER]),
-    );
-  });
-  test('fits after imports that were planned, applied and reverted', async () => {
-    const file = csv('ExternalId,Username,Email', 'A1,one,one@example.org');
-    const plan = await imported(app.key, file, 'dry_run=true');
-    for (const word of ['apply', 'revert']) {
-      const { status, body } = await app.key.post(`/imports/${plan.id}/${word}`);
-      expect(status).toBe(202);
-      expect((await settled(app.key, body.id as string)).state).toBe('completed');
-    }
-    const rows = await databaseOf(app).query('SELECT part FROM audit_runs ORDER BY part');
-    expect(rows).toEqual([{ part: 'approved' }, { part: 'started' }, { part: 'started' }]);
-    expect(await verify()).toMatchObject({ fault: null, bad: [] });
-    await isFound(() => execute("UPDATE audit_runs SET person_kind = 'user' WHERE part = 'approved'"));
-  });
-  test('of many imports', async () => {
-    const runs: string[] = [];
-    for (let n = 0; n < 250; n++) runs.push(await decided());
-    await isFound(() => execute("UPDATE audit_runs SET person_kind = 'key' WHERE run_id = ?", [runs[220]!]));
-    await execute("UPDATE audit_runs SET person_kind = 'system'");
-    await isFound(() => execute('DELETE FROM audit_runs WHERE run_id = ?', [runs[201]!]));
-  });
-  if (ENGINE === 'sqlite') {
-    test.each(inForms(names(RUNS)))('%s as %s', async (column, form) => {
-      const run = await decided();
-      const value = form.replace('{}', `COALESCE(${column}, 'x')`);
-      await isFound(() => execute(`UPDATE audit_runs SET ${column} = ${value} WHERE run_id = ?`, [run]));
-    });
-  }
-});
-
 describe('entries of late events', () => {
   const END = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
   async function late(): Promise<string> {
@@ -239,6 +159,13 @@ describe('entries of late events', () => {
   test('taken out', async () => {
     await late();
     await isFound(() => execute('DELETE FROM audit_late_events'));
+  });
+  test('taken out with their rows', async () => {
+    const id = await late();
+    await isFound(async () => {
+      await execute('DELETE FROM audit_late_events');
+      await execute('DELETE FROM audit_events WHERE id = ?', [id]);
+    });
   });
   if (ENGINE === 'sqlite') {
     test.each(inForms(texts(LATE)))('%s as %s', async (column, form) => {

@@ -115,9 +115,17 @@ describe('rows of the future', () => {
     await insert(now - 2 * HOUR, 3);
     await seal(now);
     const [id] = await insert(now + ahead);
-    for (const look of [now, now + 70 * MINUTE, now + ahead + HOUR, now + ahead + 2 * HOUR]) {
+    for (const look of [
+      now,
+      now + 70 * MINUTE,
+      now + 140 * MINUTE,
+      now + ahead + 2 * HOUR,
+      now + ahead + 3 * HOUR,
+    ]) {
       await seal(look);
-      expect(badOf(await verify())).toEqual([id]);
+      const verdict = await verify();
+      expect([badOf(verdict), verdict.fault?.seal]).toEqual([[id], undefined]); // the seals fit, and go on
+      expect(Date.parse(`${verdict.newest!.sealed.replace(' ', 'T')}Z`)).toBe(look);
     }
     expect((await verify()).bad[0]?.message).toContain('its time had not come');
     await execute('DELETE FROM audit_events WHERE id = ?', [id!]);

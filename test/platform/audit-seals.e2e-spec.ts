@@ -41,6 +41,16 @@ test('the hours go on from one seal to the next, also those without an event', a
   expect((await verify()).fault).toBeNull();
 });
 
+test('an hour is sealed five minutes after its end, when its transactions have ended', async () => {
+  await execute('DELETE FROM audit_events');
+  const end = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
+  await insert(end - MINUTE, 3);
+  await seal(end + 5 * MINUTE - 1);
+  expect((await verify()).unsealed).toBe(3);
+  await seal(end + 5 * MINUTE);
+  expect(await verify()).toMatchObject({ rows: 3, unsealed: 0, fault: null });
+});
+
 describe('rows that become visible after the seal of their hour', () => {
   /** The end of an hour, and the look at the audit behind it. */
   const END = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
@@ -122,6 +132,17 @@ describe('retention', () => {
     await app.app.get(PurgeService).run();
     expect(await databaseOf(app).query('SELECT id FROM audit_events WHERE id = ?', [old!])).toEqual([]);
     expect(await verify()).toMatchObject({ rows: 5, purged: 1, fault: null });
+  });
+  test('deletes nothing that no seal has announced: the hour in which the days end stays whole', async () => {
+    const begin = Math.floor((Date.now() - 30 * DAY) / HOUR) * HOUR;
+    const ids = await insert(begin + 1, 5);
+    await app.app.get(PurgeService).run();
+    const kept = await databaseOf(app).query<{ id: string }>(
+      'SELECT id FROM audit_events WHERE id <= ? ORDER BY id',
+      [ids[4]!],
+    );
+    expect(kept.map(({ id }) => id)).toEqual(ids);
+    expect(await verify()).toMatchObject({ rows: 5, fault: null });
   });
   test('covers no row that is younger', async () => {
     const [, , third] = await insert(Date.now() - 29 * DAY, 5);

@@ -118,6 +118,7 @@ test('the list shows every key and its state, newest first, as a table and as JS
     scopes: null,
     networks: null,
     unknown_fields: 'refuse',
+    profile: 'standard',
     maker: { kind: 'system', id: null },
   });
   expect(await listed(late.id)).toMatchObject({ state: 'expired', last_used: null });
@@ -139,11 +140,20 @@ test('a key has the requested name and expiry', async () => {
 test('a key may be narrow', async () => {
   const scopes = ['--scope', 'users:read', '--scope', 'imports:write:hr'];
   const networks = ['--network', '127.0.0.0/8', '--network', '::1'];
-  const { key, id } = await make('narrow', ...scopes, ...networks, '--unknown-fields', 'ignore');
+  const { key, id } = await make(
+    'narrow',
+    ...scopes,
+    ...networks,
+    '--unknown-fields',
+    'ignore',
+    '--profile',
+    'okta',
+  );
   expect(await listed(id)).toMatchObject({
     scopes: ['users:read', 'imports:write:hr'],
     networks: ['127.0.0.0/8', '::1/128'],
     unknown_fields: 'ignore',
+    profile: 'okta',
   });
   expect((await search(key)).status).toBe(200);
   expect(problemOf(await app.nobody.get('/audit', { 'x-api-key': key }))).toEqual([

@@ -40,6 +40,7 @@ test('the audit names every bound of a key as it is made', async () => {
     networks: ['10.0.0.0/8'],
     expires: '2999-01-31T00:00:00.000Z',
     unknown_fields: 'ignore',
+    profile: 'entra',
   };
   const changesOf = async ({ id }: Key): Promise<unknown> =>
     JSON.parse((await auditRows(app, id))[0]?.changes ?? '');
@@ -49,6 +50,7 @@ test('the audit names every bound of a key as it is made', async () => {
     { field: 'scopes', new: bounds.scopes },
     { field: 'networks', new: bounds.networks },
     { field: 'unknown_fields', new: 'ignore' },
+    { field: 'profile', new: 'entra' },
   ]);
   expect(await changesOf(await made(app.key, {}))).toEqual([
     { field: 'name', new: 'x' },
@@ -56,6 +58,7 @@ test('the audit names every bound of a key as it is made', async () => {
     { field: 'scopes', new: null },
     { field: 'networks', new: null },
     { field: 'unknown_fields', new: 'refuse' },
+    { field: 'profile', new: 'standard' },
   ]);
 });
 

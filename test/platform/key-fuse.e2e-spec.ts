@@ -161,6 +161,7 @@ const keyActor = (id: string): KeyActor => ({
   rights: FULL_RIGHTS,
   family: id,
   ignoresUnknownFields: false,
+  profile: 'standard',
 });
 
 test('a set of changes counts as many as it blocks', async () => {

@@ -22,11 +22,13 @@ describe('a key as it is made', () => {
       scopes: ['users:read', 'imports:write:hr'],
       networks: ['10.0.0.0/8', '::ffff:192.0.2.1', '2001:DB8::/32'],
       unknown_fields: 'ignore',
+      profile: 'midpoint',
     });
     const limits = {
       scopes: ['users:read', 'imports:write:hr'],
       networks: ['10.0.0.0/8', '192.0.2.1/32', '2001:db8::/32'],
       unknown_fields: 'ignore',
+      profile: 'midpoint',
       expires: null,
       last_address: null,
     };
@@ -35,11 +37,17 @@ describe('a key as it is made', () => {
     expect(Results.find(({ id }: Json) => id === key.id)).toMatchObject(limits);
   });
 
-  test.each([[{}], [{ scopes: null, networks: null, expires: null, unknown_fields: null }]])(
+  test.each([[{}], [{ scopes: null, networks: null, expires: null, unknown_fields: null, profile: null }]])(
     'has the full Webmaster level with %j',
     async (body) => {
       const { key, client } = await made(body);
-      expect(key).toMatchObject({ scopes: null, networks: null, expires: null, unknown_fields: 'refuse' });
+      expect(key).toMatchObject({
+        scopes: null,
+        networks: null,
+        expires: null,
+        unknown_fields: 'refuse',
+        profile: 'standard',
+      });
       expect((await client.post('/api_keys', { name: 'as wide' })).status).toBe(201);
     },
   );
@@ -63,6 +71,8 @@ describe('a key as it is made', () => {
     [{ networks: ['10.0.0.1', '::ffff:10.0.0.1'] }, 'networks', 'invalid_value'],
     [{ unknown_fields: 'drop' }, 'unknown_fields', 'invalid_value'],
     [{ unknown_fields: true }, 'unknown_fields', 'invalid_type'],
+    [{ profile: 'Entra' }, 'profile', 'invalid_value'],
+    [{ profile: [] }, 'profile', 'invalid_type'],
     [{ scope: ['users:read'] }, 'scope', 'unknown_field'],
   ])('is refused with %j', async (body, field, code) => {
     const answer = await app.key.post('/api_keys', { name: 'x', ...body });

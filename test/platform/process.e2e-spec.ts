@@ -1,9 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
-import { Process, newcomer, processDatabase, takenPort } from '../support/process.js';
+import { ENGINE } from '../support/database.js';
+import { Process, ROOT, newcomer, processDatabase, takenPort } from '../support/process.js';
 
 /** The service as a process, and what a first start shows. */
 const database = processDatabase();
@@ -11,23 +13,30 @@ const database = processDatabase();
 const MADE_KEY = /rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}/;
 const PASSWORD = /^ *Password +(\S{16,})$/m;
 const count = (text: string, part: string) => text.split(part).length - 1;
-const secrets = ({ out }: Process) => ({
-  key: MADE_KEY.exec(out)?.[0] ?? '(no key)',
-  password: PASSWORD.exec(out)?.[1] ?? '(no password)',
+const secrets = ({ err }: Process) => ({
+  key: MADE_KEY.exec(err)?.[0] ?? '(no key)',
+  password: PASSWORD.exec(err)?.[1] ?? '(no password)',
 });
 /** Runs the line that begins with `curl`, as pasted into a shell. */
-const runCurl = ({ out }: Process, env: Record<string, string> = {}) => {
-  const line = /^ *(curl .*)$/m.exec(out)?.[1] ?? 'false';
+const runCurl = ({ err }: Process, env: Record<string, string> = {}) => {
+  const line = /^ *(curl .*)$/m.exec(err)?.[1] ?? 'false';
   return execFileSync('/bin/sh', ['-c', `${line} --silent --show-error --fail`], {
     env: { PATH: process.env['PATH'], ...env },
     encoding: 'utf8',
   });
 };
 
+/** Standard output is for programs: log lines, and nothing else. */
+function expectLogLines(out: string): void {
+  const lines = out.split('\n').slice(0, -1);
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) expect(JSON.parse(line)).toEqual(expect.objectContaining({ level: 30 }));
+}
+
 test('the first start prints the addresses and the credentials, and all of them work', async () => {
   const service = await Process.running(newcomer(database));
   expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
-  expect(service.out).toMatch(new RegExp(`^ *Swagger UI +${service.url}/docs$`, 'm'));
+  expect(service.err).toMatch(new RegExp(`^ *Swagger UI +${service.url}/docs$`, 'm'));
   expect((await new Client(service.url).raw('GET', '/docs')).text).toContain('swagger-ui');
 
   const found = JSON.parse(runCurl(service)) as { Count: number; Results: object[] };
@@ -39,10 +48,31 @@ test('the first start prints the addresses and the credentials, and all of them 
   expect((await new Client(service.url, { 'x-api-key': key }).get('/users/search')).status).toBe(200);
 
   await service.stop();
+  expectLogLines(service.out);
   // The key once by itself and once in the curl line; neither secret in the log of the requests above.
   expect([count(service.printed, password), count(service.printed, key)]).toEqual([1, 2]);
   expect(service.out).toContain('"path":"/api/0.3/sessions/login"');
-  expect(service.err).toBe('');
+  expect(service.complaints).toBe('');
+});
+
+test('the log names the start of the service and its end, with the version, the engine and the address', async () => {
+  const service = await Process.running({ ...newcomer(database), BASE_URL: 'https://people.example.org' });
+  await service.stop();
+  const lines = service.out.split('\n').slice(0, -1);
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const started = {
+    version,
+    node: process.version,
+    engine: ENGINE === 'sqlite' ? ENGINE : database.url.split(':')[0],
+    workers: 1,
+    url: service.url,
+  };
+  const life = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(life.filter(({ msg }) => String(msg).startsWith('service '))).toEqual([
+    expect.objectContaining({ msg: 'service started', base_url: 'https://people.example.org', ...started }),
+    expect.objectContaining({ msg: 'service ended', exit: 0 }),
+  ]);
+  expect(life.at(-1)?.['msg']).toBe('service ended');
 });
 
 test('the bundle serves the committed OpenAPI file and all of Swagger UI', async () => {
@@ -66,7 +96,7 @@ test('the second start prints the addresses and no secret, and the first credent
   const found = await new Client(second.url, { 'x-api-key': key }).get('/users/search');
   expect(found.body.Count).toBe(1);
   await second.stop();
-  expect(second.out).toMatch(/^ *Swagger UI +http:\S+\/docs$/m);
+  expect(second.err).toMatch(/^ *Swagger UI +http:\S+\/docs$/m);
   expect(second.printed).not.toMatch(MADE_KEY);
   expect(second.printed).not.toMatch(/password|curl/i);
   expect(second.printed).not.toContain(password);
@@ -80,7 +110,7 @@ test('credentials from the settings are used and never printed', async () => {
   const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
   expect(login.status).toBe(200);
   await service.stop();
-  expect(service.out).toContain('BOOTSTRAP_WEBMASTER_PASSWORD');
+  expect(service.err).toContain('BOOTSTRAP_WEBMASTER_PASSWORD');
   expect(service.printed).not.toContain(API_KEY);
   expect(service.printed).not.toContain(password);
   expect(service.printed).not.toMatch(MADE_KEY);
@@ -116,11 +146,11 @@ test('a port in use stops the start with a message that says so, and no credenti
   expect(refused.err).toMatch(/in use/);
   expect(refused.err).toContain(String(port));
   expect(refused.err).not.toMatch(/^\s+at /m);
-  expect(refused.out).not.toContain('is running');
+  expect(refused.err).not.toContain('is running');
   await release();
 
   const next = await Process.running(newcomer(database));
-  const printed = refused.out + next.out;
+  const printed = refused.err + next.err;
   expect([count(printed, 'Password '), count(printed, 'API key ')]).toEqual([1, 1]);
   const key = MADE_KEY.exec(printed)?.[0] ?? '';
   expect((await new Client(next.url, { 'x-api-key': key }).get('/users/search')).status).toBe(200);

@@ -6,6 +6,8 @@ import { databaseOf } from '../support/people.js';
 import { planOf } from '../support/plans.js';
 import { Recorder, type Statement, formOf } from '../support/recorder.js';
 import * as scenario from '../support/scenario.js';
+import { liveInGroups } from '../support/scenario-groups.js';
+import { liveInScim } from '../support/scenario-scim.js';
 import { importEverything } from '../support/scenario-imports.js';
 import { refreshStatistics, removeDeleted, seedUsers, seededUuid } from '../support/seed.js';
 import { seedHistory } from '../support/seed-history.js';
@@ -47,6 +49,14 @@ const WALKS: [RegExp, string][] = [
   [
     /FROM import_profiles$|FROM import_profiles ORDER BY name$/,
     'all profiles, of which there are at most 200',
+  ],
+  [/^SELECT COUNT\(\*\) AS n FROM user_groups u/, 'an exact number costs its matches'],
+  [/^SELECT COUNT\(\*\) AS n FROM \(SELECT .* AS c JOIN users u/, 'an exact number costs its matches'],
+  [/FROM user_groups u WHERE .*u\.external_id IS /, 'groups without an external id are sorted by uuid'],
+  [/COUNT\(\*\) AS count FROM group_members/, 'an exact number costs its matches: members of one group'],
+  [
+    /^SELECT user_uuid FROM group_members WHERE group_uuid = \? AND user_uuid > \?/,
+    'the members of a group are read by their key, up to 5,000 at a time',
   ],
   [/COUNT\(\*\) AS count FROM sessions/, 'an exact number costs its matches: sessions that live'],
   [/COUNT\(\*\) AS count FROM import_rows/, 'an exact number costs its matches: rows of one import'],
@@ -126,6 +136,8 @@ test('matches at the far end of an order are looked up directly', async () => {
 
 test.each([
   ['users', scenario.liveThrough],
+  ['groups', liveInGroups],
+  ['users of SCIM', liveInScim],
   ['searches that are too broad', scenario.nameTheBroadest],
   ['logins and sessions', scenario.comeAndGo],
   ['keys, audit and metrics', scenario.lookAround],

@@ -72,7 +72,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     );
     expect(statuses).toEqual([201, 201, 201, 201, 201]);
     expect(await service.exit).toEqual({ code: 0, signal: null });
-    expect(service.err).toBe('');
+    expect(service.complaints).toBe('');
     agent.destroy();
 
     const found = await clientOf(await start()).get('/users/search');
@@ -105,13 +105,13 @@ test('SIGTERM while a client watches an import: the stream ends, the import wait
   service.signal('SIGTERM');
   await once(stream, 'end');
   expect(await service.exit).toEqual({ code: 0, signal: null });
-  expect(service.err).toBe('');
+  expect(service.complaints).toBe('');
 });
 
 test('SIGTERM without anything to do: exit 0', async () => {
   const service = await start();
   expect(await service.stop()).toEqual({ code: 0, signal: null });
-  expect(service.err).toBe('');
+  expect(service.complaints).toBe('');
 });
 
 onSqlite('after a clean end the database is one file, which may be copied (SQLite only)', async () => {

@@ -14,7 +14,7 @@ const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 
 /** One Webmaster and one key in the database, printed by one of the instances and accepted by all. */
 async function expectOneFirstStart(instances: readonly Process[], url: string): Promise<void> {
-  const keys = instances.flatMap(({ out }) => [...out.matchAll(KEY)].map(([, key]) => key ?? ''));
+  const keys = instances.flatMap(({ err }) => [...err.matchAll(KEY)].map(([, key]) => key ?? ''));
   expect(keys).toHaveLength(1);
   for (const instance of instances) {
     const found = await new Client(instance.url, { 'x-api-key': keys[0] ?? '' }).get('/users/search');

@@ -63,7 +63,7 @@ test.each([
   expect(run.out + run.err).not.toContain(value);
   expectPlain(run.err);
   // Nothing was created: with a good value, or none, the next start is the first one.
-  expect((await Process.running(newcomer(database))).out).toContain('Password');
+  expect((await Process.running(newcomer(database))).err).toContain('Password');
 });
 
 test.each([
@@ -102,7 +102,7 @@ onMariadb(
     expect(await ended('dist/cli.js migrate', settings)).toMatchObject({ out: 'nothing to migrate\n' });
 
     const service = await Process.running({ ...newcomer(database), ...settings });
-    expect(service.out).toContain('Password');
+    expect(service.err).toContain('Password');
   },
 );
 
@@ -115,5 +115,5 @@ test('the settings in .env apply to both the service and its migrations', async 
   expect(await migrated.exit).toEqual({ code: 0, signal: null });
   expect(migrated.out).toMatch(/^migrated /);
   const service = await Process.running({}, folder);
-  expect(service.out).toContain('Password');
+  expect(service.err).toContain('Password');
 });

@@ -79,7 +79,7 @@ describe('HTTPS of its own', () => {
 
   test('is spoken with the certificate of the settings, and browsers must keep to it (HSTS)', async () => {
     const service = await Process.running(settings);
-    const url = /^ *API +(https:\S+)$/m.exec(service.out)?.[1] ?? '';
+    const url = /^ *API +(https:\S+)$/m.exec(service.err)?.[1] ?? '';
     const ca = readFileSync(settings['TLS_CERT_FILE'] ?? '');
     const [answer] = (await once(get(`${url}/status`, { ca }), 'response')) as [IncomingMessage];
     answer.resume();

@@ -92,7 +92,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     expect([seen.status, seen.headers['connection']]).toEqual([503, 'close']);
     expect(await service.exit).toEqual({ code: 0, signal: null });
     expect(service.answered('/api/0.3/users')).toHaveLength(2);
-    expect(service.err).toBe('');
+    expect(service.complaints).toBe('');
     const next = new Client((await start()).url, { 'x-api-key': API_KEY });
     expect((await next.get('/users/search')).body.Count).toBe(created + 1);
   });
@@ -126,6 +126,6 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     await Promise.all(Array.from({ length: 8 }, load));
     // Their standard output is the primary's: it closes with the last of them.
     expect(await service.exit).toEqual({ code: null, signal: 'SIGKILL' });
-    expect(service.err).toBe('');
+    expect(service.complaints).toBe('');
   });
 });

@@ -43,19 +43,19 @@ async function killOne(service: Process, path: string): Promise<number> {
 onMariadb('two workers (need a server: MariaDB only)', () => {
   test('the first start prints the credentials once, the next one does not; a session is valid in all workers', async () => {
     const service = await start({ BOOTSTRAP_API_KEY: '' });
-    const [, password = ''] = /^ *Password +(\S+)$/m.exec(service.out) ?? [];
+    const [, password = ''] = /^ *Password +(\S+)$/m.exec(service.err) ?? [];
     const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
     const session = new Client(service.url, { cookie: login.cookie, ...ANEW });
     await untilBothAnswer(service, '/api/0.3/users/me', async () => {
       expect((await session.get('/users/me')).status).toBe(200);
     });
     expect(await service.stop()).toEqual({ code: 0, signal: null });
-    expect(service.err).toBe('');
+    expect(service.complaints).toBe('');
     for (const once of ['is running', 'Password ', 'API key ']) {
-      expect([once, count(service.out, once)]).toEqual([once, 1]);
+      expect([once, count(service.err, once)]).toEqual([once, 1]);
     }
     const next = await start({ BOOTSTRAP_API_KEY: '' });
-    expect([count(next.out, 'is running'), count(next.out, 'Password')]).toEqual([1, 0]);
+    expect([count(next.err, 'is running'), count(next.err, 'Password')]).toEqual([1, 0]);
   });
 
   test('the first key is valid from the first answer on', async () => {
@@ -135,6 +135,6 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     expect(found).toBeLessThanOrEqual(kept + lost + 1);
     expect(service.out).toMatch(/"level":40.*"exit":"SIGKILL".*"msg":"worker ended"/);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
-    expect(service.err).toBe('');
+    expect(service.complaints).toBe('');
   });
 });

@@ -17,6 +17,9 @@ export interface Exit {
   signal: string | null;
 }
 
+/** What the service prints for people when it has started, to the empty line at its end. */
+const WELCOME = /\nRollcall is running\.\n(?:.+\n)+(?:\nFirst start\.[^]*?\nTry it:\n.*\n)?\n/;
+
 /** A script of the project in its own process, as run from a shell. */
 export class Process {
   private static readonly all: Process[] = [];
@@ -75,19 +78,24 @@ export class Process {
     return this.stderr;
   }
 
+  /** Standard error without the welcome: what went wrong. */
+  get complaints(): string {
+    return this.stderr.replace(WELCOME, '');
+  }
+
   /** Standard output and standard error. */
   get printed(): string {
     return this.stdout + this.stderr;
   }
 
-  /** The address of the server, from its output. */
+  /** The address of the server, from its welcome. */
   get url(): string {
-    return /^ *API +(http:\/\/127\.0\.0\.1:\d+)\/api\/0\.3$/m.exec(this.stdout)?.[1] ?? '';
+    return /^ *API +(http:\/\/127\.0\.0\.1:\d+)\/api\/0\.3$/m.exec(this.stderr)?.[1] ?? '';
   }
 
   /** @throws Error with all output when the process ends instead. */
   async ready(): Promise<void> {
-    await this.until(this.child.stdout, () => /Swagger UI .*\n([^]*\n)?\n/.test(this.stdout));
+    await this.until(this.child.stderr, () => WELCOME.test(this.stderr));
   }
 
   /** Resolves once the process has written this. @throws Error with all output when it ends instead. */

@@ -12,6 +12,7 @@ import { toFilter } from '../../src/users/search/filter.js';
 import { UserSearchRepository } from '../../src/users/search/user-search.repository.js';
 import type { TestApp } from './app.js';
 import type { Answer, Client } from './client.js';
+import { deleteAndRestore } from './deletion.js';
 import { aUser, create } from './factories.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds } from './people.js';
 import { type Query, nextOf, search } from './search.js';
@@ -111,6 +112,7 @@ export async function liveThrough(app: TestApp): Promise<void> {
   await ok(key.post('/users', aUser(), once), 201);
   await ok(key.put(`/users/${uuid}`, { username: 'a b', surname: 'New', manager_uuid: boss.uuid }));
   await ok(key.put(`/users/${uuid}`, { roles: ['Editor'], authname: { saml: ['x'] }, status: 'Blocked' }));
+  await deleteAndRestore(app, boss.uuid as string, uuid as string);
   await ok(key.get(`/users/${uuid}/history?limit=1`));
   await ok(key.get(`/users/${seededUuid(7)}/history?after=${BUSY_ACTOR}`));
 }

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { type Verdict, SealVerifier } from '../../src/audit/seal-verifier.service.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
@@ -37,6 +38,11 @@ export const rowOf = (millis: number, id = uuidv7({ msecs: millis })) => [
   '',
 ];
 
+/** What SQLite can store in place of a text without a reader of texts seeing it. */
+export const FORMS = ["{} || char(0) || 'x'", 'CAST({} AS BLOB)', '{} || char(0)'];
+export const inForms = (columns: readonly string[]) =>
+  columns.flatMap((column) => FORMS.map((form) => [column, form] as const));
+
 /** The audit of the application that a test has at the moment, with its seals. */
 export class SealedAudit {
   constructor(private readonly app: () => TestApp) {}
@@ -74,5 +80,12 @@ export class SealedAudit {
     for (const hour of [0, 1, 2]) ids.push(await this.insert(begin + hour * HOUR + 1000, 4));
     await this.seal(Date.now());
     return ids;
+  };
+
+  /** Good before a change, found afterwards. */
+  isFound = async (change: () => Promise<unknown>): Promise<void> => {
+    expect(await this.verify()).toMatchObject({ fault: null, bad_count: 0 });
+    await change();
+    expect((await this.verify()).fault).not.toBeNull();
   };
 }

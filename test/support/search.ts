@@ -27,7 +27,7 @@ export async function found(client: Client, query: Query | string): Promise<stri
 
 /** Path of the next page as `Client.get` takes it; undefined on the last page. */
 export function nextOf({ headers }: Answer): string | undefined {
-  const link = /^<\/api\/0\.3(\/users\/search\?[^>]+)>; rel="next"$/.exec(headers['link'] ?? '');
+  const link = /^<\/api\/0\.3(\/[A-Za-z/0-9-]+\?[^>]+)>; rel="next"$/.exec(headers['link'] ?? '');
   if (headers['link'] !== undefined && !link) throw new Error(`odd Link: ${headers['link']}`);
   return link?.[1];
 }

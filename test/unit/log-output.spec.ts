@@ -66,6 +66,27 @@ test('what a closed pipe does not take is lost, and is counted once there is a r
   closeSync(reader);
 });
 
+test.each([1, 2])(
+  'of a line that was cut short %d times the rest is lost, and the next line is its own',
+  async (cuts) => {
+    const output = new LogOutput(writer);
+    output.write(`${'y'.repeat(300_000)}\n`);
+    for (let cut = 1; cut < cuts; cut++) {
+      readAll();
+      await new Promise((resolve) => setTimeout(resolve, 60)); // its own pause before it tries again
+    }
+    closeSync(reader);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    reader = openSync(join(folder, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK);
+    const begun = readAll();
+    expect(output.write(LINE)).toBe(1);
+    const [torn, ...lines] = (begun + readAll()).split('\n');
+    expect(torn).toMatch(/^y+$/);
+    expect(lines).toEqual([LINE.trim(), '']);
+    closeSync(reader);
+  },
+);
+
 test('a full disk takes nothing, and nothing is thrown', () => {
   const full = openSync('/dev/full', 'w');
   const output = new LogOutput(full);

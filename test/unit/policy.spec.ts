@@ -17,6 +17,7 @@ const KEY: Actor = {
   rights: FULL_RIGHTS,
   family: '00000000-0000-4000-8000-000000000002',
   ignoresUnknownFields: false,
+  profile: 'standard',
 };
 const SYSTEM: Actor = { kind: 'system', id: null };
 
@@ -51,6 +52,7 @@ test.each<[Permission, boolean, boolean, boolean]>([
   ['session.logout', true, true, true],
   ['users.read', false, true, true],
   ['users.search', false, true, true],
+  ['users.deleted', false, false, true],
   ['users.create', false, false, true],
   ['users.update', false, false, true],
 ])('%s: External user %s, member %s, Webmaster and key %s', (permission, external, member, webmaster) => {

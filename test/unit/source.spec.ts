@@ -33,14 +33,16 @@ test('the only other programs that run are those of the service itself and NOTIF
   expect(filesWith(/\bshell:/)).toEqual([]);
 });
 
-/** A command of an operator that talks to a service at `--url`. */
+/** Commands of an operator that talk to a service at `--url`. */
 const REMOTE = 'cli/imports-remote.ts';
+const REPLAY = 'cli/replays/replay-run.ts';
 
 test('nothing but the database, NOTIFY_URL and the service of --url is connected to', () => {
   const connects = filesWith(/\bfetch\(|node:dgram|node:http2|from '(undici|axios|got)'/);
-  expect(connects).toEqual([REMOTE, ALERTS]);
+  expect(connects).toEqual([REMOTE, REPLAY, ALERTS]);
   // The service itself never does that.
   expect(filesWith(/imports-remote\.js'/)).toEqual(['cli/imports.command.ts']);
+  expect(filesWith(/replay-run\.js'/)).toEqual(['cli/doctor-scim.command.ts']);
   expect(
     filesWith(/import \{[^}]*\b(request|get|connect|createConnection)\b[^}]*\} from 'node:(https?|net|tls)'/),
   ).toEqual([]);

@@ -30,7 +30,7 @@ const OTHERS: [string, Json][] = [
   ['manager_uuid', '00000000-0000-4000-8000-000000000000'],
 ];
 const FULL = { firstname: 'Kimberley', middle_name: 'A', surname: 'Doe' };
-const READ_ONLY = ['uuid', 'created', 'updated', 'last_access'];
+const READ_ONLY = ['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles'];
 
 let app: TestApp;
 const people: Record<string, Person> = {};

@@ -2,6 +2,7 @@ import { type BirpcReturn, createBirpc } from 'birpc';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
+import { relayOutput } from './lane-output.js';
 
 /** How long a lane stays without work. */
 const IDLE_MILLIS = 60_000;
@@ -43,9 +44,13 @@ export interface LaneProgram {
   niceness?: number;
 }
 
-/** What a lane may call in the service, and what is called with its exit code or signal when it has ended. */
+/**
+ * What a lane may call in the service, what takes the lines that it prints (without it: nobody), and what is called with its
+ * exit code or signal when it has ended.
+ */
 export interface LaneLink<Answers> {
   answers: Answers;
+  printed?: (lines: string) => void;
   ended?: (how: string) => void;
 }
 
@@ -127,21 +132,23 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
   private start(): Running<Calls, Answers> {
     const { program, args = [], flags = [], niceness = 0 } = this.program;
     const env = { ...process.env, MALLOC_ARENA_MAX: ONE_ARENA };
+    const link = this.link();
     const child = fork(program, args, {
       serialization: 'advanced',
       env,
       execArgv: [...ownFlags(), ...flags],
+      stdio: ['ignore', link.printed ? 'pipe' : 'ignore', 'pipe', 'ipc'],
     });
+    const printed = relayOutput(child, (lines) => link.printed?.(lines));
     if (child.pid !== undefined) setPriority(child.pid, niceness);
     // A message to a process that has ended fails; `ended` reports the end.
     child.on('error', () => undefined);
-    const link = this.link();
     const calls = createBirpc<Calls, Answers>(link.answers, {
       post: (message: object) => void child.send(message, () => undefined),
       on: (listener) => void child.on('message', listener),
       timeout: -1,
     });
-    const running = { child, calls, ended: this.endOf(child, calls, link), unanswered: 0 };
+    const running = { child, calls, ended: this.endOf(child, printed, calls, link), unanswered: 0 };
     child.on('message', () => (running.unanswered = 0));
     child.unref(); // it ends with this process, and does not keep it alive
     child.channel?.unref();
@@ -150,11 +157,13 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
 
   private async endOf(
     child: ChildProcess,
+    printed: Promise<void>,
     calls: BirpcReturn<Calls, Answers>,
     { ended }: LaneLink<Answers>,
   ): Promise<string> {
     const [code, signal] = (await once(child, 'exit')) as (number | string | null)[];
     const how = String(signal ?? code);
+    await printed;
     const wasSilent = (this.running?.unanswered ?? 0) > MOST_UNANSWERED;
     this.running = undefined;
     calls.$close(new LaneEnded(how, wasSilent));

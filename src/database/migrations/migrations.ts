@@ -16,6 +16,8 @@ import { ImportProfiles1764820000000 } from './1764820000000-import-profiles.js'
 import { LeaversAndParts1764830000000 } from './1764830000000-leavers-and-parts.js';
 import { ImportReport1764840000000 } from './1764840000000-import-report.js';
 import { ImportAlerts1764850000000 } from './1764850000000-import-alerts.js';
+import { Scim1764900000000 } from './1764900000000-scim.js';
+import { KeyProfiles1764910000000 } from './1764910000000-key-profiles.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -37,4 +39,6 @@ export const MIGRATIONS = [
   LeaversAndParts1764830000000,
   ImportReport1764840000000,
   ImportAlerts1764850000000,
+  Scim1764900000000,
+  KeyProfiles1764910000000,
 ];

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
+import { Pace } from '../../database/engine/pace.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { WriteTurns } from '../../database/engine/write-turns.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
@@ -14,7 +15,6 @@ import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/i
 import { RunProgress } from '../runs/run-progress.js';
 import { type StagedRow, failedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
-import { Pace } from './pace.js';
 
 /** Rows that are prepared in one turn of the event loop, in which answers of the database wait. */
 const ROWS_AT_ONCE = 50;

@@ -73,10 +73,13 @@ export class ImportLane {
         this.events.notify(id);
       },
     };
+    const printed = (lines: string): void => {
+      this.log.relay(lines);
+    };
     const ended = (how: string): void => {
       turns.leave();
       if (how !== '0' && !this.stopping) this.log.warning('import process ended', { exit: how });
     };
-    return { answers, ended };
+    return { answers, printed, ended };
   }
 }

@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Changes, NO_CHANGES } from '../../common/changes.js';
-import { fromJson } from '../../common/json.js';
-import { WEBMASTER } from '../../access/roles.js';
 import { type Managed, UserDirectory } from '../../users/directory/user-directory.service.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { type StagedRow, stagedRow } from '../runs/import-row.js';
@@ -44,8 +42,7 @@ export class MissingUsers {
 
 function isMissing(user: Managed, { externalIds, failedNames }: PlanBuilder): boolean {
   if (user.status !== 'Active' || externalIds.lineOf(user.external_id) !== 0) return false;
-  if (failedNames.has(user)) return false;
-  return !fromJson(user.roles).includes(WEBMASTER);
+  return !failedNames.has(user) && !user.isWebmaster;
 }
 
 /** A blocked user is let go, so that another data set may take it up; the mark tells that it may return. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { WEBMASTER } from '../../access/roles.js';
 import { type UserScope, isInScope } from '../../users/directory/user-scope.js';
+import { isWebmasterUser } from '../../users/input/user-rules.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
 import { ChangeSet } from './change-set.js';
@@ -70,7 +70,7 @@ export class PlanTally {
   /** The user of the first row with an ExternalId, whatever the outcome of the row. */
   countInScope(user: User, scope: UserScope, line: number): void {
     if (isInScope(scope, user)) {
-      if (user.status === 'Active' && !user.roles.includes(WEBMASTER)) this.inScope++;
+      if (user.status === 'Active' && !isWebmasterUser(user)) this.inScope++;
     } else if (user.managed_by !== null && user.managed_by !== scope.dataset) {
       this.foreign++;
       const { external_id: externalId, managed_by: old } = user;

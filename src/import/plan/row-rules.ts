@@ -1,5 +1,4 @@
 import type { Actor } from '../../access/actor.js';
-import { WEBMASTER } from '../../access/roles.js';
 import { Changes, type FieldChange } from '../../common/changes.js';
 import type { FieldError } from '../../common/errors.js';
 import { unescapeFormula } from '../../common/csv.js';
@@ -12,7 +11,14 @@ import { differences, fieldsSet } from '../../users/model/user.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { UserScope } from '../../users/directory/user-scope.js';
 import type { User } from '../../users/model/user.js';
-import { type RuleSettings, type UserPatch, judged, newUser, settle } from '../../users/input/user-rules.js';
+import {
+  type RuleSettings,
+  type UserPatch,
+  isWebmasterUser,
+  judged,
+  newUser,
+  settle,
+} from '../../users/input/user-rules.js';
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
@@ -175,8 +181,8 @@ function toRowError({ field, code, message }: FieldError, file: FileRow): RowErr
 }
 
 function forbidden(before: User | undefined, after: User, context: RowContext): RowError | undefined {
-  const was = before?.roles.includes(WEBMASTER) ?? false;
-  const is = after.roles.includes(WEBMASTER);
+  const was = before !== undefined && isWebmasterUser(before);
+  const is = isWebmasterUser(after);
   const changed = before && (before.status !== after.status || !sameRoles(before, after));
   if (!context.options.allow_privileged && ((is && !was) || (was && changed))) {
     const field = before && before.status !== after.status && was ? 'status' : 'roles';

@@ -10,6 +10,7 @@ import {
   type QuerySchema,
 } from '../../input/query-rules.js';
 import { Normalise, Rule } from '../../input/rules.js';
+import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;
 export const MISSING = ['keep', 'report', 'block'] as const;
@@ -64,12 +65,20 @@ const RolesParam = (schema: QuerySchema) => {
   );
 };
 
-/** The name of a data set. */
+/** The name of a data set, or of a part of one. */
 export const DatasetParam = (schema: QuerySchema = {}) =>
   PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ -', {
     maxLength: 64,
     ...schema,
   });
+
+/** The name of a data set that an import may have: not that of the users of identity providers. */
+const OwnDatasetParam = (schema: QuerySchema) =>
+  PatternParam(
+    new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`),
+    `must be 1 to 64 of A-Z a-z 0-9 . _ -, and not ${MANAGED_BY_SCIM}`,
+    { maxLength: 64, ...schema },
+  );
 
 /** Options of an import (interface §6): the same for upload, command line and schedule, with their defaults. */
 export class ImportOptions {
@@ -92,7 +101,11 @@ export class ImportOptions {
   })
   returning: (typeof RETURNING)[number] = 'reactivate';
 
-  @DatasetParam({ default: 'default', description: 'Name of the source: 1 to 64 of A-Z a-z 0-9 . _ -' })
+  @OwnDatasetParam({
+    default: 'default',
+    description:
+      'Name of the source: 1 to 64 of A-Z a-z 0-9 . _ -, and not scim, which names identity providers.',
+  })
   dataset: string = 'default';
 
   @DatasetParam({

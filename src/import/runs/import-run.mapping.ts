@@ -1,4 +1,5 @@
 import type { Actor } from '../../access/actor.js';
+import { DEFAULT_PROFILE } from '../../access/profiles.js';
 import { NO_RIGHTS } from '../../access/scopes.js';
 import { fromJson, toJson } from '../../common/json.js';
 import type { ImportRun, RunChange } from './import-run.js';
@@ -46,7 +47,15 @@ export function toRun(row: ImportRunEntity): ImportRun {
 /** Without the rights and roles that the actor has, which are looked up when they are needed. */
 export function toActor(kind: string, id: string | null): Actor {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
-  if (kind === 'key') return { kind, id, rights: NO_RIGHTS, family: id, ignoresUnknownFields: false };
+  if (kind === 'key')
+    return {
+      kind,
+      id,
+      rights: NO_RIGHTS,
+      family: id,
+      ignoresUnknownFields: false,
+      profile: DEFAULT_PROFILE,
+    };
   return { kind: 'user', id, username: '', roles: [], sessionId: '' };
 }
 

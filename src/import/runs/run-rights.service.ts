@@ -3,6 +3,7 @@ import type { Actor } from '../../access/actor.js';
 import { may } from '../../access/policy.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import type { Sql } from '../../database/engine/sql.js';
+import { rolesOf } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
 import type { Reason } from './import-run.js';
 
@@ -49,7 +50,9 @@ export class RunRights {
     if (actor.kind === 'key') return this.keys.actorOf(actor.id, sql);
     if (actor.kind !== 'user') return actor;
     const user = await this.users.find(actor.id, sql);
-    return user?.status === 'Active' ? { ...actor, username: user.username, roles: user.roles } : undefined;
+    return user?.status === 'Active'
+      ? { ...actor, username: user.username, roles: rolesOf(user) }
+      : undefined;
   }
 }
 

@@ -6,26 +6,32 @@ import type { Failure } from './failure.js';
 import type { PreparedUser } from './prepared-user.js';
 
 export interface UserChange {
-  kind: 'create' | 'update';
+  /** `delete` moves the user to `deleted_users`, `restore` takes it back from there; both have an empty patch. */
+  kind: 'create' | 'update' | 'delete' | 'restore';
   /** Of the user to change, or that the new user gets. At most one change a user in a set. */
   uuid: string;
   patch: UserPatch;
   /** The versions that the client may have read (`If-Match`); with any other one the change is refused. */
   ifVersions?: readonly number[];
+  /** An identity provider changes the user: of Webmasters it may change less than they are protected in (`privilege.ts`). */
+  byProvider?: boolean;
   /** Of a new user: what its patch makes, where the caller has prepared it. */
   prepared?: PreparedUser;
 }
 
 /** What became of one change. */
 export type Outcome =
-  | { outcome: 'created' | 'updated' | 'unchanged'; user: User; changes: Changes }
+  /** Of a deleted user: the user as it was. */
+  | { outcome: 'created' | 'updated' | 'unchanged' | 'deleted' | 'restored'; user: User; changes: Changes }
   | { outcome: 'error'; failures: readonly Failure[] };
 
 /** A change with the state before it (none for a new user) and after it, and why it may not be made. */
 export interface JudgedChange {
+  kind: UserChange['kind'];
   before: User | undefined;
+  /** Of a deleted user: as it was. */
   after: User;
-  /** Of a new user. */
+  /** Of a new or restored user. */
   prepared?: PreparedUser | undefined;
   /** None for a change that touches no other user. */
   claim?: Claim | undefined;

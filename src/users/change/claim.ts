@@ -13,6 +13,8 @@ export interface Claim {
   user: string;
   /** The user does not exist yet. */
   creates: boolean;
+  /** The user is gone at the end: nobody has it as a manager. */
+  deletes?: true;
   /** Identifiers that the user has now and gives up. */
   released: readonly Identifier[];
   /** Identifiers that the user does not have yet. */
@@ -20,7 +22,21 @@ export interface Claim {
   /** Where it changes. Of a new user always: other changes of the set may name it as their manager. */
   manager?: { before: string | null; after: string | null };
   /** The user becomes an active Webmaster, or ceases to be one by this field. */
-  webmaster?: 'gained' | 'status' | 'roles';
+  webmaster?: 'gained' | 'status' | 'roles' | 'deleted';
+}
+
+/** What the deletion of a user claims: it gives up all that it has. */
+export function claimOfDeletion(change: number, user: User): Claim {
+  return {
+    change,
+    user: user.uuid,
+    creates: false,
+    deletes: true,
+    released: identifiersOf(user),
+    taken: [],
+    manager: { before: user.manager_uuid, after: null },
+    ...(isActiveWebmaster(user) && { webmaster: 'deleted' }),
+  };
 }
 
 /**

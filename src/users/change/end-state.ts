@@ -1,7 +1,7 @@
 import { ClaimLinks } from './claim-links.js';
 import { type ChangeNumbers, type ClaimStorage, IN_MAPS } from './claim-storage.js';
 import type { Claim } from './claim.js';
-import type { Failure } from './failure.js';
+import { CIRCLE, type Failure, UNKNOWN_MANAGER, lastWebmaster } from './failure.js';
 import { ManagerGraph } from './manager-graph.js';
 import { NameClaims, type Need, type Owner, type Taker } from './name-claims.js';
 
@@ -39,7 +39,9 @@ const NAME = 2;
 export class EndState {
   private readonly names: NameClaims;
   private readonly managers: ManagerGraph;
-  private readonly leaving = new Map<number, 'status' | 'roles'>();
+  private readonly leaving = new Map<number, Leaving>();
+  /** Change → the user that it deletes. */
+  private readonly deletions = new Map<number, string>();
   private readonly joining: number[] = [];
   private readonly links: ClaimLinks;
   private readonly failed: ChangeNumbers;
@@ -56,7 +58,8 @@ export class EndState {
 
   /** @param owners who has the identifiers that the claim takes, by identifier. */
   add(claim: Claim, owners: ReadonlyMap<string, Owner>): void {
-    const { change, manager, webmaster } = claim;
+    const { change, manager, webmaster, deletes } = claim;
+    if (deletes) this.deletions.set(change, claim.user);
     this.names.add(claim, owners);
     if (manager) this.managers.add(claim, manager);
     if (webmaster === 'gained') this.joining.push(change);
@@ -100,7 +103,8 @@ export class EndState {
       if (more) continue;
       const spread = this.links.spread(this.failed);
       for (const change of spread) dependent.add(change);
-      more = spread.length > 0 || this.failConflicts(webmasters, rounds++ < ORDERED_ROUNDS);
+      more =
+        spread.length > 0 || this.failOrphans() || this.failConflicts(webmasters, rounds++ < ORDERED_ROUNDS);
     }
     for (const [change, tag] of this.links.broken(this.failed)) {
       if (tag === MANAGER && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
@@ -131,8 +135,17 @@ export class EndState {
     for (const [change = 0] of alone) this.fail(change, CIRCLE);
     const leaving = this.leavingBeyond(0);
     const isLast = leaving.length > 0 && webmasters + this.countJoining() <= 1;
-    if (isLast) for (const [change, field] of leaving) this.fail(change, { ...LAST_WEBMASTER, field });
+    if (isLast) for (const [change, field] of leaving) this.fail(change, lastWebmaster(field));
     return alone.length > 0 || isLast;
+  }
+
+  /** A manager whose deletion has not failed is nobody at the end. */
+  private failOrphans(): boolean {
+    if (this.deletions.size === 0) return false;
+    const gone = [...this.deletions].flatMap(([change, user]) => (this.failed.has(change) ? [] : user));
+    const orphans = [...this.managers.changesBelow(gone)].filter((change) => !this.failed.has(change));
+    this.failAll(orphans, UNKNOWN_MANAGER);
+    return orphans.length > 0;
   }
 
   /**
@@ -171,13 +184,13 @@ export class EndState {
     const tooMany = this.leavingBeyond(Math.max(0, webmasters + this.countJoining() - 1));
     if (tooMany.length === 0) return [];
     const fail = (): void => {
-      for (const [change, field] of tooMany) this.fail(change, { ...LAST_WEBMASTER, field });
+      for (const [change, field] of tooMany) this.fail(change, lastWebmaster(field));
     };
     return [{ changes: tooMany.map(([change]) => change), fail }];
   }
 
   /** The Webmasters who leave, in the order of the changes, without the first ones. */
-  private leavingBeyond(first: number): [change: number, field: 'status' | 'roles'][] {
+  private leavingBeyond(first: number): [change: number, field: Leaving][] {
     const leaving = [...this.leaving].filter(([change]) => !this.failed.has(change));
     return leaving.sort(([a], [b]) => a - b).slice(first);
   }
@@ -225,13 +238,5 @@ export class EndState {
   }
 }
 
-const UNKNOWN_MANAGER: Failure = {
-  field: 'manager_uuid',
-  code: 'unknown_reference',
-  message: 'must be an existing user',
-};
-const CIRCLE: Failure = { field: 'manager_uuid', code: 'cycle', message: 'may not be below the user' };
-const LAST_WEBMASTER: Omit<Failure, 'field'> = {
-  code: 'last_webmaster',
-  message: 'may not change: this user is the last active Webmaster',
-};
+/** How an active Webmaster ceases to be one. */
+type Leaving = Exclude<Claim['webmaster'], 'gained' | undefined>;

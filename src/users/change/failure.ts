@@ -28,6 +28,12 @@ export const SELF_BLOCK: Failure = {
   message: 'may not be Blocked by the user concerned: nobody may block themselves',
 };
 
+export const SELF_DELETION: Failure = {
+  field: '',
+  code: 'self_block',
+  message: 'Nobody may delete themselves',
+};
+
 export const STALE: Failure = {
   field: '',
   code: 'precondition_failed',
@@ -39,6 +45,30 @@ export const notFound = (uuid: string): Failure => ({
   code: 'not_found',
   message: `There is no user ${uuid}`,
 });
+
+export const notDeleted = (uuid: string): Failure => ({
+  field: '',
+  code: 'not_found',
+  message: `There is no deleted user ${uuid}`,
+});
+
+export const UNKNOWN_MANAGER: Failure = {
+  field: 'manager_uuid',
+  code: 'unknown_reference',
+  message: 'must be an existing user',
+};
+
+export const CIRCLE: Failure = { field: 'manager_uuid', code: 'cycle', message: 'may not be below the user' };
+
+/** @param how the last active Webmaster would cease to be one. */
+export const lastWebmaster = (how: 'status' | 'roles' | 'deleted'): Failure =>
+  how === 'deleted'
+    ? { field: '', code: 'last_webmaster', message: 'The last active Webmaster may not be deleted' }
+    : {
+        field: how,
+        code: 'last_webmaster',
+        message: 'may not change: this user is the last active Webmaster',
+      };
 
 /** The failures of one change as the error of a request (interface §7). */
 export function toProblem(failures: readonly Failure[]): ProblemError {
@@ -61,9 +91,11 @@ const TAKEN: Readonly<Record<string, ErrorCode>> = {
   authname: 'authname_taken',
 };
 
+export const takenCode = (field: string): ErrorCode => TAKEN[field] ?? 'internal';
+
 /** Two changes of a set that take one name, and a user without external id in the way, are conflicts like others to the API. */
 function problemCode({ code, field }: Failure): ErrorCode {
-  if (code === 'duplicate' || code === 'unlinked_conflict') return TAKEN[field] ?? 'internal';
+  if (code === 'duplicate' || code === 'unlinked_conflict') return takenCode(field);
   return isFieldCode(code) ? 'validation_failed' : code;
 }
 

@@ -53,6 +53,14 @@ export class ManagerGraph {
     }
   }
 
+  /** The changes that give their users one of these managers. */
+  *changesBelow(managers: Iterable<string>): Generator<number> {
+    const nodes = new Set(Array.from(managers, (user) => this.users.find(user)));
+    for (let node = 1; node < this.change.length; node++) {
+      if (this.change.at(node) !== 0 && nodes.has(this.manager.at(node))) yield this.change.at(node);
+    }
+  }
+
   /** Changes that fail leave everything as it was. */
   undo(failed: ChangeNumbers): void {
     for (let node = 1; node < this.change.length; node++) {

@@ -1,7 +1,7 @@
 import type { Actor } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import { datasetScope } from '../../access/scopes.js';
-import { WEBMASTER } from '../../access/roles.js';
+import { isWebmasterUser } from '../input/user-rules.js';
 import { type User, differences } from '../model/user.js';
 import type { Failure } from './failure.js';
 
@@ -21,14 +21,37 @@ const foreignDataset = (dataset: string): Failure => ({
  * A key without the scope `webmasters` changes nothing of a user who is a Webmaster before the change or after it: who may
  * change the e-mail address or password of a Webmaster, or take the role away, has that power itself. The one rule for the
  * API and for rows of a file. A key that may import some data sets changes by files no user that another one manages.
- * @param before undefined for a new user.
+ * @param before undefined for a new user. @param after undefined for one that is deleted.
+ * @param byProvider of identity providers, which keep Webmasters up to date too: only changes of what is `GUARDED` are
+ * refused.
  */
-export function privilegeFailure(actor: Actor, before: User | undefined, after: User): Failure | undefined {
+export function privilegeFailure(
+  actor: Actor,
+  before: User | undefined,
+  after: User | undefined,
+  byProvider = false,
+): Failure | undefined {
   const dataset = actor.kind === 'import' ? before?.managed_by : undefined;
-  if (before && dataset && !hasScope(actor, datasetScope(dataset)) && differences(before, after).length > 0)
-    return foreignDataset(dataset);
+  const isForeign = dataset && !hasScope(actor, datasetScope(dataset));
+  if (isForeign && changes(before, after)) return foreignDataset(dataset);
   if (hasScope(actor, 'webmasters')) return undefined;
-  const concerned = [before, after].some((user) => user?.roles.includes(WEBMASTER));
-  const changes = !before || differences(before, after).length > 0;
-  return concerned && changes ? NEEDS_WEBMASTERS : undefined;
+  const concerned = [before, after].some((user) => user && isWebmasterUser(user));
+  return concerned && changes(before, after, byProvider ? GUARDED : undefined) ? NEEDS_WEBMASTERS : undefined;
+}
+
+/** What gives, takes or lends the power of a Webmaster (scim.md, section 3). */
+const GUARDED: readonly string[] = [
+  'roles',
+  'group_roles',
+  'status',
+  'username',
+  'email',
+  'authname',
+  'password',
+];
+
+/** @param fields the only ones that count; all of them where they are not given. */
+function changes(before: User | undefined, after: User | undefined, fields?: readonly string[]): boolean {
+  if (!before || !after) return true;
+  return differences(before, after).some(({ field }) => !fields || fields.includes(field));
 }

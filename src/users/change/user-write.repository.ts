@@ -9,7 +9,12 @@ import {
 } from '../../database/engine/bulk.js';
 import type { Owner } from './name-claims.js';
 import { type Sql, forUpdate } from '../../database/engine/sql.js';
-import { UserIdentifierEntity, UserRoleEntity, UserWordEntity } from '../model/user-lookups.entity.js';
+import {
+  UserIdentifierEntity,
+  UserRoleEntity,
+  UserValueEntity,
+  UserWordEntity,
+} from '../model/user-lookups.entity.js';
 import { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toRow, toUser } from '../model/user.js';
 
@@ -101,6 +106,11 @@ export class UserWriteRepository {
   async moveRoles(tx: Sql, { gone, added }: Difference<UserRoleEntity>): Promise<void> {
     await deleteKeys(tx, UserRoleEntity, ['role', 'user_uuid'], gone);
     await insertRows(tx, UserRoleEntity, inOrder(added, 'role'));
+  }
+
+  async moveValues(tx: Sql, { gone, added }: Difference<UserValueEntity>): Promise<void> {
+    await deleteKeys(tx, UserValueEntity, ['attribute', 'value_key', 'user_uuid'], gone);
+    await insertRows(tx, UserValueEntity, inOrder(added, 'value_key'));
   }
 
   /** @param changed rows of users that had words before: those with another weight are overwritten. */

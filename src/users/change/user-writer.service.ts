@@ -5,13 +5,14 @@ import { Changes } from '../../common/changes.js';
 import { now } from '../../common/time.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { newUser, patched, wholeErrors } from '../input/user-rules.js';
-import { differences } from '../model/user.js';
+import { differences, fieldsGone } from '../model/user.js';
 import type { User } from '../model/user.js';
 import type { JudgedChange, Outcome, UserChange } from './change-set.js';
-import { type Claim, claimOf } from './claim.js';
+import { type Claim, claimOf, claimOfDeletion } from './claim.js';
+import { DeletedUsersRepository } from './deleted-users.repository.js';
 import { EndState } from './end-state.js';
-import { type Failure, SELF_BLOCK, STALE, notFound } from './failure.js';
-import { createdAt, prepareUser } from './prepared-user.js';
+import { type Failure, SELF_BLOCK, SELF_DELETION, STALE, notDeleted, notFound } from './failure.js';
+import { createdAt, prepareUser, rowsOf } from './prepared-user.js';
 import { privilegeFailure } from './privilege.js';
 import { UserCounts } from '../counts/user-counts.service.js';
 import { UserStore } from './user-store.service.js';
@@ -26,10 +27,16 @@ import { UserWriteRepository } from './user-write.repository.js';
 export class UserWriter {
   constructor(
     private readonly repository: UserWriteRepository,
+    private readonly deleted: DeletedUsersRepository,
     private readonly store: UserStore,
     private readonly counts: UserCounts,
     private readonly fuse: KeyFuse,
   ) {}
+
+  /** The users, whom nobody else changes until the transaction ends. */
+  async lock(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
+    return this.repository.lock(tx, uuids);
+  }
 
   /**
    * Runs in the caller's transaction, which may run again after a race: nothing outside of `tx` changes here.
@@ -39,10 +46,31 @@ export class UserWriter {
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<Outcome[]> {
     const time = now();
     const judged = await this.judge(tx, changes, caller, time);
-    const outcomes = judged.map((change) => toOutcome(change, time));
-    await this.fuse.count(tx, caller, deactivated(judged, outcomes), () => this.counts.active(tx));
-    await this.store.save(tx, judged, outcomes, caller);
-    return outcomes;
+    const all = await this.withReports(tx, judged);
+    const outcomes = all.map((change) => toOutcome(change, time));
+    await this.fuse.count(tx, caller, deactivated(all, outcomes), () => this.counts.active(tx));
+    await this.store.save(tx, all, outcomes, caller);
+    return outcomes.slice(0, changes.length);
+  }
+
+  /** The changes, and behind them those of users whose manager they delete: these lose it, whoever they are. */
+  private async withReports(tx: Sql, judged: readonly JudgedChange[]): Promise<readonly JudgedChange[]> {
+    const gone = new Set(judged.flatMap((each) => (isGood(each, 'delete') ? each.after.uuid : [])));
+    if (gone.size === 0) return judged;
+    const reports = await this.deleted.lockReports(tx, [...gone]);
+    const changing = new Set(judged.flatMap((each) => (each.failures.length === 0 ? each.after.uuid : [])));
+    const others = reports.filter(({ uuid }) => !changing.has(uuid));
+    return [
+      ...judged.map((each) =>
+        isGood(each, 'update') ? { ...each, after: withoutManager(each.after, gone) } : each,
+      ),
+      ...others.map((before): JudgedChange => ({
+        kind: 'update',
+        before,
+        after: withoutManager(before, gone),
+        failures: [],
+      })),
+    ];
   }
 
   private async judge(
@@ -54,24 +82,37 @@ export class UserWriter {
     if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length) {
       throw new Error('a set of changes names a user twice');
     }
-    const updates = changes.filter(({ kind }) => kind === 'update').map(({ uuid }) => uuid);
-    const current = await this.repository.lock(tx, updates);
+    const current = await this.current(tx, changes);
     const states = changes.map((change) => ({
       change,
       ...stateOf(change, current.get(change.uuid), caller, time),
     }));
-    const claimed = states.map(({ before, after, prepared, failures }, index) =>
-      failures.length > 0
-        ? undefined
-        : claimOf(index + 1, before, after, { identifiers: prepared?.identifiers }),
-    );
+    const claimed = states.map(({ kind, before, after, prepared, failures }, index) => {
+      if (failures.length > 0) return undefined;
+      if (kind === 'delete') return claimOfDeletion(index + 1, after);
+      return claimOf(index + 1, before, after, { identifiers: prepared?.identifiers });
+    });
     const claims = claimed.filter((claim) => claim !== undefined);
     const failures = claims.length > 0 ? await this.judgeClaims(tx, claims, states, caller) : undefined;
-    return states.map(({ before, after, prepared, failures: own, change }, index): JudgedChange => {
+    return states.map(({ kind, before, after, prepared, failures: own, change }, index): JudgedChange => {
       const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE] : []);
       const all = own.length > 0 ? own : others;
-      return { before, after, prepared, claim: claimed[index], failures: all };
+      return { kind, before, after, prepared, claim: claimed[index], failures: all };
     });
+  }
+
+  /** The users that changes are about, locked: new ones are nobody yet, and restored ones are among the deleted. */
+  private async current(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
+    const of = (...kinds: UserChange['kind'][]): string[] =>
+      changes.filter(({ kind }) => kinds.includes(kind)).map(({ uuid }) => uuid);
+    const users = await this.repository.lock(tx, of('update', 'delete'));
+    const restored = of('restore');
+    if (restored.length === 0) return users;
+    const deleted = await this.deleted.lock(tx, restored);
+    const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
+    const known = await this.repository.lock(tx, [...new Set(managers)]);
+    const returning = [...deleted].map(([uuid, user]) => [uuid, returningUser(user, known)] as const);
+    return new Map([...users, ...returning]);
   }
 
   /** Only changes with claims come here: most changes of one user touch no other. */
@@ -113,21 +154,39 @@ export class UserWriter {
   }
 
   private async managersAbove(tx: Sql, claims: readonly Claim[]): Promise<Map<string, string | null>> {
-    if (!claims.some(({ manager }) => manager?.after)) return new Map();
-    // Two changes that are harmless alone may close a circle together: they take turns.
+    if (!claims.some(({ manager, deletes }) => deletes ?? manager?.after)) return new Map();
+    // Two changes that are harmless alone may close a circle together, or name a manager who is deleted: they take turns.
     await this.repository.takeTurn(tx, 'managers');
     const named = claims.flatMap(({ manager }) => [manager?.after ?? [], manager?.before ?? []].flat());
     return this.repository.managersAbove(tx, [...new Set(named)]);
   }
 }
 
-/** The active users that good changes make inactive: what the fuse of a key counts, whichever way they are made. */
+/** The users that good changes deactivate or delete: what the fuse of a key counts, whichever way they are made. */
 function deactivated(judged: readonly JudgedChange[], outcomes: readonly Outcome[]): string[] {
-  return judged.flatMap(({ before, after }, index) =>
-    before?.status === 'Active' && after.status !== 'Active' && outcomes[index]?.outcome === 'updated'
-      ? before.uuid
-      : [],
-  );
+  return judged.flatMap(({ before, after }, index) => {
+    const outcome = outcomes[index]?.outcome;
+    const isBlocked = before?.status === 'Active' && after.status !== 'Active' && outcome === 'updated';
+    return isBlocked || outcome === 'deleted' ? after.uuid : [];
+  });
+}
+
+const isGood = ({ kind, failures }: JudgedChange, wanted: UserChange['kind']): boolean =>
+  kind === wanted && failures.length === 0;
+
+/** A change that names a manager who is deleted has failed: what is left here was the manager before. */
+const withoutManager = (user: User, gone: ReadonlySet<string>): User =>
+  user.manager_uuid !== null && gone.has(user.manager_uuid) ? { ...user, manager_uuid: null } : user;
+
+/** A deleted user as it comes back: out of its groups, and without a manager who is gone, too. */
+function returningUser(user: User, managers: ReadonlyMap<string, User>): User {
+  const { manager_uuid: manager } = user;
+  return {
+    ...user,
+    group_roles: [],
+    manager_uuid: manager !== null && managers.has(manager) ? manager : null,
+    version: user.version + 1,
+  };
 }
 
 /** What a change makes of its user, with the failures that no other change has a part in. */
@@ -137,13 +196,31 @@ function stateOf(change: UserChange, before: User | undefined, caller: Caller, t
     const prepared = change.prepared ?? prepareUser(uuid, patch);
     const refused = privilegeFailure(caller.actor, undefined, prepared.user);
     const failures = refused ? [refused] : wholeErrors(prepared.user);
-    return { before, after: createdAt(prepared.user, time), prepared, failures };
+    return { kind, before, after: createdAt(prepared.user, time), prepared, failures };
   }
   const after = patched(before ?? newUser(uuid, time), patch);
-  if (!before) return { before, after, failures: [notFound(uuid)] };
-  if (blocksSelf(caller, before, after)) return { before, after, failures: [SELF_BLOCK] };
-  const refused = privilegeFailure(caller.actor, before, after);
-  return { before, after, failures: refused ? [refused] : wholeErrors(after) };
+  if (kind === 'restore') return restored(before, after, caller, time);
+  if (!before) return { kind, before, after, failures: [notFound(uuid)] };
+  if (kind === 'delete') return { kind, before, after: before, failures: deletionFailures(before, caller) };
+  if (blocksSelf(caller, before, after)) return { kind, before, after, failures: [SELF_BLOCK] };
+  const refused = privilegeFailure(caller.actor, before, after, change.byProvider);
+  return { kind, before, after, failures: refused ? [refused] : wholeErrors(after) };
+}
+
+function deletionFailures(before: User, { actor }: Caller): Failure[] {
+  if (isBehind(actor, before.uuid)) return [SELF_DELETION];
+  const refused = privilegeFailure(actor, before, undefined);
+  return refused ? [refused] : [];
+}
+
+/** The user was nobody until now, as a new one. */
+function restored(deleted: User | undefined, nobody: User, { actor }: Caller, time: string): JudgedChange {
+  const kind = 'restore';
+  if (!deleted) return { kind, before: undefined, after: nobody, failures: [notDeleted(nobody.uuid)] };
+  const after = { ...deleted, updated: time };
+  const refused = privilegeFailure(actor, undefined, after);
+  const failures = refused ? [refused] : wholeErrors(after);
+  return { kind, before: undefined, after, prepared: rowsOf(after), failures };
 }
 
 /** Whether a change would block the account that makes it, or that has started or approved the import that makes it. */
@@ -159,8 +236,10 @@ function isStale({ ifVersions }: UserChange, before: User | undefined): boolean 
   return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
 }
 
-function toOutcome({ before, after, prepared, failures }: JudgedChange, time: string): Outcome {
+function toOutcome({ kind, before, after, prepared, failures }: JudgedChange, time: string): Outcome {
   if (failures.length > 0) return { outcome: 'error', failures };
+  if (kind === 'delete') return { outcome: 'deleted', user: after, changes: Changes.of(fieldsGone(after)) };
+  if (prepared && kind === 'restore') return { outcome: 'restored', user: after, changes: prepared.changes };
   if (prepared) return { outcome: 'created', user: after, changes: prepared.changes };
   const changes = Changes.of(differences(before, after));
   if (!before || changes.isEmpty) return { outcome: 'unchanged', user: before ?? after, changes };

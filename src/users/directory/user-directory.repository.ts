@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { JsonText } from '../../common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { selectIn } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, placeholders } from '../../database/engine/sql.js';
+import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
 import type { UserScope } from './user-scope.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
@@ -14,10 +13,15 @@ export interface Managed {
   username_key: string;
   email_key: string;
   status: string;
-  roles: JsonText<readonly string[]>;
+  /** By its own roles or by a group. */
+  isWebmaster: boolean;
   version: number;
   managed_part: string | null;
 }
+
+/** As `rolesOf`: among the user's own roles or those of its groups. */
+const HOLDS_ROLE = "(roles LIKE ? OR COALESCE(group_roles, '') LIKE ?)";
+const NAMES_WEBMASTER = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 
 const COLUMNS = USER_COLUMNS.join(', ');
 
@@ -42,16 +46,34 @@ export class UserDirectoryRepository {
     );
   }
 
+  async operators(sql: Sql): Promise<string[]> {
+    const rows = await sql.query<{ uuid: string }>(
+      `SELECT u.uuid FROM user_roles h JOIN users u ON u.uuid = h.user_uuid
+       WHERE h.role = ? AND u.external_id_key IS NULL`,
+      [WEBMASTER],
+    );
+    return rows.map(({ uuid }) => uuid);
+  }
+
+  /** In the order of uuid, so that two sets seldom deadlock. */
+  async hold(tx: Sql, uuids: readonly string[]): Promise<string[]> {
+    const text = (list: string) =>
+      `SELECT uuid FROM users WHERE uuid IN (${list}) ORDER BY uuid${forUpdate(tx)}`;
+    return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), text)).map(({ uuid }) => uuid);
+  }
+
   /**
    * Users of a data set, whatever their part, behind a uuid. The status is not asked for: it would lead MariaDB to another
    * index, by which each page costs the whole table.
    */
   async managed({ dataset }: UserScope, after: string, limit: number): Promise<Managed[]> {
-    return this.database.query<Managed>(
-      `SELECT uuid, external_id, username_key, email_key, status, roles, version, managed_part FROM users
+    const rows = await this.database.query<Omit<Managed, 'isWebmaster'> & { webmaster: number | boolean }>(
+      `SELECT uuid, external_id, username_key, email_key, status, ${HOLDS_ROLE} AS webmaster, version, managed_part
+       FROM users
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
-      [dataset, after, limit],
+      [...NAMES_WEBMASTER, dataset, after, limit],
     );
+    return rows.map(({ webmaster, ...user }) => ({ ...user, isWebmaster: Boolean(webmaster) }));
   }
 
   /** Of the next users of a data set behind a uuid: how many of the part are active and no Webmasters, and who is the last one. */
@@ -61,9 +83,9 @@ export class UserDirectoryRepository {
     limit: number,
   ): Promise<{ count: number; last: string | null }> {
     const row = await this.database.first<{ count: number | string | null; last: string | null }>(
-      `SELECT SUM(CASE WHEN status = 'Active' AND COALESCE(managed_part, '') = ? AND roles NOT LIKE ? THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
-       FROM (SELECT uuid, status, roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS part`,
-      [part ?? '', `%"${WEBMASTER}"%`, dataset, after, limit],
+      `SELECT SUM(CASE WHEN status = 'Active' AND COALESCE(managed_part, '') = ? AND NOT ${HOLDS_ROLE} THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
+       FROM (SELECT uuid, status, roles, group_roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS part`,
+      [part ?? '', ...NAMES_WEBMASTER, dataset, after, limit],
     );
     return { count: Number(row?.count ?? 0), last: row?.last ?? null };
   }

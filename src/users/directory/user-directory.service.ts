@@ -46,6 +46,16 @@ export class UserDirectory {
     return new Map(users.map((user) => [user.uuid, user]));
   }
 
+  /** Webmasters without external id, of whom some keys learn nothing. */
+  async operators(sql: Sql = this.database): Promise<Set<string>> {
+    return new Set(await this.repository.operators(sql));
+  }
+
+  /** Which of these users there are; nobody changes or deletes them until the transaction ends. */
+  async hold(tx: Sql, uuids: readonly string[]): Promise<string[]> {
+    return this.repository.hold(tx, uuids);
+  }
+
   /** Identifier (`model/keys.ts`) → who has it. */
   async owners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.owners(this.database, identifiers);

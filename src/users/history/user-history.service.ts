@@ -13,6 +13,8 @@ const DONE: Readonly<Record<string, string>> = {
   'user.updated': 'changed the user',
   'user.blocked': 'blocked the user',
   'user.reactivated': 'reactivated the user',
+  'user.deleted': 'deleted the user',
+  'user.restored': 'restored the user',
 };
 
 /** An event of a user with the name of its actor, and a sentence for people. */

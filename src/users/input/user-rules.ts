@@ -1,9 +1,16 @@
 import { WEBMASTER, EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue } from '../../access/roles.js';
 import type { FieldError } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
-import { MOST, NETWORKS, type SocialMedia, hasTopLevelDomain, parsedUrl } from '../model/formats.js';
+import {
+  type Attributes,
+  MOST,
+  NETWORKS,
+  type SocialMedia,
+  hasTopLevelDomain,
+  parsedUrl,
+} from '../model/formats.js';
 import type { UserInput } from './user.input.js';
-import { EMPTY, type User } from '../model/user.js';
+import { EMPTY, type User, rolesOf } from '../model/user.js';
 
 /** The settings that decide about values. */
 export interface RuleSettings {
@@ -19,6 +26,10 @@ export type UserPatch = Omit<UserInput, 'password'> & {
   managed_by?: string | null;
   managed_part?: string | null;
   blocked_by?: string | null;
+  /** The attributes that are named are replaced; one that is null or empty goes. */
+  attributes?: Attributes | null;
+  /** All roles that groups give. */
+  group_roles?: readonly string[] | null;
 };
 
 /**
@@ -68,6 +79,7 @@ export function patched(current: User, patch: UserPatch): User {
   if (patch.authname) next.authname = merged(current.authname, patch.authname);
   if (patch.social_media)
     next.social_media = merged(current.social_media, keptLinks(current.social_media, patch.social_media));
+  if (patch.attributes) next.attributes = mergedAttributes(current.attributes, patch.attributes);
   return next;
 }
 
@@ -77,6 +89,12 @@ function merged<T extends string | string[]>(
   sent: Readonly<Record<string, T>>,
 ): Record<string, T> {
   return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => value.length > 0));
+}
+
+function mergedAttributes(current: Attributes, sent: Attributes): Attributes {
+  const isSet = (value: unknown): boolean =>
+    value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => isSet(value)));
 }
 
 /** The URL that was sent, or the stored one where they differ only in form: that changes nothing. */
@@ -95,8 +113,9 @@ function keptLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
 /** The rules that concern several fields, for the user after a patch. */
 export function wholeErrors(user: User): FieldError[] {
   const errors: FieldError[] = [];
-  const external = user.roles.includes(EXTERNAL_USER);
-  if (external && (user.roles.includes(ORGANISATIONAL_USER) || user.roles.includes(WEBMASTER))) {
+  const roles = rolesOf(user);
+  const external = roles.includes(EXTERNAL_USER);
+  if (external && (roles.includes(ORGANISATIONAL_USER) || roles.includes(WEBMASTER))) {
     const message = `may not hold ${EXTERNAL_USER} together with ${ORGANISATIONAL_USER} or ${WEBMASTER}`;
     errors.push({ field: 'roles', code: 'exclusive_roles', message });
   }
@@ -109,15 +128,20 @@ export function wholeErrors(user: User): FieldError[] {
   return errors;
 }
 
-/** An active Webmaster; the last one may not be blocked or demoted. */
-export function isActiveWebmaster(user: Pick<User, 'status' | 'roles'>): boolean {
-  return user.status === 'Active' && user.roles.includes(WEBMASTER);
+/** A Webmaster by its own roles or by a group. */
+export function isWebmasterUser(user: Pick<User, 'roles' | 'group_roles'>): boolean {
+  return rolesOf(user).includes(WEBMASTER);
+}
+
+/** An active Webmaster; the last one may not be blocked, demoted or deleted. */
+export function isActiveWebmaster(user: Pick<User, 'status' | 'roles' | 'group_roles'>): boolean {
+  return user.status === 'Active' && isWebmasterUser(user);
 }
 
 /** Whether a change must end the user's sessions (interface §2). */
 export function endsSessions(before: User, after: User): boolean {
   const blocked = before.status === 'Active' && after.status === 'Blocked';
-  return blocked || before.roles.includes(WEBMASTER) !== after.roles.includes(WEBMASTER);
+  return blocked || isWebmasterUser(before) !== isWebmasterUser(after);
 }
 
 /** A user before its first change. */

@@ -115,6 +115,7 @@ export class NewUserInput extends UserInput {
   override email!: string;
 }
 
+const READ_ONLY = { readOnly: true, nullable: true, description: 'Ignored.' } as const;
 const READ_ONLY_TIME = { type: String, format: 'date-time', readOnly: true, nullable: true } as const;
 
 /** `PUT /users/{user_id}`: what a GET returned may come back; read-only fields in it are ignored. */
@@ -146,4 +147,17 @@ export class ChangedUserInput extends UserInput {
   @ApiPropertyOptional(READ_ONLY_TIME)
   @Allow()
   last_access?: unknown;
+
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true, ...READ_ONLY })
+  @Allow()
+  attributes?: unknown;
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', maxLength: MAX.role },
+    maxItems: 200,
+    ...READ_ONLY,
+  })
+  @Allow()
+  group_roles?: unknown;
 }

@@ -79,3 +79,9 @@ export type Authname = Record<string, string[]>;
 
 /** Network → URL; a network without a URL is left out. */
 export type SocialMedia = Partial<Record<Network, string>>;
+
+/** What only identity providers keep of a user: attribute → JSON value, never null nor empty. Nothing is computed from it. */
+export type Attributes = Readonly<Record<string, unknown>>;
+
+/** `managed_by` of users that an identity provider manages; no data set of an import has this name. */
+export const MANAGED_BY_SCIM = 'scim';

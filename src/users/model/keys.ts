@@ -9,8 +9,22 @@ const MAX_KEY = 255;
  * folded. Accents count: `José` and `Jose` are two people.
  */
 export function loginKey(text: string): string {
+  return bounded(loginForm(text));
+}
+
+/**
+ * The key by which attributes of identity providers are looked up: as `loginKey`, cut to its column and without what no
+ * column holds. Equal texts have equal keys, a text begins with the key of its beginning, and different texts may share
+ * one: who looks up by it compares the text itself afterwards.
+ */
+export function valueKey(text: string): string {
+  return truncated(loginForm(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
+}
+
+/** The login key before its length is bounded: its parts compare too. */
+export function loginForm(text: string): string {
   const collapsed = normalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
-  return bounded(normalForm(caseFold(collapsed), 'NFKC'));
+  return normalForm(caseFold(collapsed), 'NFKC');
 }
 
 /** The key by which external ids and authnames are equal: NFC and trimmed, case-sensitive. */

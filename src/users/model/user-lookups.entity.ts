@@ -8,7 +8,7 @@ export class UserIdentifierEntity {
   @Column(uuid()) user_uuid!: string;
 }
 
-/** No index by user: the writer knows the rows of the user that it changes (ADR 17). */
+/** The roles of a user, its own and those of its groups. No index by user: the writer knows the rows of the user that it changes (ADR 17). */
 @Entity('user_roles', { withoutRowid: true })
 export class UserRoleEntity {
   @PrimaryColumn(text(64)) role!: string;
@@ -26,6 +26,17 @@ export class UserWordEntity {
   @Column(integer()) weight!: number;
   /** The same without fields that the user hides from other users; 0 when only such a field holds the word. */
   @Column(integer()) public_weight!: number;
+}
+
+/**
+ * Attributes of users by which identity providers look for them (`values.ts`). No index by user, as above: who changes what
+ * `valueRows` makes of a user must write a migration that makes all rows anew.
+ */
+@Entity('user_values', { withoutRowid: true })
+export class UserValueEntity {
+  @PrimaryColumn(ascii(32)) attribute!: string;
+  @PrimaryColumn(text(255)) value_key!: string;
+  @PrimaryColumn(uuid()) user_uuid!: string;
 }
 
 /** What a change has added to a total: `Active`, `Blocked`, `webmasters`. The total is the sum of all rows of a name. */

@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { type JsonText, toJson } from '../../common/json.js';
 import { DEFAULT_ROLES } from '../../access/roles.js';
 import { flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
-import { type Authname, MAX, type SocialMedia, type Status } from './formats.js';
+import { type Attributes, type Authname, MAX, type SocialMedia, type Status } from './formats.js';
 
 /**
  * A user is one row, read with one look-up and no join (ADR 0003). Each column has its empty value here: `user.ts` derives
@@ -55,7 +55,12 @@ export class UserEntity {
   @Column(flag()) hide_email = 0;
   @Column(flag()) hide_phone_numbers = 0;
 
-  /** Data set of the import that manages this user. */
+  /** JSON object: attributes that only identity providers keep; null for none. */
+  @Column({ ...longText(), nullable: true }) attributes: JsonText<Attributes> | null = null;
+  /** JSON array of the roles that groups give, beside the user's own; null for none. */
+  @Column({ ...longText(), nullable: true }) group_roles: JsonText<readonly string[]> | null = null;
+
+  /** Data set of the import that manages this user; `scim` for an identity provider. */
   @Column({ ...text(64), nullable: true }) managed_by: string | null = null;
   /** The part of the data set whose file has listed this user; null where its files have no parts. */
   @Column({ ...text(64), nullable: true }) managed_part: string | null = null;

@@ -1,6 +1,6 @@
 import { Changes, type FieldChange, setName } from '../../common/changes.js';
 import { type JsonText, fromJson, toJson } from '../../common/json.js';
-import type { Authname, SocialMedia } from './formats.js';
+import type { Attributes, Authname, SocialMedia } from './formats.js';
 import { exactKey, loginKey, sortKey } from './keys.js';
 import { UserEntity } from './user.entity.js';
 
@@ -14,6 +14,8 @@ interface Opened {
   roles: readonly string[];
   authname: Readonly<Authname>;
   social_media: Readonly<SocialMedia>;
+  attributes: Attributes;
+  group_roles: readonly string[];
   hide_email: boolean;
   hide_phone_numbers: boolean;
 }
@@ -23,6 +25,10 @@ export interface User extends Omit<UserRow, keyof Opened>, Opened {}
 
 const FIXED = ['uuid', 'created', 'updated', 'last_access', 'version'] as const;
 type Changeable = Exclude<keyof User, (typeof FIXED)[number]>;
+
+// Shared, so that comparing the users without them ends at the first look.
+const NO_ATTRIBUTES: Attributes = Object.freeze({});
+const NO_ROLES: readonly string[] = Object.freeze([]);
 
 const EMPTY_ROW: UserRow = new UserEntity();
 for (const computed of COMPUTED) Reflect.deleteProperty(EMPTY_ROW, computed);
@@ -44,9 +50,16 @@ export function toUser(row: UserRow): User {
     roles: fromJson(row.roles),
     authname: row.authname === null ? {} : fromJson(row.authname),
     social_media: row.social_media === null ? {} : fromJson(row.social_media),
+    attributes: row.attributes === null ? NO_ATTRIBUTES : fromJson(row.attributes),
+    group_roles: row.group_roles === null ? NO_ROLES : fromJson(row.group_roles),
     hide_email: row.hide_email === 1,
     hide_phone_numbers: row.hide_phone_numbers === 1,
   };
+}
+
+/** The user of a row that was kept as JSON; columns that came later are empty. */
+export function storedUser(document: JsonText<UserRow>): User {
+  return toUser({ ...EMPTY_ROW, ...fromJson(document) });
 }
 
 /** The row of a user: its documents as JSON, its key and sort columns computed. */
@@ -61,6 +74,8 @@ export function toRow(user: User): UserEntity {
     surname_sort: sortKey(user.surname),
     authname: document(user.authname),
     social_media: document(user.social_media),
+    attributes: document(user.attributes),
+    group_roles: user.group_roles.length === 0 ? null : toJson(user.group_roles),
     hide_email: Number(user.hide_email),
     hide_phone_numbers: Number(user.hide_phone_numbers),
   };
@@ -70,40 +85,69 @@ function document<T extends object>(value: T): JsonText<T> | null {
   return Object.keys(value).length === 0 ? null : toJson(value);
 }
 
+/**
+ * The roles that a user has: its own, and those that its groups give. Permissions, filters, counts and every rule about roles
+ * go by these; only who writes or shows the own roles looks at `roles`.
+ */
+export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_roles'>): readonly string[] {
+  return group_roles.length === 0 ? roles : [...new Set([...roles, ...group_roles])];
+}
+
 /** The fields that a new user has, for its audit row; for one without a password. */
 export function fieldsSet(user: User): Changes {
   const set: Record<string, unknown> = {};
   for (const [field, name] of SET_NAMES) {
     const value = user[field];
-    if (!same(empty(value), value)) set[name] = value;
+    if (same(empty(value), value)) continue;
+    if (field !== 'attributes') set[name] = value;
+    else for (const [attribute, one] of Object.entries(user.attributes)) set[`${name}.${attribute}`] = one;
   }
   return Changes.ofNew(set);
 }
 
 /** The fields in which two states of a user differ, as an audit row keeps them; from nothing, the fields that are set. */
 export function differences(before: User | undefined, after: User): FieldChange[] {
-  return CHANGEABLE.filter((field) => !same(before?.[field] ?? empty(after[field]), after[field])).map(
-    (field) =>
-      field === 'password_hash'
-        ? { field: 'password' }
-        : { field, old: before?.[field] ?? null, new: after[field] },
+  return CHANGEABLE.filter((field) => !same(before?.[field] ?? empty(after[field]), after[field])).flatMap(
+    (field) => {
+      if (field === 'password_hash') return { field: 'password' };
+      if (field === 'attributes') return differingAttributes(before?.attributes ?? {}, after.attributes);
+      return { field, old: before?.[field] ?? null, new: after[field] };
+    },
   );
 }
 
-/** Field values are scalars, lists and objects of lists; the order of an object's keys says nothing. */
+/** The fields that a user had who is deleted. */
+export function fieldsGone(before: User): FieldChange[] {
+  return differences(undefined, before).map((change) =>
+    'new' in change ? { field: change.field, old: change.new, new: null } : change,
+  );
+}
+
+/** Each attribute on its own, as `attributes.title`. */
+function differingAttributes(before: Attributes, after: Attributes): FieldChange[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((name) => !same(before[name], after[name]))
+    .map((name) => ({ field: `attributes.${name}`, old: before[name] ?? null, new: after[name] ?? null }));
+}
+
+/** The order of an object's keys says nothing, that of a list does. */
 function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   return JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
 }
 
-function ordered(value: object): unknown {
-  if (Array.isArray(value)) return value;
-  return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+function ordered(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(ordered);
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => [name, ordered(member)]);
 }
 
 function empty(value: unknown): unknown {
   if (typeof value === 'string') return '';
   if (typeof value === 'boolean') return false;
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? {} : null;
+  if (Array.isArray(value)) return [];
+  return typeof value === 'object' && value !== null ? {} : null;
 }

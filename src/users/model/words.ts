@@ -1,6 +1,7 @@
 import { fold, truncated } from '../../common/text.js';
 import { localPart } from './formats.js';
 import type { User } from './user.js';
+import { displayNameOf } from './values.js';
 import type { UserWordEntity } from './user-lookups.entity.js';
 
 const MAX_WORD = 255;
@@ -11,6 +12,9 @@ const PUNCTUATION = /[^\p{L}\p{N}]+/u;
 const NAME = 4;
 const LOGIN = 2;
 const ID = 1;
+
+/** Attributes come as they were sent: no column holds what is left out here. */
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', ' ');
 
 /** The words of a search term or of a field: folded, split at white space, without punctuation at their ends. */
 export function wordsIn(text: string): string[] {
@@ -25,8 +29,8 @@ function wordsAndParts(text: string): string[] {
   return wordsIn(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
 }
 
-/** The fields that words are made of. */
-export const WORDED = [
+/** The fields that words are made of, beside the name to display. */
+const WORDED = [
   'firstname',
   'middle_name',
   'surname',
@@ -37,8 +41,21 @@ export const WORDED = [
   'external_id',
 ] as const satisfies (keyof User)[];
 
-/** The rows by which a user is found, one a word. A word in a hidden e-mail has no public weight. */
-export function wordRows(user: Pick<User, 'uuid' | (typeof WORDED)[number]>): UserWordEntity[] {
+/** Whether two states of a user have the same words. */
+export function hasSameWords(before: User, after: User): boolean {
+  return (
+    WORDED.every((field) => before[field] === after[field]) &&
+    displayNameOf(before.attributes) === displayNameOf(after.attributes)
+  );
+}
+
+/**
+ * The rows by which a user is found, one a word. A word has no public weight in an e-mail that is hidden, nor in the name to
+ * display: other users see no attributes.
+ */
+export function wordRows(
+  user: Pick<User, 'uuid' | 'attributes' | (typeof WORDED)[number]>,
+): UserWordEntity[] {
   const rows = new Map<string, UserWordEntity>();
   const add = (words: string[], weight: number, hidden = false): void => {
     for (const word of words) {
@@ -53,5 +70,7 @@ export function wordRows(user: Pick<User, 'uuid' | (typeof WORDED)[number]>): Us
   add(wordsAndParts(user.username), LOGIN);
   add([...wordsIn(user.email), ...wordsIn(localPart(user.email))], LOGIN, user.hide_email);
   add(wordsIn(user.external_id), ID);
+  const displayName = displayNameOf(user.attributes);
+  if (displayName !== '') add(wordsAndParts(storable(displayName)), NAME, true);
   return [...rows.values()];
 }

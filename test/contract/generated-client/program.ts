@@ -44,7 +44,7 @@ export const mistakes = [
   // @ts-expect-error a value outside the enum
   () => client.GET('/api/0.3/users/search', { params: { query: { sort: 'age' } } }),
   // @ts-expect-error a path that does not exist
-  () => client.GET('/api/0.3/groups'),
+  () => client.GET('/api/0.3/people'),
   // @ts-expect-error a field that no answer has
   () => user.password_hash,
 ];

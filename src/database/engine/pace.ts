@@ -1,6 +1,6 @@
-import type { Dialect } from '../../database/engine/sql.js';
+import type { Dialect } from './sql.js';
 
-/** What a transaction of an import aims at. */
+/** What a transaction of an import, or of a Bulk of SCIM, aims at. */
 interface Aim {
   /** Milliseconds while others write, and while nobody does. */
   beside: number;

@@ -1,0 +1,200 @@
+import {
+  ENTERPRISE,
+  GROUP,
+  NONE_FOUND,
+  type Step,
+  type Template,
+  USER,
+  oneFound,
+  patchOf,
+} from './replay.js';
+
+const MAIL = '{name}@example.org';
+const user = '/Users/{user}';
+const group = '/Groups/{group}';
+const find = (filter: string, answer: Template, what: string): Step => ({
+  what,
+  method: 'GET',
+  path: `/Users?filter=${filter}`,
+  status: 200,
+  answer,
+});
+/** A PATCH as Entra sends it, which is answered without a body; what it did shows when the user is read. */
+const patch = (what: string, operations: Template[], after: Template, path = user): Step => ({
+  what,
+  method: 'PATCH',
+  path,
+  body: patchOf(...operations),
+  status: 204,
+  after,
+});
+const members = (what: string, operation: Template, after: Template): Step =>
+  patch(what, [operation], { members: after }, group);
+
+/** What Microsoft Entra ID sends: capital operations, booleans as text, elements by filter, members by `$ref` and value. */
+export const ENTRA: readonly Step[] = [
+  find('userName eq "{name}.nobody"', NONE_FOUND, 'Test connection: a user that does not exist'),
+  find('externalId eq "{name}"', NONE_FOUND, 'match by externalId, before'),
+  {
+    what: 'create a user',
+    method: 'POST',
+    path: '/Users',
+    makes: 'user',
+    status: 201,
+    body: {
+      schemas: [USER, ENTERPRISE],
+      externalId: '{name}',
+      userName: MAIL,
+      active: true,
+      displayName: 'Provisioning Test',
+      emails: [{ primary: true, type: 'work', value: MAIL }],
+      meta: { resourceType: 'User' },
+      name: { formatted: 'Provisioning Test', familyName: 'Test', givenName: 'Provisioning' },
+      title: 'Tester',
+      [ENTERPRISE]: { employeeNumber: '4711', department: 'Quality' },
+    },
+    answer: { userName: MAIL, active: true, externalId: '{name}', [ENTERPRISE]: { department: 'Quality' } },
+  },
+  {
+    what: 'create a user without an enterprise extension',
+    method: 'POST',
+    path: '/Users',
+    makes: 'colleague',
+    status: 201,
+    body: {
+      schemas: [USER, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/User'],
+      externalId: '{name}.2',
+      userName: '{name}.2@example.org',
+      active: 'True',
+    },
+    answer: { active: true },
+  },
+  find('externalId eq "{name}"', oneFound({ id: '{user}' }), 'match by externalId'),
+  find(`userName eq "${MAIL}"`, oneFound({ id: '{user}' }), 'match by userName'),
+  find(`emails[type eq "work"].value eq "${MAIL}"`, oneFound({ id: '{user}' }), 'match by work e-mail'),
+  patch(
+    'update: Replace and Add with paths',
+    [
+      { op: 'Replace', path: 'emails[type eq "work"].value', value: '{name}.new@example.org' },
+      { op: 'Replace', path: 'name.familyName', value: 'Tested' },
+      { op: 'Add', path: 'title', value: 'Senior tester' },
+    ],
+    {
+      emails: [{ value: '{name}.new@example.org', type: 'work', primary: true }],
+      name: { familyName: 'Tested', givenName: 'Provisioning' },
+      title: 'Senior tester',
+    },
+  ),
+  patch(
+    'update: Add of elements that are not there',
+    [
+      { op: 'Add', path: 'phoneNumbers[type eq "mobile"].value', value: '+44 7700 900123' },
+      { op: 'Add', path: 'addresses[type eq "work"].formatted', value: 'Columbus' },
+    ],
+    {
+      phoneNumbers: [{ type: 'mobile', value: '+44 7700 900123' }],
+      addresses: [{ type: 'work', formatted: 'Columbus' }],
+    },
+  ),
+  patch(
+    'update: paths with the URN of an extension',
+    [
+      { op: 'Replace', path: `${ENTERPRISE}:department`, value: 'Research' },
+      { op: 'Add', path: `${ENTERPRISE}:manager`, value: '{colleague}' },
+    ],
+    { [ENTERPRISE]: { department: 'Research', employeeNumber: '4711', manager: { value: '{colleague}' } } },
+  ),
+  patch('update: remove the manager', [{ op: 'Remove', path: `${ENTERPRISE}:manager` }], {
+    [ENTERPRISE]: { manager: null },
+  }),
+  patch(
+    'update: the manager as a list',
+    [
+      {
+        op: 'Add',
+        path: `${ENTERPRISE}:manager`,
+        value: [{ $ref: '../Users/{colleague}', value: '{colleague}' }],
+      },
+    ],
+    { [ENTERPRISE]: { manager: { value: '{colleague}' } } },
+  ),
+  patch(
+    'update: no path, keys with dots and URNs',
+    [
+      {
+        op: 'replace',
+        value: { displayName: 'Renamed', 'name.givenName': 'Pro', [`${ENTERPRISE}:employeeNumber`]: '4712' },
+      },
+    ],
+    {
+      displayName: 'Renamed',
+      name: { givenName: 'Pro', familyName: 'Tested' },
+      [ENTERPRISE]: { employeeNumber: '4712' },
+    },
+  ),
+  patch(
+    'update: an attribute of a custom extension is ignored',
+    [{ op: 'Add', path: 'urn:ietf:params:scim:schemas:extension:custom:2.0:User:worksiteId', value: '180' }],
+    { displayName: 'Renamed' },
+  ),
+  patch('disable: "False"', [{ op: 'Replace', path: 'active', value: 'False' }], { active: false }),
+  patch('enable: "True"', [{ op: 'Replace', path: 'active', value: 'True' }], { active: true }),
+  {
+    what: 'match a group by displayName',
+    method: 'GET',
+    path: '/Groups?excludedAttributes=members&filter=displayName eq "{name}"',
+    status: 200,
+    answer: NONE_FOUND,
+  },
+  {
+    what: 'create a group',
+    method: 'POST',
+    path: '/Groups',
+    makes: 'group',
+    status: 201,
+    body: {
+      schemas: [GROUP, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group'],
+      externalId: '{name}',
+      displayName: '{name}',
+      meta: { resourceType: 'Group' },
+    },
+    answer: { displayName: '{name}', members: null },
+  },
+  members(
+    'group: Add of a member',
+    { op: 'Add', path: 'members', value: [{ $ref: null, value: '{user}' }] },
+    [{ value: '{user}' }],
+  ),
+  {
+    what: 'group: is this user a member',
+    method: 'GET',
+    path: '/Groups?attributes=id&filter=id eq "{group}" and members eq "{user}"',
+    status: 200,
+    answer: oneFound({ id: '{group}' }),
+  },
+  members(
+    'group: Remove of a member by value',
+    { op: 'Remove', path: 'members', value: [{ value: '{user}' }] },
+    null,
+  ),
+  members('group: add of a member, once more', { op: 'add', path: 'members', value: [{ value: '{user}' }] }, [
+    { value: '{user}' },
+  ]),
+  members('group: remove of a member by filter', { op: 'remove', path: 'members[value eq "{user}"]' }, null),
+  patch(
+    'group: another name',
+    [{ op: 'Replace', path: 'displayName', value: '{name}.b' }],
+    { displayName: '{name}.b' },
+    group,
+  ),
+  {
+    what: 'read a group without members',
+    method: 'GET',
+    path: `${group}?excludedAttributes=members`,
+    status: 200,
+    answer: { displayName: '{name}.b', members: null },
+  },
+  { what: 'delete a group', method: 'DELETE', path: group, status: 204 },
+  { what: 'delete a user', method: 'DELETE', path: user, status: 204 },
+  { what: 'a deleted user is gone', method: 'GET', path: user, status: 404 },
+];

@@ -1,0 +1,163 @@
+import {
+  ENTERPRISE,
+  GROUP,
+  NONE_FOUND,
+  type Step,
+  type Template,
+  USER,
+  oneFound,
+  patchOf,
+} from './replay.js';
+
+const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
+const user = '/Users/{user}';
+const group = '/Groups/{group}';
+const read = (what: string, path: string, answer: Template): Step => ({
+  what,
+  method: 'GET',
+  path,
+  status: 200,
+  answer,
+});
+/** A PUT of what has changed alone. */
+const put = (what: string, path: string, body: Template, after: Template): Step => ({
+  what,
+  method: 'PUT',
+  path,
+  body,
+  status: 200,
+  answer: after,
+});
+
+/** What connectors of midPoint send: discovery first, PUT of partial resources, `/.search`, pages by index. */
+export const MIDPOINT: readonly Step[] = [
+  read('discovery: what the service can do', '/ServiceProviderConfig', {
+    patch: { supported: true },
+    filter: { supported: true },
+  }),
+  read('discovery: resource types', '/ResourceTypes', {
+    totalResults: 2,
+    Resources: [{ name: 'User' }, { name: 'Group' }],
+  }),
+  read('discovery: the schema of users', `/Schemas/${USER}`, { id: USER }),
+  read('page of users', '/Users?startIndex=1&count=20', { startIndex: 1 }),
+  read('match by userName, before', '/Users?filter=userName eq "{name}"&startIndex=1&count=20', NONE_FOUND),
+  {
+    what: 'create a user',
+    method: 'POST',
+    path: '/Users',
+    makes: 'user',
+    status: 201,
+    body: {
+      schemas: [USER, ENTERPRISE],
+      userName: '{name}',
+      externalId: '{name}',
+      name: { givenName: 'Provisioning', familyName: 'Test' },
+      emails: [{ value: '{name}@example.org', type: 'work', primary: true }],
+      title: 'Tester',
+      active: true,
+      [ENTERPRISE]: { costCenter: '4130' },
+    },
+    answer: { userName: '{name}', active: true },
+  },
+  {
+    what: 'create another user',
+    method: 'POST',
+    path: '/Users',
+    makes: 'colleague',
+    status: 201,
+    body: { schemas: [USER], userName: '{name}.2', emails: [{ value: '{name}.2@example.org' }] },
+    answer: { active: true },
+  },
+  {
+    what: 'match by /.search',
+    method: 'POST',
+    path: '/Users/.search',
+    status: 200,
+    body: {
+      schemas: [SEARCH],
+      filter: 'userName eq "{name}"',
+      startIndex: 1,
+      count: 20,
+      attributes: ['userName'],
+    },
+    answer: oneFound({ id: '{user}', userName: '{name}', title: null }),
+  },
+  read('first page of a search', '/Users?filter=userName sw "{name}"&startIndex=1&count=1', {
+    totalResults: 2,
+    itemsPerPage: 1,
+    startIndex: 1,
+  }),
+  read('second page of a search', '/Users?filter=userName sw "{name}"&startIndex=2&count=1', {
+    totalResults: 2,
+    itemsPerPage: 1,
+    startIndex: 2,
+  }),
+  put(
+    'update: PUT of a part',
+    user,
+    { schemas: [USER], name: { givenName: 'Pro', familyName: 'Test' } },
+    {
+      userName: '{name}',
+      title: 'Tester',
+      name: { givenName: 'Pro', familyName: 'Test' },
+      [ENTERPRISE]: { costCenter: '4130' },
+    },
+  ),
+  put(
+    'disable: PUT of active alone',
+    user,
+    { schemas: [USER], active: false },
+    { userName: '{name}', active: false },
+  ),
+  put('enable: PUT of active alone', user, { schemas: [USER], active: true }, { active: true }),
+  {
+    what: 'update: PATCH with paths',
+    method: 'PATCH',
+    path: user,
+    body: patchOf(
+      { op: 'replace', path: 'title', value: 'Senior tester' },
+      { op: 'remove', path: `${ENTERPRISE}:costCenter` },
+      { op: 'replace', path: 'active', value: false },
+    ),
+    status: 200,
+    answer: { title: 'Senior tester', active: false, [ENTERPRISE]: null },
+  },
+  {
+    what: 'create a group',
+    method: 'POST',
+    path: '/Groups',
+    makes: 'group',
+    status: 201,
+    body: { schemas: [GROUP], displayName: '{name}' },
+    answer: { displayName: '{name}' },
+  },
+  put(
+    'group: PUT of members',
+    group,
+    { schemas: [GROUP], members: [{ value: '{user}' }] },
+    {
+      displayName: '{name}',
+      members: [{ value: '{user}' }],
+    },
+  ),
+  {
+    what: 'group: PATCH, one comes and one goes',
+    method: 'PATCH',
+    path: group,
+    body: patchOf(
+      { op: 'add', path: 'members', value: [{ value: '{colleague}' }] },
+      { op: 'remove', path: 'members[value eq "{user}"]' },
+    ),
+    status: 200,
+    after: { members: [{ value: '{colleague}' }] },
+  },
+  read(
+    'groups of a member',
+    '/Groups?filter=members.value eq "{colleague}"&startIndex=1&count=20',
+    oneFound({ id: '{group}' }),
+  ),
+  { what: 'delete a group', method: 'DELETE', path: group, status: 204 },
+  { what: 'delete a user', method: 'DELETE', path: user, status: 204 },
+  { what: 'a deleted user is gone', method: 'GET', path: user, status: 404 },
+];

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { errorCode } from '../../common/errors.js';
+import { isObject } from '../../common/json.js';
+import { mismatch } from './mismatch.js';
+import { MADE, type Made, type Step, type Template } from './replay.js';
+
+/** How a step ended; `problem` where it did not pass. */
+export interface Outcome {
+  step: Step;
+  problem?: string;
+}
+
+interface Received {
+  status: number;
+  body: unknown;
+}
+
+/** Longer than any request of a provider takes here. */
+const PATIENCE_MS = 30_000;
+const MADE_NAMES = Object.keys(MADE) as Made[];
+const PLACEHOLDER = /\{(\w+)\}/g;
+
+/** Sends the requests of a provider to a service, as that provider would, and looks at the answers. */
+export class ReplayRun {
+  private readonly base: string;
+  /** Values of the placeholders. */
+  private readonly known = new Map<string, string>([['name', `doctor-${randomBytes(6).toString('hex')}`]]);
+
+  /** @param url of the service. @throws Error for what is no address. */
+  constructor(
+    url: string,
+    private readonly key: string,
+  ) {
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new Error('--url must be the address of a service, such as http://127.0.0.1:3000.');
+    this.base = `${url.replace(/\/+$/, '')}/scim/v2`;
+  }
+
+  /** What its users and groups are called. */
+  get name(): string {
+    return this.known.get('name') ?? '';
+  }
+
+  /** Each step as it ends. What was made is deleted at the end, also where steps fail or nobody asks for the next. */
+  async *outcomes(steps: readonly Step[]): AsyncGenerator<Outcome> {
+    try {
+      for (const step of steps) {
+        const problem = await this.problemOf(step).catch((error: unknown) => reasonOf(error));
+        yield problem === undefined ? { step } : { step, problem };
+      }
+    } finally {
+      await this.cleanUp();
+    }
+  }
+
+  private async problemOf(step: Step): Promise<string | undefined> {
+    const missing = this.missing([step.path, step.body ?? null, step.answer ?? null, step.after ?? null]);
+    if (missing !== undefined) return `not sent: an earlier step did not make the ${missing}`;
+    const { status, body } = await this.send(step.method, this.text(step.path), step.body);
+    const id = isObject(body) ? body['id'] : undefined;
+    if (step.makes && typeof id === 'string') this.known.set(step.makes, id);
+    if (status !== step.status) return `status ${status} instead of ${step.status}${detailOf(body)}`;
+    const wrong = step.answer === undefined ? undefined : mismatch(this.filled(step.answer), body);
+    if (wrong !== undefined || step.after === undefined) return wrong;
+    const read = await this.send('GET', this.text(step.path));
+    return mismatch(this.filled(step.after), read.body);
+  }
+
+  /** What was deleted by a step, or never made, is no error here. */
+  private async cleanUp(): Promise<void> {
+    for (const made of MADE_NAMES) {
+      const id = this.known.get(made);
+      if (id !== undefined) await this.send('DELETE', `/${MADE[made]}/${id}`).catch(() => undefined);
+    }
+  }
+
+  private async send(method: string, path: string, body?: Template): Promise<Received> {
+    const answer = await fetch(new URL(this.base + path), {
+      method,
+      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/scim+json' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(PATIENCE_MS),
+      ...(body !== undefined && { body: JSON.stringify(this.filled(body)) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+  }
+
+  private text(template: string): string {
+    return template.replace(PLACEHOLDER, (placeholder, name: string) => this.known.get(name) ?? placeholder);
+  }
+
+  private filled(template: Template): Template {
+    if (typeof template === 'string') return this.text(template);
+    if (template instanceof Array) return template.map((each) => this.filled(each));
+    if (typeof template !== 'object' || template === null) return template;
+    return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, this.filled(each)]));
+  }
+
+  /** The first placeholder without a value. */
+  private missing(templates: Template): string | undefined {
+    const names = [...JSON.stringify(templates).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
+    return names.find((name) => !this.known.has(name));
+  }
+}
+
+const detailOf = (body: unknown): string =>
+  isObject(body) && typeof body['detail'] === 'string' ? `: ${body['detail']}` : '';
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return `no answer (${errorCode(cause) ?? (error instanceof Error ? error.message : String(error))})`;
+}

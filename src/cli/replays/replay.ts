@@ -1,0 +1,41 @@
+import type { Profile } from '../../access/profiles.js';
+
+/** A text may hold `{name}`, which is new in each replay, or the id of what an earlier step made: `{user}`. */
+export type Template =
+  string | number | boolean | null | readonly Template[] | { readonly [key: string]: Template };
+
+/** What a replay makes, and deletes at its end. */
+export const MADE = { user: 'Users', colleague: 'Users', group: 'Groups' } as const;
+export type Made = keyof typeof MADE;
+
+/** A request of a provider, and what it needs to be answered. */
+export interface Step {
+  what: string;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below `/scim/v2`; filters as text, which is encoded when it is sent. */
+  path: string;
+  body?: Template;
+  status: number;
+  /** Must be in the answer: of objects these members, of lists all elements; null is absent. */
+  answer?: Template;
+  /** Must be in the resource of the path, which is read after the request. */
+  after?: Template;
+  /** The id of the answer is that of this resource from here on. */
+  makes?: Made;
+}
+
+/** A provider whose requests are known. */
+export type Provider = Exclude<Profile, 'standard'>;
+
+export const NONE_FOUND = { totalResults: 0 };
+/** A list of one resource with these members. */
+export const oneFound = (resource: Template): Template => ({ totalResults: 1, Resources: [resource] });
+export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+export const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+
+const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+export const patchOf = (...operations: Template[]): Template => ({
+  schemas: [PATCH_OP],
+  Operations: operations,
+});

@@ -1,0 +1,27 @@
+import { Body, HttpCode, Post } from '@nestjs/common';
+import type { Caller } from '../../access/actor.js';
+import { CurrentCaller, Requires } from '../../access/decorators.js';
+import { answer } from '../../access/repeatable.js';
+import { SCIM_BULK_BODY } from '../../http/bounds.js';
+import { Accepts } from '../../http/input.guard.js';
+import { ScimController } from '../http/scim-route.js';
+import { BULK_RESPONSE_MESSAGE } from '../protocol/urns.js';
+import { readBulk } from './bulk-plan.js';
+import { BulkRun } from './bulk-run.service.js';
+import { type BulkResponseDto, DocBulk } from './bulk.docs.js';
+
+@ScimController()
+export class BulkController {
+  constructor(private readonly bulk: BulkRun) {}
+
+  @Post('Bulk')
+  @DocBulk()
+  @HttpCode(200)
+  @Requires('scim.bulk')
+  @Accepts({ body: SCIM_BULK_BODY, anyQuery: true })
+  async run(@Body() body: object, @CurrentCaller() caller: Caller): Promise<BulkResponseDto> {
+    const plan = readBulk(body);
+    const effect = () => this.bulk.run(plan, caller);
+    return answer(caller, effect, (answers) => ({ schemas: [BULK_RESPONSE_MESSAGE], Operations: answers }));
+  }
+}

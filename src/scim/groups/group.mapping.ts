@@ -1,0 +1,62 @@
+import { toIso } from '../../common/time.js';
+import { etagOf } from '../http/etag.js';
+import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/json.js';
+import { GROUP_SCHEMA, ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
+import type { Group } from './group.js';
+
+/**
+ * A group as SCIM shows it. @param members their ids; undefined where they are not wanted. @param base the absolute URL of
+ * `/scim/v2`.
+ */
+export function toGroupResource(
+  group: Group,
+  members: readonly string[] | undefined,
+  base: string,
+): ScimObject {
+  const { uuid, display_name, external_id, roles, created, updated } = group;
+  return {
+    schemas: [GROUP_SCHEMA, ...(roles.length > 0 ? [ROLLCALL_GROUP_SCHEMA] : [])],
+    id: uuid,
+    ...(external_id !== '' && { externalId: external_id }),
+    displayName: display_name,
+    ...(members && members.length > 0 && { members: members.map((value) => memberOf(value, base)) }),
+    ...(roles.length > 0 && { [ROLLCALL_GROUP_SCHEMA]: { roles: roles.map((value) => ({ value })) } }),
+    meta: {
+      resourceType: 'Group',
+      created: toIso(created),
+      lastModified: toIso(updated),
+      location: `${base}/Groups/${uuid}`,
+      version: etagOf(group),
+    },
+  };
+}
+
+const memberOf = (value: string, base: string): ScimObject => ({ value, $ref: `${base}/Users/${value}` });
+
+/** What a resource says of a group, as it was sent; undefined for what it does not have. */
+export interface SentGroup {
+  displayName?: ScimValue | undefined;
+  externalId?: ScimValue | undefined;
+  roles?: string[] | undefined;
+  members?: string[] | undefined;
+}
+
+export function sentGroup(resource: ScimObject): SentGroup {
+  const extension = member(resource, ROLLCALL_GROUP_SCHEMA);
+  const roles = isScimObject(extension) ? member(extension, 'roles') : undefined;
+  const members = member(resource, 'members');
+  return {
+    displayName: member(resource, 'displayName'),
+    externalId: member(resource, 'externalId'),
+    ...(roles !== undefined && { roles: valuesOf(roles) }),
+    ...(members !== undefined && { members: valuesOf(members) }),
+  };
+}
+
+/** The `value` of each element of a list; a text is its own. */
+export function valuesOf(list: ScimValue | undefined): string[] {
+  return elementsOf(list).flatMap((element) => {
+    const value = isScimObject(element) ? member(element, 'value') : element;
+    return typeof value === 'string' ? [value] : [];
+  });
+}

@@ -1,0 +1,59 @@
+import type { FieldChange } from '../../common/changes.js';
+import { fromJson, toJson } from '../../common/json.js';
+import { loginKey } from '../../users/model/keys.js';
+import type { GroupEntity } from './group.entity.js';
+
+/** Longest texts, in characters. */
+export const MAX_GROUP_NAME = 255;
+export const MAX_GROUP_EXTERNAL_ID = 255;
+
+/** A group without its members, of which there may be any number. */
+export interface Group {
+  uuid: string;
+  display_name: string;
+  /** `''` where it has none. */
+  external_id: string;
+  /** What each member gets, in the order of the catalogue. */
+  roles: readonly string[];
+  created: string;
+  updated: string;
+  /** Grows by one with every change of the group or of its members. */
+  version: number;
+}
+
+const FIELDS = ['display_name', 'external_id', 'roles'] as const;
+export type GroupFields = Partial<Pick<Group, (typeof FIELDS)[number]>>;
+
+export type GroupRow = Omit<GroupEntity, 'display_name_key'>;
+
+export function toGroup(row: GroupRow): Group {
+  return {
+    ...row,
+    external_id: row.external_id ?? '',
+    roles: row.roles === null ? [] : fromJson(row.roles),
+  };
+}
+
+/** The row of a group, with its key computed: display names are equal as usernames are. */
+export function toGroupRow(group: Group): GroupEntity {
+  return {
+    ...group,
+    display_name_key: loginKey(group.display_name),
+    external_id: group.external_id === '' ? null : group.external_id,
+    roles: group.roles.length === 0 ? null : toJson(group.roles),
+  };
+}
+
+/** The fields in which two states of a group differ, as an audit row keeps them; from or to nothing, those that are set. */
+export function groupDifferences(before: Group | undefined, after: Group | undefined): FieldChange[] {
+  return FIELDS.map((field) => ({
+    field,
+    old: valueOf(before, field),
+    new: valueOf(after, field),
+  })).filter((change) => JSON.stringify(change.old) !== JSON.stringify(change.new));
+}
+
+function valueOf(group: Group | undefined, field: (typeof FIELDS)[number]): unknown {
+  const value = group?.[field];
+  return value === undefined || value.length === 0 ? null : value;
+}

@@ -1,0 +1,76 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { toIso } from '../../common/time.js';
+import { MAX_LIMIT } from '../../http/page.js';
+import { MAX, MOST } from '../../users/model/formats.js';
+import { MAX_MEMBERS } from './group.query.js';
+import { type Group, MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from './group.js';
+import type { GroupDetails } from './groups.service.js';
+
+const ID = { format: 'uuid', example: '0198f3a2-7b40-7d15-8f3a-5e0c9a417d22' } as const;
+const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;
+
+/** A group without its members. */
+export class GroupDto {
+  @ApiProperty(ID) uuid!: string;
+  @ApiProperty({ maxLength: MAX_GROUP_NAME, example: 'Newsroom' }) display_name!: string;
+  @ApiProperty({
+    maxLength: MAX_GROUP_EXTERNAL_ID,
+    example: 'f2c1d7a8',
+    description: 'Of the identity provider.',
+  })
+  external_id!: string;
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', maxLength: MAX.role },
+    maxItems: MOST.roles,
+    example: ['Editor'],
+    description: 'What members hold beside their own roles.',
+  })
+  roles!: readonly string[];
+  @ApiProperty(TIME) created!: string;
+  @ApiProperty(TIME) updated!: string;
+}
+
+export class GroupDetailsDto extends GroupDto {
+  @ApiProperty({ type: 'integer', minimum: 0, example: 1, description: 'All members, not only this page.' })
+  member_count!: number;
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', format: 'uuid' },
+    maxItems: MAX_MEMBERS,
+    example: ['0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10'],
+    description: 'In the order of their uuids. The `Link: rel="next"` header leads to the next ones.',
+  })
+  members!: string[];
+}
+
+export class GroupPageDto {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    example: 1,
+    description: 'All that match, not only this page.',
+  })
+  Count!: number;
+  @ApiProperty({ type: [GroupDto], maxItems: MAX_LIMIT }) Results!: GroupDto[];
+}
+
+export const presentGroup = ({
+  uuid,
+  display_name,
+  external_id,
+  roles,
+  created,
+  updated,
+}: Group): GroupDto => ({
+  uuid,
+  display_name,
+  external_id,
+  roles,
+  created: toIso(created),
+  updated: toIso(updated),
+});
+
+export function presentDetails({ group, count, members }: GroupDetails): GroupDetailsDto {
+  return Object.assign(presentGroup(group), { member_count: count, members });
+}

@@ -1,0 +1,27 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '../../audit/audit.module.js';
+import { UsersModule } from '../../users/users.module.js';
+import { GroupMembers } from './group-members.service.js';
+import { GroupRepository } from './group.repository.js';
+import { GroupRoles } from './group-roles.service.js';
+import { GroupSearchRepository } from './group-search.repository.js';
+import { GroupSearch } from './group-search.service.js';
+import { GroupWriter } from './group-writer.service.js';
+import { GroupsController } from './groups.controller.js';
+import { GroupsService } from './groups.service.js';
+
+@Module({
+  imports: [AuditModule, UsersModule],
+  controllers: [GroupsController],
+  providers: [
+    GroupsService,
+    GroupSearch,
+    GroupWriter,
+    GroupMembers,
+    GroupRoles,
+    GroupRepository,
+    GroupSearchRepository,
+  ],
+  exports: [GroupsService, GroupSearch, GroupMembers, GroupRepository, GroupWriter],
+})
+export class GroupsModule {}

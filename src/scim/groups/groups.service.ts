@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { Caller } from '../../access/actor.js';
+import { assertScope } from '../../access/policy.js';
+import { type FieldError, ProblemError, validationFailed } from '../../common/errors.js';
+import { now } from '../../common/time.js';
+import type { Sql } from '../../database/engine/sql.js';
+import { TransactionRunner } from '../../database/transaction-runner.js';
+import { limitOf } from '../../http/page.js';
+import type { Checked } from '../../input/read-input.js';
+import { UserSettings } from '../../users/input/user-settings.js';
+import { newUser, settle, wholeErrors } from '../../users/input/user-rules.js';
+import { loginKey } from '../../users/model/keys.js';
+import { foreignCursor } from '../../users/search/cursor.js';
+import { type Clause, always } from '../../users/search/search-plan.js';
+import { decodeGroupCursor, encodeGroupCursor } from './group-cursor.js';
+import { GroupSearch, positionOf } from './group-search.service.js';
+import { type GroupChange, GroupWriter, noGroup } from './group-writer.service.js';
+import type { GroupRolesInput } from './group.input.js';
+import { type GroupMembersQuery, type GroupQuery, MAX_MEMBERS } from './group.query.js';
+import { GroupRepository } from './group.repository.js';
+import type { Group, GroupFields } from './group.js';
+import type { MemberChange } from './member-change.js';
+
+/** A group with a page of its members. */
+export interface GroupDetails {
+  group: Group;
+  count: number;
+  members: string[];
+  /** The last one, where more follow. */
+  next: string | undefined;
+}
+
+/** Groups for the doors: reads here, every change through `GroupWriter` in a transaction. */
+@Injectable()
+export class GroupsService {
+  constructor(
+    private readonly repository: GroupRepository,
+    private readonly searcher: GroupSearch,
+    private readonly writer: GroupWriter,
+    private readonly transactions: TransactionRunner,
+    private readonly settings: UserSettings,
+  ) {}
+
+  /** @throws ProblemError `invalid_parameter`. */
+  async list(query: GroupQuery): Promise<{ count: number; groups: Group[]; next: string | undefined }> {
+    const { offset = 0, sort, order } = query;
+    const after = query.after === undefined ? undefined : decodeGroupCursor(query.after, query);
+    if (query.after !== undefined && !after) throw foreignCursor();
+    if (after && query.offset !== undefined)
+      throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
+    const conditions = conditionsOf(query);
+    const count = await this.searcher.count(conditions);
+    const limit = limitOf(query);
+    const page = await this.searcher.page({ conditions, total: count, sort, order, offset, limit, after });
+    const last = page.more ? page.groups.at(-1) : undefined;
+    const next = last && encodeGroupCursor(positionOf(last, query), query);
+    return { count, groups: page.groups, next };
+  }
+
+  /** @param sql the transaction that this is part of, if any. @throws ProblemError `not_found`. */
+  async get(uuid: string, sql?: Sql): Promise<Group> {
+    const group = await this.repository.find(uuid, sql);
+    if (!group) throw noGroup(uuid);
+    return group;
+  }
+
+  /** The group with members behind a uuid, in their order. @throws ProblemError `not_found`. */
+  async details(uuid: string, query: GroupMembersQuery): Promise<GroupDetails> {
+    const group = await this.get(uuid);
+    const limit = Math.min(query.limit, MAX_MEMBERS);
+    const [found, count] = [
+      await this.repository.members(uuid, query.after?.toLowerCase() ?? '', limit + 1),
+      await this.repository.countMembers(uuid),
+    ];
+    const members = found.slice(0, limit);
+    return { group, count, members, next: found.length > limit ? members.at(-1) : undefined };
+  }
+
+  /** @throws as `GroupWriter.create`. */
+  async create(fields: GroupFields, members: MemberChange | undefined, caller: Caller): Promise<Group> {
+    const uuid = uuidv7();
+    return this.transactions.run((tx) => this.writer.create(tx, uuid, fields, members, caller), caller);
+  }
+
+  /** @throws as `GroupWriter.update`. */
+  async change(uuid: string, change: GroupChange, caller: Caller): Promise<Group> {
+    return this.transactions.run((tx) => this.writer.update(tx, uuid, change, caller), caller);
+  }
+
+  /** @throws as `GroupWriter.delete`. */
+  async delete(uuid: string, ifVersions: readonly number[] | undefined, caller: Caller): Promise<void> {
+    await this.transactions.run((tx) => this.writer.delete(tx, uuid, ifVersions, caller), caller);
+  }
+
+  /**
+   * Sets the roles that members get.
+   * @throws ProblemError `insufficient_scope` without the scope `webmasters`, and as `GroupWriter.update`.
+   */
+  async setRoles(
+    uuid: string,
+    { value, errors }: Checked<GroupRolesInput>,
+    ifVersions: readonly number[] | undefined,
+    caller: Caller,
+  ): Promise<Group> {
+    assertScope(caller.actor, 'webmasters');
+    const current = await this.get(uuid);
+    const broken = [...errors, ...this.rolesErrors(value, errors), ...mismatches(value, current)];
+    if (broken.length > 0) throw validationFailed(broken);
+    return this.change(uuid, { fields: () => ({ roles: value.roles ?? [] }), ifVersions }, caller);
+  }
+
+  /** The rules of a user's roles; puts their canonical names into the input. */
+  rolesErrors(input: { roles?: string[] | null }, broken: readonly FieldError[]): FieldError[] {
+    const errors = settle(input, broken, this.settings);
+    if (errors.length > 0 || broken.some(({ field }) => field === 'roles') || !input.roles) return errors;
+    return wholeErrors({ ...newUser('', now()), roles: input.roles });
+  }
+}
+
+function conditionsOf({ display_name, external_id, user_uuid }: GroupQuery): Clause[] {
+  const conditions: Clause[] = [];
+  if (display_name !== undefined) conditions.push(always('u.display_name_key = ?', loginKey(display_name)));
+  if (external_id !== undefined) conditions.push(always('u.external_id = ?', external_id));
+  if (user_uuid !== undefined) conditions.push(hasMember(user_uuid));
+  return conditions;
+}
+
+/** The groups of which a user is a member. */
+const hasMember = (user: string): Clause =>
+  always('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
+
+/** What a client sends back of a group may not be another one's, and names are for identity providers to change. */
+function mismatches(sent: GroupRolesInput, group: Group): FieldError[] {
+  const errors: FieldError[] = [];
+  const uuid = typeof sent.uuid === 'string' ? sent.uuid.toLowerCase() : sent.uuid;
+  if (uuid !== undefined && uuid !== null && uuid !== group.uuid)
+    errors.push({ field: 'uuid', code: 'uuid_mismatch', message: 'must be the uuid of the path' });
+  for (const field of ['display_name', 'external_id'] as const) {
+    if (sent[field] === undefined || (sent[field] ?? '') === group[field]) continue;
+    errors.push({ field, code: 'invalid_value', message: 'must be as it is: it is written over SCIM' });
+  }
+  return errors;
+}

@@ -1,0 +1,149 @@
+import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Caller } from '../../access/actor.js';
+import { CurrentCaller, Requires } from '../../access/decorators.js';
+import { answer } from '../../access/repeatable.js';
+import { SCIM_GROUP_BODY } from '../../http/bounds.js';
+import { Accepts, CheckedQuery } from '../../http/input.guard.js';
+import { profileOf } from '../http/deviations.js';
+import { etagOf, isNotModified, versionsIn } from '../http/etag.js';
+import { ScimController } from '../http/scim-route.js';
+import type { ScimObject } from '../protocol/json.js';
+import type { Group } from './group.js';
+import { type GroupViewParameters, ScimGroupView } from './scim-group-view.service.js';
+import {
+  DocCreateGroup,
+  DocDeleteGroup,
+  DocGetGroup,
+  DocListGroups,
+  DocPatchGroup,
+  DocReplaceGroup,
+  DocSearchGroups,
+} from './scim-groups.docs.js';
+import { ScimGroups } from './scim-groups.service.js';
+
+const BODY = { body: SCIM_GROUP_BODY, anyQuery: true } as const;
+
+@ScimController('Groups')
+export class ScimGroupsController {
+  constructor(
+    private readonly groups: ScimGroups,
+    private readonly view: ScimGroupView,
+  ) {}
+
+  @Get()
+  @DocListGroups()
+  @Requires('groups.read')
+  @Accepts({ anyQuery: true })
+  async list(
+    @CheckedQuery() query: GroupViewParameters,
+    @CurrentCaller() caller: Caller,
+  ): Promise<ScimObject> {
+    return this.view.list(query, caller.actor);
+  }
+
+  @Post('.search')
+  @DocSearchGroups()
+  @HttpCode(200)
+  @Requires('groups.read')
+  @Accepts(BODY)
+  async search(@Body() body: GroupViewParameters, @CurrentCaller() caller: Caller): Promise<ScimObject> {
+    return this.view.list(body, caller.actor);
+  }
+
+  @Post()
+  @DocCreateGroup()
+  @Requires('groups.write')
+  @Accepts(BODY)
+  async create(
+    @Body() body: object,
+    @CheckedQuery() query: GroupViewParameters,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ScimObject> {
+    const view = this.view.of(query, caller.actor);
+    const effect = () => this.groups.create(body, caller);
+    return answer(caller, effect, (group, sql) => {
+      tag(group, response).location(this.view.locationOf(group));
+      return view(group, sql);
+    });
+  }
+
+  @Get(':id')
+  @DocGetGroup()
+  @Requires('groups.read')
+  @Accepts({ anyQuery: true })
+  async get(
+    @Param('id') id: string,
+    @CheckedQuery() query: GroupViewParameters,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ScimObject | undefined> {
+    const view = this.view.of(query, caller.actor);
+    const group = await this.groups.get(id);
+    tag(group, response);
+    if (!isNotModified(request.get('if-none-match'), group.version)) return view(group);
+    response.status(304);
+    return undefined;
+  }
+
+  @Put(':id')
+  @DocReplaceGroup()
+  @Requires('groups.write')
+  @Accepts(BODY)
+  async replace(
+    @Param('id') id: string,
+    @Body() body: object,
+    @CheckedQuery() query: GroupViewParameters,
+    @Headers('if-match') ifMatch: string | undefined,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ScimObject> {
+    const view = this.view.of(query, caller.actor);
+    const effect = () => this.groups.replace(id, body, caller, versionsIn(ifMatch));
+    return answer(caller, effect, (group, sql) => {
+      tag(group, response);
+      return view(group, sql);
+    });
+  }
+
+  @Patch(':id')
+  @DocPatchGroup()
+  @Requires('groups.write')
+  @Accepts(BODY)
+  async patch(
+    @Param('id') id: string,
+    @Body() body: object,
+    @CheckedQuery() query: GroupViewParameters,
+    @Headers('if-match') ifMatch: string | undefined,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ScimObject | undefined> {
+    const view = this.view.ofPatch(query, caller.actor);
+    const isBrief = profileOf(caller.actor) === 'entra' && query.attributes === undefined;
+    const effect = () => this.groups.patch(id, body, caller, versionsIn(ifMatch));
+    return answer(caller, effect, async (group, sql) => {
+      tag(group, response);
+      const resource = isBrief ? undefined : await view(group, sql);
+      if (!resource) response.status(204);
+      return resource;
+    });
+  }
+
+  @Delete(':id')
+  @DocDeleteGroup()
+  @HttpCode(204)
+  @Requires('groups.write')
+  @Accepts({ anyQuery: true })
+  async delete(
+    @Param('id') id: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @CurrentCaller() caller: Caller,
+  ): Promise<void> {
+    const effect = () => this.groups.delete(id, versionsIn(ifMatch), caller);
+    await answer(caller, effect, () => undefined);
+  }
+}
+
+const tag = (group: Group, response: Response): Response => response.setHeader('ETag', etagOf(group));

@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../access/actor.js';
+import { DEFAULT_PROFILE, type Profile } from '../../access/profiles.js';
+import { Metrics } from '../../telemetry/metrics.js';
+import type { CountDeviation } from '../protocol/deviation.js';
+
+/** The profile of the key that acts; people and the service itself have the default. */
+export const profileOf = (actor: Actor): Profile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
+
+/** Counts what clients send otherwise than the RFC has it, by kind and profile, so that an operator sees what a provider does. */
+@Injectable()
+export class Deviations {
+  constructor(private readonly metrics: Metrics) {}
+
+  /** To be told of each deviation in one request. */
+  of(actor: Actor): CountDeviation {
+    const profile = profileOf(actor);
+    return (kind) => {
+      this.metrics.scimDeviation(kind, profile);
+    };
+  }
+}

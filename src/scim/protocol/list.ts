@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { ProblemError } from '../../common/errors.js';
+import type { AttributePath } from './attribute.js';
+import { UnknownAttribute } from './errors.js';
+import type { Filter } from './filter.js';
+import { parseFilter } from './filter-parser.js';
+import type { ScimObject } from './json.js';
+import { Projection } from './projection.js';
+import type { ResourceDescription } from './resource-description.js';
+import { LIST_MESSAGE } from './urns.js';
+
+export const DEFAULT_COUNT = 100;
+export const MAX_COUNT = 200;
+
+/** What a list request asks for, from its query or from the body of `/.search`. */
+export interface ListQuery {
+  filter?: Filter;
+  /** Of a complex attribute, its `value`. Absent also where only `others` have the attribute. */
+  sortBy?: AttributePath;
+  descending: boolean;
+  /** 0 to 200. */
+  count: number;
+  /** From 1. */
+  startIndex: number;
+  /** `""` begins; absent means pages by index. */
+  cursor?: string;
+  /** What the pages of one cursor have in common: type of resource, filter and order. */
+  fingerprint: string;
+  projection: Projection;
+}
+
+/**
+ * @param parameters the query, or the body of `/.search`; names in any case, unknown ones are ignored
+ * @param others types of resource that the same request searches
+ * @throws ProblemError invalid_value, invalid_filter, invalid_count
+ */
+export function readListQuery(
+  parameters: Readonly<Record<string, unknown>>,
+  resource: ResourceDescription,
+  others: readonly ResourceDescription[] = [],
+): ListQuery {
+  const given = new Map(Object.entries(parameters).map(([name, value]) => [name.toLowerCase(), value]));
+  const text = (name: string): string | undefined => textOf(name, given.get(name.toLowerCase()));
+  const cursor = text('cursor');
+  const startIndex = integerOf('startIndex', given.get('startindex'), 'invalid_value');
+  if (cursor !== undefined && startIndex !== undefined) {
+    throw new ProblemError('invalid_value', 'cursor and startIndex cannot be used together.');
+  }
+  const count = integerOf(
+    'count',
+    given.get('count'),
+    cursor === undefined ? 'invalid_value' : 'invalid_count',
+  );
+  const filter = text('filter');
+  const sortBy = sortPath(text('sortBy'), resource, others);
+  const descending = isDescending(text('sortOrder'));
+  const order = sortBy ? `${(sortBy.sub ?? sortBy.attribute).path} ${String(descending)}` : '';
+  return {
+    ...(filter !== undefined && { filter: parseFilter(filter, resource, others) }),
+    ...(sortBy && { sortBy }),
+    descending,
+    count: Math.min(Math.max(count ?? DEFAULT_COUNT, 0), MAX_COUNT),
+    startIndex: Math.max(startIndex ?? 1, 1),
+    ...(cursor !== undefined && { cursor }),
+    fingerprint: fingerprint(JSON.stringify([resource.name, filter ?? '', order])),
+    projection: new Projection(resource, {
+      attributes: given.get('attributes'),
+      excludedAttributes: given.get('excludedattributes'),
+    }),
+  };
+}
+
+function textOf(name: string, value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw new ProblemError('invalid_value', `${name} must be one text.`);
+  return value;
+}
+
+function integerOf(
+  name: string,
+  value: unknown,
+  code: 'invalid_value' | 'invalid_count',
+): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const number = typeof value === 'string' && /^[+-]?\d+$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !(Number.isInteger(number) || Math.abs(number) === Infinity)) {
+    throw new ProblemError(code, `${name} must be an integer.`);
+  }
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(number, Number.MAX_SAFE_INTEGER));
+}
+
+/** The path that `sortBy` names (RFC 7644 §3.4.2.3). */
+function sortPath(
+  name: string | undefined,
+  resource: ResourceDescription,
+  others: readonly ResourceDescription[],
+): AttributePath | undefined {
+  if (name === undefined || name === '') return undefined;
+  const path = resource.find(name);
+  if (!path) {
+    if (others.some((other) => other.find(name))) return undefined;
+    throw new UnknownAttribute('invalid_value', name);
+  }
+  const { attribute } = path;
+  if (attribute.returned === 'never')
+    throw new ProblemError('invalid_value', `${attribute.path} cannot be sorted by.`);
+  if (path.sub || attribute.type !== 'complex') return path;
+  const sub = attribute.sub('value');
+  if (!sub) throw new ProblemError('invalid_value', `${attribute.path} is sorted by one of its parts only.`);
+  return { attribute, sub };
+}
+
+function isDescending(order: string | undefined): boolean {
+  const word = order?.toLowerCase() ?? '';
+  if (word === '' || word === 'ascending') return false;
+  if (word === 'descending') return true;
+  throw new ProblemError('invalid_value', 'sortOrder must be ascending or descending.');
+}
+
+const FINGERPRINT = 16;
+
+function fingerprint(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, FINGERPRINT);
+}
+
+/** What a cursor holds: where the next page begins. @param position keys of the last resource sent */
+export function cursorOf(
+  { fingerprint }: Pick<ListQuery, 'fingerprint'>,
+  position: readonly string[],
+): string {
+  return Buffer.from(JSON.stringify([fingerprint, ...position])).toString('base64url');
+}
+
+/** The position in a cursor. @throws ProblemError `invalid_cursor` when it is not one of this list */
+export function positionIn(cursor: string, { fingerprint }: Pick<ListQuery, 'fingerprint'>): string[] {
+  const [of, ...position] = textsIn(cursor);
+  if (of !== fingerprint) {
+    throw new ProblemError('invalid_cursor', 'The cursor belongs to another filter or order, or to no list.');
+  }
+  return position;
+}
+
+function textsIn(cursor: string): string[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(value) && value.every((part) => typeof part === 'string') ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+interface ListPage {
+  resources: readonly ScimObject[];
+  totalResults?: number;
+  startIndex?: number;
+  nextCursor?: string;
+}
+
+/** The ListResponse (RFC 7644 §3.4.2, RFC 9865 §2). */
+export function listResponse({ resources, totalResults, startIndex, nextCursor }: ListPage): ScimObject {
+  return {
+    schemas: [LIST_MESSAGE],
+    ...(totalResults !== undefined && { totalResults }),
+    itemsPerPage: resources.length,
+    ...(startIndex !== undefined && { startIndex }),
+    ...(nextCursor !== undefined && { nextCursor }),
+    Resources: resources,
+  };
+}

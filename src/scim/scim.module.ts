@@ -1,0 +1,63 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { ApiKeysModule } from '../api-keys/api-keys.module.js';
+import { ErrorFilter } from '../http/error.filter.js';
+import { HttpModule } from '../http/http.module.js';
+import { UsersModule } from '../users/users.module.js';
+import { BulkController } from './bulk/bulk.controller.js';
+import { BulkRun } from './bulk/bulk-run.service.js';
+import { BulkSets } from './bulk/bulk-sets.service.js';
+import { DiscoveryController } from './discovery/discovery.controller.js';
+import { MeController } from './discovery/me.controller.js';
+import { Resources } from './discovery/resources.js';
+import { GroupsModule } from './groups/groups.module.js';
+import { ScimGroupSearch } from './groups/scim-group-search.service.js';
+import { ScimGroupView } from './groups/scim-group-view.service.js';
+import { ScimGroupsController } from './groups/scim-groups.controller.js';
+import { ScimGroups } from './groups/scim-groups.service.js';
+import { Deviations } from './http/deviations.js';
+import { SCIM_ERRORS } from './http/scim-error.js';
+import { ScimSearch } from './scim-search.service.js';
+import { SearchController } from './search.controller.js';
+import { ScimUserChanges } from './users/scim-user-changes.service.js';
+import { ScimUserList } from './users/scim-user-list.service.js';
+import { ScimUserRepository } from './users/scim-user.repository.js';
+import { ScimUserView } from './users/scim-user-view.service.js';
+import { ScimUsersController } from './users/scim-users.controller.js';
+import { ScimUsers } from './users/scim-users.service.js';
+import { UserScan } from './users/user-scan.service.js';
+
+/** SCIM 2.0: identity providers create, find, change and delete users and groups (ADR 24). */
+@Module({
+  imports: [ApiKeysModule, GroupsModule, HttpModule, UsersModule],
+  controllers: [
+    DiscoveryController,
+    MeController,
+    BulkController,
+    SearchController,
+    ScimUsersController,
+    ScimGroupsController,
+  ],
+  providers: [
+    Resources,
+    Deviations,
+    ScimUsers,
+    ScimUserChanges,
+    ScimUserList,
+    ScimUserView,
+    ScimUserRepository,
+    UserScan,
+    ScimSearch,
+    ScimGroups,
+    ScimGroupSearch,
+    ScimGroupView,
+    BulkRun,
+    BulkSets,
+  ],
+})
+export class ScimModule implements OnModuleInit {
+  constructor(private readonly errors: ErrorFilter) {}
+
+  onModuleInit(): void {
+    this.errors.writeAs(SCIM_ERRORS);
+  }
+}

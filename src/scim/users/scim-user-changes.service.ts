@@ -1,0 +1,231 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { Caller } from '../../access/actor.js';
+import { type FieldError, ProblemError } from '../../common/errors.js';
+import { normalForm } from '../../common/text.js';
+import { now } from '../../common/time.js';
+import { isUuid } from '../../common/uuid.js';
+import type { Sql } from '../../database/engine/sql.js';
+import type { UserChange } from '../../users/change/change-set.js';
+import { readInput } from '../../input/read-input.js';
+import { type UserPatch, newUser } from '../../users/input/user-rules.js';
+import { UserInput } from '../../users/input/user.input.js';
+import { UserSettings } from '../../users/input/user-settings.js';
+import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
+import type { User } from '../../users/model/user.js';
+import { askerOf } from '../../users/passwords/asker.js';
+import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
+import { PasswordService } from '../../users/passwords/password.service.js';
+import { UsersService } from '../../users/users.service.js';
+import { Resources } from '../discovery/resources.js';
+import { Deviations, profileOf } from '../http/deviations.js';
+import { quoted } from '../protocol/errors.js';
+import { readResource } from '../protocol/input.js';
+import { readPatch } from '../protocol/patch-steps.js';
+import { type Edit, assertNone, editOf, readEdit, toPatch } from './user-edit.js';
+import { scimNameOf, toFields, toResource } from './user.mapping.js';
+import { type Wanted, created, patchedBy, replaced } from './user-requests.js';
+import { isHidden } from './visibility.js';
+
+/** How one kind of request changes a user. */
+interface Change {
+  /** The user as the request wants it. */
+  want: (current: User) => Wanted;
+  /** What in the request suits no attribute. */
+  wrong: readonly FieldError[];
+  /** Whether it says anything of the password, which is hashed before the transaction. */
+  touchesPassword: boolean;
+}
+
+/** A change that waits for its transaction, which may make changes of other users too. */
+export interface WaitingChange {
+  kind: 'create' | 'update' | 'delete';
+  uuid: string;
+  /**
+   * @param user locked; undefined for a new one. @param coming users whom the same set of changes creates.
+   * @throws ProblemError `not_found`, `validation_failed`, and what a PATCH throws.
+   */
+  complete: (tx: Sql, user: User | undefined, coming?: ReadonlySet<string>) => Promise<UserChange>;
+}
+
+/** Reads what identity providers send as changes of users, by the rules of the API. Passwords are hashed by then. */
+@Injectable()
+export class ScimUserChanges {
+  constructor(
+    private readonly users: UsersService,
+    private readonly passwords: PasswordService,
+    private readonly newPasswords: NewPasswords,
+    private readonly settings: UserSettings,
+    private readonly resources: Resources,
+    private readonly deviations: Deviations,
+  ) {}
+
+  /** @param uuid what the new user gets. @throws ProblemError `validation_failed`. */
+  async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<WaitingChange> {
+    const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
+    const nobody = newUser('', now());
+    const { resource, password } = created(read, profileOf(caller.actor));
+    const edit = editOf(toFields({}), toFields(resource));
+    // A new user is read as a whole: what is missing is told by its name.
+    const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
+    const { patch, errors } = readEdit({ ...edit, input: sent }, nobody, true, read.errors, this.settings);
+    if (typeof password === 'string')
+      errors.push(...(await this.passwordErrors(password, patch, nobody, errors)));
+    assertNone(errors);
+    const password_hash = await this.hashOf(password, caller);
+    const complete: WaitingChange['complete'] = async (tx, _, coming) => {
+      const whole = {
+        ...(await this.whole(tx, { patch, edit, password_hash }, coming)),
+        managed_by: MANAGED_BY_SCIM,
+      };
+      return { kind: 'create', uuid, patch: whole };
+    };
+    return { kind: 'create', uuid, complete };
+  }
+
+  /** @throws ProblemError for a request that no user suits. */
+  async replace(
+    id: string,
+    body: unknown,
+    caller: Caller,
+    ifVersions?: readonly number[],
+  ): Promise<WaitingChange> {
+    const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
+    const profile = profileOf(caller.actor);
+    const want = (user: User): Wanted => replaced(toResource(user, ''), read, this.resources.user, profile);
+    const wrong = [...read.errors, ...mismatch(read.id, id)];
+    const touchesPassword = 'password' in read.resource || read.unassigned.has('password');
+    return this.prepareChange(id, { want, wrong, touchesPassword }, caller, ifVersions);
+  }
+
+  /** @throws ProblemError for a request that no user suits. */
+  async patch(
+    id: string,
+    body: unknown,
+    caller: Caller,
+    ifVersions?: readonly number[],
+  ): Promise<WaitingChange> {
+    const profile = profileOf(caller.actor);
+    const options = {
+      resource: this.resources.user,
+      ignoreUnknown: profile === 'entra',
+      deviation: this.deviations.of(caller.actor),
+    };
+    const steps = readPatch(body, options);
+    const want = (user: User): Wanted => patchedBy(toResource(user, ''), steps, options, profile);
+    const touchesPassword = steps.some(({ target }) => target.attribute.name === 'password');
+    return this.prepareChange(id, { want, wrong: [], touchesPassword }, caller, ifVersions);
+  }
+
+  /** @throws ProblemError `not_found` for an id that is none. */
+  delete(id: string, caller: Caller, ifVersions?: readonly number[]): WaitingChange {
+    const uuid = uuidOf(id);
+    const complete: WaitingChange['complete'] = (_, user) => {
+      visible(user, id, caller);
+      return Promise.resolve({ kind: 'delete', uuid, patch: {}, ...(ifVersions && { ifVersions }) });
+    };
+    return { kind: 'delete', uuid, complete };
+  }
+
+  /** What a request changes is decided in the transaction that writes it, so that of two changes at once both stay. */
+  private async prepareChange(
+    id: string,
+    change: Change,
+    caller: Caller,
+    ifVersions: readonly number[] | undefined,
+  ): Promise<WaitingChange> {
+    const uuid = uuidOf(id);
+    const password_hash = change.touchesPassword ? await this.newHash(uuid, change, caller) : undefined;
+    const complete: WaitingChange['complete'] = async (tx, locked, coming) => {
+      const user = visible(locked, id, caller);
+      const { edit, patch, errors } = this.judged(user, change);
+      assertNone(errors);
+      const whole = await this.whole(tx, { patch, edit, password_hash }, coming);
+      const managed = user.managed_by === null && Object.keys(whole).length > 0;
+      if (managed) whole.managed_by = MANAGED_BY_SCIM;
+      const update = { kind: 'update', uuid, patch: whole, byProvider: true } as const;
+      return { ...update, ...(ifVersions && { ifVersions }) };
+    };
+    return { kind: 'update', uuid, complete };
+  }
+
+  private judged(user: User, { want, wrong }: Change) {
+    const { resource, password } = want(user);
+    const edit = editOf(toFields(toResource(user, '')), toFields(resource));
+    return { edit, password, ...readEdit(edit, user, false, wrong, this.settings) };
+  }
+
+  /** Checks all of a change whose password must be hashed, which takes long. undefined: the password stays. */
+  private async newHash(uuid: string, change: Change, caller: Caller): Promise<string | null | undefined> {
+    const user = visible(await this.users.find(uuid), uuid, caller);
+    const { password, patch, errors } = this.judged(user, change);
+    if (typeof password === 'string')
+      errors.push(...(await this.passwordErrors(password, patch, user, errors)));
+    assertNone(errors);
+    return this.hashOf(password, caller);
+  }
+
+  private async hashOf(
+    password: string | null | undefined,
+    caller: Caller,
+  ): Promise<string | null | undefined> {
+    return typeof password === 'string'
+      ? this.passwords.hash(normalForm(password, 'NFC'), askerOf(caller))
+      : password;
+  }
+
+  private async passwordErrors(
+    password: string,
+    { username, email }: UserInput,
+    current: User,
+    broken: readonly FieldError[],
+  ): Promise<FieldError[]> {
+    const { value, errors } = readInput(UserInput, { password });
+    if (errors.length > 0 || !value.password) return errors;
+    const good = (field: string, sent: string | null | undefined): string | undefined =>
+      broken.some((error) => error.field === scimNameOf(field)) ? undefined : (sent ?? undefined);
+    return this.newPasswords.errors(value.password, {
+      username: good('username', username) ?? current.username,
+      email: good('email', email) ?? current.email,
+    });
+  }
+
+  /** The patch for the writer. A manager is a user, or else a text that is kept. */
+  private async whole(
+    tx: Sql,
+    {
+      patch,
+      edit: { attributes, manager },
+      password_hash,
+    }: { patch: UserInput; edit: Edit; password_hash: string | null | undefined },
+    coming?: ReadonlySet<string>,
+  ): Promise<UserPatch> {
+    const set = password_hash === undefined ? {} : { password_hash };
+    if (manager === undefined) return { ...toPatch(patch, attributes), ...set };
+    const uuid = manager !== null && isUuid(manager) ? manager.toLowerCase() : undefined;
+    const isKnown = uuid !== undefined && (coming?.has(uuid) === true || (await this.users.find(uuid, tx)));
+    const kept = { ...attributes, manager: isKnown ? null : manager };
+    return { ...toPatch(patch, kept), ...set, manager_uuid: isKnown ? uuid : null };
+  }
+}
+
+/** @throws ProblemError `not_found` */
+function uuidOf(id: string): string {
+  if (!isUuid(id)) throw notFound(id);
+  return id.toLowerCase();
+}
+
+const notFound = (id: string): ProblemError =>
+  new ProblemError('not_found', `There is no user ${quoted(id)}.`);
+
+/** @throws ProblemError `not_found` */
+export function visible(user: User | undefined, id: string, { actor }: Caller): User {
+  if (!user || isHidden(user, actor)) throw notFound(id);
+  return user;
+}
+
+/** The id in a body must be that of the path. */
+function mismatch(sent: string | undefined, id: string): FieldError[] {
+  const isSame = sent === undefined || sent === '' || sent.toLowerCase() === id.toLowerCase();
+  return isSame ? [] : [{ field: 'id', code: 'uuid_mismatch', message: 'must be the id of the path' }];
+}

@@ -1,0 +1,223 @@
+import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../access/actor.js';
+import { SearchBudget } from '../../users/search/search-budget.service.js';
+import { UserCounts } from '../../users/counts/user-counts.service.js';
+import { UserSettings } from '../../users/input/user-settings.js';
+import { type Clause, type Range, partsOf } from '../../users/search/search-plan.js';
+import type { User } from '../../users/model/user.js';
+import { Resources } from '../discovery/resources.js';
+import type { ScimObject } from '../protocol/json.js';
+import { type ListQuery, listResponse, readListQuery } from '../protocol/list.js';
+import { type FilterPlan, planOf } from './filter-plan.js';
+import { type ListCursor, decodeCursor, encodeCursor } from './list-cursor.js';
+import { type Hit, OPERATORS, type Scope, ScimUserRepository } from './scim-user.repository.js';
+import { ScimUserView } from './scim-user-view.service.js';
+import { type ListOrder, BY_CREATION, indexOrder, ofFew } from './user-order.js';
+import { type Match, UserScan, comparing } from './user-scan.service.js';
+import { hidesOperators } from './visibility.js';
+
+/** The query of a list, or the body of `.search`, by the names of RFC 7644; none of them has been read yet. */
+export interface ListParameters extends Readonly<Record<string, unknown>> {
+  attributes?: unknown;
+}
+
+/** The users of a page. */
+interface Page {
+  users: readonly User[];
+  /** Undefined where it would cost more than the page. */
+  total: number | undefined;
+  next: ListCursor | undefined;
+}
+
+/** A list as it was asked for. */
+interface Asked {
+  query: ListQuery;
+  plan: FilterPlan;
+  scope: Scope;
+  /** undefined where no index sorts so. */
+  order: ListOrder | undefined;
+  cursor: ListCursor | undefined;
+  hidesOperators: boolean;
+}
+
+/** A hit with the number of its range. */
+type Found = Hit & { segment: number };
+
+/** Users that a page may pass over in this thread. */
+const PASSED_OVER = 10_000;
+/** Below this share of all users, looking the matches up costs less than walking an index that may have them last. */
+const FEW = 1 / 10;
+const HANDFUL = 500;
+/** Matches that a page of a walk counts. */
+const COUNTED = 10_000;
+
+/** Lists of users: filters, orders, pages by index and by cursor (scim.md, sections 7 and 8). */
+@Injectable()
+export class ScimUserList {
+  constructor(
+    private readonly repository: ScimUserRepository,
+    private readonly scan: UserScan,
+    private readonly view: ScimUserView,
+    private readonly resources: Resources,
+    private readonly counts: UserCounts,
+    private readonly settings: UserSettings,
+    private readonly budget: SearchBudget,
+  ) {}
+
+  /**
+   * @param departure makes a signal that aborts when the client has left.
+   * @throws ProblemError as `readListQuery`; `too_many`, `invalid_cursor`; what `SearchBudget.run` throws.
+   */
+  async list(parameters: ListParameters, actor: Actor, departure: () => AbortSignal): Promise<ScimObject> {
+    const query = readListQuery(parameters, this.resources.user);
+    const { users, total, next } = await this.page(query, actor, departure);
+    return listResponse({
+      resources: await this.view.all(users, query.projection),
+      ...(total !== undefined && { totalResults: total }),
+      ...(query.cursor === undefined && { startIndex: query.startIndex }),
+      ...(next && { nextCursor: encodeCursor(next, query) }),
+    });
+  }
+
+  /** The users of a page. */
+  async page(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<Page> {
+    const asked = this.asked(query, actor);
+    const work = (signal?: AbortSignal): Promise<Page> =>
+      asked.plan.isExact && asked.order
+        ? this.indexed(asked, asked.order, signal)
+        : this.scanned(asked, signal);
+    if (!isBroad(asked)) return work();
+    return this.budget.run(actor, departure(), {
+      run: work,
+      broadest: async () => (asked.plan.source ? 'filter' : 'startIndex'),
+    });
+  }
+
+  private asked(query: ListQuery, actor: Actor): Asked {
+    const plan = planOf(query.filter, this.settings.roles);
+    const hides = hidesOperators(actor);
+    const tests = [...plan.tests, ...(hides ? [{ ...OPERATORS, sql: `NOT ${OPERATORS.sql}` }] : [])];
+    return {
+      query,
+      plan,
+      scope: { source: plan.source, tests },
+      order: query.sortBy ? indexOrder(query.sortBy, query.descending) : BY_CREATION,
+      cursor: query.cursor === undefined ? undefined : decodeCursor(query.cursor, query),
+      hidesOperators: hides,
+    };
+  }
+
+  /** The database finds, sorts and cuts. */
+  private async indexed(asked: Asked, order: ListOrder, signal: AbortSignal | undefined): Promise<Page> {
+    const { query, scope, plan } = asked;
+    const total = await this.total(asked, signal);
+    const offset = query.cursor === undefined ? query.startIndex - 1 : 0;
+    if (query.count === 0 || (total !== undefined && offset >= total))
+      return { users: [], total, next: undefined };
+    const few = await this.areFew(plan, total);
+    const narrow: Scope = few ? scope : { source: undefined, tests: scope.tests };
+    const ranges = few ? order.ranges.map(ofFew) : order.ranges;
+    const found = await this.read(narrow, { ...order, ranges }, { ...asked, offset }, signal);
+    const users = found.slice(0, query.count);
+    const last = found.length > query.count ? users.at(-1) : undefined;
+    const next = last && { segment: last.segment, key: last.key, uuid: last.user.uuid };
+    return {
+      users: users.map(({ user }) => user),
+      total,
+      next: query.cursor === undefined ? undefined : next,
+    };
+  }
+
+  /**
+   * How many match. Without a filter, or by status alone, counters know; a page of a walk counts up to a bound, so that it costs
+   * the same however many there are.
+   */
+  private async total(
+    { plan, scope, query, hidesOperators: hides }: Asked,
+    signal: AbortSignal | undefined,
+  ): Promise<number | undefined> {
+    const statuses = plan.status
+      ? [plan.status]
+      : plan.tests.length === 0
+        ? ['Active', 'Blocked']
+        : undefined;
+    if (statuses) {
+      const { matching } = await this.counts.users(statuses);
+      return hides ? matching - (await this.repository.countOperators(plan.status)) : matching;
+    }
+    if (query.cursor === undefined) return this.repository.count(scope, signal);
+    const count = await this.repository.countUpTo(scope, COUNTED, signal);
+    return count < COUNTED ? count : undefined;
+  }
+
+  private async areFew({ source, breadth }: FilterPlan, total: number | undefined): Promise<boolean> {
+    if (!source || total === undefined) return false;
+    if (breadth === 'one' || total <= HANDFUL) return true;
+    return total < FEW * (await this.counts.users([])).all;
+  }
+
+  /** Reads the ranges of the order until the page is full, and one user more. */
+  private async read(
+    scope: Scope,
+    { order, ranges }: ListOrder,
+    { query, cursor, offset: first }: Asked & { offset: number },
+    signal: AbortSignal | undefined,
+  ): Promise<Found[]> {
+    const found: Found[] = [];
+    let offset = first;
+    for (const [segment, range] of ranges.entries()) {
+      if (cursor && segment < cursor.segment) continue;
+      const after = cursor?.segment === segment ? cursor : undefined;
+      for (const part of this.parts(range, order, after)) {
+        const limit = query.count + 1 - found.length;
+        const place = { key: range.key, order, part, offset, limit };
+        const hits = await this.repository.page(scope, place, signal);
+        for (const hit of hits) found.push({ ...hit, segment });
+        if (found.length > query.count) return found;
+        if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.passed(scope, part, signal));
+      }
+    }
+    return found;
+  }
+
+  private parts(range: Range, order: 'asc' | 'desc', after: ListCursor | undefined): Clause[] {
+    const parts = partsOf(range, order, after, this.repository.dialect);
+    if (!after || range.test === undefined) return parts;
+    // Descending, users without a value would follow those with one, who have had their range before.
+    const set = `${range.key} ${range.test}`;
+    return parts.map(({ sql, params }) => ({ sql: `${sql} AND ${set}`, params }));
+  }
+
+  private passed({ source, tests }: Scope, part: Clause, signal: AbortSignal | undefined): Promise<number> {
+    return this.repository.count({ source, tests: [...tests, part] }, signal);
+  }
+
+  /** Users are looked at one by one, up to a bound. */
+  private async scanned(
+    { query, scope, plan, cursor }: Asked,
+    signal: AbortSignal | undefined,
+  ): Promise<Page> {
+    const sort = query.sortBy && { by: query.sortBy, descending: query.descending };
+    const matches = await this.scan.matches(scope, plan.isExact ? undefined : query.filter, sort, signal);
+    const compare = comparing(query.descending);
+    const isBehind = (match: Match): boolean => cursor !== undefined && compare(match, cursor) > 0;
+    const start =
+      query.cursor === undefined ? query.startIndex - 1 : cursor ? matches.findIndex(isBehind) : 0;
+    const page = start < 0 ? [] : matches.slice(start, start + query.count);
+    const uuids = page.map(({ uuid }) => uuid);
+    const last = start >= 0 && start + query.count < matches.length ? page.at(-1) : undefined;
+    return {
+      users: await this.scan.usersOf(uuids),
+      total: matches.length,
+      next: query.cursor !== undefined && last ? { segment: 0, ...last } : undefined,
+    };
+  }
+}
+
+/** Whether the cost of a list is not bounded by an index, so that it runs beside the thread that answers. */
+function isBroad({ plan, query, order }: Asked): boolean {
+  if (plan.breadth === 'one') return false;
+  if (plan.source && !plan.status) return true;
+  if (!plan.isExact || !order) return true;
+  return query.cursor === undefined && query.startIndex > PASSED_OVER;
+}

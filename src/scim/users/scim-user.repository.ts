@@ -1,0 +1,145 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { WEBMASTER } from '../../access/roles.js';
+import { selectIn } from '../../database/engine/bulk.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import type { Sql, SqlValue } from '../../database/engine/sql.js';
+import type { Clause } from '../../users/search/search-plan.js';
+import { where } from '../../users/search/search-plan.js';
+import { USER_COLUMNS, type User, type UserRow, toUser } from '../../users/model/user.js';
+import type { Membership } from './user.mapping.js';
+
+/** The users that are looked at: those that `source` selects, or all, of whom all `tests` over `users u` hold. */
+export interface Scope {
+  source: Clause | undefined;
+  tests: readonly Clause[];
+}
+
+/** A user with its key in the order of the page. */
+export interface Hit {
+  key: SqlValue;
+  user: User;
+}
+
+/** A part of a page, in the order of `key` and then of uuid. */
+export interface PagePart {
+  key: string;
+  order: 'asc' | 'desc';
+  part: Clause;
+  offset: number;
+  limit: number;
+}
+
+/** Webmasters without external id, who do not exist for some keys. */
+export const OPERATORS: Clause = {
+  sql: `(u.external_id_key IS NULL AND EXISTS
+    (SELECT 1 FROM user_roles h WHERE h.role = ? AND h.user_uuid = u.uuid))`,
+  params: [WEBMASTER],
+};
+
+const SHOWN = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
+
+/** Hand-written SQL: lists whose cost an index bounds, or that run beside the service until the signal stops them (ADR 24). */
+@Injectable()
+export class ScimUserRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  get dialect(): Database['dialect'] {
+    return this.database.dialect;
+  }
+
+  /** The groups of users: uuid of the user → its groups, by name. */
+  async memberships(uuids: readonly string[], sql: Sql = this.database): Promise<Map<string, Membership[]>> {
+    const rows = await selectIn<Membership & { user_uuid: string }>(
+      sql,
+      uuids,
+      (list) =>
+        `SELECT m.user_uuid, g.uuid, g.display_name FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
+         WHERE m.user_uuid IN (${list}) ORDER BY m.user_uuid, g.display_name_key`,
+    );
+    const found = new Map<string, Membership[]>();
+    for (const { user_uuid, ...group } of rows)
+      found.set(user_uuid, [...(found.get(user_uuid) ?? []), group]);
+    return found;
+  }
+
+  /** Users by uuid, in any order; who is not there any more is left out. */
+  async users(uuids: readonly string[]): Promise<User[]> {
+    const text = (list: string) => `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${list})`;
+    return (await selectIn<UserRow>(this.database, uuids, text)).map(toUser);
+  }
+
+  /** How many operators there are, of a status or of both. There are few. */
+  async countOperators(status: string | undefined): Promise<number> {
+    const row = await this.database.first<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM user_roles r JOIN users u ON u.uuid = r.user_uuid
+       WHERE r.role = ? AND u.external_id_key IS NULL${status === undefined ? '' : ' AND u.status = ?'}`,
+      [WEBMASTER, ...(status === undefined ? [] : [status])],
+    );
+    return row?.n ?? 0;
+  }
+
+  async count({ source, tests }: Scope, signal: AbortSignal | undefined): Promise<number> {
+    const { sql, params } = where(tests);
+    const [row] = await this.select<{ n: number }>(
+      signal,
+      `SELECT COUNT(*) AS n FROM ${from(source)} WHERE ${sql}`,
+      [...(source?.params ?? []), ...params],
+    );
+    return row?.n ?? 0;
+  }
+
+  /** As `count`, up to a bound. */
+  async countUpTo({ source, tests }: Scope, most: number, signal: AbortSignal | undefined): Promise<number> {
+    const { sql, params } = where(tests);
+    const [row] = await this.select<{ n: number }>(
+      signal,
+      `SELECT COUNT(*) AS n FROM (SELECT 1 FROM ${from(source)} WHERE ${sql} LIMIT ?) AS counted`,
+      [...(source?.params ?? []), ...params, most],
+    );
+    return row?.n ?? 0;
+  }
+
+  /** The users of one part. The narrow index gives the order; only the rows of the page are read. */
+  async page(
+    { source, tests }: Scope,
+    { key, order, part, offset, limit }: PagePart,
+    signal: AbortSignal | undefined,
+  ): Promise<Hit[]> {
+    const { sql, params } = where([...tests, part]);
+    const direction = order.toUpperCase();
+    const rows = await this.select<UserRow & { page_key: SqlValue }>(
+      signal,
+      `SELECT p.page_key, ${SHOWN}
+       FROM (SELECT u.uuid, ${key} AS page_key FROM ${from(source)} WHERE ${sql}
+             ORDER BY ${key} ${direction}, u.uuid ${direction} LIMIT ? OFFSET ?) p
+       JOIN users v ON v.uuid = p.uuid ORDER BY p.page_key ${direction}, p.uuid ${direction}`,
+      [...(source?.params ?? []), ...params, limit, offset],
+    );
+    return rows.map((row) => ({ key: row.page_key, user: toUser(row) }));
+  }
+
+  /** The first `limit` users in the order of their creation: ids and times. */
+  async candidates(
+    { source, tests }: Scope,
+    limit: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ uuid: string; created: string }[]> {
+    const { sql, params } = where(tests);
+    return this.select(
+      signal,
+      `SELECT u.uuid, u.created FROM ${from(source)} WHERE ${sql} ORDER BY u.created, u.uuid LIMIT ?`,
+      [...(source?.params ?? []), ...params, limit],
+    );
+  }
+
+  private select<T extends object>(
+    signal: AbortSignal | undefined,
+    sql: string,
+    params: readonly SqlValue[],
+  ): Promise<T[]> {
+    return signal ? this.database.aside<T>(sql, params, signal) : this.database.query<T>(sql, params);
+  }
+}
+
+const from = (source: Clause | undefined): string =>
+  source ? `(${source.sql}) AS c JOIN users u ON u.uuid = c.uuid` : 'users u';

@@ -1,0 +1,154 @@
+import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Caller } from '../../access/actor.js';
+import { CurrentCaller, Requires } from '../../access/decorators.js';
+import { answer } from '../../access/repeatable.js';
+import { SCIM_BODY } from '../../http/bounds.js';
+import { departureOf } from '../../http/departure.js';
+import { Accepts, CheckedQuery } from '../../http/input.guard.js';
+import type { User } from '../../users/model/user.js';
+import { profileOf } from '../http/deviations.js';
+import { etagOf, isNotModified, versionsIn } from '../http/etag.js';
+import { ScimController } from '../http/scim-route.js';
+import type { ScimObject } from '../protocol/json.js';
+import { ScimUserList, type ListParameters } from './scim-user-list.service.js';
+import { DocCreate, DocDelete, DocGet, DocList, DocPatch, DocReplace, DocSearch } from './scim-users.docs.js';
+import { ScimUserView } from './scim-user-view.service.js';
+import { ScimUsers } from './scim-users.service.js';
+
+const BODY = { body: SCIM_BODY, anyQuery: true } as const;
+
+@ScimController('Users')
+export class ScimUsersController {
+  constructor(
+    private readonly users: ScimUsers,
+    private readonly lists: ScimUserList,
+    private readonly view: ScimUserView,
+  ) {}
+
+  @Get()
+  @DocList()
+  @Requires('users.read')
+  @Accepts({ anyQuery: true })
+  async list(
+    @CheckedQuery() query: ListParameters,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ScimObject> {
+    return this.lists.list(query, caller.actor, () => departureOf(response));
+  }
+
+  @Post('.search')
+  @DocSearch()
+  @HttpCode(200)
+  @Requires('users.read')
+  @Accepts(BODY)
+  async search(
+    @Body() body: ListParameters,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ScimObject> {
+    return this.lists.list(body, caller.actor, () => departureOf(response));
+  }
+
+  @Post()
+  @DocCreate()
+  @Requires('users.create')
+  @Accepts(BODY)
+  async create(
+    @Body() body: object,
+    @CheckedQuery() query: ListParameters,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ScimObject> {
+    const view = this.view.of(query);
+    return answer(
+      caller,
+      () => this.users.create(body, caller),
+      (user, sql) => {
+        this.tag(user, response).location(this.view.locationOf(user));
+        return view(user, sql);
+      },
+    );
+  }
+
+  @Get(':id')
+  @DocGet()
+  @Requires('users.read')
+  @Accepts({ anyQuery: true })
+  async get(
+    @Param('id') id: string,
+    @CheckedQuery() query: ListParameters,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ScimObject | undefined> {
+    const view = this.view.of(query);
+    const user = await this.users.get(id, caller);
+    this.tag(user, response);
+    if (!isNotModified(request.get('if-none-match'), user.version)) return view(user);
+    response.status(304);
+    return undefined;
+  }
+
+  @Put(':id')
+  @DocReplace()
+  @Requires('users.update')
+  @Accepts(BODY)
+  async replace(
+    @Param('id') id: string,
+    @Body() body: object,
+    @CheckedQuery() query: ListParameters,
+    @Headers('if-match') ifMatch: string | undefined,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ScimObject> {
+    const view = this.view.of(query);
+    const effect = () => this.users.replace(id, body, caller, versionsIn(ifMatch));
+    return answer(caller, effect, (user, sql) => {
+      this.tag(user, response);
+      return view(user, sql);
+    });
+  }
+
+  @Patch(':id')
+  @DocPatch()
+  @Requires('users.update')
+  @Accepts(BODY)
+  async patch(
+    @Param('id') id: string,
+    @Body() body: object,
+    @CheckedQuery() query: ListParameters,
+    @Headers('if-match') ifMatch: string | undefined,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ScimObject | undefined> {
+    const view = this.view.of(query);
+    const isBrief = profileOf(caller.actor) === 'entra' && query.attributes === undefined;
+    const effect = () => this.users.patch(id, body, caller, versionsIn(ifMatch));
+    return answer(caller, effect, (user, sql) => {
+      this.tag(user, response);
+      if (!isBrief) return view(user, sql);
+      response.status(204);
+      return undefined;
+    });
+  }
+
+  @Delete(':id')
+  @DocDelete()
+  @HttpCode(204)
+  @Requires('users.update')
+  @Accepts({ anyQuery: true })
+  async delete(
+    @Param('id') id: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @CurrentCaller() caller: Caller,
+  ): Promise<void> {
+    const effect = () => this.users.delete(id, caller, versionsIn(ifMatch));
+    await answer(caller, effect, () => undefined);
+  }
+
+  private tag(user: User, response: Response): Response {
+    return response.setHeader('ETag', etagOf(user));
+  }
+}

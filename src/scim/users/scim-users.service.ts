@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/actor.js';
+import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
+import { ProblemError } from '../../common/errors.js';
+import { isUuid } from '../../common/uuid.js';
+import type { Sql } from '../../database/engine/sql.js';
+import { TransactionRunner } from '../../database/transaction-runner.js';
+import type { UserChange } from '../../users/change/change-set.js';
+import { type Failure, takenCode, toProblem } from '../../users/change/failure.js';
+import { UserWriter } from '../../users/change/user-writer.service.js';
+import type { User } from '../../users/model/user.js';
+import { UsersService } from '../../users/users.service.js';
+import { ScimUserChanges, type WaitingChange, visible } from './scim-user-changes.service.js';
+import { scimNameOf } from './user.mapping.js';
+
+/** Users for identity providers: every change goes through `UserWriter`, by the rules of the API. */
+@Injectable()
+export class ScimUsers {
+  constructor(
+    private readonly users: UsersService,
+    private readonly changes: ScimUserChanges,
+    private readonly writer: UserWriter,
+    private readonly transactions: TransactionRunner,
+    private readonly fuse: KeyFuse,
+  ) {}
+
+  /** @throws ProblemError `not_found`, also for an id that is none and for a user whom the key must not know of. */
+  async get(id: string, caller: Caller): Promise<User> {
+    const user = isUuid(id) ? await this.users.find(id.toLowerCase()) : undefined;
+    return visible(user, id, caller);
+  }
+
+  async create(body: unknown, caller: Caller): Promise<User> {
+    return this.write(await this.changes.create(body, caller), caller);
+  }
+
+  /** @returns the user afterwards. */
+  async replace(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
+    return this.write(await this.changes.replace(id, body, caller, ifVersions), caller);
+  }
+
+  /** @returns the user afterwards. */
+  async patch(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
+    return this.write(await this.changes.patch(id, body, caller, ifVersions), caller);
+  }
+
+  /** @returns the user as it was. */
+  async delete(id: string, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
+    return this.write(this.changes.delete(id, caller, ifVersions), caller);
+  }
+
+  private async write({ kind, uuid, complete }: WaitingChange, caller: Caller): Promise<User> {
+    const work = async (tx: Sql): Promise<User> => {
+      const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
+      return this.apply(tx, await complete(tx, user), caller);
+    };
+    return this.fuse.watched(caller, () => this.transactions.run(work, caller));
+  }
+
+  private async apply(tx: Sql, change: UserChange, caller: Caller): Promise<User> {
+    const [outcome] = await this.writer.apply(tx, [change], caller);
+    if (!outcome) throw new Error('a set of one has one outcome');
+    if (outcome.outcome !== 'error') return outcome.user;
+    throw scimProblem(outcome.failures);
+  }
+}
+
+/** Why a change was refused, in the names of SCIM. */
+export function scimProblem(failures: readonly Failure[]): ProblemError {
+  const named = (failure: Failure): Failure =>
+    failure.code === 'duplicate'
+      ? { ...failure, code: takenCode(failure.field), field: scimNameOf(failure.field) }
+      : { ...failure, field: scimNameOf(failure.field) };
+  return toProblem(failures.map(named));
+}

@@ -1,0 +1,47 @@
+import type { Range } from '../../users/search/search-plan.js';
+import type { AttributePath } from '../protocol/attribute.js';
+
+/** The order of a list in the database: ranges one after another, each sorted by its key and then by id. */
+export interface ListOrder {
+  /** For the cursor. */
+  name: string;
+  order: 'asc' | 'desc';
+  ranges: readonly Range[];
+}
+
+/** Columns with an index by which lists are sorted, with the value of users who have none. */
+const COLUMNS: Readonly<Record<string, { column: string; unique?: true; empty?: null | '' }>> = {
+  id: { column: 'uuid', unique: true },
+  userName: { column: 'username_key', unique: true },
+  externalId: { column: 'external_id_key', unique: true, empty: null },
+  emails: { column: 'email_key', unique: true },
+  'meta.created': { column: 'created' },
+  'meta.lastModified': { column: 'updated' },
+  'name.givenName': { column: 'firstname_sort', empty: '' },
+  'name.familyName': { column: 'surname_sort', empty: '' },
+};
+
+/** The order of creation: stable for any `startIndex`. */
+export const BY_CREATION: ListOrder = { name: 'created', order: 'asc', ranges: [rangeOf('created', false)] };
+
+/** What an index sorts; undefined for any other attribute. Who has no value is last, and first when descending. */
+export function indexOrder(sortBy: AttributePath, descending: boolean): ListOrder | undefined {
+  const { attribute, sub } = sortBy;
+  const path = sub && sub.name !== 'value' ? sub.path : attribute.path;
+  const found = COLUMNS[path];
+  if (!found) return undefined;
+  const { column, unique = false, empty } = found;
+  const range = rangeOf(column, unique);
+  const order = descending ? 'desc' : 'asc';
+  if (empty === undefined) return { name: path, order, ranges: [range] };
+  const set = { ...range, test: empty === null ? 'IS NOT NULL' : "> ''" };
+  const unset = { ...range, only: empty };
+  return { name: path, order, ranges: descending ? [unset, set] : [set, unset] };
+}
+
+function rangeOf(column: string, unique: boolean): Range {
+  return { key: `u.${column}`, unique };
+}
+
+/** A range of few users needs no index: a plus sign keeps SQLite from using it, and MariaDB ignores the sign. */
+export const ofFew = (range: Range): Range => ({ ...range, key: `+${range.key}` });

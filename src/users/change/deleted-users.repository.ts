@@ -1,0 +1,127 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { toJson } from '../../common/json.js';
+import { deleteRows, inParts, insertRows, selectIn } from '../../database/engine/bulk.js';
+import { DATABASE, type Database } from '../../database/engine/database.js';
+import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
+import { DeletedUserEntity } from '../model/deleted-user.entity.js';
+import { UserEntity } from '../model/user.entity.js';
+import { USER_COLUMNS, type User, type UserRow, storedUser, toRow, toUser } from '../model/user.js';
+
+const PURGED_AT_ONCE = 500;
+
+/** A deleted user with the time of its deletion. */
+export interface DeletedUser {
+  user: User;
+  deleted: string;
+}
+
+/** Users that were deleted (ADR 23). Hand-written SQL: sets of users, in the transaction of the writer. */
+@Injectable()
+export class DeletedUsersRepository {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** Moves the rows of users here. */
+  async take(tx: Sql, users: readonly User[], deleted: string): Promise<void> {
+    await insertRows(
+      tx,
+      DeletedUserEntity,
+      users.map((user) => ({
+        uuid: user.uuid,
+        deleted,
+        external_id: user.external_id,
+        document: toJson<UserRow>(toRow(user)),
+      })),
+    );
+    await deleteRows(tx, UserEntity, 'uuid', uuidsOf(users));
+  }
+
+  /** Deleted users, locked until the transaction ends. */
+  async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
+    const rows = await selectIn<DeletedUserEntity>(
+      tx,
+      uuids.toSorted(),
+      (list) =>
+        `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${forUpdate(tx)}`,
+    );
+    return new Map(rows.map(({ uuid, document }) => [uuid, storedUser(document)]));
+  }
+
+  async forget(tx: Sql, uuids: readonly string[]): Promise<void> {
+    await deleteRows(tx, DeletedUserEntity, 'uuid', uuids);
+  }
+
+  /** The users that have one of these managers, locked until the transaction ends. */
+  async lockReports(tx: Sql, managers: readonly string[]): Promise<User[]> {
+    const columns = USER_COLUMNS.join(', ');
+    const rows = await selectIn<UserRow>(
+      tx,
+      managers,
+      (list) =>
+        `SELECT ${columns} FROM users WHERE manager_uuid IN (${list}) ORDER BY manager_uuid, uuid${forUpdate(tx)}`,
+    );
+    return rows.map(toUser);
+  }
+
+  /**
+   * Ends memberships of groups, whose versions move. The tables are those of the groups, a room above: every change of a
+   * user is in one place. @returns user → the groups that it was in.
+   */
+  async leaveGroups(tx: Sql, users: readonly string[], time: string): Promise<Map<string, string[]>> {
+    const groups = new Map<string, string[]>();
+    const rows = await selectIn<{ group_uuid: string; user_uuid: string }>(
+      tx,
+      users,
+      (list) => `SELECT group_uuid, user_uuid FROM group_members WHERE user_uuid IN (${list})`,
+    );
+    if (rows.length === 0) return groups;
+    for (const { group_uuid, user_uuid } of rows)
+      groups.set(user_uuid, [...(groups.get(user_uuid) ?? []), group_uuid]);
+    for (const part of inParts(users)) {
+      await tx.execute(`DELETE FROM group_members WHERE user_uuid IN (${placeholders(part.length)})`, part);
+    }
+    for (const part of inParts([...new Set(rows.map(({ group_uuid }) => group_uuid))].sort())) {
+      const list = placeholders(part.length);
+      await tx.execute(`UPDATE user_groups SET version = version + 1, updated = ? WHERE uuid IN (${list})`, [
+        time,
+        ...part,
+      ]);
+    }
+    return groups;
+  }
+
+  /** In the order of their deletion, with how many there are. @param since their deletion, at the earliest. */
+  async page(
+    since: string,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<{ count: number; users: DeletedUser[] }> {
+    const total = await this.database.first<{ count: number }>(
+      'SELECT COUNT(*) AS count FROM deleted_users WHERE deleted >= ?',
+      [since],
+    );
+    const rows = await this.database.query<DeletedUserEntity>(
+      `SELECT d.deleted, d.document FROM
+         (SELECT uuid FROM deleted_users WHERE deleted >= ? ORDER BY deleted, uuid LIMIT ? OFFSET ?) AS part
+       JOIN deleted_users d ON d.uuid = part.uuid ORDER BY d.deleted, d.uuid`,
+      [since, limit, offset],
+    );
+    const users = rows.map(({ deleted, document }) => ({ deleted, user: storedUser(document) }));
+    return { count: total?.count ?? 0, users };
+  }
+
+  /** Forgets some of those that were deleted before a time. @returns whether there may be more. */
+  async purge(time: string): Promise<boolean> {
+    const rows = await this.database.query<{ uuid: string }>(
+      'SELECT uuid FROM deleted_users WHERE deleted < ? ORDER BY deleted, uuid LIMIT ?',
+      [time, PURGED_AT_ONCE],
+    );
+    await deleteRows(
+      this.database,
+      DeletedUserEntity,
+      'uuid',
+      rows.map(({ uuid }) => uuid),
+    );
+    return rows.length === PURGED_AT_ONCE;
+  }
+}
+
+const uuidsOf = (users: readonly User[]): string[] => users.map(({ uuid }) => uuid);

@@ -1,0 +1,16 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { JsonText } from '../../common/json.js';
+import { longText, text, time, uuid } from '../../database/engine/columns.js';
+import { MAX } from './formats.js';
+import type { UserRow } from './user.js';
+
+/** A user that was deleted, as it was, until it is restored or purged (ADR 23). Only the user writer touches it. */
+@Entity('deleted_users')
+@Index('ix_deleted_users_deleted', ['deleted', 'uuid'])
+export class DeletedUserEntity {
+  @PrimaryColumn(uuid()) uuid!: string;
+  @Column(time()) deleted!: string;
+  @Column(text(MAX.externalId)) external_id!: string;
+  /** The row of the user. */
+  @Column(longText()) document!: JsonText<UserRow>;
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { makeApiKey } from '../../src/api-keys/api-key-format.js';
+import { SCOPES } from '../../src/access/scopes.js';
+import { TestApp } from '../support/app.js';
+import { ScimClient, SCIM, scimAs, scimOf } from '../support/scim.js';
+import { servedRoutes } from '../support/served-routes.js';
+
+/** Always refused, and so not in the OpenAPI file. */
+const ME = Object.fromEntries(
+  ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [`${method} /Me`, 'any']),
+);
+
+/** The scope that each route of SCIM needs; `any`: every valid key comes through. */
+const TABLE: Readonly<Record<string, string>> = {
+  'GET /ServiceProviderConfig': 'any',
+  'GET /ResourceTypes': 'any',
+  'GET /ResourceTypes/{type}': 'any',
+  'GET /Schemas': 'any',
+  'GET /Schemas/{urn}': 'any',
+  'POST /Bulk': 'any',
+  ...ME,
+  'GET ': 'any',
+  'POST /.search': 'any',
+  ...ofType('/Users', 'users'),
+  ...ofType('/Groups', 'groups'),
+};
+
+function ofType(path: string, type: string): Record<string, string> {
+  return {
+    [`GET ${path}`]: `${type}:read`,
+    [`POST ${path}/.search`]: `${type}:read`,
+    [`POST ${path}`]: `${type}:write`,
+    [`GET ${path}/{id}`]: `${type}:read`,
+    [`PUT ${path}/{id}`]: `${type}:write`,
+    [`PATCH ${path}/{id}`]: `${type}:write`,
+    [`DELETE ${path}/{id}`]: `${type}:write`,
+  };
+}
+
+const { paths } = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, Record<string, unknown>>>;
+};
+const documented = Object.entries(paths)
+  .filter(([path]) => path.startsWith(SCIM))
+  .flatMap(([path, item]) =>
+    Object.entries(item).map(
+      ([method, operation]) =>
+        [`${method.toUpperCase()} ${path.slice(SCIM.length)}`, operation['x-required-scope']] as const,
+    ),
+  );
+
+let app: TestApp;
+const clients = new Map<string, ScimClient>();
+beforeAll(async () => {
+  app = await TestApp.start();
+  for (const scope of SCOPES) clients.set(scope, await scimAs(app, { scopes: [scope] }));
+});
+afterAll(() => app.end());
+
+test('the table has every route of the service and of the OpenAPI file, each with its scope', () => {
+  expect({ ...Object.fromEntries(documented), ...ME }).toEqual(TABLE);
+  const served = servedRoutes(app.app).filter((route) => route.includes(SCIM));
+  expect(new Set(served)).toEqual(new Set(Object.keys(TABLE).map((route) => route.replace(' ', ` ${SCIM}`))));
+});
+
+const NOBODY = '00000000-0000-4000-8000-00000000dead';
+const send = (client: ScimClient, route: string) => {
+  const [method = '', path = ''] = route.split(' ');
+  const body = ['POST', 'PUT', 'PATCH'].includes(method) ? {} : undefined;
+  return client.send(method, path.replace(/\{\w+\}/, NOBODY), body);
+};
+
+/** A search over all types is of those that the key may read. */
+const isEnough = (route: string, needed: string, scope: string): boolean =>
+  ['GET ', 'POST /.search'].includes(route)
+    ? ['users:read', 'groups:read'].includes(scope)
+    : needed === 'any' || needed === scope;
+
+test.each(Object.entries(TABLE))('%s needs %s', async (route, needed) => {
+  const cookie = { cookie: (await app.login()).headers['cookie'] ?? '' };
+  const outside: [string, ScimClient][] = [
+    ['nobody', new ScimClient(app.nobody)],
+    ['a bad key', scimOf(app, makeApiKey())],
+    ['the session of a Webmaster', new ScimClient(app.nobody.with(cookie))],
+  ];
+  for (const [who, client] of outside) expect([who, (await send(client, route)).status]).toEqual([who, 401]);
+  const full = (await send(scimOf(app), route)).status;
+  expect([401, 403]).not.toContain(full);
+  for (const [scope, client] of clients) {
+    const { status, body } = await send(client, route);
+    expect([scope, status]).toEqual([scope, isEnough(route, needed, scope) ? full : 403]);
+    if (status === 403) expect(body.detail).toContain(needed === 'any' ? 'users:read' : needed);
+  }
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { type ScimClient, USER, aScimUser, provision, scimOf } from '../support/scim.js';
+
+/** A client that knows only `/Schemas` uses every attribute of users. */
+let app: TestApp;
+let scim: ScimClient;
+const attributes: { path: string; definition: Json }[] = [];
+beforeAll(async () => {
+  app = await TestApp.start();
+  scim = scimOf(app);
+  for (const schema of (await scim.get('/Schemas')).body.Resources) {
+    if (!/User$/.test(schema.name)) continue;
+    for (const definition of schema.attributes as Json[]) {
+      const path = schema.id === USER ? definition.name : `${schema.id}:${definition.name}`;
+      attributes.push({ path, definition });
+    }
+  }
+});
+afterAll(() => app.end());
+
+/** Values that tell which one came back. */
+function scalar({ name, type, canonicalValues }: Json, round: number): Json {
+  if (type === 'boolean') return true;
+  if (type === 'binary') return Buffer.from(`certificate ${round}`).toString('base64');
+  if (name === 'method') return canonicalValues[0];
+  if (type === 'reference') return `https://example.org/${round}`;
+  return canonicalValues?.length > 1 ? canonicalValues[round % 2] : `value ${round}`;
+}
+
+function valueOf(definition: Json, round: number): Json {
+  const one = (): Json => {
+    if (definition.type !== 'complex') return scalar(definition, round);
+    const parts = definition.subAttributes.filter(
+      (sub: Json) => sub.mutability !== 'readOnly' && sub.name !== 'primary',
+    );
+    return Object.fromEntries(parts.map((sub: Json) => [sub.name, scalar(sub, round)]));
+  };
+  if (definition.name === 'authname') return [{ method: 'saml', value: `v${round}-${Math.random()}` }];
+  if (definition.name === 'emails')
+    return [{ value: `v${round}-${Math.random()}@example.org`, type: 'work', primary: true }];
+  if (definition.name === 'roles') return [{ value: ['Editor', 'Author'][round] }];
+  if (definition.name === 'userName') return `schema-${round}-${Math.random()}`;
+  if (definition.name === 'active') return round === 0;
+  return definition.multiValued ? [one()] : one();
+}
+
+const isWritable = ({ definition }: Json): boolean => definition.mutability === 'readWrite';
+const parts = (path: string): [string | undefined, string] => {
+  const at = path.lastIndexOf(':');
+  return at < 0 ? [undefined, path] : [path.slice(0, at), path.slice(at + 1)];
+};
+function read(resource: Json, path: string): Json {
+  const [urn, name] = parts(path);
+  return urn === undefined ? resource[name] : resource[urn]?.[name];
+}
+function withValue(resource: Json, path: string, value: Json): Json {
+  const [urn, name] = parts(path);
+  return urn === undefined
+    ? { ...resource, [name]: value }
+    : { ...resource, [urn]: { ...resource[urn], [name]: value } };
+}
+
+test('the schemas list what can be written', () => {
+  expect(attributes.filter(isWritable).length).toBe(30);
+});
+
+describe('every attribute', () => {
+  test('is created, comes back exactly, and is projected', async () => {
+    for (const attribute of attributes.filter(isWritable)) {
+      const { path, definition } = attribute;
+      const value = valueOf(definition, 0);
+      const { status, body, text } = await scim.post('/Users', withValue(aScimUser(), path, value));
+      expect([path, status, status === 201 ? '' : text]).toEqual([path, 201, '']);
+      expect([path, read(body, path)]).toEqual([path, value]);
+      const only = (await scim.get(`/Users/${body.id}?attributes=${encodeURIComponent(path)}`)).body;
+      expect([path, read(only, path)]).toEqual([path, value]);
+      const [urn, name] = parts(path);
+      expect(Object.keys(only).sort()).toEqual([...new Set(['id', 'schemas', urn ?? name])].sort());
+      const without = (await scim.get(`/Users/${body.id}?excludedAttributes=${encodeURIComponent(path)}`))
+        .body;
+      expect([path, read(without, path)]).toEqual([path, undefined]);
+    }
+  });
+
+  test('is added, replaced, and removed by PATCH', async () => {
+    for (const { path, definition } of attributes.filter(isWritable)) {
+      const { id } = await provision(scim, { userName: `p-${Math.random()}@example.org` });
+      const [first, second] = [valueOf(definition, 0), valueOf(definition, 1)];
+      const patch = (op: string, value?: Json) => scim.patch(`/Users/${id}`, { op, path, value });
+      const kept = path === 'emails' || path === 'roles'; // what the user had before stays beside it
+      const added = await patch('add', first);
+      expect([path, added.status]).toEqual([path, 200]);
+      if (!kept) expect([path, read(added.body, path)]).toEqual([path, first]);
+      else expect(read(added.body, path)).toEqual(expect.arrayContaining(first));
+      const replaced = await patch('replace', second);
+      expect([path, replaced.status, read(replaced.body, path)]).toEqual([path, 200, second]);
+      const removed = await patch('remove');
+      const required = path === 'userName' || path === 'active';
+      expect([path, removed.status]).toEqual([path, required ? 400 : 200]);
+      if (!required && !kept) expect([path, read(removed.body, path)]).toEqual([path, undefined]);
+    }
+  });
+
+  test('is set and unassigned by PUT', async () => {
+    const { id } = await provision(scim);
+    const userName = `put-${id}@example.org`;
+    for (const { path, definition } of attributes.filter(isWritable)) {
+      if (path === 'userName') continue;
+      const value = valueOf(definition, 1);
+      const { status, body } = await scim.put(`/Users/${id}`, withValue({ userName }, path, value));
+      expect([path, status, read(body, path)]).toEqual([path, 200, value]);
+      const [urn] = parts(path);
+      const left = (await scim.put(`/Users/${id}`, { schemas: [USER, ...(urn ? [urn] : [])], userName }))
+        .body;
+      const stays = ['active', 'roles', 'emails'].includes(path);
+      expect([path, read(left, path)]).toEqual([path, stays ? value : undefined]);
+    }
+  });
+
+  test('that is read-only is ignored in bodies, and refused as a path', async () => {
+    const readOnly = attributes.filter(({ definition }) => definition.mutability === 'readOnly');
+    expect(readOnly.length).toBeGreaterThan(3);
+    for (const { path, definition } of readOnly) {
+      const value = definition.multiValued ? [{ value: 'x' }] : 'x';
+      const made = await provision(scim, withValue({}, path, value));
+      expect([path, read(made, path)]).toEqual([path, undefined]);
+      const refused = await scim.patch(`/Users/${made.id}`, { op: 'add', path, value });
+      expect([path, refused.status, refused.body.scimType]).toEqual([path, 400, 'mutability']);
+    }
+  });
+});

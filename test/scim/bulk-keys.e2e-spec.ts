@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { type ScimClient, provision, scimAs, scimOf } from '../support/scim.js';
+import { group, patch, post, remove, sendBulk as send, statuses } from '../support/scim-bulk.js';
+
+/** What a key may do in a Bulk, and a Bulk that is sent again. */
+let app: TestApp;
+let scim: ScimClient;
+beforeAll(async () => {
+  app = await TestApp.start();
+  scim = scimOf(app);
+});
+afterAll(() => app.end());
+
+describe('a key', () => {
+  test('needs the scope of each operation', async () => {
+    const key = await scimAs(app, { scopes: ['users:write'] });
+    const { body } = await send(key, [post('a'), group('g'), post('b')]);
+    expect(statuses(body.Operations)).toEqual(['201', '403', '201']);
+  });
+
+  test('that has PATCHes answered without a body has them so here', async () => {
+    const { id } = await provision(scim);
+    const { body } = await send(await scimAs(app, { profile: 'entra' }), [patch(id, 'title', 'T')]);
+    expect(statuses(body.Operations)).toEqual(['204']);
+  });
+});
+
+describe('with an Idempotency-Key', () => {
+  test('a Bulk takes effect once, and another body is 422', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const operations = [post('a'), post('b', { userName: '' }), group('g', 'bulkId:a')];
+    const first = await send(scim, operations, {}, headers);
+    const second = await send(scim, operations, {}, headers);
+    expect(first.body.detail).toBeUndefined();
+    expect(statuses(first.body.Operations)).toEqual(['201', '400', '201']);
+    expect(second.body).toEqual(first.body);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect((await send(scim, [post('c')], {}, headers)).status).toBe(422);
+  });
+
+  test('two that are sent at once make everything once', async () => {
+    const operations = Array.from({ length: 60 }, (_, index) => post(`u${index}`));
+    operations.push(group('g', 'bulkId:u0'), ...Array.from({ length: 20 }, (_, index) => post(`v${index}`)));
+    const headers = { 'idempotency-key': randomUUID() };
+    const answers = await Promise.all([0, 1, 2].map(() => send(scim, operations, {}, headers)));
+    for (const { status, body } of answers) {
+      expect([status, body.detail]).toEqual([200, undefined]);
+      expect(body).toEqual(answers[0]?.body);
+    }
+    expect(new Set(statuses(answers[0]?.body.Operations))).toEqual(new Set(['201']));
+  });
+});
+
+test.each(['patch', 'delete'])(
+  'of what blows the fuse by %s, the operations beyond it are 429',
+  async (how) => {
+    const fused = await TestApp.on(app.database, { FUSE_MIN: '2', FUSE_PERCENT: '0' });
+    try {
+      const provider = await scimAs(fused, { scopes: ['users:read', 'users:write'] });
+      const users: Json[] = [];
+      for (let made = 0; made < 4; made++) users.push(await provision(provider));
+      const end = ({ id }: Json) => (how === 'delete' ? remove(id) : patch(id, 'active', false));
+      const operations = users.flatMap((user, index) => [end(user), post(`p${index}`)]);
+      const { body } = await send(provider, operations);
+      const done = how === 'delete' ? '204' : '200';
+      expect(statuses(body.Operations)).toEqual([done, '201', done, '201', '429', '201', '429', '201']);
+      expect((await provider.get(`/Users/${users[2].id}`)).body.active).toBe(true);
+    } finally {
+      await fused.stop();
+    }
+  },
+);

@@ -1,0 +1,73 @@
+import { expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { API_KEY } from '../support/app.js';
+import { type Answer, Client, type Json } from '../support/client.js';
+import { Process, newcomer, processDatabase } from '../support/process.js';
+import { aScimUser } from '../support/scim.js';
+
+/** `kill -9` of the service in a Bulk with an `Idempotency-Key`. KILLS=20 sets a higher number of them. */
+const KILLS = Number(process.env['KILLS'] ?? 2);
+const USERS = 600;
+const database = processDatabase();
+const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
+const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
+async function countIn(client: Client): Promise<number> {
+  const { body, status, text } = await client.get('/users/search?limit=1');
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return body.Count as number;
+}
+
+const operations = [
+  ...Array.from({ length: USERS }, (_, index) => ({
+    method: 'POST',
+    path: '/Users',
+    bulkId: `u${index}`,
+    data: aScimUser(),
+  })),
+  {
+    method: 'POST',
+    path: '/Groups',
+    bulkId: 'all',
+    data: {
+      displayName: 'all',
+      members: Array.from({ length: USERS }, (_, index) => ({ value: `bulkId:u${index}` })),
+    },
+  },
+];
+
+test('killed at any moment and sent again, it makes everything once, and is answered as one', async () => {
+  const key = randomUUID();
+  const send = (service: Process): Promise<Answer> =>
+    clientOf(service).raw('POST', '/scim/v2/Bulk', JSON.stringify({ Operations: operations }), {
+      'content-type': 'application/scim+json',
+      'idempotency-key': key,
+    });
+  let service = await Process.running(settings());
+  const before = await countIn(clientOf(service));
+  let reached = before;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const lost = send(service).catch(() => undefined);
+    const watched = clientOf(service);
+    const aim = Math.min(reached + USERS / (KILLS + 2), before + USERS - 1);
+    while ((reached = await countIn(watched)) < aim);
+    service.signal('SIGKILL');
+    await service.exit;
+    await lost;
+    service = await Process.running(settings());
+    const kept = await countIn(clientOf(service));
+    expect(kept).toBeGreaterThanOrEqual(reached);
+    reached = kept;
+  }
+  expect(reached).toBeLessThanOrEqual(before + USERS);
+  const answers = [await send(service), await send(service)];
+  const [first, second] = answers.map(({ body }) => body.Operations as Json[]);
+  expect(first?.map(({ bulkId, status }) => `${bulkId} ${status}`)).toEqual(
+    operations.map(({ bulkId }) => `${bulkId} 201`),
+  );
+  expect(second).toEqual(first);
+  const client = clientOf(service);
+  expect(await countIn(client)).toBe(before + USERS);
+  const { body } = await client.get('/audit?action=user.created&limit=1000');
+  const created = (body.Results as Json[]).map(({ target }) => target?.id as string);
+  expect(new Set(created).size).toBe(created.length);
+});

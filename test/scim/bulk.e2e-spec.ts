@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { type ScimClient, ENTERPRISE, aScimUser, provision, scimOf } from '../support/scim.js';
+import {
+  type Operation,
+  group,
+  idOf,
+  patch,
+  post,
+  remove,
+  sendBulk as send,
+  statuses,
+} from '../support/scim-bulk.js';
+
+/** Bulk: many operations in one request (RFC 7644, section 3.7). */
+let app: TestApp;
+let scim: ScimClient;
+beforeAll(async () => {
+  app = await TestApp.start();
+  scim = scimOf(app);
+});
+afterAll(() => app.end());
+
+async function bulk(...operations: Operation[]): Promise<Json[]> {
+  const { status, body, text } = await send(scim, operations);
+  if (status !== 200) throw new Error(`bulk: ${status} ${text}`);
+  return body.Operations as Json[];
+}
+const exists = async (userName: Json): Promise<boolean> =>
+  (await scim.find(`userName eq "${userName}"`)).body.totalResults === 1;
+
+describe('answers', () => {
+  test('have method, bulkId, location, version and status, in the order sent', async () => {
+    const { id, meta } = await provision(scim);
+    const answers = await bulk(
+      post('a'),
+      { ...patch(id, 'title', 'T'), version: meta.version },
+      { method: 'PUT', path: `/Users/${id}`, data: aScimUser() },
+      { ...post('b'), data: { userName: '' } },
+      remove(id),
+    );
+    expect(answers).toEqual([
+      {
+        method: 'POST',
+        bulkId: 'a',
+        location: expect.stringMatching(/^http.*\/scim\/v2\/Users\/[0-9a-f-]{36}$/),
+        version: 'W/"1"',
+        status: '201',
+      },
+      { method: 'PATCH', location: meta.location, version: 'W/"2"', status: '200' },
+      { method: 'PUT', location: meta.location, version: 'W/"3"', status: '200' },
+      {
+        method: 'POST',
+        bulkId: 'b',
+        status: '400',
+        response: expect.objectContaining({ status: '400', scimType: 'invalidValue' }),
+      },
+      { method: 'DELETE', location: meta.location, status: '204' },
+    ]);
+    expect((await scim.get(`/Users/${idOf(answers[0])}`)).status).toBe(200);
+    expect((await scim.get(`/Users/${id}`)).status).toBe(404);
+  });
+
+  test('tell each failure by itself, and touch no other operation', async () => {
+    const taken = await provision(scim);
+    const answers = await bulk(
+      post('a'),
+      post('b', aScimUser({ userName: taken.userName })),
+      { ...patch(taken.id, 'title', 'T'), version: 'W/"9"' },
+      patch(randomUUID(), 'title', 'T'),
+      patch('nobody', 'title', 'T'),
+      { method: 'GET', path: `/Users/${taken.id}` },
+      post('a'),
+      group('g', taken.id),
+      { ...group('h'), data: {} },
+    );
+    expect(statuses(answers)).toEqual(['201', '409', '412', '404', '404', '400', '400', '201', '400']);
+    expect(answers[1].response).toMatchObject({
+      scimType: 'uniqueness',
+      detail: expect.stringContaining(taken.id),
+    });
+  });
+});
+
+describe('bulkId', () => {
+  test('names a user before it is made: as a manager, as a member and in a path', async () => {
+    const answers = await bulk(
+      group('g', 'bulkId:worker'),
+      post('worker', aScimUser({ [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } })),
+      patch('bulkId:boss', 'title', 'Boss'),
+      post('boss'),
+    );
+    expect(statuses(answers)).toEqual(['201', '201', '200', '201']);
+    const [made, worker, , boss] = answers.map(idOf);
+    expect((await scim.get(`/Users/${worker}`)).body[ENTERPRISE].manager.value).toBe(boss);
+    expect((await scim.get(`/Users/${boss}`)).body.title).toBe('Boss');
+    expect((await scim.get(`/Groups/${made}`)).body.members).toEqual([
+      expect.objectContaining({ value: worker }),
+    ]);
+  });
+
+  test('of a failed or unknown operation: what refers to it is 400, and not made', async () => {
+    const taken = await provision(scim);
+    const [below, last] = [aScimUser(), aScimUser()];
+    below[ENTERPRISE] = { manager: { value: 'bulkId:bad' } };
+    last['emails'] = [...(last['emails'] as Json[]), { value: 'bulkId:low', type: 'other' }];
+    const answers = await bulk(
+      post('bad', aScimUser({ userName: taken.userName })),
+      post('low', below),
+      post('last', last),
+      group('g', 'bulkId:bad'),
+      group('h', 'bulkId:never'),
+      remove('bulkId:bad'),
+    );
+    expect(statuses(answers)).toEqual(['409', '400', '400', '400', '400', '400']);
+    expect(answers.slice(1).map(({ response }) => response.scimType)).toEqual(Array(5).fill('invalidValue'));
+    expect([await exists(below['userName']), await exists(last['userName'])]).toEqual([false, false]);
+  });
+});
+
+describe('a set of users', () => {
+  test('is judged by its end: what one operation frees another takes', async () => {
+    const [one, two] = [await provision(scim), await provision(scim)];
+    const answers = await bulk(
+      patch(one.id, 'userName', two.userName),
+      patch(two.id, 'userName', one.userName),
+    );
+    expect(statuses(answers)).toEqual(['200', '200']);
+    expect((await scim.get(`/Users/${one.id}`)).body.userName).toBe(two.userName);
+  });
+
+  test('has each user once: a second operation on it sees the first', async () => {
+    const { id } = await provision(scim);
+    const answers = await bulk(
+      { ...patch(id, 'title', 'A'), version: 'W/"1"' },
+      { ...patch(id, 'title', 'B'), version: 'W/"2"' },
+      { ...patch(id, 'title', 'C'), version: 'W/"2"' },
+      remove(id.toUpperCase()),
+      remove(id),
+    );
+    expect(statuses(answers)).toEqual(['200', '200', '412', '204', '404']);
+  });
+
+  test('of which several take one name makes the first of them', async () => {
+    const [{ userName }, { emails }] = [aScimUser(), aScimUser()];
+    const same = Array.from({ length: 20 }, (_, index) => post(`a${index}`, aScimUser({ userName })));
+    const answers = await bulk(...same, post('b', aScimUser({ emails })), post('c', aScimUser({ emails })));
+    expect(statuses(answers)).toEqual(['201', ...Array<string>(19).fill('409'), '201', '409']);
+    expect(answers[1].response.scimType).toBe('uniqueness');
+  });
+
+  test('may be as large as a Bulk', async () => {
+    const answers = await bulk(...Array.from({ length: 1000 }, (_, index) => post(`n${index}`)));
+    expect(new Set(statuses(answers))).toEqual(new Set(['201']));
+    expect(answers.map(({ bulkId }) => bulkId)).toEqual(
+      Array.from({ length: 1000 }, (_, index) => `n${index}`),
+    );
+  });
+});
+
+test.each([
+  [1, ['201', '400']],
+  [2, ['201', '400', '201', '409']],
+  [3, ['201', '400', '201', '409', '201']],
+])('failOnErrors %i: nothing behind that error is done or answered', async (failOnErrors, wanted) => {
+  const taken = await provision(scim);
+  const users = [aScimUser(), aScimUser(), aScimUser()];
+  const [first, second, third] = users;
+  const answers = await send(
+    scim,
+    [
+      post('a', first),
+      post('b', { userName: '' }),
+      post('c', second),
+      post('d', aScimUser({ userName: taken.userName })),
+      post('e', third),
+    ],
+    { failOnErrors },
+  );
+  expect(statuses(answers.body.Operations)).toEqual(wanted);
+  const made = await Promise.all(users.map(({ userName }) => exists(userName)));
+  expect(made).toEqual([0, 2, 4].map((index) => index < wanted.length));
+});
+
+test('a Bulk that is too large or no Bulk is refused whole', async () => {
+  const user = aScimUser();
+  const cases: [object, number][] = [
+    [{}, 400],
+    [{ Operations: {} }, 400],
+    [{ Operations: [post('a', user)], failOnErrors: 0 }, 400],
+    [{ Operations: Array.from({ length: 1001 }, () => post('a', user)) }, 413],
+    [{ Operations: Array.from({ length: 51 }, () => post('a', { ...user, password: 'x' })) }, 413],
+    [{ Operations: [post('a', user)], padding: 'x'.repeat(4 * 1024 * 1024) }, 413],
+  ];
+  for (const [body, status] of cases) expect((await scim.post('/Bulk', body)).status).toBe(status);
+  expect(await exists(user['userName'])).toBe(false);
+});
+
+test('a password is set, within the rules', async () => {
+  const password = 'shut the window, please';
+  const user = aScimUser({ password });
+  expect(statuses(await bulk(post('a', user), post('b', aScimUser({ password: '1' }))))).toEqual([
+    '201',
+    '400',
+  ]);
+  const login = await app.nobody.post('/sessions/login', { username: user['userName'], password });
+  expect(login.status).toBe(200);
+});

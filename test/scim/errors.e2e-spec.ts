@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Answer } from '../support/client.js';
+import { ROLLCALL, type ScimClient, aScimUser, errorOf, provision, scimOf } from '../support/scim.js';
+
+let app: TestApp;
+let scim: ScimClient;
+beforeAll(async () => {
+  app = await TestApp.start();
+  scim = scimOf(app);
+});
+afterAll(() => app.end());
+
+const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
+
+describe('an error', () => {
+  let id: string;
+  beforeAll(async () => void ({ id } = await provision(scim, { externalId: 'HR-1' })));
+
+  const raw = (method: string, path: string, body?: string, headers: Record<string, string> = {}) =>
+    scim.send(method, path.replace('{id}', id), body, headers);
+  const patch = (operation: object) => JSON.stringify({ Operations: [operation] });
+  const json = JSON.stringify;
+
+  test.each<[string, () => Promise<Answer>, number, string | undefined]>([
+    ['broken JSON', () => raw('POST', '/Users', '{'), 400, 'invalidSyntax'],
+    ['a list as body', () => raw('POST', '/Users', '[]'), 400, 'invalidSyntax'],
+    ['no Operations', () => raw('PATCH', '/Users/{id}', '{}'), 400, 'invalidSyntax'],
+    ['no userName', () => raw('POST', '/Users', '{}'), 400, 'invalidValue'],
+    ['a wrong type', () => raw('POST', '/Users', json(aScimUser({ title: { a: 1 } }))), 400, 'invalidValue'],
+    ['a filter that is none', () => raw('GET', '/Users?filter=userName%20eq'), 400, 'invalidFilter'],
+    [
+      'an unknown attribute in a filter',
+      () => raw('GET', '/Users?filter=nix%20eq%201'),
+      400,
+      'invalidFilter',
+    ],
+    ['an unknown sortBy', () => raw('GET', '/Users?sortBy=nix'), 400, 'invalidValue'],
+    ['a count that is none', () => raw('GET', '/Users?count=many'), 400, 'invalidValue'],
+    ['a bad cursor', () => raw('GET', '/Users?cursor=nix'), 400, 'invalidCursor'],
+    ['a cursor page of no count', () => raw('GET', '/Users?cursor=&count=x'), 400, 'invalidCount'],
+    ['a cursor with startIndex', () => raw('GET', '/Users?cursor=&startIndex=1'), 400, 'invalidValue'],
+    ['both projections', () => raw('GET', '/Users?attributes=a&excludedAttributes=b'), 400, 'invalidValue'],
+    [
+      'a path to nothing known',
+      () => raw('PATCH', '/Users/{id}', patch({ op: 'add', path: 'nix', value: 1 })),
+      400,
+      'invalidPath',
+    ],
+    [
+      'a read-only path',
+      () => raw('PATCH', '/Users/{id}', patch({ op: 'replace', path: 'id', value: 'x' })),
+      400,
+      'mutability',
+    ],
+    [
+      'no active',
+      () => raw('PATCH', '/Users/{id}', patch({ op: 'remove', path: 'active' })),
+      400,
+      'mutability',
+    ],
+    [
+      'no emails',
+      () => raw('PATCH', '/Users/{id}', patch({ op: 'remove', path: 'emails' })),
+      400,
+      'mutability',
+    ],
+    ['no target', () => raw('PATCH', '/Users/{id}', patch({ op: 'remove' })), 400, 'noTarget'],
+    [
+      'a name that is taken',
+      () => raw('POST', '/Users', json(aScimUser({ externalId: 'HR-1' }))),
+      409,
+      'uniqueness',
+    ],
+    ['a filter on discovery', () => raw('GET', '/Schemas?filter=id%20pr'), 403, undefined],
+    ['an unknown id', () => raw('GET', '/Users/00000000-0000-4000-8000-00000000dead'), 404, undefined],
+    ['an unknown schema', () => raw('GET', '/Schemas/urn:nix'), 404, undefined],
+    ['an unknown path', () => raw('GET', '/Nix'), 404, undefined],
+    ['a wrong method', () => raw('PUT', '/Users', '{}'), 405, undefined],
+    [
+      'an old version',
+      () =>
+        raw('PATCH', '/Users/{id}', patch({ op: 'add', path: 'title', value: 'x' }), {
+          'if-match': 'W/"99"',
+        }),
+      412,
+      undefined,
+    ],
+    [
+      'too large a body',
+      () => raw('POST', '/Users', json({ title: 'x'.repeat(1024 * 1024) })),
+      413,
+      undefined,
+    ],
+    [
+      'another media type',
+      () => raw('POST', '/Users', '{}', { 'content-type': 'text/plain' }),
+      415,
+      undefined,
+    ],
+    ['/Me', () => raw('GET', '/Me'), 501, undefined],
+  ])('for %s', async (_what, send, status, scimType) => {
+    const answer = await send();
+    expect(errorOf(answer).slice(0, 2)).toEqual([status, scimType]);
+    expect(answer.body).toEqual({
+      schemas: [ERROR],
+      status: String(status),
+      ...(scimType && { scimType }),
+      detail: expect.stringMatching(/\.$/),
+    });
+    expect(answer.headers['content-type']).toBe('application/scim+json; charset=utf-8');
+    expect(answer.headers['allow']).toBe(status === 405 ? 'GET, HEAD, POST' : undefined);
+  });
+
+  test('outside of SCIM has the form of the API', async () => {
+    for (const path of ['/api/0.3/nix', '/scim', '/scim/v3/Users', '/scim/v2x'])
+      expect((await app.key.raw('GET', path)).body).toMatchObject({ code: 'not_found' });
+  });
+
+  test('names what the API names, by the names of SCIM', async () => {
+    const broken = {
+      userName: '',
+      emails: [{ value: 'no address', primary: true }],
+      name: { givenName: 'a\u0000b', familyName: 'x'.repeat(256) },
+      roles: [{ value: 'Nobody' }],
+      photos: [{ value: 'javascript:alert(1)', type: 'photo' }],
+      [ROLLCALL]: { authname: [{ method: 'S P', value: 'x' }], socialMedia: { twitter: 'nix' } },
+    };
+    const [status, scimType, detail] = errorOf(await scim.post('/Users', broken));
+    expect([status, scimType]).toEqual([400, 'invalidValue']);
+    const rest = {
+      username: '',
+      email: 'no address',
+      firstname: 'a\u0000b',
+      surname: 'x'.repeat(256),
+      roles: ['Nobody'],
+      user_avatar: 'javascript:alert(1)',
+      authname: { 'S P': ['x'] },
+      social_media: { twitter: 'nix' },
+    };
+    const { errors } = (await app.key.post('/users', rest)).body;
+    const names: Record<string, string> = {
+      username: 'userName',
+      email: 'emails',
+      firstname: 'name.givenName',
+      surname: 'name.familyName',
+      user_avatar: 'photos',
+      authname: `${ROLLCALL}:authname`,
+      social_media: `${ROLLCALL}:socialMedia`,
+    };
+    expect(errors).toHaveLength(8);
+    for (const { field, message } of errors as { field: string; message: string }[]) {
+      if (field === 'username') expect(detail).toContain('userName is required');
+      else expect(detail).toContain(`${names[field] ?? field} ${message}`);
+    }
+  });
+});

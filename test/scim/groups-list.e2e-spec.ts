@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Answer, Json } from '../support/client.js';
+import { SYSTEM, aGroup, groupsOf, seedGroups } from '../support/groups.js';
+import { type ScimClient, errorOf, scimOf } from '../support/scim.js';
+import { seedUsers, seededUuid } from '../support/seed.js';
+
+/** Filters, orders and pages of groups. */
+const LARGE = 6000;
+let app: TestApp;
+let scim: ScimClient;
+let groups: Record<string, Json>;
+beforeAll(async () => {
+  app = await TestApp.start({ SCIM_SCAN_LIMIT: '1000' });
+  scim = scimOf(app);
+  await seedUsers(app, 0, LARGE);
+  const made: [string, string, number[]][] = [
+    ['Ärzte', 'b-1', [1]],
+    ['Bakers', '', [1, 2]],
+    ['bakers of old', 'a-2', []],
+    ['Cooks', 'B-1', [3]],
+  ];
+  groups = {};
+  for (const [display_name, external_id, members] of made)
+    groups[display_name] = await aGroup(app, { display_name, external_id, members: members.map(seededUuid) });
+});
+afterAll(() => app.end());
+
+const list = (query: Record<string, string | number>): Promise<Answer> =>
+  scim.get(
+    `/Groups?${new URLSearchParams(Object.entries(query).map(([k, v]): [string, string] => [k, String(v)])).toString()}`,
+  );
+const namesOf = ({ body, status, text }: Answer): string[] => {
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return body.Resources.map(({ displayName }: Json) => displayName);
+};
+const ALL = ['Ärzte', 'Bakers', 'bakers of old', 'Cooks'];
+
+describe('filters', () => {
+  test.each<[string | (() => string), string[]]>([
+    ['displayName eq "BAKERS"', ['Bakers']],
+    ['displayname EQ "ärzte"', ['Ärzte']],
+    ['displayName sw "bakers"', ['Bakers', 'bakers of old']],
+    ['displayName co "OO"', ['Cooks']],
+    ['displayName ew "old"', ['bakers of old']],
+    ['displayName ne "Cooks"', ['Ärzte', 'Bakers', 'bakers of old']],
+    ['displayName gt "bakers"', ['Ärzte', 'bakers of old', 'Cooks']],
+    ['urn:ietf:params:scim:schemas:core:2.0:Group:displayName eq "cooks"', ['Cooks']],
+    ['externalId eq "b-1"', ['Ärzte']],
+    ['externalId eq "B-1"', ['Cooks']],
+    ['externalId sw "a"', ['bakers of old']],
+    ['externalId pr', ['Ärzte', 'bakers of old', 'Cooks']],
+    ['not (externalId pr)', ['Bakers']],
+    ['externalId eq ""', ['Bakers']],
+    ['externalId ge "a-2" and externalId lt "b-2"', ['Ärzte', 'bakers of old']],
+    [() => `id eq "${groups['Cooks'].uuid.toUpperCase()}"`, ['Cooks']],
+    [() => `id gt "${groups['Bakers'].uuid}"`, ['bakers of old', 'Cooks']],
+    [() => `members.value eq "${seededUuid(1)}"`, ['Ärzte', 'Bakers']],
+    [() => `members eq "${seededUuid(1)}" and displayName sw "b"`, ['Bakers']],
+    [() => `members[value eq "${seededUuid(2)}"]`, ['Bakers']],
+    [() => `members[value eq "${seededUuid(2)}" or value eq "${seededUuid(3)}"]`, ['Bakers', 'Cooks']],
+    [() => `members.value eq "${seededUuid(3)}" or displayName eq "ärzte"`, ['Ärzte', 'Cooks']],
+    [() => `not (members.value eq "${seededUuid(1)}")`, ['bakers of old', 'Cooks']],
+    ['members pr', ['Ärzte', 'Bakers', 'Cooks']],
+    ['not (members pr)', ['bakers of old']],
+    ['members.value eq "nobody"', []],
+    ['meta.created gt "2020-01-01T00:00:00Z" and displayName co "oo"', ['Cooks']],
+    ['meta.lastModified lt "2020-01-01T00:00:00Z"', []],
+    ['meta.created lt "9999-12-31T23:59:59-14:00"', ALL],
+    ['meta.resourceType eq "Group"', ALL],
+  ])('%s', async (filter, expected) => {
+    const answer = await list({ filter: typeof filter === 'string' ? filter : filter() });
+    expect(namesOf(answer)).toEqual(expected);
+    expect(answer.body).toMatchObject({ totalResults: expected.length, itemsPerPage: expected.length });
+  });
+
+  test.each(['displayName', 'title eq "x"', 'displayName eq "a" and', 'meta eq "x"'])(
+    '%s is 400',
+    async (filter) => {
+      expect(errorOf(await list({ filter })).slice(0, 2)).toEqual([400, 'invalidFilter']);
+    },
+  );
+});
+
+describe('order and pages', () => {
+  test.each<[string, string[]]>([
+    ['displayName', ['Bakers', 'bakers of old', 'Cooks', 'Ärzte']],
+    ['externalId', ['Cooks', 'bakers of old', 'Ärzte', 'Bakers']],
+    ['id', ALL],
+    ['meta.created', ALL],
+    ['meta.lastModified', ALL],
+  ])('by %s, both ways, by index and by cursor', async (sortBy, ascending) => {
+    for (const sortOrder of ['ascending', 'descending']) {
+      const expected = sortOrder === 'ascending' ? ascending : ascending.toReversed();
+      expect(namesOf(await list({ sortBy, sortOrder }))).toEqual(expected);
+      for (const filter of ['id pr', 'displayName co "r" or displayName co "o"']) {
+        const walked: string[] = [];
+        let cursor: string | undefined = '';
+        while (cursor !== undefined) {
+          const page: Answer = await list({ sortBy, sortOrder, cursor, count: 1, filter });
+          walked.push(...namesOf(page));
+          expect(page.body).not.toHaveProperty('startIndex');
+          cursor = page.body.nextCursor;
+        }
+        expect(walked).toEqual(expected);
+      }
+      const paged: string[] = [];
+      for (let startIndex = 1; startIndex <= 4; startIndex += 2)
+        paged.push(...namesOf(await list({ sortBy, sortOrder, startIndex, count: 2 })));
+      expect(paged).toEqual(expected);
+    }
+  });
+
+  test('without members where they are excluded; count 0; behind the end', async () => {
+    const without = await list({ excludedAttributes: 'members' });
+    expect(without.body.Resources.some((group: Json) => 'members' in group)).toBe(false);
+    expect((await list({ count: 0 })).body).toMatchObject({
+      totalResults: 4,
+      itemsPerPage: 0,
+      Resources: [],
+    });
+    expect((await list({ startIndex: 9 })).body).toMatchObject({
+      totalResults: 4,
+      startIndex: 9,
+      Resources: [],
+    });
+  });
+
+  test('a cursor of another filter or order, or none, is refused', async () => {
+    const { nextCursor } = (await list({ cursor: '', count: 1 })).body;
+    const refused = [
+      { cursor: nextCursor, filter: 'id pr' },
+      { cursor: nextCursor, sortBy: 'id' },
+      { cursor: 'x' },
+    ];
+    for (const query of refused)
+      expect(errorOf(await list(query)).slice(0, 2)).toEqual([400, 'invalidCursor']);
+    expect((await list({ cursor: '', startIndex: 1 })).status).toBe(400);
+  });
+
+  test('.search takes the same in a body', async () => {
+    const body = {
+      filter: 'displayName sw "bak"',
+      sortBy: 'displayName',
+      count: 1,
+      excludedAttributes: ['members'],
+    };
+    const answer = await scim.post('/Groups/.search', body);
+    expect([answer.status, answer.body.totalResults, namesOf(answer)]).toEqual([200, 2, ['Bakers']]);
+  });
+});
+
+test('a page ends early once it holds 10,000 members, and the next one goes on behind it', async () => {
+  const members = Array.from({ length: LARGE }, (_, n) => seededUuid(n));
+  const large: string[] = [];
+  for (let n = 1; n <= 3; n++) large.push((await aGroup(app, { display_name: `Large ${n}`, members })).uuid);
+  const filter = 'displayName sw "large"';
+  const first = await list({ filter, sortBy: 'displayName' });
+  expect(namesOf(first)).toEqual(['Large 1', 'Large 2']);
+  expect(first.body).toMatchObject({ totalResults: 3, itemsPerPage: 2 });
+  expect(first.body.Resources[1].members).toHaveLength(LARGE);
+  expect(namesOf(await list({ filter, sortBy: 'displayName', startIndex: 3 }))).toEqual(['Large 3']);
+  const cursor = (await list({ filter, cursor: '', sortBy: 'displayName' })).body.nextCursor;
+  const rest = await list({ filter, cursor, sortBy: 'displayName' });
+  expect([namesOf(rest), rest.body.nextCursor]).toEqual([['Large 3'], undefined]);
+  expect(namesOf(await list({ filter, excludedAttributes: 'members' }))).toHaveLength(3);
+
+  const chosen = `not (members.value eq "${seededUuid(1)}")`;
+  expect(errorOf(await list({ filter: chosen })).slice(0, 2)).toEqual([400, 'tooMany']);
+  const refused = await scim.patch(`/Groups/${large[0]!}`, { op: 'remove', path: 'members[value sw "0"]' });
+  expect(errorOf(refused).slice(0, 2)).toEqual([400, 'tooMany']);
+  for (const uuid of large) await groupsOf(app).delete(uuid, undefined, SYSTEM);
+});
+
+test('a filter without an index for more groups than the limit is 400 and names the attributes that have one', async () => {
+  await seedGroups(app, 1001, 500_000);
+  const answer = await list({ filter: 'displayName co "eed"' });
+  expect(errorOf(answer)).toEqual([400, 'tooMany', expect.stringContaining('displayName')]);
+  const narrower = 'displayName sw "seeded 99" and displayName co "8"';
+  expect(namesOf(await list({ filter: narrower }))).toEqual(['Seeded 998']);
+});

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { type ScimClient, errorOf, scimAs, scimOf } from '../support/scim.js';
+import { seedUsers } from '../support/seed.js';
+
+/** Groups as an identity provider sees them: created, read, replaced, patched and deleted. */
+const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const ROLES = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:Group';
+const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
+let app: TestApp;
+let scim: ScimClient;
+let jane: string;
+let john: string;
+let names = 0;
+beforeAll(async () => {
+  app = await TestApp.start();
+  scim = scimOf(app);
+  await seedUsers(app, 0, 1200);
+  [jane, john] = [(await create(app.key)).uuid, (await create(app.key)).uuid].sort() as [string, string];
+});
+afterAll(() => app.end());
+
+const aName = () => `Team ${++names}`;
+const path = ({ id }: Json) => `/Groups/${id as string}`;
+async function aGroup(body: object = {}, client = scim): Promise<Json> {
+  const answer = await client.post('/Groups', { schemas: [GROUP], displayName: aName(), ...body });
+  if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
+  return answer.body;
+}
+const of = (...ids: string[]) => ids.map((value) => ({ value }));
+const membersOf = async (group: Json): Promise<string[]> =>
+  ((await scim.get(path(group))).body.members ?? []).map(({ value }: Json) => value);
+
+describe('POST', () => {
+  test('answers the resource, its location and its version', async () => {
+    const body = { displayName: aName(), externalId: 'ext-1', members: of(john, jane, jane, UNKNOWN) };
+    const answer = await scim.post('/Groups', body);
+    const { id } = answer.body;
+    const location = `http://rollcall.test/scim/v2/Groups/${id as string}`;
+    expect([answer.status, answer.headers['location'], answer.headers['etag']]).toEqual([
+      201,
+      location,
+      'W/"1"',
+    ]);
+    expect(answer.headers['content-type']).toBe('application/scim+json; charset=utf-8');
+    expect(answer.body).toEqual({
+      ...body,
+      schemas: [GROUP],
+      id,
+      members: [jane, john].map((value) => ({ value, $ref: `http://rollcall.test/scim/v2/Users/${value}` })),
+      meta: {
+        resourceType: 'Group',
+        created: expect.stringMatching(/Z$/),
+        lastModified: answer.body.meta.created,
+        location,
+        version: 'W/"1"',
+      },
+    });
+    expect((await scim.get(path(answer.body))).body).toEqual(answer.body);
+  });
+
+  test.each<[object, string]>([
+    [{ displayName: undefined }, 'displayName is required'],
+    [{ displayName: ' ' }, 'displayName'],
+    [{ displayName: 'x'.repeat(256) }, 'displayName may have at most 255'],
+    [{ displayName: 'a\u200Bb' }, 'displayName may not hold the character U+200B'],
+    [{ displayName: 5 }, 'displayName'],
+    [{ externalId: 'x'.repeat(256) }, 'externalId may have at most 255'],
+    [{ [ROLES]: { roles: [{ value: 'Nobody' }] } }, 'roles must hold roles of this service'],
+  ])('%j is 400', async (body, detail) => {
+    const answer = await scim.post('/Groups', { displayName: aName(), ...body });
+    expect(errorOf(answer)).toEqual([400, 'invalidValue', expect.stringContaining(detail)]);
+  });
+
+  test('a group as a member is 400, a name that is taken 409 with the other id', async () => {
+    const other = await aGroup({ externalId: 'taken' });
+    const refused = await scim.post('/Groups', { displayName: aName(), members: of(jane, other.id) });
+    expect(errorOf(refused)).toEqual([400, 'invalidValue', expect.stringContaining(other.id)]);
+    for (const body of [
+      { displayName: other.displayName.toUpperCase() },
+      { displayName: aName(), externalId: 'taken' },
+    ]) {
+      const answer = await scim.post('/Groups', body);
+      expect(errorOf(answer)).toEqual([409, 'uniqueness', expect.stringContaining(other.id)]);
+    }
+  });
+
+  test('of 20 at once with one name one is made', async () => {
+    const body = { displayName: aName() };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => scim.post('/Groups', body)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(409)]);
+  });
+});
+
+describe('GET', () => {
+  test('has what is asked for, and reads no members that are not', async () => {
+    const group = await aGroup({ members: of(jane) });
+    const keys = async (query: string) =>
+      Object.keys((await scim.get(`${path(group)}?${query}`)).body).sort();
+    expect(await keys('excludedAttributes=members')).toEqual(['displayName', 'id', 'meta', 'schemas']);
+    expect(await keys('attributes=members.value')).toEqual(['id', 'members', 'schemas']);
+    expect(await keys('attributes=displayname')).toEqual(['displayName', 'id', 'schemas']);
+    expect((await scim.get(`${path(group)}?attributes=id&excludedAttributes=members`)).status).toBe(400);
+  });
+
+  test('304 for the version that the client has, 404 for what is no group', async () => {
+    const group = await aGroup();
+    expect((await scim.get(path(group), { 'if-none-match': 'W/"1"' })).status).toBe(304);
+    expect((await scim.get(path(group), { 'if-none-match': 'W/"2"' })).status).toBe(200);
+    for (const id of [UNKNOWN, jane, 'newsroom'])
+      expect(errorOf(await scim.get(`/Groups/${id}`))).toEqual([404, undefined, expect.stringContaining(id)]);
+  });
+});
+
+describe('PUT', () => {
+  test('unassigns what is omitted, members and roles aside', async () => {
+    const group = await aGroup({
+      externalId: 'put',
+      members: of(jane),
+      [ROLES]: { roles: [{ value: 'editor' }] },
+    });
+    const displayName = aName();
+    const { body, status } = await scim.put(path(group), { displayName });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ displayName, members: of(jane), [ROLES]: { roles: [{ value: 'Editor' }] } });
+    expect(body).not.toHaveProperty('externalId');
+    const emptied = await scim.put(path(group), { displayName, members: [] });
+    expect(emptied.body).not.toHaveProperty('members');
+  });
+
+  test('of what GET has returned changes nothing', async () => {
+    const group = await aGroup({ externalId: 'same', members: of(jane, john) });
+    const before = await scim.get(path(group));
+    const answer = await scim.put(path(group), before.body);
+    expect([answer.status, answer.body, answer.headers['etag']]).toEqual([200, before.body, 'W/"1"']);
+  });
+
+  test('replaces members, with If-Match', async () => {
+    const group = await aGroup({ members: of(jane) });
+    const put = (tag: string) =>
+      scim.put(path(group), { displayName: group.displayName, members: of(john) }, { 'if-match': tag });
+    expect(errorOf(await put('W/"9"'))[0]).toBe(412);
+    expect((await put('"1"')).status).toBe(200);
+    expect(await membersOf(group)).toEqual([john]);
+  });
+
+  test('needs a displayName, and the id of the path; midPoint sends what has changed', async () => {
+    const group = await aGroup({ externalId: 'mid', members: of(jane) });
+    expect(errorOf(await scim.put(path(group), {}))).toEqual([
+      400,
+      'invalidValue',
+      expect.stringContaining('displayName'),
+    ]);
+    expect((await scim.put(path(group), { ...group, id: UNKNOWN })).status).toBe(400);
+    const midpoint = await scimAs(app, { profile: 'midpoint' });
+    const { body } = await midpoint.put(path(group), { members: of(john) });
+    expect(body).toMatchObject({ displayName: group.displayName, externalId: 'mid', members: of(john) });
+  });
+});
+
+test('DELETE is real: 204, then 404, with If-Match', async () => {
+  const group = await aGroup({ members: of(jane) });
+  expect((await scim.delete(path(group), { 'if-match': 'W/"7"' })).status).toBe(412);
+  expect((await scim.delete(path(group), { 'if-match': 'W/"1"' })).status).toBe(204);
+  expect((await scim.delete(path(group))).status).toBe(404);
+  await aGroup({ displayName: group.displayName });
+});
+
+describe('rights', () => {
+  test('groups:read reads, groups:write writes', async () => {
+    const group = await aGroup();
+    const [reader, writer] = [
+      await scimAs(app, { scopes: ['groups:read'] }),
+      await scimAs(app, { scopes: ['groups:write'] }),
+    ];
+    expect((await reader.get('/Groups')).status).toBe(200);
+    expect((await reader.post('/Groups', { displayName: aName() })).status).toBe(403);
+    expect((await writer.get(path(group))).status).toBe(403);
+    expect((await writer.patch(path(group), { op: 'add', path: 'members', value: of(jane) })).status).toBe(
+      200,
+    );
+    const users = await scimAs(app, { scopes: ['users:read', 'users:write'] });
+    expect((await users.get('/Groups')).status).toBe(403);
+  });
+
+  test('roles, and the members of a group of Webmasters, need webmasters', async () => {
+    const narrow = await scimAs(app, { scopes: ['groups:read', 'groups:write'] });
+    const group = await aGroup({ [ROLES]: { roles: [{ value: 'Webmaster' }] } });
+    const roles = { op: 'replace', path: `${ROLES}:roles`, value: [{ value: 'Editor' }] };
+    expect((await narrow.patch(path(group), roles)).status).toBe(403);
+    expect((await narrow.patch(path(group), { op: 'add', path: 'members', value: of(jane) })).status).toBe(
+      403,
+    );
+    expect((await narrow.put(path(group), group)).status).toBe(200);
+    expect(
+      (await narrow.patch(path(group), { op: 'replace', path: 'displayName', value: aName() })).status,
+    ).toBe(200);
+  });
+
+  test('local operators are no members to a key without webmasters', async () => {
+    const narrow = await scimAs(app, { scopes: ['groups:read', 'groups:write'] });
+    const operator = (await create(app.key, { roles: ['Webmaster'] })).uuid as string;
+    const group = await aGroup({ members: of(operator, jane) });
+    const seen = async (query = '') => (await narrow.get(`/Groups${query}`)).body;
+    expect((await narrow.get(path(group))).body.members).toHaveLength(1);
+    expect((await seen(`?filter=members.value%20eq%20"${operator}"`)).totalResults).toBe(0);
+    await narrow.put(path(group), { displayName: group.displayName, members: of(john) });
+    expect(await membersOf(group)).toEqual([john, operator].sort());
+    await narrow.patch(path(group), { op: 'remove', path: `members[value eq "${operator}"]` });
+    expect(await membersOf(group)).toEqual([john, operator].sort());
+    const other = await aGroup({ members: of(operator) }, narrow);
+    expect(await membersOf(other)).toEqual([]);
+  });
+
+  test('a membership that breaks the rule of External user is 400 and names the member', async () => {
+    const group = await aGroup({ [ROLES]: { roles: [{ value: 'External user' }] } });
+    const answer = await scim.patch(path(group), { op: 'add', path: 'members', value: of(jane) });
+    expect(errorOf(answer)).toEqual([400, 'invalidValue', expect.stringContaining(jane)]);
+    expect(await membersOf(group)).toEqual([]);
+  });
+});

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { aUser, create } from '../support/factories.js';
+import { PASSWORD } from '../support/people.js';
+import { type ScimClient, USER, aScimUser, errorOf, provision, scimAs, scimOf } from '../support/scim.js';
+
+/** What a key may do, and how its profile has it answered. */
+let app: TestApp;
+let scim: ScimClient;
+beforeAll(async () => {
+  app = await TestApp.start();
+  scim = scimOf(app);
+});
+afterAll(() => app.end());
+
+const replace = (path: string, value: unknown) => ({ op: 'replace', path, value });
+
+describe('a profile', () => {
+  test.each([
+    ['standard', 200],
+    ['entra', 204],
+    ['okta', 200],
+    ['midpoint', 200],
+  ])(
+    '%s: a PATCH is answered with %i, with the resource where attributes are asked for',
+    async (profile, status) => {
+      const provider = await scimAs(app, { profile });
+      const { id } = await provision(provider);
+      const answer = await provider.patch(`/Users/${id}`, replace('title', 'x'));
+      expect([answer.status, answer.body?.title, answer.headers.etag]).toEqual([
+        status,
+        status === 204 ? undefined : 'x',
+        'W/"2"',
+      ]);
+      const asked = await provider.patch(`/Users/${id}?attributes=title`, replace('title', 'y'));
+      expect([asked.status, asked.body.title]).toEqual([200, 'y']);
+    },
+  );
+
+  test.each([
+    ['standard', undefined],
+    ['entra', undefined],
+    ['okta', undefined],
+    ['midpoint', 'Guide'],
+  ])('%s: what a PUT omits becomes %s', async (profile, title) => {
+    const provider = await scimAs(app, { profile });
+    const { id, userName } = await provision(provider, { title: 'Guide' });
+    const put = await provider.put(`/Users/${id}`, {
+      ...(profile === 'midpoint' ? {} : { userName }),
+      nickName: 'N',
+    });
+    expect([put.status, put.body.title, put.body.nickName, put.body.userName]).toEqual([
+      200,
+      title,
+      'N',
+      userName,
+    ]);
+  });
+
+  test('okta: passwords are placeholders, and not kept', async () => {
+    for (const [profile, status] of [
+      ['okta', 401],
+      ['standard', 200],
+    ] as const) {
+      const provider = await scimAs(app, { profile });
+      const { id, userName } = await provision(provider, { password: PASSWORD });
+      const login = () => app.nobody.post('/sessions/login', { username: userName, password: PASSWORD });
+      expect((await login()).status).toBe(status);
+      await provider.patch(`/Users/${id}`, replace('password', PASSWORD));
+      expect((await login()).status).toBe(status);
+    }
+  });
+
+  test('entra: a path to an unknown attribute is ignored', async () => {
+    for (const [profile, status] of [
+      ['entra', 204],
+      ['standard', 400],
+      ['okta', 400],
+      ['midpoint', 400],
+    ] as const) {
+      const provider = await scimAs(app, { profile });
+      const { id } = await provision(provider);
+      expect([profile, (await provider.patch(`/Users/${id}`, replace('nix', 'x'))).status]).toEqual([
+        profile,
+        status,
+      ]);
+    }
+  });
+
+  test('and what it sends otherwise than the RFC has it are counted', async () => {
+    const provider = await scimAs(app, { profile: 'entra' });
+    const { id } = await provision(provider);
+    await provider.patch(`/Users/${id}`, { op: 'Replace', path: 'active', value: 'False' });
+    const { text } = await app.nobody.raw('GET', '/metrics');
+    expect(text).toMatch(/scim_deviations_total\{kind="boolean_text",profile="entra"\} 1/);
+    expect(text).toMatch(/scim_deviations_total\{kind="spelling",profile="entra"\} 1/);
+  });
+});
+
+describe('a key without the scope webmasters', () => {
+  let narrow: ScimClient;
+  let operator: Json;
+  let linked: Json;
+  beforeAll(async () => {
+    narrow = await scimAs(app, { scopes: ['users:read', 'users:write'] });
+    operator = await create(app.key, { roles: ['Webmaster'] });
+    linked = await create(app.key, { roles: ['Webmaster'], external_id: 'IDP-1', password: PASSWORD });
+  });
+
+  test('knows no Webmaster without external id', async () => {
+    const path = `/Users/${operator.uuid}`;
+    const answers = [
+      await narrow.get(path),
+      await narrow.put(path, { userName: 'x' }),
+      await narrow.patch(path, replace('title', 'x')),
+      await narrow.delete(path),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect((await scim.get(path)).status).toBe(200);
+    for (const filter of [
+      `id eq "${operator.uuid}"`,
+      `userName eq "${operator.username}"`,
+      'title pr or userName pr',
+      'active eq true',
+    ]) {
+      const ids = (await narrow.find(filter)).body.Resources.map(({ id }: Json) => id);
+      expect([filter, ids.includes(operator.uuid)]).toEqual([filter, false]);
+    }
+    const [all, seen] = [(await scim.get('/Users?count=0')).body, (await narrow.get('/Users?count=0')).body];
+    const operators = (await scim.find('roles.value eq "Webmaster" and not (externalId pr)')).body
+      .totalResults;
+    expect(operators).toBeGreaterThan(0);
+    expect(seen.totalResults).toBe(all.totalResults - operators);
+    const walked = (await narrow.get('/Users?cursor=&count=200')).body;
+    expect(walked.Resources).toHaveLength(seen.totalResults);
+    expect((await narrow.post('/Users', aScimUser({ userName: operator.username }))).status).toBe(409);
+  });
+
+  test('keeps one with an external id up to date, and takes nothing of its power', async () => {
+    const path = `/Users/${linked.uuid}`;
+    expect((await narrow.patch(path, replace('title', 'Boss'), replace('name.givenName', 'B'))).status).toBe(
+      200,
+    );
+    const refused = [
+      replace('active', false),
+      replace('roles', [{ value: 'Editor' }]),
+      replace('userName', 'other'),
+      replace('emails', [{ value: 'other@example.org' }]),
+      replace('password', 'open the other window'),
+    ];
+    for (const operation of refused)
+      expect([operation.path, errorOf(await narrow.patch(path, operation))]).toEqual([
+        operation.path,
+        [403, undefined, expect.stringContaining('webmasters')],
+      ]);
+    expect((await narrow.delete(path)).status).toBe(403);
+    expect((await narrow.post('/Users', aScimUser({ roles: [{ value: 'Webmaster' }] }))).status).toBe(403);
+    const { id } = await provision(narrow);
+    expect((await narrow.patch(`/Users/${id}`, replace('roles', [{ value: 'Webmaster' }]))).status).toBe(403);
+    expect((await scim.patch(path, replace('userName', linked.username))).status).toBe(200);
+  });
+});
+
+describe('sessions end at once', () => {
+  test.each<[string, (scim: ScimClient, user: Json) => Promise<{ status: number }>]>([
+    ['PATCH with a path', (c, { id }) => c.patch(`/Users/${id}`, replace('active', false))],
+    [
+      'PATCH without a path',
+      (c, { id }) => c.patch(`/Users/${id}`, { op: 'replace', value: { active: false } }),
+    ],
+    [
+      'PATCH as Entra sends it',
+      (c, { id }) => c.patch(`/Users/${id}`, { op: 'Replace', path: 'active', value: 'False' }),
+    ],
+    ['PUT', (c, { id, userName }) => c.put(`/Users/${id}`, { userName, active: false })],
+    ['DELETE', (c, { id }) => c.delete(`/Users/${id}`)],
+    ['a new password', (c, { id }) => c.patch(`/Users/${id}`, replace('password', 'open the other window'))],
+  ])('by %s', async (_what, deactivate) => {
+    const user = await provision(scim, { password: PASSWORD });
+    const session = await app.login(user.userName, PASSWORD);
+    expect((await session.get('/users/me')).status).toBe(200);
+    expect((await deactivate(scim, user)).status).toBeLessThan(300);
+    expect((await session.get('/users/me')).status).toBe(401);
+  });
+});
+
+test('whom SCIM makes, or changes first, it manages; whom an import manages stays of that', async () => {
+  const managed = async (id: string): Promise<unknown> =>
+    (
+      await scim.get(
+        `/Users/${id}?attributes=urn:ietf:params:scim:schemas:extension:rollcall:2.0:User:managedBy`,
+      )
+    ).body['urn:ietf:params:scim:schemas:extension:rollcall:2.0:User']?.managedBy;
+  const { id } = await provision(scim);
+  expect(await managed(id)).toBe('scim');
+  const { uuid } = (await app.key.post('/users', aUser())).body;
+  expect(await managed(uuid)).toBeUndefined();
+  await scim.put(`/Users/${uuid}`, { schemas: [USER], userName: 'taken-over', active: true });
+  expect(await managed(uuid)).toBe('scim');
+});

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { REPLAYS, doctorScimCommand } from '../../src/cli/doctor-scim.command.js';
+import { ReplayRun } from '../../src/cli/replays/replay-run.js';
+import type { Provider, Step } from '../../src/cli/replays/replay.js';
+import { TestApp } from '../support/app.js';
+import { provision, scimOf } from '../support/scim.js';
+
+/** The requests of identity providers, against the service: the same ones that `rollcall doctor scim` sends. */
+const SCOPES = ['users:read', 'users:write', 'groups:read', 'groups:write'];
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+async function keyOf(profile: string): Promise<string> {
+  const answer = await app.key.post('/api_keys', { name: profile, profile, scopes: SCOPES });
+  expect(answer.status).toBe(201);
+  return answer.body.key as string;
+}
+
+/** What did not pass, and the users and groups that are still there. */
+async function replayed(profile: string, steps: readonly Step[], until = 'the end') {
+  const run = new ReplayRun(app.url, await keyOf(profile));
+  const failed: [string, string][] = [];
+  for await (const { step, problem } of run.outcomes(steps)) {
+    if (problem !== undefined) failed.push([step.what, problem]);
+    if (step.what === until) break;
+  }
+  const left = [
+    await scimOf(app).find(`userName sw "${run.name}"`),
+    await scimOf(app).get(`/Groups?filter=${encodeURIComponent(`displayName sw "${run.name}"`)}`),
+  ].map(({ body }) => body.totalResults as number);
+  return { failed, left };
+}
+
+test.each(Object.keys(REPLAYS) as Provider[])('%s: every step passes, nothing is left', async (profile) => {
+  expect(await replayed(profile, REPLAYS[profile])).toEqual({ failed: [], left: [0, 0] });
+});
+
+test('a service that answers otherwise is found out, and nothing is left', async () => {
+  const { failed, left } = await replayed('standard', REPLAYS.entra);
+  expect(failed).toContainEqual(['disable: "False"', 'status 200 instead of 204']);
+  expect(left).toEqual([0, 0]);
+});
+
+test('a replay that is broken off leaves nothing', async () => {
+  const { failed, left } = await replayed('okta', REPLAYS.okta, 'push a group with a member');
+  expect({ failed, left }).toEqual({ failed: [], left: [0, 0] });
+});
+
+test.each<[string, Partial<Step>, string]>([
+  ['status', { status: 404 }, 'status 200 instead of 404'],
+  ['member', { answer: { startIndex: 2 } }, 'startIndex is 1 instead of 2'],
+  ['absence', { answer: { Resources: null } }, 'Resources is there'],
+  ['list', { answer: { Resources: [] } }, 'Resources has 2 elements instead of 0'],
+  ['element', { answer: { Resources: [{}, { id: 'x' }] } }, 'Resources[1].id is '],
+  ['list of another kind', { answer: { startIndex: [] } }, 'startIndex is no list'],
+  ['resource afterwards', { after: { startIndex: { deep: 1 } } }, 'startIndex is no object'],
+])('another %s than wanted is a problem', async (_what, changes, problem) => {
+  await provision(scimOf(app));
+  const page: Step = { what: 'page', method: 'GET', path: '/Users?count=2', status: 200, ...changes };
+  const { failed } = await replayed('standard', [page]);
+  expect(failed).toEqual([['page', expect.stringContaining(problem)]]);
+});
+
+test('what a step should have made is not asked for', async () => {
+  const { failed } = await replayed(
+    'okta',
+    REPLAYS.okta.filter(({ method }) => method === 'PUT'),
+  );
+  expect(new Set(failed.map(([, problem]) => problem))).toContain(
+    'not sent: an earlier step did not make the user',
+  );
+});
+
+/** The command, and what it prints. */
+async function doctor(...flags: string[]): Promise<{ out: string; code: number | string | undefined }> {
+  const before = process.exitCode;
+  const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    await doctorScimCommand().parseAsync(['--url', app.url, ...flags], { from: 'user' });
+    return { out: write.mock.calls.map(([text]) => String(text)).join(''), code: process.exitCode };
+  } finally {
+    write.mockRestore();
+    process.exitCode = before;
+  }
+}
+
+test('the command prints a table, and its exit code says whether all passed', async () => {
+  const well = await doctor('--profile', 'okta', '--key', await keyOf('okta'));
+  expect(well.code).toBe(0);
+  expect(well.out).toMatch(/^ok {2,}GET +page of users\n/);
+  expect(well.out).toContain(`okta: ${REPLAYS.okta.length} of ${REPLAYS.okta.length} steps passed\n`);
+  const badly = await doctor('--profile', 'okta', '--key', 'no-such-key');
+  expect(badly.code).toBe(1);
+  expect(badly.out).toMatch(/^fail {2}GET +page of users +status 401 instead of 200/);
+  expect(badly.out).toContain(`okta: 0 of ${REPLAYS.okta.length} steps passed\n`);
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { type ScimClient, errorOf, provision, scimAs, scimOf } from '../support/scim.js';
+
+/** Users and groups in one list. */
+let app: TestApp;
+let scim: ScimClient;
+const all: string[] = [];
+beforeAll(async () => {
+  app = await TestApp.start();
+  scim = scimOf(app);
+  for (let n = 0; n < 4; n++) await provision(scim, { displayName: `D${n}`, title: 'x' });
+  for (let n = 0; n < 5; n++) await scim.post('/Groups', { displayName: `D${n}` });
+  for (const path of ['/Users', '/Groups'])
+    all.push(...(await scim.get(`${path}?count=200`)).body.Resources.map(({ id }: Json) => id));
+});
+afterAll(() => app.end());
+
+const ids = ({ Resources }: Json): string[] => Resources.map(({ id }: Json) => id);
+
+test('has users, then groups, in pages by index', async () => {
+  expect(all).toHaveLength(10);
+  expect(ids((await scim.get('?count=200')).body)).toEqual(all);
+  for (const count of [1, 3, 4, 5, 7, 10]) {
+    const found: string[] = [];
+    for (let startIndex = 1; startIndex <= all.length; startIndex += count) {
+      const { body } = await scim.get(`?startIndex=${startIndex}&count=${count}`);
+      expect([body.totalResults, body.startIndex]).toEqual([all.length, startIndex]);
+      found.push(...ids(body));
+    }
+    expect(found).toEqual(all);
+  }
+  expect((await scim.get('?startIndex=99')).body).toMatchObject({ totalResults: 10, Resources: [] });
+});
+
+test('has users, then groups, in pages by cursor', async () => {
+  for (const count of [1, 3, 5, 7, 10]) {
+    const found: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const { body }: { body: Json } = await scim.get(`?cursor=${cursor}&count=${count}`);
+      found.push(...ids(body));
+      cursor = body.nextCursor;
+    }
+    expect(found).toEqual(all);
+  }
+  expect(errorOf(await scim.get('?cursor=nix')).slice(0, 2)).toEqual([400, 'invalidCursor']);
+});
+
+test('chooses a type, and by attributes that a type may lack', async () => {
+  const find = async (filter: string): Promise<Json> => (await scim.post('/.search', { filter })).body;
+  expect(ids(await find('meta.resourceType eq "User"'))).toEqual(all.slice(0, 5));
+  expect(ids(await find('meta.resourceType eq "Group"'))).toEqual(all.slice(5));
+  expect(ids(await find('title eq "x"'))).toEqual(all.slice(1, 5));
+  expect(await find('displayName eq "d1"')).toMatchObject({ totalResults: 2 });
+  expect(errorOf(await scim.post('/.search', { filter: 'nix pr' })).slice(0, 2)).toEqual([
+    400,
+    'invalidFilter',
+  ]);
+});
+
+test('shows of each type what the key may read', async () => {
+  const users = await scimAs(app, { scopes: ['users:read', 'webmasters'] });
+  const groups = await scimAs(app, { scopes: ['groups:read'] });
+  expect(ids((await users.get('')).body)).toEqual(all.slice(0, 5));
+  expect(ids((await groups.get('')).body)).toEqual(all.slice(5));
+  const neither = await scimAs(app, { scopes: ['audit:read'] });
+  expect((await neither.get('')).status).toBe(403);
+});

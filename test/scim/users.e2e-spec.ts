@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { BASE_URL, TestApp } from '../support/app.js';
+import { create } from '../support/factories.js';
+import {
+  type ScimClient,
+  ENTERPRISE,
+  ROLLCALL,
+  USER,
+  aScimUser,
+  errorOf,
+  provision,
+  scimOf,
+} from '../support/scim.js';
+
+let app: TestApp;
+let scim: ScimClient;
+beforeAll(async () => {
+  app = await TestApp.start();
+  scim = scimOf(app);
+});
+afterAll(() => app.end());
+
+const NOBODY = '00000000-0000-4000-8000-00000000dead';
+
+describe('a user', () => {
+  test('is created, read, found, changed, and deleted', async () => {
+    const body = aScimUser({ name: { givenName: 'Jane', familyName: 'Doe' }, title: 'Tour guide' });
+    const made = await scim.post('/Users', body);
+    expect(made.status).toBe(201);
+    const location = `${BASE_URL}/scim/v2/Users/${made.body.id}`;
+    expect(made.headers).toMatchObject({
+      location,
+      etag: 'W/"1"',
+      'content-type': 'application/scim+json; charset=utf-8',
+    });
+    expect(made.body).toMatchObject({
+      ...body,
+      active: true,
+      roles: [{ value: 'Organisational user' }],
+      meta: { resourceType: 'User', location, version: 'W/"1"' },
+    });
+
+    const path = `/Users/${made.body.id}`;
+    expect((await scim.get(path)).body).toEqual(made.body);
+    expect((await scim.find(`userName eq "${body['userName'].toUpperCase()}"`)).body).toMatchObject({
+      totalResults: 1,
+      itemsPerPage: 1,
+      startIndex: 1,
+      Resources: [made.body],
+    });
+
+    const patched = await scim.patch(path, { op: 'replace', path: 'title', value: 'Manager' });
+    expect([patched.status, patched.body.title, patched.headers.etag]).toEqual([200, 'Manager', 'W/"2"']);
+    const { emails: _e, ...rest } = body;
+    const put = await scim.put(path, { ...rest, name: { givenName: 'Janet' }, title: undefined });
+    expect([put.status, put.body.name, put.body.title]).toEqual([200, { givenName: 'Janet' }, undefined]);
+    expect(put.body.emails).toEqual(body['emails']);
+
+    expect((await scim.delete(path)).status).toBe(204);
+    expect(errorOf(await scim.get(path)).slice(0, 2)).toEqual([404, undefined]);
+    expect((await scim.delete(path)).status).toBe(404);
+    expect((await scim.post('/Users', body)).status).toBe(201); // the names are free
+  });
+
+  test('of whom the API knows is one of SCIM, and the other way round', async () => {
+    const user = await create(app.key, { firstname: 'Ann', phone: '+1', roles: ['Editor'] });
+    expect((await scim.get(`/Users/${user.uuid}`)).body).toMatchObject({
+      id: user.uuid,
+      userName: user.username,
+      name: { givenName: 'Ann' },
+      emails: [{ value: user.email, type: 'work', primary: true }],
+      phoneNumbers: [{ value: '+1', type: 'work' }],
+      roles: [{ value: 'Editor' }],
+      active: true,
+    });
+    const { id } = await provision(scim, { externalId: 'HR-77', nickName: 'Bo' });
+    expect((await app.key.get(`/users/${id}`)).body).toMatchObject({ external_id: 'HR-77', known_as: 'Bo' });
+  });
+
+  test('is nobody by an id that is none, or is nobody’s', async () => {
+    for (const id of [NOBODY, 'x', '%E0%A4%A', 'me']) {
+      expect([id, (await scim.get(`/Users/${id}`)).status]).toEqual([id, 404]);
+    }
+  });
+});
+
+describe('a name that is taken', () => {
+  test('is 409 uniqueness with the id of the other user', async () => {
+    const other = await provision(scim, { externalId: 'HR-1' });
+    for (const taken of [{ userName: other.userName }, { emails: other.emails }, { externalId: 'HR-1' }]) {
+      const [status, scimType, detail] = errorOf(await scim.post('/Users', aScimUser(taken)));
+      expect([status, scimType]).toEqual([409, 'uniqueness']);
+      expect(detail).toContain(other.id);
+      expect(detail).toContain(Object.keys(taken)[0]);
+    }
+  });
+
+  test('is given to one of twenty who ask at once', async () => {
+    const body = aScimUser();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => scim.post('/Users', body)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, ...Array<number>(19).fill(409)]);
+  });
+});
+
+test('two changes at once both stay', async () => {
+  const { id } = await provision(scim);
+  const attributes = ['title', 'userType', 'locale', 'nickName', 'displayName', 'timezone'];
+  const patches = attributes.map((path) => scim.patch(`/Users/${id}`, { op: 'add', path, value: path }));
+  expect((await Promise.all(patches)).map(({ status }) => status)).toEqual(attributes.map(() => 200));
+  const { body } = await scim.get(`/Users/${id}`);
+  expect(attributes.map((name) => body[name])).toEqual(attributes);
+});
+
+test('extensions come back under their names', async () => {
+  const boss = await provision(scim);
+  const made = await provision(scim, {
+    schemas: [USER, ENTERPRISE, ROLLCALL],
+    [ENTERPRISE]: { employeeNumber: '7', department: 'Tours', manager: { value: boss.id } },
+    [ROLLCALL]: { authname: [{ method: 'saml', value: 'jd' }], hideEmail: true, aboutMe: 'Hi' },
+  });
+  expect(made.schemas).toEqual([USER, ENTERPRISE, ROLLCALL]);
+  expect(made[ENTERPRISE]).toEqual({
+    employeeNumber: '7',
+    department: 'Tours',
+    manager: { value: boss.id, $ref: `${BASE_URL}/scim/v2/Users/${boss.id}` },
+  });
+  expect(made[ROLLCALL]).toEqual({
+    authname: [{ method: 'saml', value: 'jd' }],
+    hideEmail: true,
+    aboutMe: 'Hi',
+  });
+});

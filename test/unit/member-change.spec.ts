@@ -1,0 +1,85 @@
+import { describe, expect, test } from '@jest/globals';
+import { MemberChange } from '../../src/scim/groups/member-change.js';
+
+const id = (n: number) => `00000000-0000-7000-8000-00000000000${n}`;
+type Step = ['add' | 'remove' | 'replace', ...number[]];
+
+const changeOf = (steps: readonly Step[]): MemberChange => {
+  const change = new MemberChange();
+  for (const [op, ...ids] of steps) change[op](ids.map(id));
+  return change;
+};
+/** The members of a group after the change, as the writer makes them. */
+const after = (members: readonly number[], steps: readonly Step[]): string[] => {
+  const { added, removed, replaces } = changeOf(steps);
+  const kept = replaces ? [] : members.map(id).filter((uuid) => !removed.has(uuid));
+  return [...new Set([...kept, ...added])].sort();
+};
+/** The same, one operation after the other. */
+const oneByOne = (members: readonly number[], steps: readonly Step[]): string[] => {
+  let set = new Set(members);
+  for (const [op, ...ids] of steps) {
+    if (op === 'replace') set = new Set(ids);
+    for (const each of ids)
+      if (op === 'remove') set.delete(each);
+      else set.add(each);
+  }
+  return [...set].map(id).sort();
+};
+
+describe('operations in their order', () => {
+  test.each<[Step[]]>([
+    [
+      [
+        ['add', 1],
+        ['remove', 1],
+      ],
+    ],
+    [
+      [
+        ['remove', 1],
+        ['add', 1],
+      ],
+    ],
+    [
+      [
+        ['replace', 1, 2],
+        ['remove', 2],
+        ['add', 3],
+      ],
+    ],
+    [
+      [
+        ['add', 1],
+        ['replace', 2],
+      ],
+    ],
+    [[['remove', 2], ['replace']]],
+    [[['replace'], ['add', 4], ['remove', 4]]],
+  ])('%j', (steps) => {
+    for (const members of [[], [1], [2, 3], [1, 2, 3, 4]])
+      expect(after(members, steps)).toEqual(oneByOne(members, steps));
+  });
+
+  test('random ones', () => {
+    const random = (n: number) => Math.floor(Math.random() * n);
+    for (let run = 0; run < 500; run++) {
+      const steps = Array.from({ length: 1 + random(6) }, (): Step => {
+        const op = (['add', 'remove', 'replace'] as const)[random(3)] ?? 'add';
+        return [op, ...Array.from({ length: random(4) }, () => random(6))];
+      });
+      const members = [0, 1, 2, 3, 4, 5].filter(() => random(2) === 0);
+      expect({ steps, members, set: after(members, steps) }).toEqual({
+        steps,
+        members,
+        set: oneByOne(members, steps),
+      });
+    }
+  });
+});
+
+test('ids in any case are one user, and what is no UUID is nobody', () => {
+  const change = new MemberChange();
+  change.add([id(1).toUpperCase(), id(1), 'nobody', '', '\0', `${id(2)} `]);
+  expect([...change.added]).toEqual([id(1)]);
+});

@@ -1,0 +1,189 @@
+import { describe, expect, test } from '@jest/globals';
+import { readResource } from '../../../src/scim/protocol/input.js';
+import { cursorOf, listResponse, positionIn, readListQuery } from '../../../src/scim/protocol/list.js';
+import { Projection } from '../../../src/scim/protocol/projection.js';
+import { compareBy } from '../../../src/scim/protocol/sort.js';
+import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
+import { GROUP, JANE, USER, problemOf } from './resources.js';
+
+describe('a body', () => {
+  test('comes out in the spelling and the types of the schema', () => {
+    const read = readResource(
+      {
+        SCHEMAS: [USER_SCHEMA, 'urn:unknown'],
+        USERNAME: 'jane',
+        id: 'x',
+        meta: { created: 'x' },
+        Active: 'TRUE',
+        colour: 'red',
+        title: '',
+        nickName: null,
+        emails: [
+          { value: 'a@x.org', primary: 'true', rank: 1 },
+          { value: 'b@x.org', Primary: true },
+          { type: 'work' },
+          null,
+        ],
+        roles: ['Author'],
+        [E.toUpperCase()]: { EmployeeNumber: '7', manager: [{ value: 'm' }], $x: 1 },
+      },
+      USER,
+    );
+    expect(read.errors).toEqual([]);
+    expect(read.resource).toEqual({
+      userName: 'jane',
+      active: true,
+      emails: [{ value: 'a@x.org' }, { value: 'b@x.org', primary: true }],
+      roles: [{ value: 'Author' }],
+      [E]: { employeeNumber: '7', manager: { value: 'm' } },
+    });
+    expect([...read.unassigned]).toEqual(['title', 'nickName']);
+    expect([...read.extensions]).toEqual([E]);
+    expect(read.id).toBe('x');
+  });
+
+  test.each<[unknown, string, string]>([
+    [{ title: 7 }, 'title', 'invalid_type'],
+    [{ title: 'x'.repeat(1001) }, 'title', 'too_long'],
+    [{ title: '\udc00' }, 'title', 'invalid_format'],
+    [{ active: 'maybe' }, 'active', 'invalid_type'],
+    [{ name: 'Jane' }, 'name', 'invalid_type'],
+    [{ name: { givenName: {} } }, 'name.givenName', 'invalid_type'],
+    [{ emails: [{ value: 'a' }, { value: 7 }] }, 'emails[1].value', 'invalid_type'],
+    [{ emails: Array.from({ length: 51 }, () => ({ value: 'x' })) }, 'emails', 'too_long'],
+    [{ x509Certificates: [{ value: 'x'.repeat(8193) }] }, 'x509Certificates[0].value', 'too_long'],
+    [{ [E]: 'x' }, E, 'invalid_type'],
+    [{ [E]: { department: true } }, `${E}:department`, 'invalid_type'],
+  ])('%# is refused by name', (body, field, code) => {
+    expect(readResource(body, USER).errors).toEqual([expect.objectContaining({ field, code })]);
+  });
+
+  test('long lists of members are read', () => {
+    const members = Array.from({ length: 5000 }, (_, i) => ({ value: String(i) }));
+    expect(readResource({ members }, GROUP).resource['members']).toHaveLength(5000);
+  });
+  test.each([[null], [[]], ['x'], [7]])('%j is none', (body) => {
+    expect(problemOf(() => readResource(body, USER)).code).toBe('invalid_syntax');
+  });
+});
+
+describe('a projection', () => {
+  const keys = (parameters: object) => Object.keys(new Projection(USER, parameters).apply(JANE)).sort();
+  test.each([
+    [{ attributes: 'userName' }, ['id', 'schemas', 'userName']],
+    [{ attributes: ['USERNAME, title', 'nothing'] }, ['id', 'schemas', 'title', 'userName']],
+    [{ attributes: 'emails[type eq "work, home"]' }, ['emails', 'id', 'schemas']],
+    [{ attributes: E }, ['id', 'schemas', E].sort()],
+    [{ attributes: 'nothing' }, ['id', 'schemas']],
+    [{ attributes: `${USER_SCHEMA}:name.givenName` }, ['id', 'name', 'schemas']],
+    [{ attributes: 'password' }, ['id', 'schemas']],
+  ])('%j', (parameters, expected) => {
+    expect(keys(parameters)).toEqual(expected);
+  });
+  test('takes parts', () => {
+    const only = new Projection(USER, { attributes: 'name.givenName,emails.value' }).apply(JANE);
+    expect(only['name']).toEqual({ givenName: 'Jane' });
+    expect(only['emails']).toEqual([{ value: 'jane@example.com' }, { value: 'jane@home.example' }]);
+    const not = new Projection(USER, { excludedAttributes: `name.givenName,id,schemas,${E}` }).apply(JANE);
+    expect(not['name']).not.toHaveProperty('givenName');
+    expect(not).toHaveProperty('id');
+    expect(not).not.toHaveProperty([E]);
+    expect(not['schemas']).not.toContain(E);
+  });
+  test('says what need not be read', () => {
+    const members = GROUP.attribute('members')!;
+    const groups = USER.attribute('groups')!;
+    expect(new Projection(GROUP, { excludedAttributes: 'members' }).wants(members)).toBe(false);
+    expect(new Projection(GROUP, { attributes: 'displayName' }).wants(members)).toBe(false);
+    expect(new Projection(GROUP, { attributes: 'members.value' }).wants(members)).toBe(true);
+    expect(new Projection(GROUP).wants(members)).toBe(true);
+    expect(new Projection(USER).wants(groups)).toBe(false);
+    expect(new Projection(USER, { attributes: 'groups' }).wants(groups)).toBe(true);
+  });
+  test('both parameters are refused', () => {
+    expect(problemOf(() => new Projection(USER, { attributes: 'id', excludedAttributes: 'id' })).code).toBe(
+      'invalid_value',
+    );
+  });
+});
+
+describe('a list', () => {
+  test.each<[Record<string, unknown>, object]>([
+    [{}, { startIndex: 1, count: 100, descending: false }],
+    [
+      { startIndex: '0', count: '-1' },
+      { startIndex: 1, count: 0 },
+    ],
+    [
+      { startIndex: '-9', count: '201' },
+      { startIndex: 1, count: 200 },
+    ],
+    [
+      { startIndex: 7, count: 3 },
+      { startIndex: 7, count: 3 },
+    ],
+    [{ STARTINDEX: '7', other: 'x' }, { startIndex: 7 }],
+    [{ count: '9'.repeat(400) }, { count: 200 }],
+    [
+      { cursor: '', count: '-1' },
+      { cursor: '', count: 0 },
+    ],
+    [
+      { sortBy: 'emails', sortOrder: 'Descending' },
+      { descending: true, sortBy: { sub: USER.attribute('emails')?.sub('value') } },
+    ],
+  ])('%j', (parameters, expected) => {
+    expect(readListQuery(parameters, USER)).toMatchObject(expected);
+  });
+  test.each<[Record<string, unknown>, string]>([
+    [{ count: 'x' }, 'invalid_value'],
+    [{ count: '' }, 'invalid_value'],
+    [{ count: 1.5 }, 'invalid_value'],
+    [{ count: ['1', '2'] }, 'invalid_value'],
+    [{ startIndex: '1.5' }, 'invalid_value'],
+    [{ cursor: '', count: 'x' }, 'invalid_count'],
+    [{ cursor: '', startIndex: '1' }, 'invalid_value'],
+    [{ sortBy: 'colour' }, 'invalid_value'],
+    [{ sortBy: 'password' }, 'invalid_value'],
+    [{ sortBy: 'name' }, 'invalid_value'],
+    [{ sortOrder: 'up' }, 'invalid_value'],
+    [{ filter: '' }, 'invalid_filter'],
+    [{ filter: ['title pr', 'title pr'] }, 'invalid_value'],
+  ])('%j: %s', (parameters, code) => {
+    expect(problemOf(() => readListQuery(parameters, USER)).code).toBe(code);
+  });
+  test('a cursor belongs to its filter and its order', () => {
+    const query = readListQuery({ filter: 'title pr', cursor: '' }, USER);
+    const cursor = cursorOf(query, ['a', 'é']);
+    expect(positionIn(cursor, query)).toEqual(['a', 'é']);
+    const others = [{}, { filter: 'title pr', sortBy: 'title' }, { filter: 'nickName pr' }];
+    for (const other of others) {
+      expect(problemOf(() => positionIn(cursor, readListQuery(other, USER))).code).toBe('invalid_cursor');
+    }
+    for (const broken of ['x', '', cursor.slice(0, -3)]) {
+      expect(problemOf(() => positionIn(broken, query)).code).toBe('invalid_cursor');
+    }
+  });
+  test('unassigned comes last, descending first; of a list counts the primary element', () => {
+    const people = [
+      { id: '1', emails: [{ value: 'c' }, { value: 'a', primary: true }] },
+      { id: '2' },
+      { id: '3', emails: [{ value: 'B' }] },
+    ];
+    const sorted = (sortOrder: string) => {
+      const { sortBy, descending } = readListQuery({ sortBy: 'emails', sortOrder }, USER);
+      return people.toSorted(compareBy(sortBy!, descending)).map(({ id }) => id);
+    };
+    expect(sorted('ascending')).toEqual(['1', '3', '2']);
+    expect(sorted('descending')).toEqual(['2', '3', '1']);
+  });
+  test('is answered in the form of the RFC', () => {
+    expect(listResponse({ resources: [], totalResults: 0, startIndex: 1 })).toEqual({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
+      totalResults: 0,
+      itemsPerPage: 0,
+      startIndex: 1,
+      Resources: [],
+    });
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from '@jest/globals';
+import { matches } from '../../../src/scim/protocol/filter-match.js';
+import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
+import { GROUP, ID, JANE, USER } from './resources.js';
+
+const is = (filter: string): boolean => matches(parseFilter(filter, USER), JANE);
+
+describe('the examples of RFC 7644, section 3.4.2.2', () => {
+  test.each([
+    ['userName eq "jane@example.org"', true],
+    ['name.familyName co "O\'Malley"', true],
+    ['userName sw "J"', true],
+    ['urn:ietf:params:scim:schemas:core:2.0:User:userName sw "J"', true],
+    ['title pr', true],
+    ['meta.lastModified gt "2011-05-13T04:42:34Z"', true],
+    ['meta.lastModified ge "2011-05-13T04:42:34Z"', true],
+    ['meta.lastModified lt "2011-05-13T04:42:34Z"', false],
+    ['meta.lastModified le "2011-05-13T04:42:34Z"', false],
+    ['title pr and userType eq "Employee"', true],
+    ['title pr or userType eq "Intern"', true],
+    ['schemas eq "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"', true],
+    ['userType eq "Employee" and (emails co "example.com" or emails.value co "example.org")', true],
+    ['userType ne "Employee" and not (emails co "example.com" or emails.value co "example.org")', false],
+    ['userType eq "Employee" and (emails.type eq "work")', true],
+    ['userType eq "Employee" and emails[type eq "work" and value co "@example.com"]', true],
+    [
+      'emails[type eq "work" and value co "@example.com"] or ims[type eq "xmpp" and value co "@foo.com"]',
+      true,
+    ],
+  ])('%s: %s', (filter, expected) => {
+    expect(is(filter)).toBe(expected);
+  });
+});
+
+describe('texts compare like keys', () => {
+  test.each([
+    ['userName eq "  JANE@EXAMPLE.ORG "', true],
+    ['displayName eq "jane STRASSE"', true],
+    ['displayName sw "jane s"', true],
+    ['emails eq "JANE@example.COM"', true],
+    ['title eq "tour guide"', true],
+    ['title ew "GUIDE"', true],
+    ['externalId eq "Ext-1"', true],
+    ['externalId eq "ext-1"', false],
+    [`id eq "${ID.toUpperCase()}"`, true],
+    ['urn:ietf:params:scim:schemas:extension:rollcall:2.0:User:authname[value eq "janes"]', false],
+    ['urn:ietf:params:scim:schemas:extension:rollcall:2.0:User:authname[value eq "JaneS"]', true],
+    ['URN:IETF:params:scim:schemas:extension:ENTERPRISE:2.0:user:EMPLOYEENUMBER eq "701984"', true],
+    [
+      'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager eq "26118915-6090-4610-87E4-49D8CA9F808D"',
+      true,
+    ],
+    ['title gt "tour g"', true],
+    ['title gt "zebra"', false],
+    ['title ge "Tour Guide"', true],
+    ['title le "tour guide"', true],
+    ['title lt "tour guide"', false],
+    ['name.formatted co "\\"jj\\""', true],
+  ])('%s: %s', (filter, expected) => {
+    expect(is(filter)).toBe(expected);
+  });
+});
+
+describe('values', () => {
+  test.each([
+    ['active eq true', true],
+    ['active eq TRUE', true],
+    ['active eq "True"', true],
+    ['active ne "False"', true],
+    ['active eq false', false],
+    ['title eq null', false],
+    ['nickName eq null', true],
+    ['nickName ne null', false],
+    ['nickName eq ""', true],
+    ['title ne ""', true],
+    ['nickName pr', false],
+    ['nickName ne "x"', true],
+    ['emails ne "jane@example.com"', false],
+    ['emails[value ne "jane@example.com"]', true],
+    ['emails[type eq "work"].value ne "jane@example.com"', false],
+    ['emails[type eq "other"].value ne "jane@example.com"', true],
+    ['emails[type eq "home"].value eq "jane@example.com"', false],
+    ['emails[type eq "work"].value eq "jane@example.com"', true],
+    ['emails[type eq "work"].display eq null', true],
+    ['emails[type eq "home"].display pr', true],
+    ['emails[not (type eq "work") and primary ne true].value sw "jane@h"', true],
+    ['title eq Tour', false],
+    ['userType eq employee', true],
+    ['urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:employeeNumber eq 701984', true],
+    ['meta.created eq "2011-05-13T06:42:34+02:00"', true],
+    ['meta.created eq "2011-05-13T04:42:34"', true],
+    ['meta.created gt 2011-05-13', true],
+    ['name pr', true],
+    ['addresses pr', false],
+    ['password eq null or title pr', undefined],
+  ])('%s: %s', (filter, expected) => {
+    if (expected === undefined) expect(() => is(filter)).toThrow(/cannot be searched/);
+    else expect(is(filter)).toBe(expected);
+  });
+});
+
+describe('not binds before and, and before or; words are in any case', () => {
+  test.each([
+    ['title pr or nickName pr and nickName pr', true],
+    ['(title pr or nickName pr) and nickName pr', false],
+    ['not (title pr) or title pr', true],
+    ['not (title pr or nickName pr)', false],
+    ['NOT (nickName PR) AND title EQ "tour guide" OR nickName Pr', true],
+    ['nickName pr and nickName pr or title pr', true],
+    ['((title pr))', true],
+  ])('%s: %s', (filter, expected) => {
+    expect(is(filter)).toBe(expected);
+  });
+});
+
+test('a member of a group is found by its id and its $ref', () => {
+  const group = { id: ID, displayName: 'G', members: [{ value: ID, $ref: `https://x/scim/v2/Users/${ID}` }] };
+  const inGroup = (filter: string) => matches(parseFilter(filter, GROUP), group);
+  expect(inGroup(`members eq "${ID.toUpperCase()}"`)).toBe(true);
+  expect(inGroup(`members.$ref ew "/Users/${ID}"`)).toBe(true);
+  expect(inGroup(`members[$ref eq "https://X/scim/v2/Users/${ID}"]`)).toBe(false);
+});
+
+test('an attribute that only another type has is one without a value', () => {
+  const both = (filter: string) => matches(parseFilter(filter, GROUP, [USER]), { id: ID, displayName: 'G' });
+  expect(both('userName eq "x"')).toBe(false);
+  expect(both('userName ne "x"')).toBe(true);
+  expect(both('userName eq null')).toBe(true);
+  expect(both('emails[type eq "work"].value eq "x" or displayName eq "g"')).toBe(true);
+  expect(both('not (emails[type eq "work" and value co "]"])')).toBe(true);
+  expect(() => both('colour eq "x"')).toThrow(/colour/);
+});

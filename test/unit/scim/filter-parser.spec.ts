@@ -1,0 +1,102 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
+import { USER, problemOf } from './resources.js';
+
+const error = (filter: string) => problemOf(() => parseFilter(filter, USER));
+
+describe('a broken filter is refused with the position', () => {
+  test.each([
+    ['', 1],
+    ['   ', 4],
+    ['userName', 9],
+    ['userName eq', 12],
+    ['userName xx "a"', 10],
+    ['userName eq "a', 13],
+    ['userName eq "a" and', 20],
+    ['userName eq "a" userName eq "b"', 17],
+    ['userName eq "a" nand title pr', 17],
+    ['userName eq "a"and title pr', 16],
+    ['userName eq"a"', 12],
+    ['(userName eq "a"', 17],
+    ['userName eq "a")', 16],
+    ['userName eq (', 13],
+    ['userName eq "\\x"', 13],
+    ['userName eq "\\ud800"', 13],
+    ['userName eq "a\tb"', 13],
+    ['userName eq\u00a0"a"', 12],
+    ['not userName eq "a"', 1],
+    ['not', 1],
+    ['and title pr', 1],
+    ['emails[type eq "work"', 22],
+    ['emails[]', 8],
+    ['emails[type eq "work"] .value eq "x"', 24],
+    ['emails[type eq "work"].nothing eq "x"', 23],
+    ['emails[type[value eq "x"]]', 12],
+    ['emails[emails eq "x"]', 8],
+    ['emails.type[value eq "x"]', 12],
+    ['userName[value eq "x"]', 9],
+    ['colour eq "red"', 1],
+    ['title pr and name.colour eq "red"', 14],
+    ['employeeNumber eq "1"', 1],
+    ['name eq "x"', 6],
+    ['addresses co "x"', 11],
+    ['active gt true', 8],
+    ['active co "t"', 8],
+    ['active eq "yes"', 11],
+    ['title gt null', 10],
+    ['meta.created gt "yesterday"', 17],
+    ['meta.created gt "2026-13-01"', 17],
+    ['meta.created co "2026"', 14],
+    ['x509Certificates gt "a"', 18],
+    ['password eq "secret"', 10],
+    ['password pr', 10],
+    ['__proto__ pr', 1],
+    ['constructor.name eq "Object"', 1],
+    ['name.__proto__ pr', 1],
+    ['emails[constructor pr]', 8],
+    ['toString pr', 1],
+  ])('%j at %d', (filter, position) => {
+    const { code, detail } = error(filter);
+    expect(code).toBe('invalid_filter');
+    expect(detail).toMatch(new RegExp(`^At position ${position} of the filter: `));
+  });
+});
+
+describe('limits', () => {
+  const conditions = (count: number) => Array.from({ length: count }, () => 'title pr').join(' and ');
+  const levels = (depth: number) => `${'('.repeat(depth)}title pr${')'.repeat(depth)}`;
+  const long = (length: number) => `title eq "${'x'.repeat(length - 11)}"`;
+
+  test('20 comparisons', () => {
+    expect(parseFilter(conditions(20), USER)).toBeDefined();
+    expect(error(conditions(21)).detail).toMatch(/20 comparisons/);
+  });
+  test('10 levels', () => {
+    expect(parseFilter(levels(10), USER)).toBeDefined();
+    expect(error(levels(11)).detail).toMatch(/position 11 .*10 levels/);
+    expect(error(`not (${levels(10)})`).detail).toMatch(/10 levels/);
+    expect(error('('.repeat(2000)).detail).toMatch(/10 levels/);
+    expect(parseFilter(conditions(4).replaceAll('title pr', levels(8)), USER)).toBeDefined();
+  });
+  test('2,048 characters', () => {
+    expect(parseFilter(long(2048), USER)).toBeDefined();
+    expect(error(long(2049)).detail).toMatch(/position 2049 .*2048 characters/);
+  });
+});
+
+test('names are resolved to the schema, and a complex attribute to its value', () => {
+  expect(parseFilter('EMAILS eq "X"', USER)).toEqual({
+    kind: 'compare',
+    path: { attribute: USER.attribute('emails'), sub: USER.attribute('emails')?.sub('value') },
+    op: 'eq',
+    value: 'X',
+  });
+  expect(parseFilter('meta.created lt "2026-01-01T01:00:00+01:00"', USER)).toMatchObject({
+    op: 'lt',
+    value: '2026-01-01T00:00:00.000Z',
+  });
+});
+
+test('escapes mean what they mean in JSON', () => {
+  expect(parseFilter('title eq "a\\\\b\\u0041\\/\\"\\n"', USER)).toMatchObject({ value: 'a\\bA/"\n' });
+});

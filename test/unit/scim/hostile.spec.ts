@@ -1,0 +1,129 @@
+import { expect, test } from '@jest/globals';
+import { ProblemError } from '../../../src/common/errors.js';
+import { matches } from '../../../src/scim/protocol/filter-match.js';
+import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
+import { readResource } from '../../../src/scim/protocol/input.js';
+import { applyPatch } from '../../../src/scim/protocol/patch.js';
+import { Projection } from '../../../src/scim/protocol/projection.js';
+import { Random } from './random.js';
+import { JANE, USER } from './resources.js';
+
+const PIECES = [
+  ...[
+    'userName',
+    'emails',
+    'name.givenName',
+    'members',
+    'value',
+    'type',
+    'active',
+    '$ref',
+    'meta.created',
+    'id',
+  ],
+  ...[
+    '__proto__',
+    'constructor',
+    'prototype',
+    'toString',
+    'hasOwnProperty',
+    'urn:',
+    'urn:ietf:params:scim:schemas:core:2.0:User',
+  ],
+  ...[
+    'eq',
+    'ne',
+    'co',
+    'pr',
+    'gt',
+    'and',
+    'or',
+    'not',
+    '(',
+    ')',
+    '[',
+    ']',
+    '.',
+    ',',
+    ':',
+    ' ',
+    ' ',
+    ' ',
+    '"',
+    '\\',
+    '\\u',
+    '"x"',
+  ],
+  ...[
+    'true',
+    'null',
+    '""',
+    '1',
+    '-0',
+    '\0',
+    '\n',
+    '\ud800',
+    'ﬃ',
+    'İ',
+    'é\u0301',
+    '2026-01-01T00:00:00Z',
+    '𝒳',
+  ],
+];
+
+function text(random: Random): string {
+  return Array.from({ length: random.below(14) }, () => random.of(PIECES)).join(random.below(2) ? ' ' : '');
+}
+
+function json(random: Random, depth: number): unknown {
+  const choice = random.below(depth === 0 ? 5 : 8);
+  if (choice < 2) return text(random);
+  if (choice < 5) return random.of([true, 'False', 7, '', 1e308]);
+  const items = Array.from({ length: random.below(4) }, () => json(random, depth - 1));
+  if (choice === 5) return items;
+  return JSON.parse(
+    `{${items.map((item) => `${JSON.stringify(random.of(PIECES))}:${JSON.stringify(item)}`).join(',')}}`,
+  );
+}
+
+/** Whether it was accepted; anything thrown but an error of the catalogue fails the test. */
+function accepted(run: () => void): boolean {
+  try {
+    run();
+    return true;
+  } catch (error) {
+    if (error instanceof ProblemError) return false;
+    throw error;
+  }
+}
+
+test('20,000 hostile texts and bodies give errors of the catalogue and nothing else', () => {
+  const random = new Random(14);
+  const options = { resource: USER, ignoreUnknown: false, deviation: () => undefined };
+  const before = Object.getOwnPropertyNames(Object.prototype).length;
+  let passed = 0;
+  for (let i = 0; i < 20_000; i++) {
+    const filter = text(random);
+    const op = random.of(['add', 'Replace', 'remove']);
+    const path = random.below(3) ? text(random) : undefined;
+    const Operations = [{ op, path, value: json(random, 3) }];
+    passed += Number(accepted(() => matches(parseFilter(filter, USER), JANE)));
+    passed += Number(accepted(() => applyPatch(JANE, { Operations }, options)));
+    accepted(() => readResource(json(random, 3), USER));
+    accepted(() => new Projection(USER, { attributes: filter }).apply(JANE));
+  }
+  expect(passed).toBeGreaterThan(100);
+  expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(before);
+});
+
+test.each([
+  ['brackets', (n: number) => '['.repeat(n)],
+  ['quotes', (n: number) => '"\\'.repeat(n / 2)],
+  ['blanks', (n: number) => ' '.repeat(n)],
+  ['commas', (n: number) => ','.repeat(n)],
+])('names of a megabyte of %s take linear time', (_, make) => {
+  const start = performance.now();
+  new Projection(USER, { attributes: make(1_000_000) }).apply(JANE);
+  accepted(() => parseFilter(make(1_000_000), USER));
+  expect(performance.now() - start).toBeLessThan(2000);
+});

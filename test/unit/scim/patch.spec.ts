@@ -1,0 +1,249 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ScimObject } from '../../../src/scim/protocol/json.js';
+import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
+import { BASE, HOME, WORK, patched } from './patched.js';
+import { problemOf } from './resources.js';
+
+const one = (op: string, path: string | undefined, value?: unknown) => patched([{ op, path, value }]).after;
+const codeOf = (...operations: unknown[]) => problemOf(() => patched(operations)).code;
+
+describe('add', () => {
+  test.each<[string, string | undefined, unknown, ScimObject]>([
+    ['sets a single one', 'title', 'Boss', { title: 'Boss' }],
+    [
+      'sets a part',
+      'name.middleName',
+      'X',
+      { name: { givenName: 'Jane', familyName: 'Doe', middleName: 'X' } },
+    ],
+    ['merges a complex one', 'name', { givenName: 'J' }, { name: { givenName: 'J', familyName: 'Doe' } }],
+    [
+      'merges, and unassigns by null',
+      'name',
+      { givenName: 'J', familyName: null },
+      { name: { givenName: 'J' } },
+    ],
+    ['appends to a list', 'emails', [{ value: 'n@x.org' }], { emails: [WORK, HOME, { value: 'n@x.org' }] }],
+    ['appends one element', 'emails', { value: 'n@x.org' }, { emails: [WORK, HOME, { value: 'n@x.org' }] }],
+    ['appends nothing that is there', 'emails', [{ value: 'H@x.org' }], {}],
+    ['appends twice once', 'roles', [{ value: 'A' }, { value: 'a' }], { roles: [{ value: 'A' }] }],
+    [
+      'the last primary wins',
+      'emails',
+      [{ value: 'n@x.org', primary: true }],
+      { emails: [{ value: 'w@x.org', type: 'work' }, HOME, { value: 'n@x.org', primary: true }] },
+    ],
+    ['an empty list adds nothing', 'emails', [], {}],
+    [
+      'extension by URN',
+      `${E}:division`,
+      'V',
+      { [E]: { department: 'D1', manager: { value: 'm1' }, division: 'V' } },
+    ],
+    [
+      'a whole extension merges',
+      E,
+      { division: 'V' },
+      { [E]: { department: 'D1', manager: { value: 'm1' }, division: 'V' } },
+    ],
+  ])('%s', (_, path, value, expected) => {
+    expect(one('add', path, value)).toEqual({ ...BASE, ...expected });
+  });
+});
+
+describe('replace', () => {
+  test.each<[string, string | undefined, unknown, ScimObject]>([
+    ['single', 'title', 'Boss', { title: 'Boss' }],
+    ['absent: adds', 'nickName', 'J', { nickName: 'J' }],
+    ['list', 'emails', [{ value: 'n@x.org' }], { emails: [{ value: 'n@x.org' }] }],
+    ['complex: merges', 'name', { givenName: 'J' }, { name: { givenName: 'J', familyName: 'Doe' } }],
+    [
+      'chosen part',
+      'emails[type eq "work"].value',
+      'n@x.org',
+      { emails: [{ ...WORK, value: 'n@x.org' }, HOME] },
+    ],
+    [
+      'chosen element: merges',
+      'emails[type eq "home"]',
+      { display: 'H' },
+      { emails: [WORK, { ...HOME, display: 'H' }] },
+    ],
+    [
+      'part of every element',
+      'emails.display',
+      'all',
+      {
+        emails: [
+          { ...WORK, display: 'all' },
+          { ...HOME, display: 'all' },
+        ],
+      },
+    ],
+    [
+      'chosen primary takes it from the other',
+      'emails[type eq "home"].primary',
+      'True',
+      {
+        emails: [
+          { value: 'w@x.org', type: 'work' },
+          { ...HOME, primary: true },
+        ],
+      },
+    ],
+    [
+      'makes what eqs describe',
+      'emails[type eq "other" and display eq "O"].value',
+      'o@x.org',
+      { emails: [WORK, HOME, { type: 'other', display: 'O', value: 'o@x.org' }] },
+    ],
+    ['manager as text', `${E}:manager`, 'm2', { [E]: { department: 'D1', manager: { value: 'm2' } } }],
+    [
+      'manager as object',
+      `${E}:manager`,
+      { value: 'm2', displayName: 'B' },
+      { [E]: { department: 'D1', manager: { value: 'm2' } } },
+    ],
+    [
+      'manager as list of one',
+      `${E}:manager`,
+      [{ value: 'm2' }],
+      { [E]: { department: 'D1', manager: { value: 'm2' } } },
+    ],
+    ['manager.value', `${E}:manager.value`, 'm2', { [E]: { department: 'D1', manager: { value: 'm2' } } }],
+    [
+      'any case',
+      'URN:ietf:params:scim:schemas:core:2.0:user:NAME.GIVENNAME',
+      'J',
+      { name: { givenName: 'J', familyName: 'Doe' } },
+    ],
+    [
+      'no path',
+      undefined,
+      {
+        'name.givenName': 'J',
+        active: 'False',
+        [`${E}:department`]: 'D2',
+        'emails[type eq "work"].value': 'n@x.org',
+        id: 'x',
+        colour: 'red',
+        meta: {},
+        __proto__x: 1,
+      },
+      {
+        name: { givenName: 'J', familyName: 'Doe' },
+        active: false,
+        emails: [{ ...WORK, value: 'n@x.org' }, HOME],
+        [E]: { department: 'D2', manager: { value: 'm1' } },
+      },
+    ],
+    [
+      'no path, schemas as keys',
+      undefined,
+      { [USER_SCHEMA]: { title: 'T' }, [E]: { department: 'D2', x: 1 } },
+      { title: 'T', [E]: { department: 'D2', manager: { value: 'm1' } } },
+    ],
+  ])('%s', (_, path, value, expected) => {
+    expect(one('replace', path, value)).toEqual({ ...BASE, ...expected });
+  });
+});
+
+describe('remove', () => {
+  const without = (name: string): ScimObject =>
+    Object.fromEntries(Object.entries(BASE).filter(([key]) => key !== name));
+  test.each<[string, string, unknown, ScimObject]>([
+    ['single', 'title', undefined, without('title')],
+    ['absent is no error', 'nickName', undefined, BASE],
+    ['list', 'emails', undefined, without('emails')],
+    ['chosen element', 'emails[type eq "home"]', undefined, { ...BASE, emails: [WORK] }],
+    ['nothing chosen is no error', 'emails[type eq "other"]', undefined, BASE],
+    [
+      'chosen value drops the element',
+      'emails[type eq "home"].value',
+      undefined,
+      { ...BASE, emails: [WORK] },
+    ],
+    [
+      'chosen part',
+      'emails[type eq "work"].primary',
+      undefined,
+      { ...BASE, emails: [{ value: 'w@x.org', type: 'work' }, HOME] },
+    ],
+    ['by value, a list', 'emails', [{ value: 'H@x.org' }], { ...BASE, emails: [WORK] }],
+    ['by value, an object', 'emails', { type: 'home' }, { ...BASE, emails: [WORK] }],
+    ['by a value of unknown parts: takes nothing', 'emails', [{ colour: 'red' }], BASE],
+    ['by value, none equal', 'emails', [{ value: 'h@x.org', type: 'work' }], BASE],
+    ['by value, an empty list takes nothing', 'emails', [], BASE],
+    ['part', 'name.givenName', undefined, { ...BASE, name: { familyName: 'Doe' } }],
+    ['manager', `${E}:manager`, undefined, { ...BASE, [E]: { department: 'D1' } }],
+    ['extension', E, undefined, without(E)],
+    ['single with value', 'title', 'Guide', without('title')],
+  ])('%s', (_, path, value, expected) => {
+    expect(one('remove', path, value)).toEqual(expected);
+  });
+});
+
+test.each(['add', 'replace', 'remove', 'Add', 'REPLACE'])(
+  'null and empty text unassign, whatever the op (%s)',
+  (op) => {
+    for (const value of [null, '']) {
+      expect(one(op, 'title', value)).not.toHaveProperty('title');
+      expect(one(op, 'name.givenName', value)['name']).toEqual({ familyName: 'Doe' });
+      expect(one(op, 'emails[type eq "home"].value', value)['emails']).toEqual([WORK]);
+      expect(one(op, `${E}:manager`, value)[E]).toEqual({ department: 'D1' });
+    }
+  },
+);
+
+describe('refused', () => {
+  const op = (name: string, path?: string, value?: unknown) => ({ op: name, path, value });
+  test.each<[string, unknown]>([
+    ['no_target', op('remove')],
+    ['no_target', op('replace', 'emails[type eq "other"]', { value: 'x' })],
+    ['no_target', op('add', 'emails[type sw "o"].value', 'x')],
+    ['no_target', op('add', 'emails[type eq "o" or type eq "p"].value', 'x')],
+    ['mutability', op('replace', 'id', 'x')],
+    ['mutability', op('remove', 'meta.created')],
+    ['mutability', op('add', 'groups', [{ value: 'x' }])],
+    ['mutability', op('add', `${E}:manager.$ref`, 'x')],
+    ['invalid_path', op('add', 'colour', 'red')],
+    ['invalid_path', op('add', 'name.colour', 'red')],
+    ['invalid_filter', op('add', 'emails[type eq "work"', 'x')],
+    ['invalid_path', op('add', 'title x', 'x')],
+    ['invalid_path', op('add', '__proto__', { polluted: true })],
+    ['invalid_path', op('add', 'constructor.prototype.polluted', true)],
+    ['invalid_path', op('add', 'name.__proto__', { polluted: true })],
+    ['invalid_path', { op: 'add', path: 7, value: 1 }],
+    ['invalid_filter', op('add', 'emails[type xx "work"].value', 'x')],
+    ['invalid_value', op('add', 'title')],
+    ['invalid_value', op('add', 'title', 7)],
+    ['invalid_value', op('add', 'title', ['a', 'b'])],
+    ['invalid_value', op('add', 'title', 'x'.repeat(1001))],
+    ['invalid_value', op('add', 'title', '\ud800')],
+    ['invalid_value', op('replace', 'active', 'yes')],
+    ['invalid_value', op('replace', 'name', 'Jane')],
+    [
+      'invalid_value',
+      op(
+        'add',
+        'emails',
+        Array.from({ length: 49 }, (_, i) => ({ value: `${i}@x.org` })),
+      ),
+    ],
+    ['invalid_value', op('replace', undefined, 'x')],
+    ['invalid_syntax', op('move', 'title', 'x')],
+    ['invalid_syntax', 'x'],
+  ])('%s %#', (code, operation) => {
+    expect(codeOf(operation)).toBe(code);
+  });
+
+  test('a bad operation refuses all', () => {
+    expect(codeOf(op('replace', 'title', 'x'), op('replace', 'id', 'x'))).toBe('mutability');
+  });
+  test.each([[undefined], [[]], [{}], [Array.from({ length: 1001 }, () => op('remove', 'title'))]])(
+    'Operations %#',
+    (list) => {
+      expect(problemOf(() => patched(list)).code).toBe('invalid_syntax');
+    },
+  );
+});

@@ -1,0 +1,39 @@
+import { expect } from '@jest/globals';
+import type { Deviation } from '../../../src/scim/protocol/deviation.js';
+import type { ScimObject } from '../../../src/scim/protocol/json.js';
+import { applyPatch } from '../../../src/scim/protocol/patch.js';
+import { ENTERPRISE_SCHEMA as E, PATCH_MESSAGE } from '../../../src/scim/protocol/urns.js';
+import { GROUP, USER } from './resources.js';
+
+export const WORK = { value: 'w@x.org', type: 'work', primary: true };
+export const HOME = { value: 'h@x.org', type: 'home' };
+/** What patches begin with. */
+export const BASE: ScimObject = {
+  userName: 'jane',
+  title: 'Guide',
+  active: true,
+  name: { givenName: 'Jane', familyName: 'Doe' },
+  emails: [WORK, HOME],
+  [E]: { department: 'D1', manager: { value: 'm1' } },
+};
+
+/** The resource after a patch, and the deviations that were counted; what was given is not changed. */
+export function patched(
+  operations: unknown,
+  options: { entra?: boolean; base?: ScimObject; group?: boolean } = {},
+) {
+  const seen = new Set<Deviation>();
+  const base = options.base ?? BASE;
+  const before = JSON.stringify(base);
+  const after = applyPatch(
+    base,
+    { schemas: [PATCH_MESSAGE], Operations: operations },
+    {
+      resource: options.group ? GROUP : USER,
+      ignoreUnknown: options.entra ?? false,
+      deviation: (kind) => seen.add(kind),
+    },
+  );
+  expect(JSON.stringify(base)).toBe(before);
+  return { after, seen: [...seen] };
+}

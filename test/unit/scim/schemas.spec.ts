@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+import { providerConfig } from '../../../src/scim/discovery/provider-config.js';
+import { resourceTypeView } from '../../../src/scim/discovery/resource-types.js';
+import { schemaView, schemasOf } from '../../../src/scim/discovery/schemas.js';
+import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
+import { GROUP, USER } from './resources.js';
+
+const BASE = 'https://x.example/scim/v2';
+const views = schemasOf({ user: USER, group: GROUP }).map((schema) => schemaView(schema, BASE));
+
+test('the schemas are User, enterprise, Group and two of ours', () => {
+  expect(views.map(({ name }) => name)).toEqual([
+    'User',
+    'EnterpriseUser',
+    'Group',
+    'RollcallUser',
+    'RollcallGroup',
+  ]);
+  expect(views[0]?.meta.location).toBe(`${BASE}/Schemas/${USER_SCHEMA}`);
+});
+
+test('every attribute has what RFC 7643 asks for, and a name that can be looked up', () => {
+  for (const { id, attributes } of views) {
+    for (const attribute of attributes) {
+      expect(attribute).toMatchObject({ description: expect.any(String), required: expect.any(Boolean) });
+      expect(attribute.type === 'complex').toBe(attribute.subAttributes !== undefined);
+      const resource = USER.schemaOf(id) ? USER : GROUP;
+      const found = resource.find(`${id}:${attribute.name}`.toUpperCase());
+      expect(found?.attribute.name).toBe(attribute.name);
+      for (const { name } of attribute.subAttributes ?? []) {
+        expect(resource.find(`${id}:${attribute.name}.${name}`)?.sub?.name).toBe(name);
+      }
+    }
+  }
+});
+
+test('what the schemas do not list is unknown, also the names of every object', () => {
+  for (const name of [
+    '__proto__',
+    'constructor',
+    'prototype',
+    'toString',
+    'employeeNumber',
+    'name.',
+    '.name',
+    '',
+  ]) {
+    expect(USER.find(name)).toBeUndefined();
+  }
+  expect(USER.find('name.__proto__')).toBeUndefined();
+  expect(GROUP.find('userName')).toBeUndefined();
+});
+
+test('the roles are those that were given, and passwords are never returned', () => {
+  expect(USER.find('roles.value')?.sub?.canonicalValues).toEqual(['Author', 'Publisher']);
+  expect(USER.attribute('password')).toMatchObject({ mutability: 'writeOnly', returned: 'never' });
+});
+
+test('a type of resource names its schemas', () => {
+  expect(resourceTypeView(USER, BASE)).toMatchObject({
+    endpoint: '/Users',
+    schemaExtensions: [
+      { schema: ENTERPRISE_SCHEMA, required: false },
+      { schema: ROLLCALL_USER_SCHEMA, required: false },
+    ],
+  });
+});
+
+test('the limits are those of the lists', () => {
+  expect(providerConfig(BASE)).toMatchObject({
+    filter: { supported: true, maxResults: 200 },
+    bulk: { maxOperations: 1000, maxPayloadSize: 4194304 },
+    pagination: { cursor: true, index: true, defaultPageSize: 100, maxPageSize: 200 },
+  });
+});

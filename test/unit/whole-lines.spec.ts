@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { WholeLines } from '../../src/database/engine/lane-output.js';
+
+/** Lines of another process arrive in pieces, and are passed on whole, each with its end, in bounded memory. */
+const TEXT = 'one\n\nthree, and longer\nfour\n';
+
+test.each(Array.from({ length: TEXT.length }, (_, n) => n + 1))('in pieces of %d characters', (size) => {
+  const lines = new WholeLines();
+  const taken: string[] = [];
+  for (let at = 0; at < TEXT.length; at += size) taken.push(lines.add(TEXT.slice(at, at + size)));
+  expect(taken.join('')).toBe(TEXT);
+  expect(taken.filter((text) => text !== '' && !text.endsWith('\n'))).toEqual([]);
+  expect(lines.end()).toBe('');
+});
+
+test('a last line without an end gets one, so that nothing runs into the next line', () => {
+  const lines = new WholeLines();
+  expect([lines.add('one\ntw'), lines.add('o'), lines.end()]).toEqual(['one\n', '', 'two\n']);
+});
+
+test('a line without an end is dropped at 64 KiB, and the lines behind it are whole', () => {
+  const lines = new WholeLines();
+  const piece = 'x'.repeat(16 * 1024);
+  for (let n = 0; n < 4; n++) expect(lines.add(piece)).toBe('');
+  expect([lines.add('x'), lines.add(`${piece}y\ntwo\nth`), lines.add('ree\n')]).toEqual([
+    '',
+    'two\n',
+    'three\n',
+  ]);
+  for (let n = 0; n < 5; n++) lines.add(piece);
+  expect(lines.end()).toBe('');
+});

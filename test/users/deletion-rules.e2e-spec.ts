@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import type { Actor, Caller } from '../../src/access/actor.js';
+import { Applier } from '../../src/import/apply/applier.service.js';
+import { UserCounts } from '../../src/users/counts/user-counts.service.js';
+import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
+import { toProblem } from '../../src/users/change/failure.js';
+import { DeletedUsers } from '../../src/users/directory/deleted-users.service.js';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { SYSTEM, deletion, writeUsers } from '../support/deletion.js';
+import { create } from '../support/factories.js';
+import { csv, imported, linked, rowsOf } from '../support/imports.js';
+
+/** A deletion is judged with the other changes of its set (ADR 23), and counts for the fuse of its key. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const apply = (changes: UserChange[], caller?: Caller) => writeUsers(app, changes, caller);
+const update = (uuid: string, patch: UserChange['patch']): UserChange => ({ kind: 'update', uuid, patch });
+const codes = (outcomes: Outcome[]): string[] =>
+  outcomes.map((each) => (each.outcome === 'error' ? toProblem(each.failures).code : each.outcome));
+const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
+const restore = (uuid: string): Promise<unknown> => app.app.get(DeletedUsers).restore(uuid, SYSTEM);
+const events = async (uuid: string): Promise<Json[]> =>
+  (await app.key.get(`/audit?target=${uuid}`)).body.Results;
+
+describe('what a deletion does to others', () => {
+  test('its reports lose their manager in the same set, each with a version and an audit row', async () => {
+    const boss = await create(app.key);
+    const reports = [await create(app.key), await create(app.key), await create(app.key)];
+    const [a, b, c] = reports.map(({ uuid }) => uuid as string) as [string, string, string];
+    for (const uuid of [a, b, c]) await app.key.put(`/users/${uuid}`, { manager_uuid: boss.uuid });
+    const outcomes = await apply([
+      update(b, { phone: '7' }),
+      update(c, { username: 'admin' }),
+      deletion(boss.uuid),
+    ]);
+    expect(codes(outcomes)).toEqual(['updated', 'username_taken', 'deleted']);
+    for (const uuid of [a, b, c]) {
+      expect((await read(uuid)).manager_uuid).toBe(null);
+      const [{ action, changes }] = (await events(uuid)) as [Json];
+      expect(action).toBe('user.updated');
+      expect(changes).toContainEqual({ field: 'manager_uuid', old: boss.uuid, new: null });
+    }
+    await restore(boss.uuid);
+    expect((await read(a)).manager_uuid).toBe(null);
+  });
+
+  test('nobody gets a manager who goes in the same set, unless he stays', async () => {
+    const [boss, report] = [await create(app.key), await create(app.key)];
+    const named = update(report.uuid, { manager_uuid: boss.uuid });
+    expect(codes(await apply([named, deletion(boss.uuid)]))).toEqual(['validation_failed', 'deleted']);
+    const other = await create(app.key);
+    const late = update(report.uuid, { manager_uuid: other.uuid });
+    const outcomes = await apply([late, deletion(other.uuid, { ifVersions: [99] })]);
+    expect(codes(outcomes)).toEqual(['updated', 'precondition_failed']);
+  });
+
+  test('a user and its manager go together, and a chain of them comes back in any order', async () => {
+    const [boss, report] = [await create(app.key), await create(app.key)];
+    await app.key.put(`/users/${report.uuid}`, { manager_uuid: boss.uuid });
+    expect(codes(await apply([deletion(boss.uuid), deletion(report.uuid)]))).toEqual(['deleted', 'deleted']);
+    await restore(report.uuid);
+    expect((await read(report.uuid)).manager_uuid).toBe(null);
+    await restore(boss.uuid);
+  });
+
+  test('its names go to another change of the set, which fails where it stays', async () => {
+    const [a, b] = [await create(app.key), await create(app.key)];
+    const heir = (name: string): UserChange => ({
+      kind: 'create',
+      uuid: uuidv7(),
+      patch: { username: name, email: `${uuidv7()}@example.org` },
+    });
+    expect(codes(await apply([heir(a.username), deletion(a.uuid)]))).toEqual(['created', 'deleted']);
+    expect(codes(await apply([heir(b.username), deletion(b.uuid, { ifVersions: [99] })]))).toEqual([
+      'username_taken',
+      'precondition_failed',
+    ]);
+  });
+
+  test('an import whose plan names the user ends with an error of that row', async () => {
+    const [gone, kept] = [uuidv7(), uuidv7()];
+    const file = (surname: string) =>
+      csv(
+        'ExternalId,Username,Email,Surname',
+        ...[gone, kept].map((id) => `${id},${id},${id}@example.org,${surname}`),
+      );
+    await imported(app.key, file('Old'), 'dataset=deletion');
+    const { uuid } = await linked(app.key, gone);
+    const applier = app.app.get(Applier);
+    const applied = applier.apply.bind(applier);
+    jest.spyOn(applier, 'apply').mockImplementationOnce(async (...run) => {
+      await apply([deletion(uuid as string)]);
+      await applied(...run);
+    });
+    const run = await imported(app.key, file('New'), 'dataset=deletion');
+    expect([run.state, run.counts]).toMatchObject(['completed_with_errors', { updated: 1, error: 1 }]);
+    expect((await rowsOf(app.key, run.id as string, 'outcome=error'))[0]?.errors[0].code).toBe('not_found');
+    expect((await app.key.get(`/users/${uuid as string}`)).status).toBe(404);
+    // The next file makes a new user of the row.
+    expect((await imported(app.key, file('New'), 'dataset=deletion')).counts).toMatchObject({ created: 1 });
+  });
+});
+
+describe('a deletion is refused', () => {
+  const person = (user: Json): Actor => ({
+    kind: 'user',
+    id: user.uuid as string,
+    username: user.username as string,
+    roles: ['Webmaster'],
+    sessionId: '',
+  });
+
+  test('of the last active Webmaster, by own roles or by a group', async () => {
+    const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid as string;
+    expect(codes(await apply([deletion(admin)]))).toEqual(['last_webmaster']);
+    const other = await create(app.key);
+    await apply([update(other.uuid, { group_roles: ['Webmaster'] })]);
+    expect(codes(await apply([deletion(admin), deletion(other.uuid)]))).toEqual([
+      'deleted',
+      'last_webmaster',
+    ]);
+    await restore(admin);
+    expect(codes(await apply([deletion(other.uuid)]))).toEqual(['deleted']);
+    await restore(other.uuid);
+    expect(await app.app.get(UserCounts).webmasters()).toBe(1);
+  });
+
+  test('of oneself, directly or by an import', async () => {
+    const user = await create(app.key, { roles: ['Webmaster'] });
+    const actor = person(user);
+    const byImport: Actor = { kind: 'import', id: uuidv7(), initiator: actor, approver: null };
+    for (const who of [actor, byImport])
+      expect(codes(await apply([deletion(user.uuid)], { ...SYSTEM, actor: who }))).toEqual(['self_block']);
+  });
+
+  test('of a version that was not read, and of a Webmaster by a key without that scope', async () => {
+    const user = await create(app.key, { roles: ['Webmaster'] });
+    expect(codes(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
+    const rights = { scopes: ['users:write' as const], networks: null, expires: null };
+    const id = uuidv7();
+    const actor: Actor = { kind: 'key', id, family: id, ignoresUnknownFields: false, profile: 'standard', rights };
+    expect(codes(await apply([deletion(user.uuid)], { ...SYSTEM, actor }))).toEqual(['insufficient_scope']);
+    expect(codes(await apply([deletion(user.uuid, { ifVersions: [1] })]))).toEqual(['deleted']);
+  });
+});
+
+test('the fuse of a key counts deletions as it counts blocking', async () => {
+  const strict = await TestApp.on(app.database, { FUSE_MIN: '3', FUSE_PERCENT: '1' });
+  const id = uuidv7();
+  const rights = { scopes: null, networks: null, expires: null };
+  const caller: Caller = {
+    ...SYSTEM,
+    actor: { kind: 'key', id, family: id, ignoresUnknownFields: false, profile: 'standard', rights },
+  };
+  const people = [await create(app.key), await create(app.key), await create(app.key), await create(app.key)];
+  const [a, b, c, d] = people.map(({ uuid }) => uuid as string) as [string, string, string, string];
+  await writeUsers(strict, [update(a, { status: 'Blocked' }), deletion(b), deletion(c)], caller);
+  await expect(writeUsers(strict, [deletion(d)], caller)).rejects.toMatchObject({ code: 'fuse_blown' });
+  expect((await read(d)).status).toBe('Active');
+  await strict.stop();
+});

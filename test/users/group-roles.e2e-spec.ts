@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { UserChange } from '../../src/users/change/change-set.js';
+import { toProblem } from '../../src/users/change/failure.js';
+import { UserCounts } from '../../src/users/counts/user-counts.service.js';
+import { TestApp } from '../support/app.js';
+import type { Client, Json } from '../support/client.js';
+import { deletion, writeUsers } from '../support/deletion.js';
+import { create } from '../support/factories.js';
+import { PASSWORD, problemOf } from '../support/people.js';
+
+/** A user has the roles that its groups give beside its own, wherever roles count. Attributes are kept beside the fields. */
+let app: TestApp;
+let user: Json;
+let uuid: string;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+beforeEach(async () => {
+  user = await create(app.key, { password: PASSWORD });
+  uuid = user.uuid as string;
+});
+
+async function change(patch: UserChange['patch'], of = uuid): Promise<string> {
+  const [outcome] = await writeUsers(app, [{ kind: 'update', uuid: of, patch }]);
+  return outcome?.outcome === 'error' ? toProblem(outcome.failures).code : (outcome?.outcome ?? '');
+}
+const read = async (client: Client = app.key): Promise<Json> => (await client.get(`/users/${uuid}`)).body;
+const count = async (query: string): Promise<number> =>
+  (await app.key.get(`/users/search?${query}`)).body.Count;
+
+describe('roles of groups', () => {
+  test('decide what a session may do, and their change ends it', async () => {
+    const member = await app.login(user.username, PASSWORD);
+    expect((await member.get('/audit')).status).toBe(403);
+    await change({ group_roles: ['Webmaster'] });
+    expect((await member.get('/users/me')).status).toBe(401);
+    const master = await app.login(user.username, PASSWORD);
+    expect((await master.get('/audit')).status).toBe(200);
+    expect((await read(master)).group_roles).toEqual(['Webmaster']);
+    await change({ group_roles: [] });
+    expect((await master.get('/users/me')).status).toBe(401);
+  });
+
+  test('are found by the filter, once beside an own role', async () => {
+    const before = await count('role=Previewer');
+    await change({ group_roles: ['Previewer'] });
+    await change({ roles: ['Organisational user', 'Previewer'] });
+    expect(await count('role=Previewer')).toBe(before + 1);
+    await change({ roles: ['Organisational user'] });
+    expect(await count('role=Previewer')).toBe(before + 1);
+    await change({ group_roles: null });
+    expect(await count('role=Previewer')).toBe(before);
+  });
+
+  test('count for Webmasters, of whom one remains, and for rules about roles', async () => {
+    const webmasters = await app.app.get(UserCounts).webmasters();
+    await change({ group_roles: ['Webmaster'] });
+    expect(await app.app.get(UserCounts).webmasters()).toBe(webmasters + 1);
+    const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid as string;
+    expect(await change({ status: 'Blocked' }, admin)).toBe('updated');
+    expect(await change({ group_roles: [] })).toBe('last_webmaster');
+    expect(problemOf(await app.key.put(`/users/${uuid}`, { status: 'Blocked' }))).toEqual([
+      409,
+      'last_webmaster',
+    ]);
+    expect(await change({ status: 'Active' }, admin)).toBe('updated');
+    expect(problemOf(await app.key.put(`/users/${uuid}`, { roles: ['External user'] }))).toEqual([
+      422,
+      'validation_failed',
+    ]);
+    const { body } = await app.key.post('/api_keys', { name: 'narrow', scopes: ['users:write'] });
+    const narrow = app.nobody.with({ 'x-api-key': body.key as string });
+    expect(problemOf(await narrow.put(`/users/${uuid}`, { phone: '1' }))).toEqual([
+      403,
+      'insufficient_scope',
+    ]);
+    expect(problemOf(await narrow.delete(`/users/${uuid}/sessions`))).toEqual([403, 'insufficient_scope']);
+    await writeUsers(app, [deletion(uuid)]);
+    expect(await app.app.get(UserCounts).webmasters()).toBe(webmasters);
+  });
+});
+
+describe('attributes', () => {
+  const attributes = {
+    displayName: 'Trillian \u0000 Astra',
+    title: 'Navigator',
+    emails: [{ value: 'T@b.example' }],
+  };
+
+  test('are shown to Webmasters and keys, merged by name, and audited one by one', async () => {
+    expect(await change({ attributes })).toBe('updated');
+    expect((await read()).attributes).toEqual(attributes);
+    const own = await app.login(user.username, PASSWORD);
+    expect(await read(own)).not.toHaveProperty('attributes');
+    expect(await change({ attributes: { title: null, displayName: 'Tricia' } })).toBe('updated');
+    expect((await read()).attributes).toEqual({ displayName: 'Tricia', emails: attributes.emails });
+    const audit = (await app.key.get(`/audit?target=${uuid}&field=attributes.title`)).body;
+    expect(audit.Count).toBe(2);
+    expect(audit.Results[0].changes).toEqual([
+      { field: 'attributes.displayName', old: attributes.displayName, new: 'Tricia' },
+      { field: 'attributes.title', old: 'Navigator', new: null },
+    ]);
+    expect(await change({ attributes: { emails: [{ value: 'T@b.example' }] } })).toBe('unchanged');
+  });
+
+  test('come back in a PUT without effect, whatever they are', async () => {
+    await change({ attributes, group_roles: ['Author'] });
+    const before = await read();
+    expect((await app.key.put(`/users/${uuid}`, before)).body).toEqual(before);
+    const sent = { attributes: 'x', group_roles: [7], phone: '5' };
+    expect((await app.key.put(`/users/${uuid}`, sent)).body).toMatchObject({
+      attributes,
+      group_roles: ['Author'],
+      phone: '5',
+    });
+    const own = await app.login(user.username, PASSWORD);
+    expect((await own.put(`/users/${uuid}`, await read(own))).status).toBe(200);
+  });
+
+  test('are found by the words of the name to display, by those who see it', async () => {
+    const term = 'fulltext_search=slartibartfast';
+    await change({ attributes: { displayName: 'Slartibartfast' } });
+    expect(await count(term)).toBe(1);
+    const member = await app.login(user.username, PASSWORD);
+    expect((await member.get(`/users/search?${term}`)).body.Count).toBe(0);
+    await change({ attributes: null });
+    expect(await count(term)).toBe(0);
+  });
+});

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import type { Caller } from '../../src/access/actor.js';
+import { insertRows } from '../../src/database/engine/bulk.js';
+import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { GroupEntity, GroupMemberEntity } from '../../src/scim/groups/group.entity.js';
+import { UserCounts } from '../../src/users/counts/user-counts.service.js';
+import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
+import { toProblem } from '../../src/users/change/failure.js';
+import { DeletedUsers } from '../../src/users/directory/deleted-users.service.js';
+import { TestApp } from '../support/app.js';
+import type { Json } from '../support/client.js';
+import { SYSTEM, deletion, writeUsers } from '../support/deletion.js';
+import { create } from '../support/factories.js';
+import { PASSWORD, databaseOf } from '../support/people.js';
+
+/** The writer deletes users (ADR 23): no door finds them, nothing of them is left but what restores them. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const apply = (changes: UserChange[], caller?: Caller) => writeUsers(app, changes, caller);
+const update = (uuid: string, patch: UserChange['patch']): UserChange => ({ kind: 'update', uuid, patch });
+const codes = (outcomes: Outcome[]): string[] =>
+  outcomes.map((each) => (each.outcome === 'error' ? toProblem(each.failures).code : each.outcome));
+const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
+const restore = (uuid: string): Promise<unknown> => app.app.get(DeletedUsers).restore(uuid, SYSTEM);
+const events = async (uuid: string): Promise<Json[]> =>
+  (await app.key.get(`/audit?target=${uuid}`)).body.Results;
+
+/** Rows of the look-ups that name a user. */
+async function traces(uuid: string): Promise<Record<string, number>> {
+  const tables = [
+    'users',
+    'user_identifiers',
+    'user_roles',
+    'user_words',
+    'user_values',
+    'sessions',
+    'group_members',
+  ];
+  const rows = tables.map(async (table) => {
+    const column = table === 'users' ? 'uuid' : 'user_uuid';
+    const row = await databaseOf(app).first<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM ${table} WHERE ${column} = ?`,
+      [uuid],
+    );
+    return [table, Number(row?.n)] as const;
+  });
+  return Object.fromEntries(await Promise.all(rows));
+}
+
+async function aGroup(...members: string[]): Promise<string> {
+  const uuid = uuidv7();
+  const time = '2026-01-01 00:00:00.000';
+  await app.app.get(TransactionRunner).run(async (tx) => {
+    const names = { display_name: uuid, display_name_key: uuid, external_id: null, roles: null };
+    await insertRows(tx, GroupEntity, [{ uuid, ...names, created: time, updated: time, version: 1 }]);
+    await insertRows(
+      tx,
+      GroupMemberEntity,
+      members.map((user_uuid) => ({ group_uuid: uuid, user_uuid })),
+    );
+  });
+  return uuid;
+}
+
+const ATTRIBUTES = {
+  displayName: 'Zaphod Beeblebrox',
+  employeeNumber: 'E-42',
+  emails: [
+    { type: 'home', value: 'zaphod@home.example.org' },
+    { type: 'work', primary: true },
+  ],
+};
+
+describe('a deleted user', () => {
+  let user: Json;
+  let group: string;
+  beforeEach(async () => {
+    user = await create(app.key, { password: PASSWORD, external_id: uuidv7(), roles: ['Editor'] });
+    await apply([update(user.uuid, { attributes: ATTRIBUTES, group_roles: ['Author'] })]);
+    group = await aGroup(user.uuid);
+  });
+
+  test('is found nowhere, and leaves nothing in the look-ups', async () => {
+    const session = await app.login(user.username, PASSWORD);
+    expect(await traces(user.uuid)).toMatchObject({
+      user_roles: 2,
+      user_values: 3,
+      sessions: 1,
+      group_members: 1,
+    });
+    expect(codes(await apply([deletion(user.uuid)]))).toEqual(['deleted']);
+
+    expect((await app.key.get(`/users/${user.uuid}`)).status).toBe(404);
+    expect((await app.key.put(`/users/${user.uuid}`, { phone: '1' })).status).toBe(404);
+    for (const query of [
+      `username=${user.username}`,
+      'fulltext_search=zaphod',
+      `external_id=${user.external_id}`,
+    ])
+      expect((await app.key.get(`/users/search?${query}`)).body.Count).toBe(0);
+    expect((await session.get('/users/me')).status).toBe(401);
+    await expect(app.login(user.username, PASSWORD)).rejects.toThrow();
+    expect(Object.values(await traces(user.uuid))).toEqual(Array(7).fill(0));
+    const row = await databaseOf(app).first('SELECT version FROM user_groups WHERE uuid = ?', [group]);
+    expect(row).toEqual({ version: 2 });
+    expect(codes(await apply([deletion(user.uuid)]))).toEqual(['not_found']);
+  });
+
+  test('is counted no more, and its audit says what it had, without secrets', async () => {
+    const before = await app.app.get(UserCounts).users(['Active']);
+    await apply([deletion(user.uuid)]);
+    const after = await app.app.get(UserCounts).users(['Active']);
+    expect([after.all, after.matching]).toEqual([before.all - 1, before.matching - 1]);
+    const [event] = await events(user.uuid);
+    expect(event.action).toBe('user.deleted');
+    expect(event.changes).toContainEqual({ field: 'username', old: user.username, new: null });
+    expect(event.changes).toContainEqual({ field: 'attributes.employeeNumber', old: 'E-42', new: null });
+    expect(event.changes).toContainEqual({ field: 'groups', old: [group], new: null });
+    expect(event.changes).toContainEqual({ field: 'password' });
+  });
+
+  test('comes back as it was, out of its groups', async () => {
+    const before = await read(user.uuid);
+    const counts = await app.app.get(UserCounts).users(['Active']);
+    await apply([deletion(user.uuid)]);
+    await restore(user.uuid);
+    const { updated: _, ...rest } = await read(user.uuid);
+    const { updated: _u, ...had } = before;
+    expect(rest).toEqual({ ...had, group_roles: [] });
+    expect((await app.key.get('/users/search?fulltext_search=zaphod')).body.Count).toBe(1);
+    expect(await traces(user.uuid)).toMatchObject({ user_roles: 1, user_values: 3, group_members: 0 });
+    expect(await app.app.get(UserCounts).users(['Active'])).toEqual(counts);
+    expect((await app.login(user.username, PASSWORD)).headers['cookie']).toBeDefined();
+    expect((await events(user.uuid)).map(({ action }) => action)).toContain('user.restored');
+    await expect(restore(user.uuid)).rejects.toMatchObject({ code: 'not_found' });
+    await apply([deletion(user.uuid)]);
+  });
+
+  test('stays away where somebody has its name', async () => {
+    await apply([deletion(user.uuid)]);
+    const heir = await create(app.key, { username: user.username, external_id: user.external_id });
+    await expect(restore(user.uuid)).rejects.toMatchObject({
+      code: 'username_taken',
+      extras: {
+        conflicts: [
+          { field: 'username', uuid: heir.uuid },
+          { field: 'external_id', uuid: heir.uuid },
+        ],
+      },
+    });
+    expect((await app.key.get(`/users/${user.uuid}`)).status).toBe(404);
+    await apply([deletion(heir.uuid)]);
+  });
+
+  test('is listed for those who restore it', async () => {
+    const since = new Date().toISOString();
+    await apply([deletion(user.uuid)]);
+    const other = await create(app.key);
+    await apply([deletion(other.uuid)]);
+    const { body } = await app.key.get(`/users/deleted?since=${since}`);
+    expect(body.Count).toBe(2);
+    const deleted = expect.stringMatching(/Z$/) as unknown;
+    const { uuid, username, external_id } = user;
+    expect(body.Results[0]).toEqual({ uuid, username, external_id, deleted });
+    const second = (await app.key.get(`/users/deleted?since=${since}&limit=1&offset=1`)).body;
+    expect(second.Results.map((one: Json) => one.uuid)).toEqual([other.uuid]);
+  });
+});
