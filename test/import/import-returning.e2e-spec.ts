@@ -107,9 +107,12 @@ test('a file that says Blocked or Active has the say', async () => {
   const head = `${HEAD},Status`;
   const blocked = rows.map((row, i) => `${row},${i < 2 ? 'Blocked' : 'Active'}`);
   const same = await imported(app.key, csv(head, ...blocked), 'dataset=says');
-  expect([counted(same), same.problems]).toEqual([{ unchanged: 60 }, []]);
+  expect([counted(same), same.problems]).toEqual([{ updated: 2, unchanged: 58 }, []]);
   const blank = rows.map((row, i) => `${row},${i < 2 ? '' : 'Active'}`);
-  const back = await imported(app.key, csv(head, ...blank), 'dataset=says');
+  const listed = await imported(app.key, csv(head, ...blank), 'dataset=says');
+  expect(counted(listed)).toEqual({ unchanged: 60 });
+  const active = rows.map((row) => `${row},Active`);
+  const back = await imported(app.key, csv(head, ...active), 'dataset=says');
   expect(counted(back)).toEqual({ reactivated: 2, unchanged: 58 });
 });
 
@@ -143,3 +146,36 @@ test('a revert of a return blocks again', async () => {
     'blocked',
   ]);
 });
+
+test('a cell that says Blocked takes the mark away: the user does not return by being listed', async () => {
+  const rows = await left('decided');
+  const blocked = csv(`${HEAD},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
+  const run = await imported(app.key, blocked, 'dataset=decided');
+  expect([run.state, counted(run)]).toEqual(['completed', { updated: 1, reactivated: 1, unchanged: 58 }]);
+  const again = await imported(app.key, blocked, 'dataset=decided');
+  expect(counted(again)).toEqual({ unchanged: 60 });
+  const back = await imported(app.key, file(rows), 'dataset=decided');
+  expect([counted(back), problemsOf(back)]).toEqual([{ unchanged: 60 }, [['blocked_elsewhere', 2]]]);
+  expect([await statusOf('decided-0'), await statusOf('decided-1')]).toEqual(['Blocked', 'Active']);
+});
+
+test.each(['reactivate', 'report'])(
+  'create_only names those who are back: returning=%s',
+  async (returning) => {
+    const dataset = `only-${returning}`;
+    const rows = await left(dataset);
+    const { uuid } = await linked(app.key, `${dataset}-9`);
+    await app.key.put(`/users/${uuid as string}`, { status: 'Blocked' });
+    const run = await imported(
+      app.key,
+      file(rows),
+      `dataset=${dataset}&mode=create_only&returning=${returning}`,
+    );
+    expect([run.state, counted(run)]).toEqual(['completed', { skipped: 60 }]);
+    expect(problemsOf(run)).toEqual([
+      ['returned', 2],
+      ['returned', 3],
+      ['blocked_elsewhere', 11],
+    ]);
+  },
+);

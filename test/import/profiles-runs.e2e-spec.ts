@@ -151,3 +151,29 @@ test('a row that does not fit the header fails alone, and whom it is about is no
   });
   expect((await app.key.get(`/imports/${run.id}/failed.csv`)).text).not.toContain('SECRET');
 });
+
+test.each([
+  [undefined, 'true', true],
+  [false, 'true', true],
+  [true, 'false', false],
+  [undefined, 'false', false],
+  [true, undefined, true],
+  [undefined, undefined, false],
+])('ignore_unknown_columns: %s in the profile and %s with the file', async (said, sent, ignored) => {
+  const name = `ignore-${String(said)}-${String(sent)}`;
+  await save(name, { dataset: name, columns: COLUMNS, ignore_unknown_columns: said });
+  const query = `profile=${name}${sent === undefined ? '' : `&ignore_unknown_columns=${sent}`}`;
+  const file = csv('Nr,Login,Mail,Extra', `${name},${name},${name}@example.org,x`);
+  const run = await imported(app.key, file, query);
+  const codes = ignored ? [] : ['unknown_column'];
+  expect([run.state, run.options.ignore_unknown_columns]).toEqual([
+    ignored ? 'completed' : 'failed',
+    ignored,
+  ]);
+  expect(run.problems.map(({ code }: { code: string }) => code)).toEqual(codes);
+  const preview = await app.key.send('POST', `/imports/preview?${query}`, file, {
+    'content-type': 'text/csv',
+  });
+  const refusing = preview.body.problems.filter(({ refuses }: { refuses: boolean }) => refuses);
+  expect(refusing.map(({ code }: { code: string }) => code)).toEqual(codes);
+});

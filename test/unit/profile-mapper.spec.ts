@@ -5,22 +5,31 @@ import { matchesPattern } from '../../src/import/profiles/file-pattern.js';
 import { mayHoldPassword } from '../../src/import/profiles/passwords.js';
 import { recordMapper } from '../../src/import/profiles/record-mapper.js';
 
+const STRICT = { ignore_unknown_columns: false };
 const CELLS = ['', ' ', '=1', "'=1", "''=1", "'", "'a", '+44', "'+44", 'a', '-', '\tx', '@a', 'x\ny'];
 
 describe('a cell means the same behind the mapper as before it', () => {
   test('as it is', () => {
-    const { cells } = recordMapper({ name: 'p', columns: { a: 'ExternalId', b: 'KnownAs' } }, ['b', 'a']);
+    const { cells } = recordMapper(
+      { name: 'p', columns: { a: 'ExternalId', b: 'KnownAs' } },
+      ['b', 'a'],
+      STRICT,
+    );
     for (const cell of CELLS) expect(cells([cell, '1'])).toEqual(['1', cell]);
   });
 
   test('without the prefix that every cell has', () => {
-    const { cells } = recordMapper({ name: 'p', strip_prefix: "'", columns: { a: 'ExternalId' } }, ["'a"]);
+    const { cells } = recordMapper(
+      { name: 'p', strip_prefix: "'", columns: { a: 'ExternalId' } },
+      ["'a"],
+      STRICT,
+    );
     for (const cell of CELLS) expect(unescapeFormula(cells([`'${cell}`])[0] ?? '')).toBe(cell);
   });
 
   test('through a template', () => {
     const profile = { name: 'p', columns: {}, set: { ExternalId: '{a}' } };
-    const { cells } = recordMapper(profile, ['a']);
+    const { cells } = recordMapper(profile, ['a'], STRICT);
     for (const cell of CELLS) {
       const made = unescapeFormula(cells([cell])[0] ?? '');
       expect(made).toBe(cell.trim() === '' ? '' : unescapeFormula(cell));

@@ -7,8 +7,8 @@ export interface CsvRecord {
   cells: string[];
   /** Set where the number of cells is not that of the header: how many there should be. Its cells say nothing then. */
   misfit?: number;
-  /** Of such a row whose cells a profile cannot place: the ExternalIds that it may be about. */
-  named?: readonly string[];
+  /** Of such a row of a file with a profile: its cells in our columns, read from the left and from the right. */
+  readings?: readonly (readonly string[])[];
   /** The cells of the file, where a profile has made those above of them. */
   source?: readonly string[];
 }

@@ -53,7 +53,7 @@ export class RunFiles {
       const uses = usesOf((index, name) => header[index] !== undefined || !mayHoldPassword(name));
       return { reader, names, header, uses };
     }
-    const mapper = mapperOf(reader, names, profile);
+    const mapper = mapperOf(reader, names, { profile, options });
     const { columns: header, filledBy, read, ignored } = mapper;
     const uses = usesOf((index) => (filledBy.has(index) || read.has(index)) && !ignored.has(index));
     return { reader: new MappedReader(reader, mapper), names, header, uses };

@@ -17,8 +17,6 @@ export class ExternalIds {
   private readonly lines = new IntList();
   private readonly contents = new IntList();
   private readonly repeated = new Map<number, Repeated>();
-  /** What may be the ExternalId of a row that cannot be read. */
-  private readonly doubtful = new TextNumbers();
 
   /** Takes note of a row's ExternalId. @returns whether the row is the first one with it. */
   add(line: number, externalId: string, cells: readonly string[]): boolean {
@@ -45,16 +43,6 @@ export class ExternalIds {
   /** The first row with this ExternalId; 0 for none. */
   lineOf(externalId: string): number {
     return this.lines.at(this.numbers.find(exactKey(externalId)));
-  }
-
-  /** Takes note of a cell that may be the ExternalId of a row that cannot be read: the row claims nothing by it. */
-  mention(externalId: string): void {
-    this.doubtful.number(exactKey(externalId));
-  }
-
-  /** Whether a row has this ExternalId, or may have it: its user is not missing in the file. */
-  isNamed(externalId: string): boolean {
-    return this.lineOf(externalId) !== 0 || this.doubtful.find(exactKey(externalId)) !== 0;
   }
 
   /** Once all rows are read: those with one ExternalId that are not all the same fail together. */

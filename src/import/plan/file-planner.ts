@@ -149,6 +149,8 @@ export class FilePlanner {
         manager,
       };
       const result = planRow(readRow(record, header, blankCells), context);
+      // Whether a row that repeats an ExternalId fails is known at the end only.
+      if (repeats || result.row.outcome === 'error') mention(record.cells, planning);
       if (repeats) return repeat(result);
       if (keys.manager && named?.awaited && result.after && changesManager(result)) {
         builder.awaitManager(keys.line, keys.manager);
@@ -174,9 +176,10 @@ function begins(scope: UserScope, user: User): boolean {
   return isOurs && !isMarked(scope, user);
 }
 
-/** A blocked user whose row says nothing of the status needs the rules: it may return. */
-function isListedAgain(cells: readonly string[], header: Header, { status }: User): boolean {
-  if (status === 'Active') return false;
+/** A blocked user whose row says nothing of the status needs the rules: it may return. A mark goes where the row says Blocked. */
+function isListedAgain(cells: readonly string[], header: Header, user: User): boolean {
+  if (user.status === 'Active') return false;
+  if (user.blocked_by !== null) return true;
   const at = header.findIndex((column) => column?.field === 'status');
   return at < 0 || (cells[at] ?? '').trim() === '';
 }
@@ -185,19 +188,28 @@ function changesManager({ row }: PlannedRow): boolean {
   return row.changes.list.some(({ field }) => field === 'manager_uuid');
 }
 
-/** A row with too few or too many cells: nothing of it is taken for anything, but the user that it names is not missing. */
-function unreadable(record: CsvRecord, width: number, { header, builder }: Planning): PlannedRow {
+/** Takes note of the users that the cells of a row name, as far as they can be read: they are not missing. */
+function mention(cells: readonly (string | undefined)[], { header, builder }: Planning): void {
+  for (const [index, column] of header.entries()) {
+    const cell = unescapeFormula((cells[index] ?? '').trim());
+    if (column?.field === 'external_id') builder.failedNames.addExternalId(cell);
+    if (column?.field === 'username' || column?.field === 'email') builder.failedNames.addLogin(cell);
+  }
+}
+
+/** A row with too few or too many cells: nothing of it is taken for anything, but the users that it names are not missing. */
+function unreadable(record: CsvRecord, width: number, planning: Planning): PlannedRow {
+  const { header } = planning;
   const { line, cells } = record;
   const key = header.findIndex((column) => column?.field === 'external_id');
   // From the left, and from the right: the other cells may have moved.
-  const named = record.named ?? [cells[key], cells[key + cells.length - width]];
-  const names = named.map((cell) => (cell ?? '').trim());
-  for (const name of names) if (name !== '') builder.externalIds.mention(unescapeFormula(name));
+  const fromRight = header.map((_, index) => cells[index + cells.length - width]);
+  for (const reading of record.readings ?? [cells, fromRight]) mention(reading, planning);
   const message =
     `has ${cellsOf(record)}, and the header has ${width}; put a cell that holds the delimiter into quotes, and keep ` +
     'empty cells';
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
-  const externalId = truncated(unescapeFormula(names[0] ?? ''), 255);
+  const externalId = truncated(unescapeFormula((cells[key] ?? '').trim()), 255);
   return {
     row: stagedRow({ line, outcome: 'error', externalId, errors }),
     before: undefined,

@@ -58,9 +58,9 @@ export class MissingUsers {
   }
 }
 
-function isMissing(user: Managed, { externalIds }: PlanBuilder): boolean {
-  if (user.status !== 'Active' || externalIds.isNamed(user.external_id)) return false;
-  return !user.isWebmaster;
+function isMissing(user: Managed, { externalIds, failedNames }: PlanBuilder): boolean {
+  if (user.status !== 'Active' || externalIds.lineOf(user.external_id) !== 0) return false;
+  return !failedNames.has(user) && !user.isWebmaster;
 }
 
 /** A blocked user is let go, so that another data set may take it up; the mark tells that it may return. */

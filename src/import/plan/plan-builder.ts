@@ -9,6 +9,7 @@ import type { RunProgress } from '../runs/run-progress.js';
 import { applyOrder } from './apply-order.js';
 import { COMPACT } from './compact-storage.js';
 import { ExternalIds, nameOfLine } from './external-ids.js';
+import { FailedNames } from './failed-names.js';
 import { PlanTally } from './plan-tally.js';
 import type { PlannedRow } from './row-rules.js';
 
@@ -21,6 +22,7 @@ const CHUNK = 500;
 /** Takes judged rows, stages those that are not unchanged, and settles in the end what depends on the whole. */
 export class PlanBuilder {
   readonly externalIds = new ExternalIds();
+  readonly failedNames = new FailedNames();
   readonly tally = new PlanTally();
   private readonly state = new EndState({ storage: COMPACT, nameOf: nameOfLine, links: true });
   /** Users of the database whose managers matter for circles. */
@@ -152,6 +154,9 @@ export class PlanBuilder {
         // An unchanged row is counted and not staged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
         if (row) this.tally.withdraw(row);
+        // Values that it would not have changed are those of the user that it is about.
+        const { username, email } = row?.changes.values ?? {};
+        for (const name of [username, email]) this.failedNames.addLogin(name);
         return failedRow(row ?? stagedRow({ line, outcome: 'error' }), [
           ...(late.get(line) ?? []),
           ...(row?.errors ?? []),

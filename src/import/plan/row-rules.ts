@@ -60,7 +60,7 @@ const RETURNED: RowError = {
   field: 'status',
   code: 'returned',
   message:
-    'is Blocked because a file of this data set lacked the user, who is listed again; returning=report leaves it so',
+    'is Blocked because a file of this data set lacked the user, who is listed again; returning=report and mode=create_only leave it so',
 };
 const NEVER = '1970-01-01 00:00:00.000';
 
@@ -69,9 +69,8 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { options, scope, before } = context;
   const errors = keyErrors(file, context);
   if (errors.length > 0) return planned(file, context, 'error', { errors });
-  if (before ? options.mode === 'create_only' : options.mode === 'update_only') {
-    return planned(file, context, 'skipped', {});
-  }
+  if (before && options.mode === 'create_only') return passedOver(file, before, context);
+  if (!before && options.mode === 'update_only') return planned(file, context, 'skipped', {});
   const sent = { ...file.raw };
   if (!before && sent['roles'] === undefined && options.default_roles) sent['roles'] = options.default_roles;
   const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
@@ -83,6 +82,8 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
   const returned = before && listedAgain(value, before, options);
   if (returned === 'reactivate') value.status = 'Active';
+  // The source's own decision: whoever it has blocked does not return by being listed.
+  if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const settled = settle(input, broken, context.settings);
   const { errors: all, after } = judged(input, [...broken, ...settled], current);
   const lost = damaged(file, context);
@@ -110,13 +111,25 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
  * blocked because a file of this data set lacked the user returns by being listed again.
  */
 function listedAgain(
-  { status }: UserInput,
+  { status }: { status?: string | null | undefined },
   before: User,
-  { dataset, returning }: ImportOptions,
+  { dataset, returning }: Pick<ImportOptions, 'dataset' | 'returning'>,
 ): 'reactivate' | RowError | undefined {
   if (before.status === 'Active' || (status !== undefined && status !== null)) return undefined;
   if (before.blocked_by !== dataset) return BLOCKED_ELSEWHERE;
   return returning === 'report' ? RETURNED : 'reactivate';
+}
+
+/** A row about a user that exists, where only new ones are wanted: it says all the same who is back. */
+function passedOver(file: FileRow, before: User, context: RowContext): PlannedRow {
+  const status = typeof file.raw['status'] === 'string' ? file.raw['status'] : undefined;
+  const returned = listedAgain({ status }, before, {
+    dataset: context.options.dataset,
+    returning: 'report',
+  });
+  return planned(file, context, 'skipped', {
+    errors: returned === undefined || returned === 'reactivate' ? [] : [returned],
+  });
 }
 
 /** A row that changes nothing. */

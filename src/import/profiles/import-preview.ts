@@ -200,7 +200,7 @@ function columnsOf(
     use: column ? 'column' : listed ? 'ignored' : 'unknown',
   });
   if (profile) {
-    const mapper = recordMapper(profile, names);
+    const mapper = recordMapper(profile, names, options);
     problems.push(...mapper.faults.map((fault) => ({ line, field: '', ...fault, refuses: true })));
     return {
       header: mapper.columns,

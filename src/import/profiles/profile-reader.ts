@@ -35,8 +35,12 @@ export function csvReader(
 }
 
 /** @throws FileError with all that is wrong with the header. */
-export function mapperOf(reader: CsvReader, names: readonly string[], profile: NamedProfile): RecordMapper {
-  const mapper = recordMapper(profile, names);
+export function mapperOf(
+  reader: CsvReader,
+  names: readonly string[],
+  { profile, options }: { profile: NamedProfile; options: ImportOptions },
+): RecordMapper {
+  const mapper = recordMapper(profile, names, options);
   const faults: FileFault[] = [...tooMany(names), ...mapper.faults];
   const [first, ...others] = faults.map((fault) => ({ ...fault, line: reader.headerLine }));
   if (first) throw FileError.ofAll([first, ...others]);
@@ -77,12 +81,13 @@ function mappedRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
   if (misfit === undefined) return { ...record, cells: mapper.cells(cells), source: cells };
   const moved = cells.length - misfit;
   const fromRight = moved > 0 ? cells.slice(moved) : [...Array<string>(-moved).fill(''), ...cells];
+  const readings = [cells, fromRight].map((each) => mapper.cells(each));
   // ExternalId is the first of our columns.
-  const [named = '', orNamed = ''] = [cells, fromRight].map((each) => mapper.cells(each)[0] ?? '');
+  const named = readings[0]?.[0] ?? '';
   return {
     ...record,
     cells: cells.map((_, at) => (at === 0 ? named : '')),
-    named: [named, orNamed],
+    readings,
     source: cells,
   };
 }

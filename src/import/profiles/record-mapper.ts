@@ -2,6 +2,7 @@ import { escapeFormula, unescapeFormula } from '../../common/csv.js';
 import { truncated } from '../../common/text.js';
 import { COLUMNS, type Column, columnOf, headerKey } from '../file/columns.js';
 import { type CellValues, cellValues, combinedStatus, translated } from './cell-values.js';
+import type { ImportOptions } from '../runs/import-options.js';
 import { IGNORE, type NamedProfile } from '../runs/import-profile.js';
 import { mayHoldPassword } from './passwords.js';
 import { columnsOf, parseTemplate, render } from './template.js';
@@ -52,7 +53,11 @@ export function readsColumn(profile: NamedProfile): (name: string) => boolean {
  * Turns the records of a source into records of our columns, so that everything behind the reader sees our header. Cells
  * of other columns are left behind here.
  */
-export function recordMapper(profile: NamedProfile, header: readonly string[]): RecordMapper {
+export function recordMapper(
+  profile: NamedProfile,
+  header: readonly string[],
+  { ignore_unknown_columns: ignoresUnknown }: Pick<ImportOptions, 'ignore_unknown_columns'>,
+): RecordMapper {
   const source = new SourceHeader(profile, header);
   const makers = new Map<Column, Maker>();
   const filledBy = new Map<number, Column>();
@@ -73,7 +78,7 @@ export function recordMapper(profile: NamedProfile, header: readonly string[]): 
     makers.set(column, maker);
     for (const place of places) read.add(place);
   }
-  source.finish(makers, new Set([...filledBy.keys(), ...read]));
+  source.finish(makers, new Set([...filledBy.keys(), ...read]), ignoresUnknown);
   const columns = COLUMNS.filter((column) => makers.has(column));
   const inOrder = columns.map((column) => makers.get(column) ?? (() => ''));
   return {
@@ -163,8 +168,8 @@ class SourceHeader {
     return new Set(this.names.flatMap((name, index) => (isIgnored(name) ? [index] : [])));
   }
 
-  /** @param used the places that are read. */
-  finish(makers: ReadonlyMap<Column, Maker>, used: ReadonlySet<number>): void {
+  /** @param used the places that are read. @param ignoresUnknown an option of the run: what was sent goes before the profile. */
+  finish(makers: ReadonlyMap<Column, Maker>, used: ReadonlySet<number>, ignoresUnknown: boolean): void {
     const [externalId] = COLUMNS;
     if (externalId && !makers.has(externalId)) {
       const expected = Object.entries(this.profile.columns).flatMap(([name, target]) =>
@@ -175,7 +180,7 @@ class SourceHeader {
         `The header has no column ${expected.join(' or ')}, which is ExternalId in the profile ${this.profile.name}.`,
       );
     }
-    if (this.profile.ignore_unknown_columns === true) return;
+    if (ignoresUnknown) return;
     const ignored = this.ignored();
     for (const [index, name] of this.names.entries()) {
       if (used.has(index) || ignored.has(index)) continue;

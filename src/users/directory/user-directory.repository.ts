@@ -10,6 +10,8 @@ import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js'
 export interface Managed {
   uuid: string;
   external_id: string;
+  username_key: string;
+  email_key: string;
   status: string;
   /** By its own roles or by a group. */
   isWebmaster: boolean;
@@ -73,7 +75,8 @@ export class UserDirectoryRepository {
    */
   async managed({ dataset }: UserScope, after: string, limit: number): Promise<Managed[]> {
     const rows = await this.database.query<Omit<Managed, 'isWebmaster'> & { webmaster: number | boolean }>(
-      `SELECT uuid, external_id, status, ${HOLDS_ROLE} AS webmaster, version, managed_part FROM users
+      `SELECT uuid, external_id, username_key, email_key, status, ${HOLDS_ROLE} AS webmaster, version, managed_part
+       FROM users
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
       [...NAMES_WEBMASTER, dataset, after, limit],
     );
