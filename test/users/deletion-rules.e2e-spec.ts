@@ -142,7 +142,14 @@ describe('a deletion is refused', () => {
     expect(codes(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
     const rights = { scopes: ['users:write' as const], networks: null, expires: null };
     const id = uuidv7();
-    const actor: Actor = { kind: 'key', id, family: id, ignoresUnknownFields: false, profile: 'standard', rights };
+    const actor: Actor = {
+      kind: 'key',
+      id,
+      family: id,
+      ignoresUnknownFields: false,
+      profile: 'standard',
+      rights,
+    };
     expect(codes(await apply([deletion(user.uuid)], { ...SYSTEM, actor }))).toEqual(['insufficient_scope']);
     expect(codes(await apply([deletion(user.uuid, { ifVersions: [1] })]))).toEqual(['deleted']);
   });
