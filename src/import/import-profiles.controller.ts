@@ -51,7 +51,7 @@ export class ImportProfilesController {
     @CurrentCaller() caller: Caller,
   ): Promise<ImportProfileDto> {
     if (!PROFILE_NAME.test(name)) {
-      const detail = 'The name of a profile is 1 to 64 of A-Z a-z 0-9 . _ -.';
+      const detail = 'The name of a profile is 1 to 64 of A-Z a-z 0-9 . _ -, and not . or ..';
       throw new ProblemError('invalid_parameter', detail);
     }
     return answer(caller, () => this.profiles.put(name, document, caller), present);

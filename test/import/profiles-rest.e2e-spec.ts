@@ -4,6 +4,7 @@ import { TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { csv, upload } from '../support/imports.js';
 import { databaseOf, fieldErrorsOf, inSeconds } from '../support/people.js';
+import { sendChunked } from '../support/raw.js';
 
 /** Profiles over REST. */
 let app: TestApp;
@@ -239,4 +240,11 @@ test('a key for one data set saves profiles of that data set, and none that choo
   expect((await narrow.delete('/import_profiles/theirs')).status).toBe(403);
   expect((await upload(narrow, csv('Nr', 'x'), 'profile=theirs')).status).toBe(403);
   expect((await upload(narrow, csv('Nr', 'x'), 'profile=own')).status).toBe(202);
+});
+
+test.each(['.', '..'])('no profile is named %s, which clients take out of a path', async (name) => {
+  const headers = { ...app.key.headers, 'content-type': 'application/json' };
+  const path = `/api/0.3/import_profiles/${name}`;
+  const { status } = await sendChunked(app.url, 'PUT', path, headers, [JSON.stringify({ columns: COLUMNS })]);
+  expect(status).toBe(400);
 });

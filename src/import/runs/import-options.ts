@@ -145,12 +145,12 @@ export class ImportOptions {
   expected_rows?: number;
 }
 
-/** The name of a profile. */
-export const PROFILE_NAME = /^[A-Za-z0-9._-]{1,64}$/;
+/** The name of a profile. Clients take `.` and `..` out of a path before they send it. */
+export const PROFILE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 
 /** What a caller asks for: the profile of the file, and options that go before those of the profile. */
 export class RequestedOptions extends ImportOptions {
-  @PatternParam(PROFILE_NAME, 'must be 1 to 64 of A-Z a-z 0-9 . _ -', {
+  @PatternParam(PROFILE_NAME, 'must be 1 to 64 of A-Z a-z 0-9 . _ -, and not . or ..', {
     maxLength: 64,
     description: 'How the file is read: a profile of `GET /import_profiles`.',
   })
