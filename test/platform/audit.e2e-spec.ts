@@ -80,7 +80,7 @@ describe('filters', () => {
   });
   test.each([
     'actor=me',
-    'action=user.deleted',
+    'action=user.erased',
     'field=a%20b',
     'since=yesterday',
     'who=x',
