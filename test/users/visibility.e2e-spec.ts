@@ -62,7 +62,7 @@ async function read(client: Client, { uuid, username }: Json): Promise<Json> {
 
 describe('hidden fields', () => {
   test('another member reads "" for them, and everything else', async () => {
-    const { authname: _a, last_access: _l, ...rest } = (await app.key.get(`/users/${hidden.uuid}`)).body;
+    const { authname: _a, attributes: _s, last_access: _l, ...rest } = (await app.key.get(`/users/${hidden.uuid}`)).body;
     expect(await read(member, hidden)).toEqual({ ...rest, email: '', phone: '', mobile: '' });
   });
 
@@ -76,7 +76,7 @@ describe('hidden fields', () => {
       mobile: '2',
       [flag]: true,
     });
-    const { authname: _a, last_access: _l, ...rest } = user;
+    const { authname: _a, attributes: _s, last_access: _l, ...rest } = user;
     const emptied = Object.fromEntries(fields.map((field) => [field, '']));
     expect(await read(member, user)).toEqual({ ...rest, ...emptied });
   });

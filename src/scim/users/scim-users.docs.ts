@@ -24,11 +24,12 @@ import { ENTERPRISE_SCHEMA, PATCH_MESSAGE, SEARCH_MESSAGE, USER_SCHEMA } from '.
 
 /** OpenAPI descriptions of the routes of `scim-users.controller.ts`. */
 
-@DescribedBy(userSchema([]), [ENTERPRISE, ROLLCALL_USER], [USER_SCHEMA])
 class ScimUserDto {
   schemas!: string[];
   id!: string;
 }
+// No decorator of the class: in the bundle it would cost the class its name, which the OpenAPI file shows.
+DescribedBy(userSchema([]), [ENTERPRISE, ROLLCALL_USER], [USER_SCHEMA])(ScimUserDto);
 
 class ScimUserListDto extends ScimListDto {
   @ApiProperty({ type: [ScimUserDto], maxItems: MAX_COUNT }) Resources!: ScimUserDto[];
