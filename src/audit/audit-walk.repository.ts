@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../database/engine/database.js';
-import { type Dialect, type SqlValue, byIndex } from '../database/engine/sql.js';
+import { type SqlValue, byIndex, joinInOrder } from '../database/engine/sql.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import {
   type Condition,
@@ -22,9 +22,6 @@ const PART = 500;
 const MAX_COUNT = 1000;
 const MAX_COUNT_PARTS = 10;
 const COLUMNS = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
-
-/** In the order of the statement: MariaDB would read the whole index of the events first. */
-const JOIN: Record<Dialect, string> = { mysql: 'STRAIGHT_JOIN', sqlite: 'CROSS JOIN' };
 
 /** Rows of one value of an index. All of them from `below` on have been seen. */
 interface Source {
@@ -118,7 +115,7 @@ export class AuditWalkRepository {
     if (lead?.column !== 'actor_id') return count;
     const [person = ''] = lead.values;
     const rows = `SELECT e.id FROM (${PEOPLES_RUNS}) AS runs
-      ${JOIN[this.database.dialect]} audit_events AS e${byIndex(this.database, indexOf(lead))} ON e.actor_id = runs.run_id
+      ${joinInOrder(this.database)} audit_events AS e${byIndex(this.database, indexOf(lead))} ON e.actor_id = runs.run_id
       WHERE e.id >= ? AND e.id < ? LIMIT ?`;
     return count + (await this.counted(rows, [person, range.low, range.high, MAX_COUNT - count]));
   }

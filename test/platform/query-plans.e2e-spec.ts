@@ -37,7 +37,7 @@ const SMALL = new Set([
 const WALKS: [RegExp, string][] = [
   [/^UPDATE idempotent_requests SET created/, 'the test lets time go by'],
   [
-    /FROM users WHERE managed_by = \? .*LIMIT \?\) AS part/,
+    /FROM users WHERE managed_by = \? .*LIMIT \?\) AS page/,
     'the users of a data set are counted, 2,000 at a time',
   ],
   [/FROM users WHERE uuid > \? .*LIMIT \?$/, 'the export goes through all users by their key, 500 at a time'],

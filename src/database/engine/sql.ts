@@ -94,3 +94,8 @@ export function forUpdate(sql: Sql): string {
 export function byIndex(sql: Sql, name: string): string {
   return sql.dialect === 'mysql' ? ` FORCE INDEX (${name})` : ` INDEXED BY ${name}`;
 }
+
+/** A join in the order of the statement: MariaDB may begin with the whole of a small table, or of the longer index. */
+export function joinInOrder(sql: Pick<Sql, 'dialect'>): string {
+  return sql.dialect === 'mysql' ? 'STRAIGHT_JOIN' : 'CROSS JOIN';
+}

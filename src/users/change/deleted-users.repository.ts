@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { toJson } from '../../common/json.js';
 import { deleteRows, inParts, insertRows, selectIn } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
+import { type Sql, forUpdate, joinInOrder, placeholders } from '../../database/engine/sql.js';
 import { DeletedUserEntity } from '../model/deleted-user.entity.js';
 import { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, storedUser, toRow, toUser } from '../model/user.js';
@@ -101,7 +101,7 @@ export class DeletedUsersRepository {
     const rows = await this.database.query<DeletedUserEntity>(
       `SELECT d.deleted, d.document FROM
          (SELECT uuid FROM deleted_users WHERE deleted >= ? ORDER BY deleted, uuid LIMIT ? OFFSET ?) AS part
-       JOIN deleted_users d ON d.uuid = part.uuid ORDER BY d.deleted, d.uuid`,
+       ${joinInOrder(this.database)} deleted_users d ON d.uuid = part.uuid ORDER BY d.deleted, d.uuid`,
       [since, limit, offset],
     );
     const users = rows.map(({ deleted, document }) => ({ deleted, user: storedUser(document) }));
