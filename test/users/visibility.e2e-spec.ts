@@ -62,7 +62,12 @@ async function read(client: Client, { uuid, username }: Json): Promise<Json> {
 
 describe('hidden fields', () => {
   test('another member reads "" for them, and everything else', async () => {
-    const { authname: _a, attributes: _s, last_access: _l, ...rest } = (await app.key.get(`/users/${hidden.uuid}`)).body;
+    const {
+      authname: _a,
+      attributes: _s,
+      last_access: _l,
+      ...rest
+    } = (await app.key.get(`/users/${hidden.uuid}`)).body;
     expect(await read(member, hidden)).toEqual({ ...rest, email: '', phone: '', mobile: '' });
   });
 
