@@ -35,15 +35,17 @@ export const doctorScimCommand = () =>
       'after',
       '\nThe key needs the scopes users:read, users:write, groups:read and groups:write. The users are deleted at the end,' +
         '\nand are kept for SCIM_DELETED_DAYS like all deleted users; they count for the fuse of the key.' +
-        '\nExit codes: 0 all passed, 1 a step did not pass, 2 wrong usage.',
+        '\nExit codes: 0 all passed, 1 a step did not pass or something could not be deleted, 2 wrong usage.',
     )
     .action(async ({ profile, url, key }: Flags) => {
       if (!key) throw new Error('An API key is needed: --key, or the variable ROLLCALL_KEY.');
       const rows: string[][] = [];
-      for await (const { step, problem } of new ReplayRun(url, key).outcomes(REPLAYS[profile]))
+      const run = new ReplayRun(url, key);
+      for await (const { step, problem } of run.outcomes(REPLAYS[profile]))
         rows.push([problem === undefined ? 'ok' : 'fail', step.method, step.what, problem ?? '']);
       const failed = rows.filter(([result]) => result === 'fail').length;
       process.stdout.write(table(rows));
       process.stdout.write(`${profile}: ${rows.length - failed} of ${rows.length} steps passed\n`);
-      process.exitCode = failed === 0 ? 0 : 1;
+      for (const what of run.left) process.stderr.write(`Not deleted, delete it yourself: ${what}\n`);
+      process.exitCode = failed + run.left.length === 0 ? 0 : 1;
     });

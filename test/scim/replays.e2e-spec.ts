@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { REPLAYS, doctorScimCommand } from '../../src/cli/doctor-scim.command.js';
 import { ReplayRun } from '../../src/cli/replays/replay-run.js';
@@ -71,6 +74,19 @@ test('what a step should have made is not asked for', async () => {
   expect(new Set(failed.map(([, problem]) => problem))).toContain(
     'not sent: an earlier step did not make the user',
   );
+});
+
+test('what could not be deleted is named', async () => {
+  const server = createServer((request, response) => {
+    response.statusCode = request.method === 'POST' ? 201 : 503;
+    response.end(JSON.stringify({ id: 'made', detail: 'not now' }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const run = new ReplayRun(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'a key');
+  const step: Step = { what: 'create', method: 'POST', path: '/Users', status: 201, makes: 'user' };
+  for await (const { problem } of run.outcomes([step])) expect(problem).toBeUndefined();
+  server.close();
+  expect(run.left).toEqual(['/Users/made (status 503: not now)']);
 });
 
 /** The command, and what it prints. */

@@ -26,6 +26,9 @@ export class ReplayRun {
   /** Values of the placeholders. */
   private readonly known = new Map<string, string>([['name', `doctor-${randomBytes(6).toString('hex')}`]]);
 
+  /** What was made and could not be deleted at the end, with the reason. */
+  readonly left: string[] = [];
+
   /** @param url of the service. @throws Error for what is no address. */
   constructor(
     url: string,
@@ -70,7 +73,13 @@ export class ReplayRun {
   private async cleanUp(): Promise<void> {
     for (const made of MADE_NAMES) {
       const id = this.known.get(made);
-      if (id !== undefined) await this.send('DELETE', `/${MADE[made]}/${id}`).catch(() => undefined);
+      if (id === undefined) continue;
+      const path = `/${MADE[made]}/${id}`;
+      const problem = await this.send('DELETE', path).then(
+        ({ status, body }) => ([204, 404].includes(status) ? undefined : `status ${status}${detailOf(body)}`),
+        (error: unknown) => reasonOf(error),
+      );
+      if (problem !== undefined) this.left.push(`${path} (${problem})`);
     }
   }
 
