@@ -9,7 +9,7 @@ import { FirstAnswer } from '../../http/first-answer.js';
 import { Resources } from '../discovery/resources.js';
 import type { Group } from '../groups/group.js';
 import { ScimGroups } from '../groups/scim-groups.service.js';
-import { profileOf } from '../http/deviations.js';
+import { rulesOf } from '../http/profile-rules.js';
 import { versionsIn } from '../http/etag.js';
 import { BulkAnswers, type BulkItem, type BulkPart, answerable } from './bulk-item.js';
 import { type BulkOperation, type BulkPlan, type BulkWork, unresolved } from './bulk-plan.js';
@@ -57,7 +57,7 @@ export class BulkRun {
       const [first] = items;
       if (!first) return { next: at + 1, answers: [] };
       const part = repeatable ? { ...rest, repeatable: await repeatable.part(at) } : caller;
-      const answers = new BulkAnswers(this.resources.base, profileOf(caller.actor) === 'entra');
+      const answers = new BulkAnswers(this.resources.base, rulesOf(caller.actor).isBrief);
       const { work } = first;
       if (work instanceof ProblemError || work.type === 'Users') {
         return await this.sets.run(items, state, answers, part);

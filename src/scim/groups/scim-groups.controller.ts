@@ -5,7 +5,7 @@ import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { answer } from '../../access/repeatable.js';
 import { SCIM_GROUP_BODY } from '../../http/bounds.js';
 import { Accepts, CheckedQuery } from '../../http/input.guard.js';
-import { profileOf } from '../http/deviations.js';
+import { rulesOf } from '../http/profile-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../http/etag.js';
 import { ScimController } from '../http/scim-route.js';
 import type { ScimObject } from '../protocol/json.js';
@@ -121,7 +121,7 @@ export class ScimGroupsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
     const view = this.view.ofPatch(query, caller.actor);
-    const isBrief = profileOf(caller.actor) === 'entra' && query.attributes === undefined;
+    const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const effect = () => this.groups.patch(id, body, caller, versionsIn(ifMatch));
     return answer(caller, effect, async (group, sql) => {
       tag(group, response);

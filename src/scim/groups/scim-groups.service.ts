@@ -7,7 +7,8 @@ import type { Sql } from '../../database/engine/sql.js';
 import { readInput } from '../../input/read-input.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
-import { Deviations, profileOf } from '../http/deviations.js';
+import { Deviations } from '../http/deviations.js';
+import { rulesOf } from '../http/profile-rules.js';
 import { quoted } from '../protocol/errors.js';
 import { elementMatcher } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';
@@ -66,7 +67,7 @@ export class ScimGroups {
   ): Promise<Group> {
     const read = this.read(body, caller);
     const { unassigned } = read;
-    const keeps = profileOf(caller.actor) === 'midpoint';
+    const keeps = rulesOf(caller.actor).keepsOmitted;
     const sent = sentGroup(read.resource);
     const errors = [...read.errors, ...mismatch(read.id, id)];
     const fields = (current: Group): GroupFields => {
@@ -93,7 +94,7 @@ export class ScimGroups {
   ): Promise<Group> {
     const resource = this.resources.group;
     const deviation = this.deviations.of(caller.actor);
-    const ignoreUnknown = profileOf(caller.actor) === 'entra';
+    const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, deviation });
     const { ofMembers, others } = separated(steps, resource.attribute('members'));
     const fields = (current: Group): GroupFields => {

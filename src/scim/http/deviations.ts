@@ -1,11 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
-import { DEFAULT_PROFILE, type Profile } from '../../access/profiles.js';
 import { Metrics } from '../../telemetry/metrics.js';
 import type { CountDeviation } from '../protocol/deviation.js';
-
-/** The profile of the key that acts; people and the service itself have the default. */
-export const profileOf = (actor: Actor): Profile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
+import { profileOf } from './profile-rules.js';
 
 /** Counts what clients send otherwise than the RFC has it, by kind and profile, so that an operator sees what a provider does. */
 @Injectable()

@@ -18,7 +18,8 @@ import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
 import { PasswordService } from '../../users/passwords/password.service.js';
 import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
-import { Deviations, profileOf } from '../http/deviations.js';
+import { Deviations } from '../http/deviations.js';
+import { rulesOf } from '../http/profile-rules.js';
 import { quoted } from '../protocol/errors.js';
 import { readResource } from '../protocol/input.js';
 import { readPatch } from '../protocol/patch-steps.js';
@@ -64,7 +65,7 @@ export class ScimUserChanges {
   async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<WaitingChange> {
     const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
     const nobody = newUser('', now());
-    const { resource, password } = created(read, profileOf(caller.actor));
+    const { resource, password } = created(read, rulesOf(caller.actor));
     const edit = editOf(toFields({}), toFields(resource));
     // A new user is read as a whole: what is missing is told by its name.
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
@@ -91,8 +92,8 @@ export class ScimUserChanges {
     ifVersions?: readonly number[],
   ): Promise<WaitingChange> {
     const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
-    const profile = profileOf(caller.actor);
-    const want = (user: User): Wanted => replaced(toResource(user, ''), read, this.resources.user, profile);
+    const rules = rulesOf(caller.actor);
+    const want = (user: User): Wanted => replaced(toResource(user, ''), read, this.resources.user, rules);
     const wrong = [...read.errors, ...mismatch(read.id, id)];
     const touchesPassword = 'password' in read.resource || read.unassigned.has('password');
     return this.prepareChange(id, { want, wrong, touchesPassword }, caller, ifVersions);
@@ -105,14 +106,14 @@ export class ScimUserChanges {
     caller: Caller,
     ifVersions?: readonly number[],
   ): Promise<WaitingChange> {
-    const profile = profileOf(caller.actor);
+    const rules = rulesOf(caller.actor);
     const options = {
       resource: this.resources.user,
-      ignoreUnknown: profile === 'entra',
+      ignoreUnknown: rules.ignoresUnknown,
       deviation: this.deviations.of(caller.actor),
     };
     const steps = readPatch(body, options);
-    const want = (user: User): Wanted => patchedBy(toResource(user, ''), steps, options, profile);
+    const want = (user: User): Wanted => patchedBy(toResource(user, ''), steps, options, rules);
     const touchesPassword = steps.some(({ target }) => target.attribute.name === 'password');
     return this.prepareChange(id, { want, wrong: [], touchesPassword }, caller, ifVersions);
   }

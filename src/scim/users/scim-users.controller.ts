@@ -7,7 +7,7 @@ import { SCIM_BODY } from '../../http/bounds.js';
 import { departureOf } from '../../http/departure.js';
 import { Accepts, CheckedQuery } from '../../http/input.guard.js';
 import type { User } from '../../users/model/user.js';
-import { profileOf } from '../http/deviations.js';
+import { rulesOf } from '../http/profile-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../http/etag.js';
 import { ScimController } from '../http/scim-route.js';
 import type { ScimObject } from '../protocol/json.js';
@@ -124,7 +124,7 @@ export class ScimUsersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
     const view = this.view.of(query);
-    const isBrief = profileOf(caller.actor) === 'entra' && query.attributes === undefined;
+    const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const effect = () => this.users.patch(id, body, caller, versionsIn(ifMatch));
     return answer(caller, effect, (user, sql) => {
       this.tag(user, response);

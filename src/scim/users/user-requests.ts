@@ -1,6 +1,6 @@
 import { ProblemError } from '../../common/errors.js';
-import type { Profile } from '../../access/profiles.js';
 import { isEmailAddress } from '../../users/model/formats.js';
+import type { ProfileRules } from '../http/profile-rules.js';
 import { type ReadResource } from '../protocol/input.js';
 import type { Attribute } from '../protocol/attribute.js';
 import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/json.js';
@@ -19,25 +19,25 @@ export interface Wanted {
 const STAYS = ['active', 'roles', 'emails'];
 
 /** A new user: active, where nothing else is said. */
-export function created({ resource, unassigned }: ReadResource, profile: Profile): Wanted {
+export function created({ resource, unassigned }: ReadResource, rules: ProfileRules): Wanted {
   assertActive(unassigned.has('active'));
-  return split({ active: true, ...resource }, undefined, profile);
+  return split({ active: true, ...resource }, undefined, rules);
 }
 
 /**
- * A user after a PUT. What it omits is unassigned, except for some attributes, and for extensions that it does not name; of
- * midPoint, which sends what has changed, all of it stays.
+ * A user after a PUT. What it omits is unassigned, except for some attributes, and for extensions that it does not name, or
+ * stays by the rules of the profile.
  * @throws ProblemError `mutability` where it would leave the user without `active`.
  */
 export function replaced(
   current: ScimObject,
   { resource, unassigned, extensions }: ReadResource,
   description: ResourceDescription,
-  profile: Profile,
+  rules: ProfileRules,
 ): Wanted {
   assertActive(unassigned.has('active'));
   const stays = ({ name, schema }: Attribute): boolean =>
-    profile === 'midpoint' || (schema === undefined ? STAYS.includes(name) : !extensions.has(schema));
+    rules.keepsOmitted || (schema === undefined ? STAYS.includes(name) : !extensions.has(schema));
   const core: Record<string, ScimValue> = {};
   const inExtensions: Record<string, Record<string, ScimValue>> = {};
   for (const attribute of description.attributes) {
@@ -47,7 +47,7 @@ export function replaced(
     const holder = attribute.schema === undefined ? core : (inExtensions[attribute.schema] ??= {});
     holder[attribute.name] = value;
   }
-  return split({ ...core, ...inExtensions }, unassigned.has('password') ? null : undefined, profile);
+  return split({ ...core, ...inExtensions }, unassigned.has('password') ? null : undefined, rules);
 }
 
 /**
@@ -58,7 +58,7 @@ export function patchedBy(
   current: ScimObject,
   steps: readonly PatchStep[],
   options: PatchOptions,
-  profile: Profile,
+  rules: ProfileRules,
 ): Wanted {
   const after = applySteps(current, steps, options);
   assertActive(member(after, 'active') === undefined);
@@ -67,18 +67,18 @@ export function patchedBy(
     throw new ProblemError('mutability', 'emails cannot be removed: userName is no e-mail address.');
   }
   const touches = steps.some(({ target }) => target.attribute.name === 'password');
-  return split(after, touches ? null : undefined, profile);
+  return split(after, touches ? null : undefined, rules);
 }
 
 function assertActive(isGone: boolean): void {
   if (isGone) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
 }
 
-/** Okta sends a placeholder as the password of everybody. @param otherwise where none is set. */
-function split(resource: ScimObject, otherwise: null | undefined, profile: Profile): Wanted {
+/** @param otherwise the password where none is set. */
+function split(resource: ScimObject, otherwise: null | undefined, rules: ProfileRules): Wanted {
   const { password, ...rest } = resource;
   const set = typeof password === 'string' ? password : otherwise;
-  return { resource: withAddress(rest), password: profile === 'okta' ? undefined : set };
+  return { resource: withAddress(rest), password: rules.ignoresPassword ? undefined : set };
 }
 
 /** A user without e-mail addresses logs in with one as userName, or has none. */
