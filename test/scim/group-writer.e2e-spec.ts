@@ -4,7 +4,8 @@ import { TestApp } from '../support/app.js';
 import type { Client, Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { SYSTEM, aGroup, groupsOf, move } from '../support/groups.js';
-import { seedUsers, seededUuid } from '../support/seed.js';
+import { eventsAbout } from '../support/audit-rows.js';
+import { seedUsers, seededUuid, seededUuids } from '../support/seed.js';
 
 /** What the writer of groups refuses, and what the audit keeps of a change. */
 const SIZE = 1100;
@@ -18,10 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const seeded = (from: number, to: number) =>
-  Array.from({ length: to - from }, (_, n) => seededUuid(from + n));
-const eventsOf = async ({ uuid }: { uuid: string }): Promise<Json[]> =>
-  (await key.get(`/audit?limit=100&target=${uuid}`)).body.Results.toReversed();
+const eventsOf = (target: { uuid: string }): Promise<Json[]> => eventsAbout(key, target);
 
 describe('who may decide about members of a group that makes Webmasters', () => {
   test('is not a key without the scope, whether a union changes or not', async () => {
@@ -48,7 +46,7 @@ describe('who may decide about members of a group that makes Webmasters', () => 
 
 describe('the audit of members', () => {
   test('has those who are gone as old and those who came as new', async () => {
-    const group = await aGroup(app, { members: seeded(0, 2) });
+    const group = await aGroup(app, { members: seededUuids(0, 2) });
     await move(app, group, { add: [seededUuid(5)], remove: [seededUuid(1), seededUuid(9)] });
     await move(app, group, { add: [seededUuid(5), UNKNOWN] });
     await groupsOf(app).delete(group.uuid, undefined, SYSTEM);
@@ -57,7 +55,7 @@ describe('the audit of members', () => {
     const name = expect.objectContaining({ field: 'display_name' });
     expect(made).toMatchObject({
       action: 'group.created',
-      changes: [name, { field: 'members', new: seeded(0, 2) }],
+      changes: [name, { field: 'members', new: seededUuids(0, 2) }],
     });
     expect(moved).toMatchObject({
       action: 'group.updated',
@@ -68,7 +66,7 @@ describe('the audit of members', () => {
   });
 
   test('is bounded: many members are several rows', async () => {
-    const group = await aGroup(app, { members: seeded(0, SIZE) });
+    const group = await aGroup(app, { members: seededUuids(0, SIZE) });
     const sizes = (await eventsOf(group)).map(({ changes }) => changes.at(-1).new.length);
     expect(sizes).toEqual([MAX_LISTED, MAX_LISTED, SIZE - 2 * MAX_LISTED]);
   });

@@ -3,17 +3,16 @@ import { TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { type ScimClient, errorOf, scimAs, scimOf } from '../support/scim.js';
+import { aScimGroup, membersIn, of, pathOf } from '../support/scim-groups.js';
 import { seedUsers, seededUuid } from '../support/seed.js';
 
 /** PATCH of groups, in all styles that providers have. */
-const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const ROLES = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:Group';
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 let app: TestApp;
 let scim: ScimClient;
 let jane: string;
 let john: string;
-let names = 0;
 beforeAll(async () => {
   app = await TestApp.start();
   scim = scimOf(app);
@@ -22,16 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const aName = () => `Team ${++names}`;
-const path = ({ id }: Json) => `/Groups/${id as string}`;
-async function aGroup(body: object = {}, client = scim): Promise<Json> {
-  const answer = await client.post('/Groups', { schemas: [GROUP], displayName: aName(), ...body });
-  if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
-  return answer.body;
-}
-const of = (...ids: string[]) => ids.map((value) => ({ value }));
-const membersOf = async (group: Json): Promise<string[]> =>
-  ((await scim.get(path(group))).body.members ?? []).map(({ value }: Json) => value);
+const aGroup = (body: object = {}, client = scim): Promise<Json> => aScimGroup(client, body);
+const membersOf = (group: Json): Promise<string[]> => membersIn(scim, group);
 
 describe('PATCH of members', () => {
   let group: Json;
@@ -89,7 +80,7 @@ describe('PATCH of members', () => {
       () => [john],
     ],
   ])('%s', async (_, operations, expected) => {
-    const answer = await scim.patch(path(group), ...operations());
+    const answer = await scim.patch(pathOf(group), ...operations());
     expect(answer).toMatchObject({ status: 200, body: { id: group['id'] } });
     expect(await membersOf(group)).toEqual(expected());
   });
@@ -111,13 +102,13 @@ describe('PATCH of members', () => {
     ],
     ['meta', () => [{ op: 'replace', path: 'meta.version', value: 'x' }], 400, 'mutability'],
   ])('%s is refused, and nothing is changed', async (_, operations, status, type) => {
-    const before = (await scim.get(path(group))).body;
-    expect(errorOf(await scim.patch(path(group), ...operations())).slice(0, 2)).toEqual([status, type]);
-    expect((await scim.get(path(group))).body).toEqual(before);
+    const before = (await scim.get(pathOf(group))).body;
+    expect(errorOf(await scim.patch(pathOf(group), ...operations())).slice(0, 2)).toEqual([status, type]);
+    expect((await scim.get(pathOf(group))).body).toEqual(before);
   });
 
   test('without a difference leaves the version, and an event in the audit neither', async () => {
-    const answer = await scim.patch(path(group), add(jane), {
+    const answer = await scim.patch(pathOf(group), add(jane), {
       op: 'replace',
       path: 'displayName',
       value: group.displayName,
@@ -128,21 +119,21 @@ describe('PATCH of members', () => {
 
   test('at once: both stay', async () => {
     const ids = Array.from({ length: 8 }, (_, n) => s(n));
-    await Promise.all(ids.map((id) => scim.patch(path(group), add(id))));
+    await Promise.all(ids.map((id) => scim.patch(pathOf(group), add(id))));
     expect(await membersOf(group)).toEqual([...ids, jane].sort());
   });
 
   test('answers 204 to Entra, and where many members would come that nobody has asked for', async () => {
     const entra = await scimAs(app, { profile: 'entra' });
-    expect((await entra.patch(path(group), add(john))).status).toBe(204);
-    const chosen = await entra.send('PATCH', `${path(group)}?attributes=displayName`, {
+    expect((await entra.patch(pathOf(group), add(john))).status).toBe(204);
+    const chosen = await entra.send('PATCH', `${pathOf(group)}?attributes=displayName`, {
       Operations: [add(john)],
     });
     expect([chosen.status, chosen.body.displayName]).toEqual([200, group.displayName]);
     const many = Array.from({ length: 1100 }, (_, n) => s(n));
-    expect((await scim.patch(path(group), add(...many))).status).toBe(204);
+    expect((await scim.patch(pathOf(group), add(...many))).status).toBe(204);
     expect(await membersOf(group)).toHaveLength(1102);
-    const brief = await scim.send('PATCH', `${path(group)}?excludedAttributes=members`, {
+    const brief = await scim.send('PATCH', `${pathOf(group)}?excludedAttributes=members`, {
       Operations: [add(jane)],
     });
     expect([brief.status, brief.body.displayName]).toEqual([200, group.displayName]);
@@ -152,7 +143,7 @@ describe('PATCH of members', () => {
 test('a PATCH of other attributes: name, external id, roles', async () => {
   const group = await aGroup({ externalId: 'before', members: of(jane) });
   const patched = await scim.patch(
-    path(group),
+    pathOf(group),
     { op: 'replace', value: { [`${ROLES}:roles`]: [{ value: 'Editor' }], externalId: 'after' } },
     { op: 'remove', path: 'externalId' },
   );
@@ -163,6 +154,6 @@ test('a PATCH of other attributes: name, external id, roles', async () => {
   });
   expect(patched.body).not.toHaveProperty('externalId');
   expect((await app.key.get(`/users/${jane}`)).body.group_roles).toEqual(['Editor']);
-  const none = await scim.patch(path(group), { op: 'remove', path: `${ROLES}:roles` });
+  const none = await scim.patch(pathOf(group), { op: 'remove', path: `${ROLES}:roles` });
   expect(none.body).not.toHaveProperty([ROLES]);
 });

@@ -3,6 +3,7 @@ import { TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { type ScimClient, errorOf, scimAs, scimOf } from '../support/scim.js';
+import { aName, aScimGroup, membersIn, of, pathOf } from '../support/scim-groups.js';
 import { seedUsers } from '../support/seed.js';
 
 /** Groups as an identity provider sees them: created, read, replaced, patched and deleted. */
@@ -13,7 +14,6 @@ let app: TestApp;
 let scim: ScimClient;
 let jane: string;
 let john: string;
-let names = 0;
 beforeAll(async () => {
   app = await TestApp.start();
   scim = scimOf(app);
@@ -22,16 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const aName = () => `Team ${++names}`;
-const path = ({ id }: Json) => `/Groups/${id as string}`;
-async function aGroup(body: object = {}, client = scim): Promise<Json> {
-  const answer = await client.post('/Groups', { schemas: [GROUP], displayName: aName(), ...body });
-  if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
-  return answer.body;
-}
-const of = (...ids: string[]) => ids.map((value) => ({ value }));
-const membersOf = async (group: Json): Promise<string[]> =>
-  ((await scim.get(path(group))).body.members ?? []).map(({ value }: Json) => value);
+const aGroup = (body: object = {}, client = scim): Promise<Json> => aScimGroup(client, body);
+const membersOf = (group: Json): Promise<string[]> => membersIn(scim, group);
 
 describe('POST', () => {
   test('answers the resource, its location and its version', async () => {
@@ -58,7 +50,7 @@ describe('POST', () => {
         version: 'W/"1"',
       },
     });
-    expect((await scim.get(path(answer.body))).body).toEqual(answer.body);
+    expect((await scim.get(pathOf(answer.body))).body).toEqual(answer.body);
   });
 
   test.each<[object, string]>([
@@ -98,17 +90,17 @@ describe('GET', () => {
   test('has what is asked for, and reads no members that are not', async () => {
     const group = await aGroup({ members: of(jane) });
     const keys = async (query: string) =>
-      Object.keys((await scim.get(`${path(group)}?${query}`)).body).sort();
+      Object.keys((await scim.get(`${pathOf(group)}?${query}`)).body).sort();
     expect(await keys('excludedAttributes=members')).toEqual(['displayName', 'id', 'meta', 'schemas']);
     expect(await keys('attributes=members.value')).toEqual(['id', 'members', 'schemas']);
     expect(await keys('attributes=displayname')).toEqual(['displayName', 'id', 'schemas']);
-    expect((await scim.get(`${path(group)}?attributes=id&excludedAttributes=members`)).status).toBe(400);
+    expect((await scim.get(`${pathOf(group)}?attributes=id&excludedAttributes=members`)).status).toBe(400);
   });
 
   test('304 for the version that the client has, 404 for what is no group', async () => {
     const group = await aGroup();
-    expect((await scim.get(path(group), { 'if-none-match': 'W/"1"' })).status).toBe(304);
-    expect((await scim.get(path(group), { 'if-none-match': 'W/"2"' })).status).toBe(200);
+    expect((await scim.get(pathOf(group), { 'if-none-match': 'W/"1"' })).status).toBe(304);
+    expect((await scim.get(pathOf(group), { 'if-none-match': 'W/"2"' })).status).toBe(200);
     for (const id of [UNKNOWN, jane, 'newsroom'])
       expect(errorOf(await scim.get(`/Groups/${id}`))).toEqual([404, undefined, expect.stringContaining(id)]);
   });
@@ -122,25 +114,25 @@ describe('PUT', () => {
       [ROLES]: { roles: [{ value: 'editor' }] },
     });
     const displayName = aName();
-    const { body, status } = await scim.put(path(group), { displayName });
+    const { body, status } = await scim.put(pathOf(group), { displayName });
     expect(status).toBe(200);
     expect(body).toMatchObject({ displayName, members: of(jane), [ROLES]: { roles: [{ value: 'Editor' }] } });
     expect(body).not.toHaveProperty('externalId');
-    const emptied = await scim.put(path(group), { displayName, members: [] });
+    const emptied = await scim.put(pathOf(group), { displayName, members: [] });
     expect(emptied.body).not.toHaveProperty('members');
   });
 
   test('of what GET has returned changes nothing', async () => {
     const group = await aGroup({ externalId: 'same', members: of(jane, john) });
-    const before = await scim.get(path(group));
-    const answer = await scim.put(path(group), before.body);
+    const before = await scim.get(pathOf(group));
+    const answer = await scim.put(pathOf(group), before.body);
     expect([answer.status, answer.body, answer.headers['etag']]).toEqual([200, before.body, 'W/"1"']);
   });
 
   test('replaces members, with If-Match', async () => {
     const group = await aGroup({ members: of(jane) });
     const put = (tag: string) =>
-      scim.put(path(group), { displayName: group.displayName, members: of(john) }, { 'if-match': tag });
+      scim.put(pathOf(group), { displayName: group.displayName, members: of(john) }, { 'if-match': tag });
     expect(errorOf(await put('W/"9"'))[0]).toBe(412);
     expect((await put('"1"')).status).toBe(200);
     expect(await membersOf(group)).toEqual([john]);
@@ -148,23 +140,23 @@ describe('PUT', () => {
 
   test('needs a displayName, and the id of the path; midPoint sends what has changed', async () => {
     const group = await aGroup({ externalId: 'mid', members: of(jane) });
-    expect(errorOf(await scim.put(path(group), {}))).toEqual([
+    expect(errorOf(await scim.put(pathOf(group), {}))).toEqual([
       400,
       'invalidValue',
       expect.stringContaining('displayName'),
     ]);
-    expect((await scim.put(path(group), { ...group, id: UNKNOWN })).status).toBe(400);
+    expect((await scim.put(pathOf(group), { ...group, id: UNKNOWN })).status).toBe(400);
     const midpoint = await scimAs(app, { profile: 'midpoint' });
-    const { body } = await midpoint.put(path(group), { members: of(john) });
+    const { body } = await midpoint.put(pathOf(group), { members: of(john) });
     expect(body).toMatchObject({ displayName: group.displayName, externalId: 'mid', members: of(john) });
   });
 });
 
 test('DELETE is real: 204, then 404, with If-Match', async () => {
   const group = await aGroup({ members: of(jane) });
-  expect((await scim.delete(path(group), { 'if-match': 'W/"7"' })).status).toBe(412);
-  expect((await scim.delete(path(group), { 'if-match': 'W/"1"' })).status).toBe(204);
-  expect((await scim.delete(path(group))).status).toBe(404);
+  expect((await scim.delete(pathOf(group), { 'if-match': 'W/"7"' })).status).toBe(412);
+  expect((await scim.delete(pathOf(group), { 'if-match': 'W/"1"' })).status).toBe(204);
+  expect((await scim.delete(pathOf(group))).status).toBe(404);
   await aGroup({ displayName: group.displayName });
 });
 
@@ -177,8 +169,8 @@ describe('rights', () => {
     ];
     expect((await reader.get('/Groups')).status).toBe(200);
     expect((await reader.post('/Groups', { displayName: aName() })).status).toBe(403);
-    expect((await writer.get(path(group))).status).toBe(403);
-    expect((await writer.patch(path(group), { op: 'add', path: 'members', value: of(jane) })).status).toBe(
+    expect((await writer.get(pathOf(group))).status).toBe(403);
+    expect((await writer.patch(pathOf(group), { op: 'add', path: 'members', value: of(jane) })).status).toBe(
       200,
     );
     const users = await scimAs(app, { scopes: ['users:read', 'users:write'] });
@@ -189,13 +181,13 @@ describe('rights', () => {
     const narrow = await scimAs(app, { scopes: ['groups:read', 'groups:write'] });
     const group = await aGroup({ [ROLES]: { roles: [{ value: 'Webmaster' }] } });
     const roles = { op: 'replace', path: `${ROLES}:roles`, value: [{ value: 'Editor' }] };
-    expect((await narrow.patch(path(group), roles)).status).toBe(403);
-    expect((await narrow.patch(path(group), { op: 'add', path: 'members', value: of(jane) })).status).toBe(
+    expect((await narrow.patch(pathOf(group), roles)).status).toBe(403);
+    expect((await narrow.patch(pathOf(group), { op: 'add', path: 'members', value: of(jane) })).status).toBe(
       403,
     );
-    expect((await narrow.put(path(group), group)).status).toBe(200);
+    expect((await narrow.put(pathOf(group), group)).status).toBe(200);
     expect(
-      (await narrow.patch(path(group), { op: 'replace', path: 'displayName', value: aName() })).status,
+      (await narrow.patch(pathOf(group), { op: 'replace', path: 'displayName', value: aName() })).status,
     ).toBe(200);
   });
 
@@ -204,11 +196,11 @@ describe('rights', () => {
     const operator = (await create(app.key, { roles: ['Webmaster'] })).uuid as string;
     const group = await aGroup({ members: of(operator, jane) });
     const seen = async (query = '') => (await narrow.get(`/Groups${query}`)).body;
-    expect((await narrow.get(path(group))).body.members).toHaveLength(1);
+    expect((await narrow.get(pathOf(group))).body.members).toHaveLength(1);
     expect((await seen(`?filter=members.value%20eq%20"${operator}"`)).totalResults).toBe(0);
-    await narrow.put(path(group), { displayName: group.displayName, members: of(john) });
+    await narrow.put(pathOf(group), { displayName: group.displayName, members: of(john) });
     expect(await membersOf(group)).toEqual([john, operator].sort());
-    await narrow.patch(path(group), { op: 'remove', path: `members[value eq "${operator}"]` });
+    await narrow.patch(pathOf(group), { op: 'remove', path: `members[value eq "${operator}"]` });
     expect(await membersOf(group)).toEqual([john, operator].sort());
     const other = await aGroup({ members: of(operator) }, narrow);
     expect(await membersOf(other)).toEqual([]);
@@ -216,7 +208,7 @@ describe('rights', () => {
 
   test('a membership that breaks the rule of External user is 400 and names the member', async () => {
     const group = await aGroup({ [ROLES]: { roles: [{ value: 'External user' }] } });
-    const answer = await scim.patch(path(group), { op: 'add', path: 'members', value: of(jane) });
+    const answer = await scim.patch(pathOf(group), { op: 'add', path: 'members', value: of(jane) });
     expect(errorOf(answer)).toEqual([400, 'invalidValue', expect.stringContaining(jane)]);
     expect(await membersOf(group)).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import type { TestApp } from './app.js';
+import type { Client, Json } from './client.js';
 
 interface AuditRow {
   action: string;
@@ -15,3 +16,7 @@ export async function auditRows({ app }: TestApp, userUuid: string): Promise<Aud
       userUuid,
     ]);
 }
+
+/** What the API says of a user or group in the audit, oldest first; at most a hundred rows. */
+export const eventsAbout = async (client: Client, { uuid }: { uuid: string }): Promise<Json[]> =>
+  (await client.get(`/audit?limit=100&target=${uuid}`)).body.Results.toReversed();

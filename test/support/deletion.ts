@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
+import { toProblem } from '../../src/users/change/failure.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';
 import { DeletedUsers } from '../../src/users/directory/deleted-users.service.js';
 import type { TestApp } from './app.js';
@@ -19,6 +20,16 @@ export function writeUsers(
 ): Promise<Outcome[]> {
   return app.get(TransactionRunner).run((tx) => app.get(UserWriter).apply(tx, changes, caller), caller);
 }
+
+export const update = (uuid: string, patch: UserChange['patch']): UserChange => ({
+  kind: 'update',
+  uuid,
+  patch,
+});
+
+/** What became of each change: the outcome, or the code of its error. */
+export const codes = (outcomes: readonly Outcome[]): string[] =>
+  outcomes.map((each) => (each.outcome === 'error' ? toProblem(each.failures).code : each.outcome));
 
 export const deletion = (uuid: string, more: Partial<UserChange> = {}): UserChange => ({
   kind: 'delete',

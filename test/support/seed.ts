@@ -33,6 +33,10 @@ const moment = (n: number): string =>
 export const seededUuid = (n: number): string =>
   `${hex(FIRST_MOMENT + n * 1000, 12).replace(/^(.{8})/, '$1-')}-7000-8000-${hex(n, 12)}`;
 
+/** Of the seeded users from the first number up to the second. */
+export const seededUuids = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, n) => seededUuid(from + n));
+
 const pick = (list: readonly string[], n: number): string => list[n % list.length] ?? '';
 
 /** The n-th user of a seed: always the same one. */

@@ -3,9 +3,10 @@ import { TestApp } from '../support/app.js';
 import type { Client, Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { aGroup } from '../support/groups.js';
+import { eventsAbout } from '../support/audit-rows.js';
 import { fieldErrorsOf, problemOf } from '../support/people.js';
 import { nextOf } from '../support/search.js';
-import { seedUsers, seededUuid } from '../support/seed.js';
+import { seedUsers, seededUuid, seededUuids } from '../support/seed.js';
 
 const SIZE = 1100;
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
@@ -18,14 +19,11 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const seeded = (from: number, to: number) =>
-  Array.from({ length: to - from }, (_, n) => seededUuid(from + n));
 async function keyWith(...scopes: string[]): Promise<Client> {
   const { body } = await key.post('/api_keys', { name: 'narrow', scopes });
   return app.nobody.with({ 'x-api-key': body.key as string });
 }
-const eventsOf = async ({ uuid }: { uuid: string }): Promise<Json[]> =>
-  (await key.get(`/audit?limit=100&target=${uuid}`)).body.Results.toReversed();
+const eventsOf = (target: { uuid: string }): Promise<Json[]> => eventsAbout(key, target);
 
 describe('GET /groups', () => {
   let groups: { uuid: string; display_name: string }[];
@@ -115,15 +113,15 @@ describe('GET /groups', () => {
 
 describe('GET /groups/{group_id}', () => {
   test('has its members in pages, and their number', async () => {
-    const group = await aGroup(app, { members: seeded(0, SIZE) });
+    const group = await aGroup(app, { members: seededUuids(0, SIZE) });
     const first = await key.get(`/groups/${group.uuid.toUpperCase()}`);
     expect(first.body).toMatchObject({ uuid: group.uuid, member_count: SIZE, roles: [], external_id: '' });
-    expect(first.body.members).toEqual(seeded(0, 1000));
+    expect(first.body.members).toEqual(seededUuids(0, 1000));
     const second = await key.get(nextOf(first)!);
-    expect(second.body.members).toEqual(seeded(1000, SIZE));
+    expect(second.body.members).toEqual(seededUuids(1000, SIZE));
     expect(nextOf(second)).toBeUndefined();
     const few = await key.get(`/groups/${group.uuid}?limit=2&after=${seededUuid(4)}`);
-    expect(few.body.members).toEqual(seeded(5, 7));
+    expect(few.body.members).toEqual(seededUuids(5, 7));
   });
 
   test('a group that nobody has made, and what is no uuid', async () => {
@@ -151,7 +149,11 @@ describe('PUT /groups/{group_id}', () => {
   });
 
   test('takes what GET has returned', async () => {
-    const group = await aGroup(app, { roles: ['Editor'], external_id: 'as-read', members: seeded(30, 32) });
+    const group = await aGroup(app, {
+      roles: ['Editor'],
+      external_id: 'as-read',
+      members: seededUuids(30, 32),
+    });
     const { body } = await key.get(path(group));
     const answer = await key.put(path(group), body);
     const { members: _m, member_count: _c, ...rest } = body;

@@ -5,12 +5,11 @@ import { insertRows } from '../../src/database/engine/bulk.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import { GroupEntity, GroupMemberEntity } from '../../src/scim/groups/group.entity.js';
 import { UserCounts } from '../../src/users/counts/user-counts.service.js';
-import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
-import { toProblem } from '../../src/users/change/failure.js';
+import type { UserChange } from '../../src/users/change/change-set.js';
 import { DeletedUsers } from '../../src/users/directory/deleted-users.service.js';
 import { TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
-import { SYSTEM, deletion, writeUsers } from '../support/deletion.js';
+import { SYSTEM, codes, deletion, update, writeUsers } from '../support/deletion.js';
 import { create } from '../support/factories.js';
 import { PASSWORD, databaseOf } from '../support/people.js';
 
@@ -20,9 +19,6 @@ beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
 const apply = (changes: UserChange[], caller?: Caller) => writeUsers(app, changes, caller);
-const update = (uuid: string, patch: UserChange['patch']): UserChange => ({ kind: 'update', uuid, patch });
-const codes = (outcomes: Outcome[]): string[] =>
-  outcomes.map((each) => (each.outcome === 'error' ? toProblem(each.failures).code : each.outcome));
 const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
 const restore = (uuid: string): Promise<unknown> => app.app.get(DeletedUsers).restore(uuid, SYSTEM);
 const events = async (uuid: string): Promise<Json[]> =>
