@@ -15,7 +15,11 @@ export const ADMIN_PASSWORD = 'paint the garden fence';
 /** The address that the tests expect in `user_avatar` and others. */
 export const BASE_URL = 'http://rollcall.test';
 
-/** The real application on a fresh database, listening on a free port of 127.0.0.1. */
+/**
+ * The real application on a fresh database, listening on a free port of 127.0.0.1. A process has one at a time, or several
+ * on one database: passport keeps its strategies for the whole process, so that those of the application that started last
+ * judge the credentials of all, with its database.
+ */
 export class TestApp {
   private constructor(
     readonly app: NestExpressApplication,
