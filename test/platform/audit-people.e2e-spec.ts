@@ -6,7 +6,7 @@ import { TestApp } from '../support/app.js';
 import { ENGINE } from '../support/database.js';
 import { csv, imported, settled } from '../support/imports.js';
 import { databaseOf } from '../support/people.js';
-import { DAY, HOUR, SealedAudit, inForms } from '../support/sealed-audit.js';
+import { DAY, HOUR, SealedAudit, afterHours, inForms } from '../support/sealed-audit.js';
 
 /** What the table of the people behind imports says otherwise than the events is found. */
 let app: TestApp;
@@ -83,7 +83,7 @@ describe('who is behind imports', () => {
   test('of before the first seal may lack its event, and an event of then its person', async () => {
     await execute('DELETE FROM audit_seals');
     const run = await decided();
-    await seal(Date.now() + 2 * HOUR);
+    await seal(afterHours(1));
     const old = uuidv7({ msecs: Date.now() - 400 * DAY });
     await execute("INSERT INTO audit_runs VALUES (?, 'started', 'system', NULL)", [old]);
     await execute('DELETE FROM audit_runs WHERE run_id = ?', [run]);

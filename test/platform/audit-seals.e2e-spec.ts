@@ -5,7 +5,16 @@ import { TestApp } from '../support/app.js';
 import { ENGINE } from '../support/database.js';
 import { create } from '../support/factories.js';
 import { databaseOf } from '../support/people.js';
-import { DAY, HOUR, INSERT_EVENTS, MINUTE, SealedAudit, faultOf, rowOf } from '../support/sealed-audit.js';
+import {
+  DAY,
+  HOUR,
+  INSERT_EVENTS,
+  MINUTE,
+  SealedAudit,
+  afterHours,
+  faultOf,
+  rowOf,
+} from '../support/sealed-audit.js';
 
 /** Seals over the audit: what is changed afterwards is found, and what is not is not reported. */
 const KEY = 'a-key-for-seals-of-32-characters-1';
@@ -33,10 +42,10 @@ test('every hour gets a seal, and an untouched audit fits them', async () => {
 test('the hours go on from one seal to the next, also those without an event', async () => {
   await sealedHours();
   const made = (await seals()).length;
-  await seal(Date.now() + 2 * HOUR);
+  await seal(afterHours(1));
   const more = await seals();
   expect(more.length).toBeGreaterThan(made);
-  await seal(Date.now() + 3 * HOUR);
+  await seal(afterHours(2));
   expect((await seals()).at(-1)?.row_count).toBe(0);
   expect((await verify()).fault).toBeNull();
 });
@@ -109,7 +118,7 @@ describe('rows that become visible after the seal of their hour', () => {
     const open = await databaseOf(app).begin();
     await open.insert({ head: INSERT_EVENTS, columns: 10, tail: '' }, [rowOf(Date.now() - 2 * HOUR)]);
     await open.rollback();
-    await seal(Date.now() + HOUR);
+    await seal(afterHours());
     expect((await verify()).fault).toBeNull();
   });
 });
@@ -175,7 +184,7 @@ describe('keys', () => {
     await restart(KEY);
     await sealedHours();
     await restart(`${NEW_KEY},${KEY}`);
-    await seal(Date.now() + HOUR);
+    await seal(afterHours());
     expect((await verify()).fault).toBeNull();
     await restart(NEW_KEY);
     expect((await verify()).fault?.message).toContain('AUDIT_SEAL_KEY');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app.js';
-import { DAY, HOUR, SealedAudit, faultOf } from '../support/sealed-audit.js';
+import { DAY, SealedAudit, afterHours, faultOf } from '../support/sealed-audit.js';
 
 /** Whatever is changed behind the back of the service, the first seal that does not fit is named. */
 let app: TestApp;
@@ -45,7 +45,7 @@ describe('tampering', () => {
     await insert(old, 3);
     await sealedHours();
     await insert(old + 1);
-    await seal(Date.now() + HOUR); // which does not make it good
+    await seal(afterHours()); // which does not make it good
     expect((await verify()).bad[0]?.message).toMatch(/^was inserted: it is of the time of seal 1/);
   });
   test('a seal that was taken out, with its rows', async () => {

@@ -43,6 +43,13 @@ export const FORMS = ["{} || char(0) || 'x'", 'CAST({} AS BLOB)', '{} || char(0)
 export const inForms = (columns: readonly string[]) =>
   columns.flatMap((column) => FORMS.map((form) => [column, form] as const));
 
+/**
+ * A moment by which the running hour and some more are sealed. From the end of the hour: two hours from now may be one hour
+ * less in its first minutes, when the hour before may not be sealed yet.
+ */
+export const afterHours = (more = 0): number =>
+  Math.floor(Date.now() / HOUR) * HOUR + (more + 1) * HOUR + 6 * MINUTE;
+
 /** The audit of the application that a test has at the moment, with its seals. */
 export class SealedAudit {
   constructor(private readonly app: () => TestApp) {}
