@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { setImmediate } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor, Caller } from '../../access/actor.js';
 import { insufficientScope, missingScope } from '../../access/policy.js';
@@ -40,6 +41,7 @@ export class BulkRun {
         if (operation) state.add(operation, each);
       }
       at = part.next;
+      await setImmediate(); // others have their turn: SQLite works in this thread
     }
     const answers = state.all();
     return caller.repeatable ? this.transactions.run(() => Promise.resolve(answers), caller) : answers;
@@ -86,7 +88,7 @@ export class BulkRun {
       const item = toItem(operation, place, state, actor);
       const { work } = item;
       const isGroup = !(work instanceof ProblemError) && work.type === 'Groups';
-      if (items.length > 0 && (isGroup || ids.has(item.id))) break;
+      if (items.length > 0 && (isGroup || ids.has(item.id) || isMadeIn(names, work))) break;
       if (!(work instanceof ProblemError)) {
         const waiting = [...work.references].flatMap((name) => names.get(name) ?? []);
         if (waiting.some((other) => !(other.work instanceof ProblemError) && other.work.method !== 'POST'))
@@ -153,6 +155,12 @@ function toItem(operation: BulkOperation, place: number, state: BulkState, actor
   const sent = name === undefined ? work.id : (state.idOf(name) ?? work.id);
   const id = work.method === 'POST' ? uuidv7() : sent.toLowerCase();
   return { place, operation, id, work: lacks ? insufficientScope(lacks) : work };
+}
+
+/** Whether the path names a user of this set, whose id is known behind it: a second operation on one user. */
+function isMadeIn(names: ReadonlyMap<string, BulkItem>, work: BulkItem['work']): boolean {
+  const name = work instanceof ProblemError ? undefined : bulkIdIn(work.id);
+  return name !== undefined && names.has(name);
 }
 
 function permissionOf({ type, method }: BulkWork) {
