@@ -13,7 +13,7 @@ import { ScimGroups } from '../groups/scim-groups.service.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { versionsIn } from '../http/etag.js';
 import { BulkAnswers, type BulkItem, type BulkPart, answerable } from './bulk-item.js';
-import { type BulkOperation, type BulkPlan, type BulkWork, unresolved } from './bulk-plan.js';
+import { type BulkOperation, type BulkPlan, type BulkWork, unresolved, weightOf } from './bulk-plan.js';
 import { bulkIdIn, resolved } from './bulk-references.js';
 import { BulkSets } from './bulk-sets.service.js';
 import { type BulkAnswer, BulkState } from './bulk-state.js';
@@ -82,9 +82,12 @@ export class BulkRun {
     const items: BulkItem[] = [];
     const ids = new Set<string>();
     const names = new Map<string, BulkItem>();
-    for (let place = at; place < operations.length && items.length < size; place++) {
+    let weight = 0;
+    for (let place = at; place < operations.length && weight < size; place++) {
       const operation = operations[place];
       if (!operation || state.isBeyond(operation)) break;
+      weight += weightOf(operation);
+      if (items.length > 0 && weight > size) break;
       const item = toItem(operation, place, state, actor);
       const { work } = item;
       const isGroup = !(work instanceof ProblemError) && work.type === 'Groups';
