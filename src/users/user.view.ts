@@ -45,7 +45,6 @@ export class UserDto {
   @Line(MAX.name, 'Janey') known_as!: string;
   @ApiPropertyOptional({
     type: 'object',
-    nullable: true,
     maxProperties: MOST.methods,
     additionalProperties: {
       type: 'array',
@@ -55,20 +54,19 @@ export class UserDto {
     description: 'For Webmasters and API keys only.',
     example: { saml: ['jane.doe@idp.example.org'] },
   })
-  authname?: User['authname'] | null;
+  authname?: User['authname'];
   @Line(MAX.url, 'http://127.0.0.1:3000/assets/default-avatar.svg', { format: 'uri' }) user_avatar!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, example: null }) manager_uuid!: string | null;
   @Line(MAX.aboutMe, '') about_me!: string;
   @ApiProperty({
     type: 'object',
-    nullable: true,
     properties: Object.fromEntries(
       NETWORKS.map((network) => [network, { type: 'string', maxLength: MAX.url }]),
     ),
-    required: [...NETWORKS],
-    example: null,
+    description: 'Empty, or all of them.',
+    example: {},
   })
-  social_media!: Record<Network, string> | null;
+  social_media!: Partial<Record<Network, string>>;
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
@@ -115,8 +113,8 @@ export function viewFor(actor: Actor, uuid: string): View {
 }
 
 /**
- * The answer for a user: a white list (interface §3). Text that is not set is `""`, everything else null; fields that the
- * reader may not see at all (`authname`, `last_access`) are left out.
+ * The answer for a user: a white list (interface §3). Text that is not set is `""`, an object `{}`, an id or a time null;
+ * fields that the reader may not see at all (`authname`, `last_access`) are left out.
  */
 export function presentUser(user: User, view: View, defaultAvatar: string): UserDto {
   const hidden = view === 'colleague';
@@ -134,7 +132,7 @@ export function presentUser(user: User, view: View, defaultAvatar: string): User
     middle_name: user.middle_name,
     surname: user.surname,
     known_as: user.known_as,
-    ...(view === 'full' && { authname: orNull(user.authname), attributes: user.attributes }),
+    ...(view === 'full' && { authname: user.authname, attributes: user.attributes }),
     user_avatar: user.user_avatar === '' ? defaultAvatar : user.user_avatar,
     manager_uuid: user.manager_uuid,
     about_me: user.about_me,
@@ -147,13 +145,10 @@ export function presentUser(user: User, view: View, defaultAvatar: string): User
   };
 }
 
-function orNull<T extends object>(document: T): T | null {
-  return Object.keys(document).length === 0 ? null : document;
-}
-
-function presentSocialMedia(media: Readonly<SocialMedia>): Record<Network, string> | null {
+function presentSocialMedia(media: Readonly<SocialMedia>): Partial<Record<Network, string>> {
+  if (Object.keys(media).length === 0) return {};
   const { facebook = '', linkedin = '', twitter = '' } = media;
-  return orNull(media) && { facebook, linkedin, twitter };
+  return { facebook, linkedin, twitter };
 }
 
 /**

@@ -109,9 +109,9 @@ describe('blank cells', () => {
       ...kept(),
       firstname: '',
       phone: '',
-      authname: null,
+      authname: {},
       hide_email: false,
-      social_media: null,
+      social_media: {},
       about_me: '',
     });
   });

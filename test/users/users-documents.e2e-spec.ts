@@ -26,7 +26,7 @@ describe('authname', () => {
     const user = await create(app.key, { authname: { saml: ['c'], ldap: ['d'] } });
     expect((await put(user, { authname: { saml: [] } })).authname).toEqual({ ldap: ['d'] });
     expect((await put(user, { authname: { saml: [] } })).authname).toEqual({ ldap: ['d'] });
-    expect((await put(user, { authname: { ldap: [] } })).authname).toBeNull();
+    expect((await put(user, { authname: { ldap: [] } })).authname).toEqual({});
   });
 
   test('a released name is free, a kept one is not', async () => {
@@ -75,6 +75,6 @@ describe('social_media', () => {
       linkedin: '',
       twitter: b,
     });
-    expect((await put(user, { social_media: { twitter: '' } })).social_media).toBeNull();
+    expect((await put(user, { social_media: { twitter: '' } })).social_media).toEqual({});
   });
 });
