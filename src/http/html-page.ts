@@ -10,7 +10,7 @@ export const PAGE_POLICY =
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Markup: what `html` makes. */
+/** Markup: what `markup` makes. */
 export class Html {
   constructor(readonly markup: string) {}
 }
@@ -18,32 +18,31 @@ export class Html {
 type Part = string | number | Html | readonly Html[];
 
 /** Markup of a template. Text in it is escaped, so that what a client sent cannot become markup. */
-export function html(markup: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function markup(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(
-    markup.reduce((whole, next, index) => `${whole}${markupOf(parts[index - 1] ?? '')}${next}`),
+    template.reduce((whole, next, index) => `${whole}${markupOf(parts[index - 1] ?? '')}${next}`),
   );
 }
 
 function markupOf(part: Part): string {
   if (part instanceof Html) return part.markup;
-  if (typeof part === 'object') return part.map(({ markup }) => markup).join('');
+  if (typeof part === 'object') return part.map((each) => each.markup).join('');
   return escapeHtml(String(part));
+}
+
+/** A text of ours, in which backquotes mark code, as in Markdown. */
+export function prose(text: string): Html {
+  const parts = text
+    .split('`')
+    .map((part, index) => (index % 2 ? markup`<code>${part}</code>` : markup`${part}`));
+  return markup`${parts}`;
 }
 
 /** A page of the service for people, to be sent with PAGE_POLICY. */
 export function htmlPage(title: string, body: Html): string {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width" />
-        <title>${title}</title>
-        <style>
-          ${new Html(STYLE)}
-        </style>
-      </head>
-      <body>
-        ${body}
-      </body>
-    </html> `.markup;
+  return markup`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${title}</title><style>${new Html(STYLE)}</style></head>
+<body>${body}</body></html>
+`.markup;
 }

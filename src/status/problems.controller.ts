@@ -2,7 +2,7 @@ import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../access/decorators.js';
 import { CATALOGUE, ProblemError, isErrorCode } from '../common/errors.js';
-import { PAGE_POLICY, html, htmlPage } from '../http/html-page.js';
+import { PAGE_POLICY, markup, htmlPage, prose } from '../http/html-page.js';
 
 /** The pages that the `type` of a problem links to. */
 @ApiExcludeController()
@@ -17,9 +17,9 @@ export class ProblemsController {
     const { status, title, remedy } = CATALOGUE[code];
     return htmlPage(
       title,
-      html`<h1>${title}</h1>
+      markup`<h1>${title}</h1>
         <p><code>${code}</code> · HTTP status ${status}</p>
-        <p>${remedy}</p>`,
+        <p>${prose(remedy)}</p>`,
     );
   }
 }

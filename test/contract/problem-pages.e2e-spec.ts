@@ -13,6 +13,7 @@ test.each(Object.entries(CATALOGUE))(
     expect(page.status).toBe(200);
     expect(page.headers['content-type']).toMatch(/^text\/html/);
     for (const part of [code, String(status), title]) expect(page.text).toContain(part);
+    expect(page.text).not.toContain('`');
   },
 );
 

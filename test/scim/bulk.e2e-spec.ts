@@ -101,6 +101,25 @@ describe('bulkId', () => {
     ]);
   });
 
+  test.each([
+    ['behind it', (made: Operation, ...rest: Operation[]) => [made, ...rest]],
+    ['before it', (made: Operation, ...rest: Operation[]) => [...rest, made]],
+  ])('in paths of all methods, sent %s, is the user that is made', async (_, inOrder) => {
+    const user = aScimUser();
+    const answers = await bulk(
+      ...inOrder(
+        post('made', user),
+        { ...patch('bulkId:made', 'title', 'Once') },
+        { method: 'PUT', path: '/Users/bulkId:made', data: { ...user, title: 'Twice' } },
+      ),
+    );
+    expect(statuses(answers).sort()).toEqual(['200', '200', '201']);
+    expect(new Set(answers.map(idOf)).size).toBe(1);
+    expect((await scim.get(`/Users/${idOf(answers[0])}`)).body.title).toBe('Twice');
+    const gone = await bulk(post('short'), remove('bulkId:short'), remove('bulkId:short'));
+    expect(statuses(gone)).toEqual(['201', '204', '404']);
+  });
+
   test('of a failed or unknown operation: what refers to it is 400, and not made', async () => {
     const taken = await provision(scim);
     const [below, last] = [aScimUser(), aScimUser()];

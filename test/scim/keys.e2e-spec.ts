@@ -148,6 +148,8 @@ describe('a key without the scope webmasters', () => {
       replace('userName', 'other'),
       replace('emails', [{ value: 'other@example.org' }]),
       replace('password', 'open the other window'),
+      replace('externalId', 'IDP-other'),
+      replace('externalId', null),
     ];
     for (const operation of refused)
       expect([operation.path, errorOf(await narrow.patch(path, operation))]).toEqual([

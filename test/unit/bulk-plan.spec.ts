@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ProblemError } from '../../src/common/errors.js';
-import { readBulk } from '../../src/scim/bulk/bulk-plan.js';
+import { readBulk, weightOf } from '../../src/scim/bulk/bulk-plan.js';
 import { referencesIn, resolved } from '../../src/scim/bulk/bulk-references.js';
 
 const post = (bulkId: string, data: object = {}, path = '/Users') => ({ method: 'POST', path, bulkId, data });
@@ -117,4 +117,18 @@ test('bulkId is resolved in value, $ref and the filters of paths, and nowhere el
     path: 'members[value eq "A"].bulkId:a',
     members: [{ $ref: 'B', display: 'bulkId:b' }],
   });
+});
+
+test('a PATCH of many operations takes the place of many in a set, whatever its form', () => {
+  const steps = (count: number) => Array.from({ length: count }, () => ({ op: 'remove', path: 'title' }));
+  const patch = (data: unknown) => ({ method: 'PATCH', path: '/Users/a', data });
+  const { operations } = plan(
+    post('a'),
+    patch(steps(10)),
+    patch({ Operations: steps(11) }),
+    patch({ operations: steps(1000) }),
+    patch({}),
+    patch(5),
+  );
+  expect(operations.map(weightOf)).toEqual([1, 1, 2, 100, 1, 1]);
 });

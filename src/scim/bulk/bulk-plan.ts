@@ -153,6 +153,16 @@ function inOrder(operations: readonly BulkOperation[]): BulkOperation[] {
   return order;
 }
 
+/** Operations of a PATCH that cost about as much as one of another method. */
+const STEPS_OF_ONE = 10;
+
+/** What an operation counts for in a set: a PATCH of many operations takes the time of many. */
+export function weightOf({ work }: BulkOperation): number {
+  if (work instanceof ProblemError || work.method !== 'PATCH') return 1;
+  const steps = isObject(work.data) ? lowerCased(work.data).get('operations') : work.data;
+  return Array.isArray(steps) ? Math.max(1, Math.ceil(steps.length / STEPS_OF_ONE)) : 1;
+}
+
 const PASSWORD = /(?:^|:)password$/i;
 
 /** Whether anything in an operation is a password, by its name or by the path of a PATCH. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { setImmediate } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor, Caller } from '../../access/actor.js';
 import { insufficientScope, missingScope } from '../../access/policy.js';
@@ -12,7 +13,7 @@ import { ScimGroups } from '../groups/scim-groups.service.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { versionsIn } from '../http/etag.js';
 import { BulkAnswers, type BulkItem, type BulkPart, answerable } from './bulk-item.js';
-import { type BulkOperation, type BulkPlan, type BulkWork, unresolved } from './bulk-plan.js';
+import { type BulkOperation, type BulkPlan, type BulkWork, unresolved, weightOf } from './bulk-plan.js';
 import { bulkIdIn, resolved } from './bulk-references.js';
 import { BulkSets } from './bulk-sets.service.js';
 import { type BulkAnswer, BulkState } from './bulk-state.js';
@@ -40,6 +41,7 @@ export class BulkRun {
         if (operation) state.add(operation, each);
       }
       at = part.next;
+      await setImmediate(); // others have their turn: SQLite works in this thread
     }
     const answers = state.all();
     return caller.repeatable ? this.transactions.run(() => Promise.resolve(answers), caller) : answers;
@@ -80,13 +82,16 @@ export class BulkRun {
     const items: BulkItem[] = [];
     const ids = new Set<string>();
     const names = new Map<string, BulkItem>();
-    for (let place = at; place < operations.length && items.length < size; place++) {
+    let weight = 0;
+    for (let place = at; place < operations.length && weight < size; place++) {
       const operation = operations[place];
       if (!operation || state.isBeyond(operation)) break;
+      weight += weightOf(operation);
+      if (items.length > 0 && weight > size) break;
       const item = toItem(operation, place, state, actor);
       const { work } = item;
       const isGroup = !(work instanceof ProblemError) && work.type === 'Groups';
-      if (items.length > 0 && (isGroup || ids.has(item.id))) break;
+      if (items.length > 0 && (isGroup || ids.has(item.id) || isMadeIn(names, work))) break;
       if (!(work instanceof ProblemError)) {
         const waiting = [...work.references].flatMap((name) => names.get(name) ?? []);
         if (waiting.some((other) => !(other.work instanceof ProblemError) && other.work.method !== 'POST'))
@@ -153,6 +158,12 @@ function toItem(operation: BulkOperation, place: number, state: BulkState, actor
   const sent = name === undefined ? work.id : (state.idOf(name) ?? work.id);
   const id = work.method === 'POST' ? uuidv7() : sent.toLowerCase();
   return { place, operation, id, work: lacks ? insufficientScope(lacks) : work };
+}
+
+/** Whether the path names a user of this set, whose id is known behind it: a second operation on one user. */
+function isMadeIn(names: ReadonlyMap<string, BulkItem>, work: BulkItem['work']): boolean {
+  const name = work instanceof ProblemError ? undefined : bulkIdIn(work.id);
+  return name !== undefined && names.has(name);
 }
 
 function permissionOf({ type, method }: BulkWork) {

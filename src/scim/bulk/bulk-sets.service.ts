@@ -33,8 +33,8 @@ import type { BulkAnswer, BulkState } from './bulk-state.js';
 
 /** Operations by which sets grow. */
 const BATCH = 10;
-/** Operations that are prepared in one turn of the event loop. */
-const AT_ONCE = 25;
+/** Milliseconds of one turn of the event loop: a PATCH may cost far more than another. */
+const TURN_MS = 10;
 
 /** Sets of operations on distinct users: one `UserWriter.apply` in one transaction each. */
 @Injectable()
@@ -103,8 +103,12 @@ export class BulkSets {
   private async prepare(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<void> {
     const own = new Map(items.map(({ operation, id }) => [operation.bulkId, id]));
     const idOf = (bulkId: string): string => own.get(bulkId) ?? state.idOf(bulkId) ?? '';
-    for (const [number, item] of items.entries()) {
-      if (number % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    let began = performance.now();
+    for (const item of items) {
+      if (performance.now() - began > TURN_MS) {
+        await setImmediate();
+        began = performance.now();
+      }
       if (item.work instanceof ProblemError) continue;
       try {
         item.waiting = await this.waiting(item.id, item.work, idOf, caller);
@@ -175,7 +179,12 @@ export class BulkSets {
     );
     const coming = new Set(live.filter(isNew).map(({ id }) => id));
     const changes = new Map<BulkItem, UserChange | ProblemError>();
+    let began = performance.now();
     for (const item of live) {
+      if (performance.now() - began > TURN_MS) {
+        await setImmediate();
+        began = performance.now();
+      }
       const user = users.get(item.id);
       try {
         const change = await item.waiting?.complete(tx, user, coming);

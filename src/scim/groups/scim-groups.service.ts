@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { type FieldError, ProblemError, validationFailed } from '../../common/errors.js';
 import { isUuid } from '../../common/uuid.js';
@@ -142,13 +143,17 @@ export class ScimGroups {
     return change;
   }
 
+  /** For one PATCH: all of its filters together look at as many members as one filter of a list may look at users. */
   private known(tx: Sql, group: string): KnownMembers {
+    const limit = this.env.SCIM_SCAN_LIMIT;
+    let left = limit;
     return {
       among: (ids) => this.members.among(tx, group, ids),
       chosen: async (filter, more) => {
-        const limit = this.env.SCIM_SCAN_LIMIT;
-        const members = await this.repository.allMembers(group, tx, limit + 1);
-        if (members.length > limit) throw tooMany(limit);
+        const members = await this.repository.allMembers(group, tx, left + 1);
+        left -= members.length + more.size;
+        if (left < 0) throw tooMany(limit);
+        await setImmediate(); // others have their turn: SQLite works in this thread
         return chosenBy(filter, [...members, ...more]);
       },
     };
@@ -171,4 +176,4 @@ function mismatch(sent: string | undefined, id: string): FieldError[] {
 }
 
 const tooMany = (limit: number): ProblemError =>
-  new ProblemError('too_many', `The group has more than ${limit} members: name them with value eq.`);
+  new ProblemError('too_many', `The filters look at more than ${limit} members: name them with value eq.`);

@@ -18,6 +18,20 @@ export function elementMatcher(filter: Filter): (element: ScimObject) => boolean
   return compiled(filter, partsOf);
 }
 
+/** Comparisons that a filter makes with each element that it looks at. */
+export function comparisonsIn(filter: Filter): number {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.filters.reduce((sum, part) => sum + comparisonsIn(part), 0);
+    case 'not':
+    case 'element':
+      return comparisonsIn(filter.filter);
+    default:
+      return 1;
+  }
+}
+
 /** The values of a path in a resource, or in an element. */
 type Values = (holder: ScimObject, path: AttributePath) => readonly ScimValue[];
 

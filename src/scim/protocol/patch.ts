@@ -4,10 +4,13 @@ import { hasValue } from './coerce.js';
 import type { CountDeviation } from './deviation.js';
 import { elementsLeft, newElements, objectsIn, partsMadeBy } from './elements.js';
 import type { Filter } from './filter.js';
-import { elementMatcher } from './filter-match.js';
+import { comparisonsIn, elementMatcher } from './filter-match.js';
 import { type ScimObject, type ScimValue, isScimObject, member } from './json.js';
 import { type PatchOptions, type PatchStep, readPatch } from './patch-steps.js';
 import { onePrimary, without } from './primary.js';
+
+/** Comparisons that the filters of one PATCH make with elements: some milliseconds of the main thread. */
+const MAX_COMPARED = 20_000;
 
 /** `readPatch` and `applySteps`. */
 export function applyPatch(resource: ScimObject, body: unknown, options: PatchOptions): ScimObject {
@@ -17,7 +20,7 @@ export function applyPatch(resource: ScimObject, body: unknown, options: PatchOp
 /**
  * The resource after the steps, in order. The input is not changed. Elements that are left without their `value` are
  * dropped at the end: two steps may make one.
- * @throws ProblemError `no_target`; `invalid_value` for a list that becomes too long
+ * @throws ProblemError `no_target`; `invalid_value` for a list that becomes too long; `too_many` for filters of great cost
  */
 export function applySteps(
   resource: ScimObject,
@@ -26,9 +29,15 @@ export function applySteps(
 ): ScimObject {
   const touched = new Set<Attribute>();
   let state = resource;
+  let compared = 0;
   for (const step of steps) {
-    const { attribute } = step.target;
+    const { attribute, filter } = step.target;
     const before = attribute.valueIn(state);
+    if (filter) compared += comparisonsIn(filter) * Math.max(1, objectsIn(before).length);
+    if (compared > MAX_COMPARED) {
+      const most = `The filters in the paths would make more than ${MAX_COMPARED} comparisons`;
+      throw new ProblemError('too_many', `${most}: send fewer operations in one PATCH.`);
+    }
     const after = attribute.multiValued ? listAfter(before, step, deviation) : singleAfter(before, step);
     if (attribute.multiValued) touched.add(attribute);
     state = withValue(state, attribute, after);

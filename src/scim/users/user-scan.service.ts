@@ -5,7 +5,7 @@ import { Env } from '../../config/env.js';
 import type { User } from '../../users/model/user.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import { order } from '../protocol/comparable.js';
-import { matches } from '../protocol/filter-match.js';
+import { matcher } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';
 import { sortValue } from '../protocol/sort.js';
 import { looksAt } from './filter-plan.js';
@@ -13,8 +13,10 @@ import { KEYED_NAMES } from './keyed-values.js';
 import { type Scope, ScimUserRepository } from './scim-user.repository.js';
 import { ScimUserView } from './scim-user-view.service.js';
 
-/** Users read and decided at once: a few milliseconds of the main thread. */
+/** Users read at once: a few milliseconds of the main thread. */
 const AT_ONCE = 500;
+/** Milliseconds of one turn of the event loop: a filter of many comparisons may cost far more than another. */
+const TURN_MS = 10;
 
 /** A user that matches, with what it is sorted by. */
 export interface Match {
@@ -49,13 +51,19 @@ export class UserScan {
     const candidates = await this.repository.candidates(scope, this.limit + 1, signal);
     if (candidates.length > this.limit) throw this.tooMany(sort !== undefined);
     const withGroups = looksAt(filter, 'groups') || sort?.by.attribute.name === 'groups';
+    const suits = filter && matcher(filter);
     const found: Match[] = [];
     for (let from = 0; from < candidates.length; from += AT_ONCE) {
       const part = candidates.slice(from, from + AT_ONCE);
       const users = await this.usersOf(part.map(({ uuid }) => uuid));
+      let began = performance.now();
       for (const [index, resource] of (await this.view.whole(users, withGroups)).entries()) {
         const user = users[index];
-        if (!user || (filter && !matches(filter, resource))) continue;
+        if (performance.now() - began > TURN_MS) {
+          await setImmediate();
+          began = performance.now();
+        }
+        if (!user || (suits && !suits(resource))) continue;
         found.push({ key: sort ? (sortValue(sort.by, resource) ?? null) : user.created, uuid: user.uuid });
       }
       signal?.throwIfAborted();

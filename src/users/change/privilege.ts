@@ -39,8 +39,12 @@ export function privilegeFailure(
   return concerned && changes(before, after, byProvider ? GUARDED : undefined) ? NEEDS_WEBMASTERS : undefined;
 }
 
-/** What gives, takes or lends the power of a Webmaster (scim.md, section 3). */
+/**
+ * What gives, takes or lends the power of a Webmaster (scim.md, section 3). The external id is one of them: a file gives its
+ * roles to whoever has it, and without it the user would be a local operator, whom the provider could never reach again.
+ */
 const GUARDED: readonly string[] = [
+  'external_id',
   'roles',
   'group_roles',
   'status',
