@@ -34,6 +34,23 @@ describe('privileges', () => {
       updated: 1,
     });
   });
+  test('a refused row names the user that is protected', async () => {
+    const boss = await create(app.key, { roles: ['Webmaster'], external_id: id('a') });
+    const member = await create(app.key, { external_id: id('b') });
+    const one = (name: string, cell: string) => csv('ExternalId,Roles', `${id(name)},${cell}`);
+    for (const [name, cell, { uuid }] of [
+      ['a', 'Editor', boss],
+      ['b', 'Webmaster', member],
+    ] as const) {
+      const run = await imported(app.key, one(name, cell));
+      expect(run.problems).toMatchObject([
+        { code: 'privileged_user', message: expect.stringContaining(uuid as string) },
+      ]);
+      expect((await app.key.get(`/imports/${run.id as string}/failed.csv`)).text).toContain(uuid);
+    }
+    const created = await imported(app.key, csv(`${HEAD},Roles`, person('c', 'Webmaster')));
+    expect(created.problems).toMatchObject([{ message: expect.stringMatching(/^would grant Webmaster, /) }]);
+  });
   test('nobody is blocked by their own import', async () => {
     const { username, email } = await create(app.key, {
       roles: ['Webmaster'],

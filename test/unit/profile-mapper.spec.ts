@@ -37,6 +37,42 @@ describe('a cell means the same behind the mapper as before it', () => {
   });
 });
 
+describe('a function that there is not', () => {
+  const faults = (text: string, header: string[]) =>
+    recordMapper({ name: 'p', columns: { id: 'ExternalId' }, set: { Surname: text } }, ['id', ...header], {
+      ignore_unknown_columns: true,
+    }).faults.map(({ message }) => message);
+  const refusal = (columns: string, name: string) =>
+    `The file has no column ${columns}, of which the profile p makes Surname; "${name}" is no function: ` +
+    'there are lower, ascii and trim.';
+
+  test.each([
+    ['{F:upper}', '"F:upper"', 'upper'],
+    ['{F:upper:lower}', '"F:upper"', 'upper'],
+    ['{F:lower:upper}', '"F:lower:upper"', 'upper'],
+    ['{ F : upper }', '"F : upper"', 'upper'],
+    ['x{G}.{F:title}', '"F:title"', 'title'],
+    ['{None|F:upper}', '"None" or "F:upper"', 'upper'],
+  ])('%j names it', (text, columns, name) => {
+    expect(faults(text, ['F', 'G'])).toEqual([refusal(columns, name)]);
+  });
+
+  test.each([
+    ['{F:upper}', ['F:upper']],
+    ['{F:upper}', ['F', 'F:upper']],
+    ['{urn:ietf:name}', ['urn:ietf:name']],
+    ['{F:work|F}', ['F']],
+  ])('%j is a column of %j, or one of several', (text, header) => {
+    expect(faults(text, header)).toEqual([]);
+  });
+
+  test('a column that is nowhere is only missing', () => {
+    expect(faults('{F:upper}', ['G'])).toEqual([
+      'The file has no column "F:upper", of which the profile p makes Surname.',
+    ]);
+  });
+});
+
 test.each([
   [['Active', 'Blocked'], 'Blocked'],
   [['blocked', 'Active'], 'blocked'],

@@ -186,9 +186,10 @@ function forbidden(before: User | undefined, after: User, context: RowContext): 
   const changed = before && (before.status !== after.status || !sameRoles(before, after));
   if (!context.options.allow_privileged && ((is && !was) || (was && changed))) {
     const field = before && before.status !== after.status && was ? 'status' : 'roles';
-    const message =
-      "would grant Webmaster or change a Webmaster's status or roles, which needs allow_privileged=true";
-    return { field, code: 'privileged_user', message };
+    const what = was
+      ? `would change the status or roles of the Webmaster ${before.uuid}`
+      : `would grant Webmaster${before ? ` to the user ${before.uuid}` : ''}`;
+    return { field, code: 'privileged_user', message: `${what}, which needs allow_privileged=true` };
   }
   return blocksSelf({ actor: context.initiator }, before, after) ? SELF_BLOCK : undefined;
 }

@@ -5,7 +5,7 @@ import { type CellValues, cellValues, combinedStatus, translated } from './cell-
 import type { ImportOptions } from '../runs/import-options.js';
 import { IGNORE, type NamedProfile } from '../runs/import-profile.js';
 import { mayHoldPassword } from './passwords.js';
-import { columnsOf, parseTemplate, render } from './template.js';
+import { FUNCTION_NAMES, asFunction, columnsOf, parseTemplate, render } from './template.js';
 
 const quoted = (name: string): string => `"${truncated(name, 100)}"`;
 
@@ -144,7 +144,7 @@ class SourceHeader {
         const listed = part.columns.map(quoted).join(' or ');
         this.fault(
           'missing_column',
-          `The file has no column ${listed}, of which the profile ${this.profile.name} makes ${column.name}.`,
+          `The file has no column ${listed}, of which the profile ${this.profile.name} makes ${column.name}${this.noFunction(part.columns)}.`,
         );
       }
       return [found];
@@ -155,6 +155,13 @@ class SourceHeader {
       return escapeFormula(values ? translated(made, values, column) : made);
     };
     return { maker, places: columnsOf(template).flatMap((name) => this.places.get(headerKey(name)) ?? []) };
+  }
+
+  /** What to say where the file has a column without what stands behind its colon, which was then meant as a function. */
+  private noFunction(names: readonly string[]): string {
+    const meant = names.flatMap((name) => asFunction(name) ?? []);
+    const found = meant.find(({ columns }) => columns.some((column) => this.places.has(headerKey(column))));
+    return found ? `; ${quoted(found.name)} is no function: there are ${FUNCTION_NAMES}` : '';
   }
 
   /** The places of columns that the profile ignores, that are those of `failed.csv`, or that may hold passwords. */

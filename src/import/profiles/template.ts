@@ -12,6 +12,8 @@ const FUNCTIONS: ReadonlyMap<string, (text: string) => string> = new Map([
   ['trim', (text: string) => text.trim()],
 ]);
 
+export const FUNCTION_NAMES = 'lower, ascii and trim';
+
 /** The first of some columns that is not blank, through functions. */
 interface Placeholder {
   columns: readonly string[];
@@ -76,7 +78,7 @@ function toPlaceholder(alternatives: readonly (readonly string[])[]): Placeholde
     const last = (pieces.at(-1) ?? '').trim();
     const meant = pieces.length > 1 ? nearest(last, FUNCTIONS.keys()) : undefined;
     if (meant !== undefined || (pieces.length > 1 && last === ''))
-      throw new TemplateError(`knows no function "${last}"; there are lower, ascii and trim`);
+      throw new TemplateError(`knows no function "${last}"; there are ${FUNCTION_NAMES}`);
     const column = pieces.join(':').trim();
     if (column === '') throw new TemplateError('has a placeholder without a column');
     return column;
@@ -87,6 +89,16 @@ function toPlaceholder(alternatives: readonly (readonly string[])[]): Placeholde
 /** The source columns of a template, in its order. */
 export function columnsOf(template: Template): string[] {
   return template.flatMap((part) => (typeof part === 'string' ? [] : part.columns));
+}
+
+/**
+ * The function that the end of a name may have been meant as, in `{Surname:upper}`, and the columns that it may have been meant
+ * for. A column may have a colon in its name, so that only a file shows which it is. @returns undefined without a colon.
+ */
+export function asFunction(name: string): { name: string; columns: string[] } | undefined {
+  const pieces = name.split(':');
+  const columns = pieces.slice(1).map((_, index) => pieces.slice(0, index + 1).join(':'));
+  return columns.length > 0 ? { name: (pieces.at(-1) ?? '').trim(), columns } : undefined;
 }
 
 /** Whether it is the same in every row. */
