@@ -34,6 +34,7 @@ const UNPREFIXED = [
   { path: 'health/live', method: RequestMethod.GET },
   { path: 'health/ready', method: RequestMethod.GET },
   { path: 'metrics', method: RequestMethod.GET },
+  { path: '/', method: RequestMethod.GET },
   { path: 'problems/:code', method: RequestMethod.GET },
   { path: DEFAULT_AVATAR_PATH, method: RequestMethod.GET },
 ];

@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Env, loadEnv } from './config/env.js';
 import { readSettings, runProgram } from './config/settings.js';
@@ -22,17 +21,11 @@ runProgram('Rollcall cannot start.', async () => {
   const env = readSettings();
   if (env.WORKERS > 1) {
     const { runPrimary } = await import('./cluster/primary.js');
-    return runPrimary(env, fileURLToPath(import.meta.url), version());
+    return runPrimary(env, fileURLToPath(import.meta.url));
   }
   const { runAlone } = await import('./setup/serve.js');
-  return runAlone(env, createApp, version());
+  return runAlone(env, createApp);
 });
-
-/** `version` of the package. */
-function version(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}
 
 /** The application, on a schema that is up to date. */
 async function createApp(env: Env) {

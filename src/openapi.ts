@@ -6,6 +6,7 @@ import { IDEMPOTENCY_KEY, REQUEST_BODY } from './http/docs.js';
 import { REPLAYED } from './http/first-answer.js';
 import { CHOICES } from './input/query-rules.js';
 import { isObject } from './common/json.js';
+import { VERSION } from './common/version.js';
 import { SCIM_TYPE } from './scim/http/scim-answers.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
@@ -15,6 +16,7 @@ function openApi(app: INestApplication): OpenAPIObject {
     .setTitle('Rollcall')
     .setDescription(
       'Users of an intranet, kept in sync with an identity source. ' +
+        `Version ${VERSION} of the service. ` +
         'Authorize with an API key, or call `POST /sessions/login` here: the browser keeps the cookie.',
     )
     .setVersion('0.3')

@@ -25,10 +25,10 @@ const SECOND_SIGNAL_MILLIS = 1000;
  * Runs the service as several processes on one port.
  * @param program the file that a worker runs, not a link to it, so that a worker restarted during an upgrade still runs
  * this release.
- * @param version of the service. @throws Error with the reason of the first worker that cannot start.
+ * @throws Error with the reason of the first worker that cannot start.
  */
-export async function runPrimary(env: Env, program: string, version: string): Promise<void> {
-  const primary = new Primary(env, program, version);
+export async function runPrimary(env: Env, program: string): Promise<void> {
+  const primary = new Primary(env, program);
   for (const name of SIGNALS) process.on(name, () => void primary.end());
   await primary.start();
 }
@@ -44,7 +44,6 @@ class Primary {
   constructor(
     private readonly env: Env,
     program: string,
-    private readonly version: string,
   ) {
     this.log = new Log(env);
     new RateLimiterClusterMaster(); // answers the workers' limiters (`auth/rate-limit.ts`)
@@ -69,7 +68,7 @@ class Primary {
         show(first);
         throw error;
       });
-      logLife(this.log, this.env, this.version, url);
+      logLife(this.log, this.env, url);
       process.stderr.write(welcome(url, first)); // standard output has log lines only
       for (const started of [worker, ...others]) void this.replace(started);
     } catch (error) {

@@ -6,6 +6,7 @@ import { withoutSecrets } from '../common/mask-secrets.js';
 import { Log } from '../telemetry/log.js';
 import { FirstAnswer, REPLAYED, type SentAnswer } from './first-answer.js';
 import { toProblem, toProblemError } from './problem.js';
+import { asksForPage, sendProblemPage } from './problem-page.js';
 import { allowedMethods } from './route-table.js';
 
 /** This media type alone, with any parameters and weight. */
@@ -64,7 +65,13 @@ export class ErrorFilter implements ExceptionFilter {
     const problem = toProblem(error, path, request.requestId);
     response
       .status(error.status)
-      .set(error.extras.headers ?? {})
+      .vary('Accept')
+      .set(error.extras.headers ?? {});
+    if (asksForPage(request)) {
+      sendProblemPage(response, error, problem);
+      return;
+    }
+    response
       .set('Content-Type', asksForPlainJson(request) ? 'application/json' : 'application/problem+json')
       .send(withoutSecrets(JSON.stringify(problem)));
   }

@@ -1,19 +1,22 @@
+import { VERSION } from '../common/version.js';
 import type { Env } from '../config/env.js';
 import type { Log } from '../telemetry/log.js';
 
 /**
  * Logs that the service has started, and that it ends when its process does: by a signal, or with an error. A process that
  * is killed says nothing.
- * @param version of the service. @param url where it listens.
+ * @param url where it listens.
  */
-export function logLife(
-  log: Log,
-  { databaseUrl, baseUrl, WORKERS: workers }: Env,
-  version: string,
-  url: string,
-): void {
+export function logLife(log: Log, { databaseUrl, baseUrl, WORKERS: workers }: Env, url: string): void {
   const [engine = ''] = databaseUrl.split(':', 1); // the rest has a password
-  log.event('service started', { version, node: process.version, engine, url, base_url: baseUrl, workers });
+  log.event('service started', {
+    version: VERSION,
+    node: process.version,
+    engine,
+    url,
+    base_url: baseUrl,
+    workers,
+  });
   // Before the last try of the log to write what waits.
   process.prependOnceListener('exit', (exit) => {
     log.event('service ended', { exit });

@@ -11,11 +11,11 @@ import { welcome } from './welcome.js';
 export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
 
 /** Runs the service as one process and prints the welcome to standard error. @throws Error when it cannot start. */
-export async function runAlone(env: Env, createApp: CreateApp, version: string): Promise<void> {
+export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
   const app = await createApp(env);
   const first = await serve(app, app.listen(env.PORT, env.HOST));
   const url = await app.getUrl();
-  logLife(app.get(Log), env, version, url);
+  logLife(app.get(Log), env, url);
   process.stderr.write(welcome(url, first)); // standard output has log lines only
 }
 

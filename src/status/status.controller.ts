@@ -1,12 +1,15 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Public } from '../access/decorators.js';
+import { VERSION } from '../common/version.js';
 import { Open, Problems } from '../http/docs.js';
 import { ImportsService } from '../import/imports.service.js';
 import { Readiness } from './readiness.js';
 
 class StatusDto {
   @ApiProperty({ enum: ['OK'] }) status!: string;
+  @ApiProperty({ maxLength: 64, example: '0.1.0', description: 'Of the service, not of its interface.' })
+  version!: string;
   @ApiProperty({ type: 'integer', description: 'Seconds since 1970 (UTC).', example: 1769847330 })
   timestamp!: number;
   @ApiPropertyOptional({
@@ -36,6 +39,7 @@ export class StatusController {
     const overdue = await this.imports.isOverdue();
     return {
       status: 'OK',
+      version: VERSION,
       timestamp: Math.floor(now.getTime() / 1000),
       datetime: now.toISOString(),
       ...(overdue !== undefined && { import_overdue: overdue }),

@@ -6,6 +6,7 @@ import { ImportModule } from '../import/import.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
+import { FrontController } from './front.controller.js';
 import { Gauges } from './gauges.js';
 import { Readiness } from './readiness.js';
 import { ProblemsController } from './problems.controller.js';
@@ -13,7 +14,7 @@ import { StatusController } from './status.controller.js';
 
 @Module({
   imports: [ApiKeysModule, AuditModule, ImportModule, UsersModule, TerminusModule.forRoot({ logger: false })],
-  controllers: [StatusController, HealthController, MetricsController, ProblemsController],
+  controllers: [StatusController, HealthController, MetricsController, ProblemsController, FrontController],
   providers: [Readiness, Gauges],
 })
 export class StatusModule {}

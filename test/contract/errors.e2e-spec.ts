@@ -213,7 +213,7 @@ test.each([
   ['application/json, application/problem+json', 'application/problem+json'],
   ['application/json, text/plain, */*', 'application/problem+json'],
   ['*/*', 'application/problem+json'],
-  ['text/html', 'application/problem+json'],
+  ['text/html;q=0.5, */*', 'application/problem+json'],
 ])('Accept: %s is answered with %s', async (accept, type) => {
   const answer = await app.nobody.get('/users/me', { accept });
   expect(answer.headers['content-type']?.split(';')[0]).toBe(type);

@@ -10,7 +10,7 @@ test('the status is OK with the time in seconds and as a date, for everybody', a
   const before = Date.now();
   const { status, body, headers } = await app.nobody.get('/status');
   expect(status).toBe(200);
-  expect(Object.keys(body).sort()).toEqual(['datetime', 'status', 'timestamp']);
+  expect(Object.keys(body).sort()).toEqual(['datetime', 'status', 'timestamp', 'version']);
   expect(body.status).toBe('OK');
   expect(body.datetime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   const millis = Date.parse(body.datetime);

@@ -1,0 +1,13 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/** The package's description is one folder above a bundle, and two above this source. */
+const PLACES = ['../package.json', '../../package.json'];
+
+function readVersion(): string {
+  const found = PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
+  if (!found) throw new Error(`package.json is missing beside ${import.meta.url}`);
+  return (JSON.parse(readFileSync(found, 'utf8')) as { version: string }).version;
+}
+
+/** The version of this program, as its package has it. */
+export const VERSION = readVersion();

@@ -1,0 +1,49 @@
+import escapeHtml from 'escape-html';
+import { createHash } from 'node:crypto';
+
+const STYLE =
+  ':root{color-scheme:light dark}body{font:1.1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:4rem auto;padding:0 1rem}' +
+  'code{overflow-wrap:anywhere}li{margin:.3rem 0}';
+
+/** What a page may load (Content-Security-Policy): its own style, and nothing else. */
+export const PAGE_POLICY =
+  `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Markup: what `html` makes. */
+export class Html {
+  constructor(readonly markup: string) {}
+}
+
+type Part = string | number | Html | readonly Html[];
+
+/** Markup of a template. Text in it is escaped, so that what a client sent cannot become markup. */
+export function html(markup: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(
+    markup.reduce((whole, next, index) => `${whole}${markupOf(parts[index - 1] ?? '')}${next}`),
+  );
+}
+
+function markupOf(part: Part): string {
+  if (part instanceof Html) return part.markup;
+  if (typeof part === 'object') return part.map(({ markup }) => markup).join('');
+  return escapeHtml(String(part));
+}
+
+/** A page of the service for people, to be sent with PAGE_POLICY. */
+export function htmlPage(title: string, body: Html): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width" />
+        <title>${title}</title>
+        <style>
+          ${new Html(STYLE)}
+        </style>
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html> `.markup;
+}

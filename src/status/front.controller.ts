@@ -1,0 +1,33 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { Public } from '../access/decorators.js';
+import { VERSION } from '../common/version.js';
+import { PAGE_POLICY, html, htmlPage } from '../http/html-page.js';
+
+const GUIDES = ['connectors', 'imports', 'scim', 'operator', 'deployment'];
+
+/** The page of who opens the service's address in a browser: what this is, and where to go on. */
+@ApiExcludeController()
+@Controller()
+export class FrontController {
+  @Get()
+  @Public()
+  @Header('Content-Type', 'text/html; charset=utf-8')
+  @Header('Content-Security-Policy', PAGE_POLICY)
+  page(): string {
+    return htmlPage(
+      'Rollcall',
+      html`<h1>Rollcall ${VERSION}</h1>
+        <p>The users of an intranet, kept in step with an identity source.</p>
+        <ul>
+          <li><a href="/docs">Swagger UI</a>: every endpoint, with examples to try</li>
+          <li><a href="/docs/openapi.json">OpenAPI file</a>, for clients</li>
+          <li><a href="/api/0.3/status">Status</a> of the service</li>
+        </ul>
+        <p>
+          Guides, in the folder <code>docs</code> of the package:
+          ${GUIDES.map((name) => html`<code>${name}.md</code> `)}
+        </p>`,
+    );
+  }
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+
+/** What browsers send for an address, and for what a script of a page asks. */
+const BROWSERS = [
+  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
+  'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+];
+const PROGRAMS = ['*/*', 'application/json', 'application/json, text/plain, */*', 'text/event-stream', ''];
+const MARKUP = '<img src=x onerror=alert(1)>';
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const raw = (method: string, path: string, accept: string, headers = {}) =>
+  app.nobody.raw(method, path, undefined, { accept, ...headers });
+
+describe('the address of the service', () => {
+  test.each([...BROWSERS, ...PROGRAMS])('is a page for %j', async (accept) => {
+    const { status, text, headers } = await raw('GET', '/', accept);
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(text).toMatch(/<h1>Rollcall \d+\.\d+\.\d+<\/h1>/);
+  });
+  test('leads to pages that there are', async () => {
+    const { text } = await raw('GET', '/', BROWSERS[0]!);
+    const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!);
+    expect(links.length).toBeGreaterThan(2);
+    for (const link of links) {
+      const { status, headers } = await raw('GET', link, BROWSERS[0]!);
+      const found =
+        status === 301 || status === 302 ? await raw('GET', headers['location']!, BROWSERS[0]!) : { status };
+      expect([link, found.status]).toEqual([link, 200]);
+    }
+  });
+});
+
+const wrong = [
+  ['an unknown path', 'GET', '/nowhere', 404],
+  ['an unknown path of the API', 'GET', '/api/0.3/nowhere', 404],
+  ['no credentials', 'GET', '/api/0.3/users/search', 401],
+  ['a wrong method', 'DELETE', '/api/0.3/status', 405],
+  ['a file that Swagger UI does not have', 'GET', '/docs/nothing.js', 404],
+] as const;
+
+describe.each(wrong)('an error: %s', (_, method, path, status) => {
+  test.each(BROWSERS)('is a page in a browser (%s)', async (accept) => {
+    const answer = await raw(method, path, accept);
+    expect([answer.status, answer.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8']);
+    expect(answer.text).toContain(`HTTP status ${status}`);
+    expect(answer.text).toContain(answer.headers['x-request-id']);
+    expect(answer.headers['vary']).toMatch(/accept/i);
+  });
+  test.each(PROGRAMS)('stays JSON for %j', async (accept) => {
+    const answer = await raw(method, path, accept);
+    expect([answer.status, answer.headers['content-type']]).toEqual([
+      status,
+      expect.stringMatching(/^application\/(problem\+)?json/),
+    ]);
+    expect(answer.headers['vary']).toMatch(/accept/i);
+  });
+});
+
+test('the errors of fields are named, and nothing that was sent becomes markup', async () => {
+  const headers = { 'content-type': 'application/json', ...app.key.headers };
+  const body = JSON.stringify({ username: MARKUP, [MARKUP]: 1, email: '"><script>' });
+  const { status, text } = await app.nobody.raw('POST', '/api/0.3/users', body, {
+    ...headers,
+    accept: BROWSERS[0]!,
+  });
+  expect(status).toBe(422);
+  expect(text).toContain('<code>email</code>');
+  expect(text).toContain('&lt;img src=x onerror=alert(1)&gt;');
+  expect(text).not.toMatch(/<img|<script/);
+  const path = `/api/0.3/users/search?${encodeURIComponent(MARKUP)}=1`;
+  expect((await raw('GET', path, BROWSERS[0]!, app.key.headers)).text).not.toContain('<img');
+});
+
+test('SCIM answers in its own form, whoever asks', async () => {
+  const { headers } = await raw('GET', '/scim/v2/Users', BROWSERS[0]!);
+  expect(headers['content-type']).toMatch(/^application\/scim\+json/);
+});
+
+test('a page loads nothing but its own style', async () => {
+  const { text, headers } = await raw('GET', '/nowhere', BROWSERS[0]!);
+  expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+';/);
+  expect(headers['content-security-policy']).not.toContain('unsafe-inline');
+  expect(text).toContain('<style>');
+});
