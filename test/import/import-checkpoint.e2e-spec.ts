@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DATABASE } from '../../src/database/engine/database.js';
+import type { Engine, InsertStatement, OpenTransaction, SqlValue } from '../../src/database/engine/sql.js';
+import { TestApp } from '../support/app.js';
+import { csv, imported, settled } from '../support/imports.js';
+
+/**
+ * After a crash a run goes on at its checkpoint, so whatever a run writes must become visible together with the checkpoint that
+ * counts it. Kills meet a commit between the two by chance only; here each transaction is looked at.
+ */
+let app: TestApp;
+const committed: string[][] = [];
+beforeAll(async () => {
+  app = await TestApp.start({ IMPORT_SMALL_DATASET: '0', FUSE_MIN: '0' });
+  const database = app.app.get<Engine>(DATABASE);
+  const begin = database.begin.bind(database);
+  database.begin = async () => recorded(await begin());
+});
+afterAll(async () => app.end());
+
+/** The same transaction, whose statements are noted once they are committed. */
+function recorded(tx: OpenTransaction): OpenTransaction {
+  const statements: string[] = [];
+  const [execute, insert, commit] = [tx.execute.bind(tx), tx.insert.bind(tx), tx.commit.bind(tx)];
+  return Object.assign(tx, {
+    execute: async (sql: string, params?: readonly SqlValue[]) => {
+      statements.push(sql);
+      return execute(sql, params);
+    },
+    insert: async (statement: InsertStatement, rows: readonly SqlValue[][]) => {
+      const actor = rows.some((values) => values.includes('import')) ? ' by import' : '';
+      statements.push(`${statement.head}${actor}`);
+      return insert(statement, rows);
+    },
+    commit: async () => {
+      await commit();
+      committed.push(statements.map((sql) => sql.replace(/\s+/g, ' ').trim()));
+    },
+  });
+}
+
+/** What a run writes for good: users and all that follows them, the rows of its plan and report, its audit. */
+const WRITES = /^(INSERT INTO|UPDATE|DELETE FROM) (users|user_\w+|import_rows|audit_events .* by import$)/;
+const CHECKPOINT = /^(UPDATE|INSERT INTO) import_runs\b/;
+
+const HEAD = 'ExternalId,Username,Email,Phone,Roles,Manager';
+const row = (n: number, phone = n) =>
+  `${n},user${n},user${n}@example.org,+44 ${phone},${n % 3 ? '' : 'Editor'},${n % 7 ? n - (n % 7) || '' : ''}`;
+const file = (from: number, to: number, phone = (n: number) => n) =>
+  csv(HEAD, ...Array.from({ length: to - from }, (_, i) => row(from + i, phone(from + i))));
+
+test('whatever a run writes is committed together with its checkpoint', async () => {
+  const query = 'dataset=hr&part=a&missing=block';
+  await imported(app.key, file(1, 120), query);
+  const second = await imported(
+    app.key,
+    file(6, 180, (n) => n + (n % 9 ? 0 : 1000)),
+    query,
+  );
+  expect(second).toMatchObject({
+    state: 'completed',
+    counts: { created: 60, updated: 13 },
+    missing: { blocked: 5 },
+  });
+  await imported(app.key, file(1, 180), query); // returners
+  const { body } = await app.key.post(`/imports/${second.id}/revert`);
+  expect((await settled(app.key, body.id)).state).toMatch(/^completed/);
+
+  const written = committed.filter((statements) => statements.some((sql) => WRITES.test(sql)));
+  const users = written.filter((statements) =>
+    statements.some((sql) => /^(INSERT INTO|UPDATE) users\b/.test(sql)),
+  );
+  expect(users.length).toBeGreaterThanOrEqual(4);
+  expect(written.filter((statements) => !statements.some((sql) => CHECKPOINT.test(sql)))).toEqual([]);
+});
