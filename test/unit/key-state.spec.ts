@@ -1,0 +1,10 @@
+import { expect, test } from '@jest/globals';
+import { stateOf } from '../../src/api-keys/api-key.mapping.js';
+import { toDbTime } from '../../src/common/time.js';
+
+test('a key has expired from the moment on that it names', () => {
+  const expires = Date.parse('2026-01-31T08:15:30.123Z');
+  const stateAt = (millis: number) =>
+    stateOf({ revoked: null, expires: toDbTime(new Date(expires)) }, toDbTime(new Date(millis)));
+  expect([expires - 1, expires, expires + 1].map(stateAt)).toEqual(['active', 'expired', 'expired']);
+});
