@@ -110,8 +110,9 @@ export class ScimUserList {
   /** The database finds, sorts and cuts. */
   private async indexed(asked: Asked, order: ListOrder, signal: AbortSignal | undefined): Promise<Page> {
     const { query, scope, plan } = asked;
-    const total = await this.total(asked, signal);
     const offset = query.cursor === undefined ? query.startIndex - 1 : 0;
+    const countsItself = isPageOfKey(asked);
+    const total = countsItself ? undefined : await this.total(asked, signal);
     if (query.count === 0 || (total !== undefined && offset >= total))
       return { users: [], total, next: undefined };
     const few = await this.areFew(plan, total);
@@ -123,7 +124,7 @@ export class ScimUserList {
     const next = last && { segment: last.segment, key: last.key, uuid: last.user.uuid };
     return {
       users: users.map(({ user }) => user),
-      total,
+      total: countsItself ? (last ? await this.total(asked, signal) : found.length) : total,
       next: query.cursor === undefined ? undefined : next,
     };
   }
@@ -151,8 +152,10 @@ export class ScimUserList {
   }
 
   private async areFew({ source, breadth }: FilterPlan, total: number | undefined): Promise<boolean> {
-    if (!source || total === undefined) return false;
-    if (breadth === 'one' || total <= HANDFUL) return true;
+    if (!source) return false;
+    if (breadth === 'one') return true;
+    if (total === undefined) return false;
+    if (total <= HANDFUL) return true;
     return total < FEW * (await this.counts.users([])).all;
   }
 
@@ -212,6 +215,11 @@ export class ScimUserList {
       next: query.cursor !== undefined && last ? { segment: 0, ...last } : undefined,
     };
   }
+}
+
+/** The first page of what a key finds has nearly always all of it, so that nothing need be counted. */
+function isPageOfKey({ query, plan }: Asked): boolean {
+  return plan.breadth === 'one' && query.cursor === undefined && query.startIndex === 1 && query.count > 0;
 }
 
 /** Whether the cost of a list is not bounded by an index, so that it runs beside the thread that answers. */
