@@ -1,26 +1,16 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY, TestApp } from '../support/app.js';
 import { type TestDatabase, freshDatabase } from '../support/database.js';
 import { missTick } from '../support/drop-folder.js';
 import { settled } from '../support/imports.js';
-import { ROOT, newcomer } from '../support/process.js';
+import { addCommand, blocksOf, masked, shell } from '../support/guide.js';
+import { newcomer } from '../support/process.js';
 
 /** The guide from an export to a schedule (docs/imports.md): every block of it is run, in order, with its output. */
-const GUIDE = join(ROOT, 'docs/imports.md');
-const BLOCK = /^```(\w+)\n([^]*?)^```$/gm;
-const section = () =>
-  /^## From an export to a schedule\n[^]*?(?=^## )/m.exec(readFileSync(GUIDE, 'utf8'))?.[0] ?? '';
-const blocks = () => [...section().matchAll(BLOCK)].map(([, kind = '', text = '']) => ({ kind, text }));
-
-/** Ids and times differ each time, and are as long as in the guide. */
-const masked = (text: string): string =>
-  text
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => 'i'.repeat(id.length))
-    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'YYYY-MM-DD hh:mm');
+const blocks = () => blocksOf('docs/imports.md', 'From an export to a schedule');
 
 let database: TestDatabase;
 let app: TestApp | undefined;
@@ -34,32 +24,19 @@ afterEach(async () => {
 test('every block of the guide does what it shows', async () => {
   const folder = join(database.folder, 'guide');
   mkdirSync(join(folder, 'drop/processing'), { recursive: true });
-  writeFileSync(
-    join(folder, 'rollcall'),
-    `#!/bin/sh\nexec "${process.execPath}" "${ROOT}dist/cli.js" "$@"\n`,
-  );
-  chmodSync(join(folder, 'rollcall'), 0o755);
+  addCommand(folder);
   let settings: Record<string, string> = {};
   let id = '';
   app = await TestApp.on(database, settings);
 
-  const shell = async (script: string): Promise<string> => {
-    const env = {
+  const run = (script: string): Promise<string> =>
+    shell(script, folder, {
       ...newcomer(database),
       DATABASE_URL: database.url,
-      PATH: `${folder}:${process.env['PATH'] ?? ''}`,
       KEY: API_KEY,
       URL: app?.url,
       ID: id,
-    };
-    const child = spawn('bash', ['-c', script], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let [out, err] = ['', ''];
-    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
-    const [code] = (await once(child, 'close')) as [number];
-    if (code !== 0) throw new Error(`${script}\nended with ${code}:\n${out}${err}`);
-    return out;
-  };
+    });
   const restarted = async (): Promise<TestApp> => {
     await app?.stop(); // waits for the turn that every start begins with
     return (app = await TestApp.on(database, settings));
@@ -103,7 +80,7 @@ test('every block of the guide does what it shows', async () => {
         settings[name] = join(folder, settings[name] ?? '');
       await restarted();
     } else if (kind === 'sh') {
-      printed = await shell(text);
+      printed = await run(text);
       if (text.includes('drop/payroll')) await night();
       else id = await newest(app);
     } else {
