@@ -10,6 +10,7 @@ import { keysCommand } from './cli/keys.command.js';
 import { migrateCommand } from './cli/migrate.command.js';
 import { usersCommand } from './cli/users.command.js';
 import type { Application } from './cli/application.js';
+import { VERSION } from './common/version.js';
 import { runProgram } from './config/settings.js';
 import { ENTITIES } from './entities.js';
 
@@ -34,6 +35,7 @@ const program = new Command('rollcall')
   .description(
     'Users of an intranet, kept in step with an identity source. Settings: environment variables or .env.',
   )
+  .version(VERSION)
   .addHelpText('after', EXIT_CODES)
   .showHelpAfterError('(see --help)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : NOTHING_DONE));

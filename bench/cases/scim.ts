@@ -6,7 +6,7 @@ import type { RequestOf } from '../support/requests.js';
 import { ask, askJson } from '../support/send.js';
 
 const REST = '/api/0.3';
-export const SCIM = '/scim/v2';
+const SCIM = '/scim/v2';
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 const BULK = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
 

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
 import { TestApp } from '../support/app.js';
 import { ROOT, newcomer, processDatabase, runCommand } from '../support/process.js';
@@ -58,6 +60,12 @@ test.each([
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(message);
   expect((await runCommand(database, ['migrate'], MANUAL)).out).toBe(ALL);
+});
+
+test('--version says which one it is', async () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const { code, out, err } = await runCommand(database, ['--version']);
+  expect([code, out, err]).toEqual([0, `${version}\n`, '']);
 });
 
 test.each([[['--help']], [['migrate', '--help']]])('%j lists the exit codes', async (args) => {
