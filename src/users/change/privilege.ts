@@ -41,7 +41,7 @@ export function privilegeFailure(
 
 /**
  * What gives, takes or lends the power of a Webmaster (scim.md, section 3). The external id is one of them: a file gives its
- * roles to whoever has it, and without it the user would be a local operator, whom the provider could never reach again.
+ * roles to whoever has it, and without it the user would be a local operator, out of the provider's reach for good.
  */
 const GUARDED: readonly string[] = [
   'external_id',
