@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { CATALOGUE, type ProblemError } from '../common/errors.js';
+import { withoutSecrets } from '../common/mask-secrets.js';
 import { PAGE_POLICY, markup, htmlPage, prose } from './html-page.js';
 import type { Problem } from './problem.js';
 
@@ -19,5 +20,6 @@ ${faults.length > 0 ? markup`<ul>${faults}</ul>` : ''}
 <p>${prose(CATALOGUE[code].remedy)}</p>
 <p>HTTP status ${status}, <a href="${type}"><code>${code}</code></a>, request <code>${id}</code></p>
 <p><a href="/">Rollcall</a></p>`;
-  response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(htmlPage(title, body));
+  const page = withoutSecrets(htmlPage(title, body));
+  response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(page);
 }

@@ -77,6 +77,15 @@ test('the errors of fields are named, and nothing that was sent becomes markup',
   expect((await raw('GET', path, BROWSERS[0]!, app.key.headers)).text).not.toContain('<img');
 });
 
+test('a key that was sent in the wrong place is masked, as in JSON', async () => {
+  const key = `rollcall_0123456789ab_${'Ab3'.repeat(14)}x_01234567`;
+  const path = `/api/0.3/users/search?${key}=1`;
+  for (const accept of [BROWSERS[0]!, '*/*']) {
+    const { status, text } = await raw('GET', path, accept, app.key.headers);
+    expect([status, text.includes(key)]).toEqual([400, false]);
+  }
+});
+
 test('SCIM answers in its own form, whoever asks', async () => {
   const { headers } = await raw('GET', '/scim/v2/Users', BROWSERS[0]!);
   expect(headers['content-type']).toMatch(/^application\/scim\+json/);

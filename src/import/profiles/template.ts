@@ -12,7 +12,7 @@ const FUNCTIONS: ReadonlyMap<string, (text: string) => string> = new Map([
   ['trim', (text: string) => text.trim()],
 ]);
 
-export const FUNCTION_NAMES = 'lower, ascii and trim';
+export const FUNCTION_NAMES = new Intl.ListFormat('en-GB').format(FUNCTIONS.keys());
 
 /** The first of some columns that is not blank, through functions. */
 interface Placeholder {

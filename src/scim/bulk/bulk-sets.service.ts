@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { answer } from '../../access/repeatable.js';
 import { FuseBlown, FuseOverrun } from '../../api-keys/fuse/fuse-blown.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ProblemError } from '../../common/errors.js';
+import { Turn } from '../../common/turn.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
 import { Pace } from '../../database/engine/pace.js';
 import type { Sql } from '../../database/engine/sql.js';
@@ -33,8 +33,6 @@ import type { BulkAnswer, BulkState } from './bulk-state.js';
 
 /** Operations by which sets grow. */
 const BATCH = 10;
-/** Milliseconds of one turn of the event loop: a PATCH may cost far more than another. */
-const TURN_MS = 10;
 
 /** Sets of operations on distinct users: one `UserWriter.apply` in one transaction each. */
 @Injectable()
@@ -103,12 +101,9 @@ export class BulkSets {
   private async prepare(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<void> {
     const own = new Map(items.map(({ operation, id }) => [operation.bulkId, id]));
     const idOf = (bulkId: string): string => own.get(bulkId) ?? state.idOf(bulkId) ?? '';
-    let began = performance.now();
+    const turn = new Turn();
     for (const item of items) {
-      if (performance.now() - began > TURN_MS) {
-        await setImmediate();
-        began = performance.now();
-      }
+      if (turn.isOver) await turn.next();
       if (item.work instanceof ProblemError) continue;
       try {
         item.waiting = await this.waiting(item.id, item.work, idOf, caller);
@@ -179,12 +174,9 @@ export class BulkSets {
     );
     const coming = new Set(live.filter(isNew).map(({ id }) => id));
     const changes = new Map<BulkItem, UserChange | ProblemError>();
-    let began = performance.now();
+    const turn = new Turn();
     for (const item of live) {
-      if (performance.now() - began > TURN_MS) {
-        await setImmediate();
-        began = performance.now();
-      }
+      if (turn.isOver) await turn.next();
       const user = users.get(item.id);
       try {
         const change = await item.waiting?.complete(tx, user, coming);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { setImmediate } from 'node:timers/promises';
 import { ProblemError } from '../../common/errors.js';
+import { Turn } from '../../common/turn.js';
 import { Env } from '../../config/env.js';
 import type { User } from '../../users/model/user.js';
 import type { AttributePath } from '../protocol/attribute.js';
@@ -15,8 +15,6 @@ import { ScimUserView } from './scim-user-view.service.js';
 
 /** Users read at once: a few milliseconds of the main thread. */
 const AT_ONCE = 500;
-/** Milliseconds of one turn of the event loop: a filter of many comparisons may cost far more than another. */
-const TURN_MS = 10;
 
 /** A user that matches, with what it is sorted by. */
 export interface Match {
@@ -53,21 +51,18 @@ export class UserScan {
     const withGroups = looksAt(filter, 'groups') || sort?.by.attribute.name === 'groups';
     const suits = filter && matcher(filter);
     const found: Match[] = [];
+    const turn = new Turn();
     for (let from = 0; from < candidates.length; from += AT_ONCE) {
       const part = candidates.slice(from, from + AT_ONCE);
       const users = await this.usersOf(part.map(({ uuid }) => uuid));
-      let began = performance.now();
       for (const [index, resource] of (await this.view.whole(users, withGroups)).entries()) {
         const user = users[index];
-        if (performance.now() - began > TURN_MS) {
-          await setImmediate();
-          began = performance.now();
-        }
+        if (turn.isOver) await turn.next();
         if (!user || (suits && !suits(resource))) continue;
         found.push({ key: sort ? (sortValue(sort.by, resource) ?? null) : user.created, uuid: user.uuid });
       }
       signal?.throwIfAborted();
-      await setImmediate();
+      await turn.next();
     }
     return sort ? found.sort(comparing(sort.descending)) : found;
   }
