@@ -26,7 +26,7 @@ function personOf(n: number): User {
     department: ['Sales', 'sales', 'Ärzte', 'Zoo'][n % 4],
     ...(n % 200 === 7 && { employeeNumber: `E-${1000 - n}` }),
   };
-  return { ...seededUser(n), attributes: attributes as User['attributes'] };
+  return { ...seededUser(n), attributes: attributes };
 }
 
 const SORTS = ['displayName', `${ENTERPRISE}:department`, `${ENTERPRISE}:employeeNumber`];
