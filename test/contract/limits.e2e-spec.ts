@@ -13,10 +13,22 @@ interface Bound {
   exceeds: Json;
 }
 
-/** The bounds of a schema, as values on both sides of them. */
-function boundsOf(schema: Json): Bound[] {
-  const { type, maxLength, minLength, maxItems, minItems, minimum, maximum, items } = schema;
-  const text = (length: number) => 'a'.repeat(length);
+const padded = (text: string) => (length: number) => text.padEnd(length);
+/** Texts of any length that obey the other rules of a field. */
+const TEXTS: Readonly<Record<string, (length: number) => string>> = {
+  email: (length) =>
+    `${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.`.padEnd(length - 1, 'd').concat('e'),
+  encoding: padded('utf-8'),
+  default_roles: padded('Editor'),
+  scopes: (length) => 'imports:write:'.padEnd(length, 'a'),
+  networks: (length) => '0000:0000:0000:0000:0000:ffff:255.255.255.255/128'.padEnd(length, '0'),
+};
+
+/** The bounds of a schema, as values on both sides of them. A format has its own length. */
+function boundsOf(schema: Json, name = ''): Bound[] {
+  const { type, format, maxLength, minLength, maxItems, minItems, minimum, maximum, items } = schema;
+  if (format === 'uuid' || format === 'date-time') return [];
+  const text = TEXTS[name] ?? ((length: number) => 'a'.repeat(length));
   const list = (length: number) => Array.from({ length }, (_, number) => `${number}`.padStart(1, 'a'));
   const isOfTexts = type === 'array' && items?.type === 'string';
   return [
@@ -51,20 +63,20 @@ const FIELDS = OF_API.flatMap((operation) => {
         path.length > 0 && !schema.readOnly && body.schema.properties[path[0] ?? '']?.readOnly !== true,
     )
     .flatMap(({ path, schema }) =>
-      boundsOf(schema).map((bound) => ({
+      boundsOf(schema, path.filter((name) => name !== '0').at(-1)).map((bound) => ({
         ...bound,
         name: operation.operationId,
         place: path.join('.'),
         operation,
         path,
-        example: body.example,
+        least: body.least,
       })),
     );
 });
 
 const LENGTH = /too_long|too_short/;
 let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
+beforeAll(async () => void (app = await TestApp.start({ PASSWORD_MIN_LENGTH: '8' })));
 afterAll(() => app.end());
 
 /** The errors of a field, as `code message`. */
@@ -75,6 +87,26 @@ function errorsOf({ body }: Answer, [field]: string[]): string[] {
     .map(({ code, message }) => `${code}: ${message}`);
 }
 
+const BODIES = OPERATIONS.flatMap((operation) => {
+  const body = jsonBody(operation);
+  if (!body) return [];
+  return [...places(body.schema)].map(({ path }) => ({
+    name: operation.operationId,
+    place: path.join('.') || 'the body',
+    operation,
+    path,
+    least: body.least,
+  }));
+});
+
+test.each(BODIES)('$name: $place of any type is answered', async ({ operation, path, least }) => {
+  const at = await filledPath(app, operation);
+  for (const value of [5, -0.5, true, 'a', '', null, [], [[]], {}, { a: { b: [null] } }]) {
+    const { status } = await sendJson(app, operation, at, put(least, path, value));
+    expect([value, status < 500]).toEqual([value, true]);
+  }
+});
+
 describe('fields', () => {
   test('are those of all bodies', () => {
     expect(new Set(FIELDS.map(({ name }) => name))).toEqual(
@@ -82,15 +114,47 @@ describe('fields', () => {
     );
   });
 
-  test.each(FIELDS)('$name: $place, $what', async ({ what, operation, path, example, fits, exceeds }) => {
+  test.each(FIELDS)('$name: $place, $what', async ({ what, operation, path, least, fits, exceeds }) => {
     const at = await filledPath(app, operation);
     const refusals = async (value: Json) =>
-      errorsOf(await sendJson(app, operation, at, put(example, path, value)), path);
+      errorsOf(await sendJson(app, operation, at, put(least, path, value)), path);
     const within = await refusals(fits);
     const beyond = await refusals(exceeds);
     expect(beyond).not.toEqual([]);
     expect(within).not.toEqual(beyond);
     if (what.endsWith('imum')) expect(within).toEqual([]);
     else expect(within.filter((error) => LENGTH.test(error))).toEqual([]);
+  });
+});
+
+const PARAMETERS = OF_API.filter(({ method }) => method === 'GET').flatMap((operation) =>
+  operation.parameters
+    .filter((parameter) => parameter.in === 'query')
+    .flatMap(({ name, schema }) => {
+      const bounds =
+        schema.type === 'array'
+          ? boundsOf({ ...schema.items, enum: undefined }, name)
+          : boundsOf(schema, name);
+      return bounds.map((bound) => ({ ...bound, name, operation, id: operation.operationId }));
+    }),
+);
+
+describe('parameters', () => {
+  test('are those of several lists', () => {
+    expect(new Set(PARAMETERS.map(({ id }) => id)).size).toBeGreaterThan(5);
+  });
+
+  test.each(PARAMETERS)('$id: $name, $what', async ({ what, operation, name, fits, exceeds }) => {
+    const at = await filledPath(app, operation);
+    const refusal = async (value: Json) => {
+      const { status, body } = await app.key.raw(
+        'GET',
+        `${at}?${new URLSearchParams({ [name]: String(value) })}`,
+      );
+      return status === 400 ? String(body.detail) : status < 500 ? '' : String(status);
+    };
+    // A number above its maximum is that of the maximum: past every end.
+    if (what !== 'maximum') expect(await refusal(exceeds)).toContain(name);
+    expect(await refusal(fits)).not.toMatch(/^\d|characters/);
   });
 });

@@ -52,14 +52,15 @@ export const OPERATIONS: Operation[] = Object.entries(DOCUMENT.paths).flatMap(([
 export const schemaOf = (schema: Json): Json =>
   typeof schema?.$ref === 'string' ? DOCUMENT.components.schemas[schema.$ref.split('/').at(-1)] : schema;
 
-/** The media type and the schema of a JSON body, and an example of one. */
-export function jsonBody(operation: Operation): { type: string; schema: Json; example: Json } | undefined {
+/** The media type and the schema of a JSON body, an example of one, and the least that one has. */
+export function jsonBody(operation: Operation): { type: string; schema: Json; example: Json; least: Json } | undefined {
   const found = Object.entries(operation.requestBody?.content ?? {}).find(([name]) => name.endsWith('json'));
   if (!found) return undefined;
   const [type, media] = found;
   const schema = schemaOf(media.schema);
-  const example = media.example ?? Object.values(media.examples ?? {})[0]?.value ?? exampleOf(schema);
-  return { type, schema, example };
+  const least = exampleOf(schema);
+  const example = media.example ?? Object.values(media.examples ?? {})[0]?.value ?? least;
+  return { type, schema, example, least };
 }
 
 /** What the required members of a schema give as their examples. */
