@@ -7,6 +7,19 @@ import { OPERATIONS, filledPath, jsonBody, places, put, sendJson } from '../supp
  * The limits of the OpenAPI file are those of the service: what has the length that a schema allows is not refused for
  * it, and one more is. Over every bounded text, list and number of every JSON body and query of the API.
  */
+interface Bounded {
+  type?: string;
+  format?: string;
+  enum?: string[] | undefined;
+  maxLength?: number;
+  minLength?: number;
+  maxItems?: number;
+  minItems?: number;
+  minimum?: number;
+  maximum?: number;
+  items?: Bounded;
+}
+
 interface Bound {
   what: string;
   fits: Json;
@@ -19,13 +32,14 @@ const TEXTS: Readonly<Record<string, (length: number) => string>> = {
   email: (length) =>
     `${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.`.padEnd(length - 1, 'd').concat('e'),
   encoding: padded('utf-8'),
+  delimiter: (length) => 'tab'.padEnd(length, 'x'),
   default_roles: padded('Editor'),
   scopes: (length) => 'imports:write:'.padEnd(length, 'a'),
   networks: (length) => '0000:0000:0000:0000:0000:ffff:255.255.255.255/128'.padEnd(length, '0'),
 };
 
 /** The bounds of a schema, as values on both sides of them. A format has its own length. */
-function boundsOf(schema: Json, name = ''): Bound[] {
+function boundsOf(schema: Bounded, name = ''): Bound[] {
   const { type, format, maxLength, minLength, maxItems, minItems, minimum, maximum, items } = schema;
   if (format === 'uuid' || format === 'date-time') return [];
   const text = TEXTS[name] ?? ((length: number) => 'a'.repeat(length));
@@ -35,13 +49,13 @@ function boundsOf(schema: Json, name = ''): Bound[] {
     ...(type === 'string' && maxLength !== undefined && !schema.enum
       ? [{ what: 'maxLength', fits: text(maxLength), exceeds: text(maxLength + 1) }]
       : []),
-    ...(type === 'string' && minLength > 0
+    ...(type === 'string' && minLength !== undefined
       ? [{ what: 'minLength', fits: text(minLength), exceeds: text(minLength - 1) }]
       : []),
     ...(isOfTexts && maxItems !== undefined
       ? [{ what: 'maxItems', fits: list(maxItems), exceeds: list(maxItems + 1) }]
       : []),
-    ...(isOfTexts && minItems > 0
+    ...(isOfTexts && minItems !== undefined
       ? [{ what: 'minItems', fits: list(minItems), exceeds: list(minItems - 1) }]
       : []),
     ...(type === 'integer' && minimum !== undefined

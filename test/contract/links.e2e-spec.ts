@@ -64,7 +64,9 @@ test.each(LINKS)('$from leads to $to', async ({ operation, status, link }) => {
   expect([answer.status, answer.text]).toEqual([Number(status), answer.text]);
   const target = OPERATIONS.find(({ operationId }) => operationId === link.operationId);
   if (!target) throw new Error(`there is no ${link.operationId}`);
-  const [[name = '', expression = ''] = []] = Object.entries(link.parameters);
+  const [parameter] = Object.entries(link.parameters);
+  if (!parameter) throw new Error(`the link to ${target.operationId} gives nothing`);
+  const [name, expression] = parameter;
   const path = target.path.replace(`{${name}}`, encodeURIComponent(valueOf(expression, answer)));
   const body = jsonBody(target);
   const followed = await (body

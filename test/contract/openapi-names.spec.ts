@@ -69,7 +69,7 @@ describe('files', () => {
   test.each(withFile)('$operationId takes text, or a form with the file and every option', (operation) => {
     const { 'text/csv': text, 'multipart/form-data': form } = operation.requestBody?.content ?? {};
     expect(text?.schema).toEqual({ type: 'string', maxLength: expect.any(Number) });
-    const { file, ...options } = form?.schema.properties;
+    const { file, ...options } = (form?.schema.properties ?? {}) as Record<string, object>;
     expect(file).toMatchObject({ type: 'string', format: 'binary', maxLength: text?.schema.maxLength });
     const query = operation.parameters.filter((parameter) => parameter.in === 'query');
     expect(Object.keys(options)).toEqual(query.map(({ name }) => name));

@@ -36,7 +36,10 @@ export interface Operation {
 
 export const DOCUMENT = JSON.parse(
   readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
-) as { paths: Record<string, Record<string, Operation>>; components: Json };
+) as {
+  paths: Record<string, Record<string, Omit<Operation, 'parameters'> & Partial<Operation>>>;
+  components: Json;
+};
 
 /** Every operation of the file. */
 export const OPERATIONS: Operation[] = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
@@ -53,7 +56,9 @@ export const schemaOf = (schema: Json): Json =>
   typeof schema?.$ref === 'string' ? DOCUMENT.components.schemas[schema.$ref.split('/').at(-1)] : schema;
 
 /** The media type and the schema of a JSON body, an example of one, and the least that one has. */
-export function jsonBody(operation: Operation): { type: string; schema: Json; example: Json; least: Json } | undefined {
+export function jsonBody(
+  operation: Operation,
+): { type: string; schema: Json; example: Json; least: Json } | undefined {
   const found = Object.entries(operation.requestBody?.content ?? {}).find(([name]) => name.endsWith('json'));
   if (!found) return undefined;
   const [type, media] = found;

@@ -4,7 +4,6 @@ import { ArrayMaxSize, ArrayMinSize, IsIn } from 'class-validator';
 import { TextDecoder } from 'node:util';
 import {
   BooleanParam,
-  CHOICES,
   ChoiceParam,
   IntegerParam,
   PatternParam,
@@ -25,8 +24,12 @@ const MAX_ROLES_TEXT = 4096;
 const DelimiterParam = () =>
   applyDecorators(
     ApiPropertyOptional({
-      enum: Object.keys(DELIMITERS),
-      ...{ [CHOICES]: Object.keys(DELIMITERS) },
+      type: String,
+      maxLength: 3,
+      // No enum: generators make names of its values, and these have no letters.
+      pattern: `^(${Object.keys(DELIMITERS)
+        .map((delimiter) => delimiter.replace('|', '\\|').replace('\t', '\\t'))
+        .join('|')})$`,
       description: '`,` `;` `|` or `tab`; found from the header when it is not set.',
     }),
     Normalise((raw) => (typeof raw === 'string' ? (DELIMITERS[raw] ?? raw) : raw)),
