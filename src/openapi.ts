@@ -2,12 +2,14 @@ import { type INestApplication, NotFoundException } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { REQUIRED_SCOPE } from './access/decorators.js';
-import { IDEMPOTENCY_KEY, REQUEST_BODY } from './http/docs.js';
+import { IDEMPOTENCY_KEY, QUOTA, REQUEST_BODY } from './http/docs.js';
 import { REPLAYED } from './http/first-answer.js';
 import { forPeople, pageScript } from './docs-page.js';
+import { addFormFields, closeBody } from './http/openapi-bodies.js';
 import { CHOICES } from './input/query-rules.js';
 import { isObject } from './common/json.js';
 import { VERSION } from './common/version.js';
+import { operationId } from './operation-ids.js';
 import { SCIM_TYPE } from './scim/http/scim-answers.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
@@ -50,25 +52,30 @@ function openApi(app: INestApplication): OpenAPIObject {
     .addTag('scim', 'SCIM 2.0: identity providers create, find, change and delete users and groups.')
     .addTag('status', 'Is the service up?')
     .build();
-  const document = SwaggerModule.createDocument(app, config, {
-    // The bundler numbers the names of decorated classes.
-    operationIdFactory: (controller, method) => `${controller.replace(/\d+$/, '')}_${method}`,
-  });
+  const document = SwaggerModule.createDocument(app, config, { operationIdFactory: operationId });
+  const components = (document.components ??= {});
+  const { schemas = {} } = components;
+  components.headers = { ...QUOTA, ...REPLAY };
   for (const item of Object.values(document.paths)) {
     for (const operation of Object.values(item).filter(isOperation)) {
       if (operation[REQUEST_BODY]) {
         operation.requestBody = operation[REQUEST_BODY];
         Reflect.deleteProperty(operation, REQUEST_BODY);
       }
+      closeBody(operation, schemas);
       describeScope(operation);
       for (const [status, response] of Object.entries(operation.responses)) {
         if (Number(status) >= 400) asProblem(response);
         else if (operation.parameters?.some(({ name }) => name === IDEMPOTENCY_KEY))
-          response.headers = { ...response.headers, ...REPLAY };
+          response.headers = { ...response.headers, ...refersTo(REPLAY) };
+        if (Number(status) < 500) response.headers = { ...response.headers, ...refersTo(QUOTA) };
       }
     }
   }
   complete(document);
+  for (const item of Object.values(document.paths)) {
+    for (const operation of Object.values(item).filter(isOperation)) addFormFields(operation);
+  }
   return document;
 }
 
@@ -80,11 +87,18 @@ const REPLAY = {
   },
 };
 
+/** Headers that many answers have are written once. */
+function refersTo(headers: object): object {
+  return Object.fromEntries(
+    Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
 interface Operation {
   description?: string;
   [REQUIRED_SCOPE]?: string;
   requestBody?: unknown;
-  parameters?: { name: string }[];
+  parameters?: { name: string; in?: string }[];
   [REQUEST_BODY]?: unknown;
   responses: Record<string, { content?: Record<string, unknown>; headers?: object }>;
 }
