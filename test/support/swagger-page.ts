@@ -39,12 +39,14 @@ export class SwaggerPage {
   ) {
     // The page asks who is logged in: nobody, at first.
     const asksWho = (address: string): boolean => address === `${url}/api/0.3/users/me`;
+    page.on('requestfailed', (request) => {
+      if (!asksWho(request.url())) this.problems.push(`failed: ${request.url()}`);
+    });
     page.on('console', (message) => {
       if (asksWho(message.location().url)) return;
       if (['error', 'warning'].includes(message.type())) this.problems.push(`console: ${message.text()}`);
     });
     page.on('pageerror', (error) => this.problems.push(`error in the page: ${error.message}`));
-    page.on('requestfailed', (request) => this.problems.push(`failed: ${request.url()}`));
     page.on('request', (request) => {
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${url}/`)) {
         this.problems.push(`elsewhere: ${request.url()}`);
