@@ -8,7 +8,7 @@ import type { TableColumns } from '../database/engine/snapshot.js';
  */
 export const FORMAT = 1;
 
-export interface BackedUpTable extends TableColumns {
+interface BackedUpTable extends TableColumns {
   rows: number;
 }
 
