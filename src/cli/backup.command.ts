@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import { type BackupHeader, FORMAT } from '../backup/backup-format.js';
 import { backedUpTables } from '../backup/backup-tables.js';
 import { writeBackup } from '../backup/write-backup.js';
@@ -19,6 +20,9 @@ The service may run and write meanwhile: the backup is the database of one momen
 data: keep it like the database. It lacks sessions. Settings and secrets of the environment are not in it.
 Exit codes: 0 done, 2 no backup was written (wrong usage, no database, no room).`;
 
+/** The service goes first where both want the processor. */
+const NICENESS = 10;
+
 export const backupCommand = ({ entities }: Application) =>
   new Command('backup')
     .description('write the database to a file, from which restore makes it again, on any engine')
@@ -31,6 +35,7 @@ export const backupCommand = ({ entities }: Application) =>
       const source = sqliteFile(env);
       if (source !== undefined && !existsSync(source)) throw new Error(`There is no database ${source}.`);
       process.stderr.write(`Backing up ${databaseName(env).full} …\n`);
+      setPriority(NICENESS);
       await assertCurrent(env, entities);
       const snapshot = await openSnapshot(env);
       try {
