@@ -1,6 +1,8 @@
 import 'reflect-metadata';
 import { execFileSync } from 'node:child_process';
 import { PAIRS, addMember, bulkCreates, groupOf, singleCreates } from './cases/scim.js';
+import { compareScales } from './cases/scale.js';
+import { SCIM_LISTS, scimPersonOf } from './cases/scale-scim.js';
 import { Service } from './faults/servers.js';
 import { cleanUpAtExit } from './support/clean-up.js';
 import { pinMyself, planCores } from './support/cores.js';
@@ -21,9 +23,10 @@ const SMALL = 10;
 const SMALL_GROUPS = 200;
 const BULK = 1000;
 const NEW = 6_000_000;
+const MANY = 1_000_000;
 
 cleanUpAtExit();
-const { engines, cases, rounds, seconds } = readSettings(['pairs', 'bulk', 'members']);
+const { engines, cases, rounds, seconds } = readSettings(['pairs', 'bulk', 'members', 'scale']);
 const cores = planCores();
 pinMyself(cores.load);
 
@@ -102,9 +105,29 @@ async function members(engine: BenchEngine, service: Service): Promise<void> {
   say(engine, `a member more (µs in ${SMALL}, ${LARGE}, ratio, limit)`, ...cells, 1.5);
 }
 
+async function scale(engine: BenchEngine): Promise<void> {
+  const log = (line: string): void => {
+    process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${engine.name}: ${line}\n`);
+  };
+  const context = { engine, cores, effort: { rounds, seconds }, say: log };
+  for (const { case: title, service, floors } of await compareScales(
+    context,
+    MANY,
+    SCIM_LISTS,
+    scimPersonOf,
+  )) {
+    const [few] = floors;
+    if (!few) continue;
+    const micros = [few, service].map(({ perCpuSecond }) => (1e6 / perCpuSecond).toFixed(0));
+    say(engine, `${title} (µs at 1,000, ${MANY.toLocaleString('en')})`, ...micros, 1 / few.ratio.cpu, 2);
+  }
+}
+
 for (const name of engines) {
-  const engine = await startEngine(name, cores.database);
+  const engine = await startEngine(name, cores.database, cases.includes('scale') ? 'large' : 'default');
   try {
+    if (cases.includes('scale')) await scale(engine);
+    if (cases.every((each) => each === 'scale')) continue;
     const url = engine.create('scim');
     await seed(url, USERS, () => undefined);
     const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);

@@ -1,3 +1,4 @@
+import type { User } from '../../src/users/model/user.js';
 import { Service } from '../faults/servers.js';
 import type { Contender } from '../support/load.js';
 import { externalIdOf, usernameOf } from '../support/person.js';
@@ -17,7 +18,7 @@ const SEARCH = '/api/0.3/users/search';
 const WALK = `${SEARCH}?sort=firstname&order=asc&limit=${PAGE}`;
 
 /** The same requests to a service with few and to one with many users. */
-interface ScaleCase {
+export interface ScaleCase {
   title: string;
   /** Paths requested in turn, for a database with this many users. */
   paths: (url: string, users: number) => Promise<string[]>;
@@ -68,24 +69,34 @@ async function nextOf(url: string, path: string): Promise<string> {
   return next;
 }
 
-/** The cost of searches with many users compared to few, in CPU of the service and of its database. */
+/** The searches over REST. */
+export const SEARCHES: readonly ScaleCase[] = [...byCursor, ...byOffset, ...byFilter];
+
+/** The cost of lists with many users compared to few, in CPU of the service and of its database. */
 export async function compareScales(
   context: Omit<Context, 'url' | 'users'>,
   large: number,
+  cases: readonly ScaleCase[] = SEARCHES,
+  make?: (n: number) => User,
 ): Promise<Comparison[]> {
   const { engine, cores, effort, say } = context;
   const services: { service: Service; users: number }[] = [];
   try {
     for (const users of [large, SMALL]) {
       const url = engine.create(`users_${users}`);
-      await seed(url, users, (done) => {
-        if (done % 100_000 === 0) say(`${done} users`);
-      });
+      await seed(
+        url,
+        users,
+        (done) => {
+          if (done % 100_000 === 0) say(`${done} users`);
+        },
+        make,
+      );
       const settings = { DATABASE_URL: url, LOG_LEVEL: 'info' };
       services.push({ service: await Service.make(settings, undefined, cores.server), users });
     }
     const comparisons: Comparison[] = [];
-    for (const { title, paths, connections } of [...byCursor, ...byOffset, ...byFilter]) {
+    for (const { title, paths, connections } of cases) {
       const contenders: Contender[] = [];
       const lists: string[][] = [];
       for (const { service, users } of services) {

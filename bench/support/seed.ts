@@ -12,11 +12,13 @@ import {
   UserCountEntity,
   UserIdentifierEntity,
   UserRoleEntity,
+  UserValueEntity,
   UserWordEntity,
 } from '../../src/users/model/user-lookups.entity.js';
 import { UserEntity } from '../../src/users/model/user.entity.js';
 import { identifiersOf } from '../../src/users/model/keys.js';
-import { toRow } from '../../src/users/model/user.js';
+import { type User, toRow } from '../../src/users/model/user.js';
+import { valueRows } from '../../src/users/model/values.js';
 import { wordRows } from '../../src/users/model/words.js';
 import { KEY } from '../faults/servers.js';
 import { KEY_ID, personOf } from './person.js';
@@ -36,8 +38,13 @@ export async function createTables(url: string): Promise<void> {
   await (await openMigrated(url)).close();
 }
 
-/** A database with the API key and `count` users, numbered from 0, in all tables that the writer uses. */
-export async function seed(url: string, count: number, progress: (done: number) => void): Promise<void> {
+/** A database with the API key and `count` users, numbered from 0 and made by `make`, in all tables that the writer uses. */
+export async function seed(
+  url: string,
+  count: number,
+  progress: (done: number) => void,
+  make: (n: number) => User = (n) => personOf(n, PASSWORD_HASH),
+): Promise<void> {
   const engine = await openMigrated(url);
   try {
     const key = {
@@ -60,7 +67,7 @@ export async function seed(url: string, count: number, progress: (done: number) 
     await insertRows(engine, ApiKeyEntity, [key]);
     for (let from = 0; from < count; from += CHUNK) {
       const length = Math.min(CHUNK, count - from);
-      const users = Array.from({ length }, (_, index) => personOf(from + index, PASSWORD_HASH));
+      const users = Array.from({ length }, (_, index) => make(from + index));
       const tx = await engine.begin();
       await insertRows(tx, UserEntity, users.map(toRow));
       const identifiers = users.flatMap((user) =>
@@ -70,6 +77,7 @@ export async function seed(url: string, count: number, progress: (done: number) 
       const roles = users.flatMap((user) => user.roles.map((role) => ({ role, user_uuid: user.uuid })));
       await insertRows(tx, UserRoleEntity, roles);
       await insertRows(tx, UserWordEntity, users.flatMap(wordRows));
+      await insertRows(tx, UserValueEntity, users.flatMap(valueRows));
       await insertRows(tx, UserCountEntity, [{ id: uuidv7(), name: 'Active', value: length }]);
       await tx.commit();
       progress(from + length);

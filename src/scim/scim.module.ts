@@ -24,6 +24,7 @@ import { ScimUserRepository } from './users/scim-user.repository.js';
 import { ScimUserView } from './users/scim-user-view.service.js';
 import { ScimUsersController } from './users/scim-users.controller.js';
 import { ScimUsers } from './users/scim-users.service.js';
+import { UserPages } from './users/user-pages.service.js';
 import { UserScan } from './users/user-scan.service.js';
 
 /** SCIM 2.0: identity providers create, find, change and delete users and groups (ADR 24). */
@@ -45,6 +46,7 @@ import { UserScan } from './users/user-scan.service.js';
     ScimUserList,
     ScimUserView,
     ScimUserRepository,
+    UserPages,
     UserScan,
     ScimSearch,
     ScimGroups,

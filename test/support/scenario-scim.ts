@@ -39,6 +39,7 @@ const SORTS = [
   'name.givenName',
   'name.familyName',
   'meta.lastModified',
+  'displayName',
 ];
 
 /** Users of SCIM are found in every order by every kind of filter, made, changed and deleted; by keys that see operators or not. */

@@ -8,12 +8,14 @@ import {
   UserCountEntity,
   UserIdentifierEntity,
   UserRoleEntity,
+  UserValueEntity,
   UserWordEntity,
 } from '../../src/users/model/user-lookups.entity.js';
 import { identifiersOf } from '../../src/users/model/keys.js';
 import type { User } from '../../src/users/model/user.js';
 import { newUser } from '../../src/users/input/user-rules.js';
 import { toRow } from '../../src/users/model/user.js';
+import { valueRows } from '../../src/users/model/values.js';
 import { wordRows } from '../../src/users/model/words.js';
 import { FORENAMES, SURNAMES } from '../../samples/names.js';
 import type { TestApp } from './app.js';
@@ -60,16 +62,22 @@ export function seededUser(n: number): User {
 }
 
 /** Writes the users `from` to `to` (exclusive) as the user writer would, without its checks and its audit. */
-export async function seedUsers({ app }: TestApp, from: number, to: number): Promise<void> {
+export async function seedUsers(
+  { app }: TestApp,
+  from: number,
+  to: number,
+  make: (n: number) => User = seededUser,
+): Promise<void> {
   const runner = app.get(TransactionRunner);
   for (let start = from; start < to; start += AT_ONCE) {
     const count = Math.min(AT_ONCE, to - start);
-    const users = Array.from({ length: count }, (_, index) => seededUser(start + index));
+    const users = Array.from({ length: count }, (_, index) => make(start + index));
     await runner.run(async (tx) => {
       await insertRows(tx, UserEntity, users.map(toRow));
       await insertRows(tx, UserIdentifierEntity, users.flatMap(identifierRows));
       await insertRows(tx, UserRoleEntity, users.flatMap(roleRows));
       await insertRows(tx, UserWordEntity, users.flatMap(wordRows));
+      await insertRows(tx, UserValueEntity, users.flatMap(valueRows));
       for (const status of ['Active', 'Blocked']) {
         const added = users.filter((user) => user.status === status).length;
         await insertRows(tx, UserCountEntity, [{ id: uuidv7(), name: status, value: added }]);

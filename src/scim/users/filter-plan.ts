@@ -1,8 +1,8 @@
 import type { RoleCatalogue } from '../../access/roles.js';
 import type { Status } from '../../users/model/formats.js';
-import type { Clause } from '../../users/search/search-plan.js';
+import { type Clause, where } from '../../users/search/search-plan.js';
 import type { Filter } from '../protocol/filter.js';
-import { type Breadth, EVERYBODY, type Keyed, NOBODY, anyOf, keyedBy } from './keyed-values.js';
+import { type Breadth, EVERYBODY, type Keyed, NOBODY, type Test, anyOf, keyedBy } from './keyed-values.js';
 
 /** What a filter asks of the database, and what is left to be decided user by user. */
 export interface FilterPlan {
@@ -10,7 +10,7 @@ export interface FilterPlan {
   source: Clause | undefined;
   breadth: Breadth;
   /** Over `users u`: all of them hold for every user that matches. */
-  tests: readonly Clause[];
+  tests: readonly Test[];
   /** Whether they hold for no other user. */
   isExact: boolean;
   /** The status that is asked for and nothing else: then counters know how many there are. */
@@ -27,15 +27,28 @@ export function planOf(filter: Filter | undefined, roles: RoleCatalogue): Filter
   if (keyed.length === 0) return NO_LIMIT;
   const found = keyed.filter((each) => each !== undefined);
   const isExact = keyed.every((each) => each?.isExact === true);
-  const [best] = found.toSorted((a, b) => RANK[a.breadth] - RANK[b.breadth]);
+  const best = narrowest(found);
   const status = parts.length === 1 ? statusIn(filter) : undefined;
   return {
-    source: best?.source,
+    source: best && sourceOf(best, found),
     breadth: best?.breadth ?? 'many',
     tests: found.map(({ test }) => test),
     isExact,
     ...(status && { status }),
   };
+}
+
+const narrowest = (parts: readonly Keyed[]): Keyed | undefined =>
+  parts.toSorted((a, b) => RANK[a.breadth] - RANK[b.breadth])[0];
+
+/** All tests of the column of the best part lead to the users: both ends of a range. */
+function sourceOf({ source, test: { inOrder } }: Keyed, parts: readonly Keyed[]): Clause {
+  const ofColumn = parts.flatMap(({ test }) =>
+    inOrder && test.inOrder?.key === inOrder.key ? [{ sql: test.inOrder.sql, params: test.params }] : [],
+  );
+  if (ofColumn.length < 2) return source;
+  const { sql, params } = where(ofColumn);
+  return { sql: `SELECT u.uuid FROM users u WHERE ${sql}`, params };
 }
 
 const RANK: Readonly<Record<Breadth, number>> = { one: 0, some: 1, many: 2 };
@@ -74,19 +87,18 @@ function keyedPart(filter: Filter, roles: RoleCatalogue): Keyed | undefined {
 /** Inside an `or`, one part of an `and` leads to the users, and the others are tests. */
 function bestOf(parts: readonly (Keyed | undefined)[]): Keyed | undefined {
   const found = parts.filter((part) => part !== undefined);
-  const [best] = found.toSorted((a, b) => RANK[a.breadth] - RANK[b.breadth]);
+  const best = narrowest(found);
   if (!best) return undefined;
   const isExact = found.length === parts.length && found.every((part) => part.isExact);
+  const source = sourceOf(best, found);
+  const { sql, params } = where(found.map(({ test }) => test));
   return {
-    ...best,
     source: {
-      sql: `SELECT u.uuid FROM (${best.source.sql}) AS k JOIN users u ON u.uuid = k.uuid WHERE ${found.map(({ test }) => test.sql).join(' AND ')}`,
-      params: [...best.source.params, ...found.flatMap(({ test }) => test.params)],
+      sql: `SELECT u.uuid FROM (${source.sql}) AS k JOIN users u ON u.uuid = k.uuid WHERE ${sql}`,
+      params: [...source.params, ...params],
     },
-    test: {
-      sql: `(${found.map(({ test }) => test.sql).join(' AND ')})`,
-      params: found.flatMap(({ test }) => test.params),
-    },
+    test: { sql: `(${sql})`, params },
+    breadth: best.breadth,
     isExact,
   };
 }

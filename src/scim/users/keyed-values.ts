@@ -9,12 +9,17 @@ import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 /** How many users a condition may lead to: one at most, some, or so many that the order of a page is the better way. */
 export type Breadth = 'one' | 'some' | 'many';
 
+/** A condition over `users u`. A page in the order of its column reads that range of the index alone. */
+export interface Test extends Clause {
+  inOrder?: { key: string; sql: string };
+}
+
 /** A comparison that an index answers. */
 export interface Keyed {
   /** Selects the `uuid` of the users. */
   source: Clause;
-  /** The same over `users u`. */
-  test: Clause;
+  /** The same over `users u`, in a form that no index answers: `source` or the order of the page leads to the users. */
+  test: Test;
   breadth: Breadth;
   /** Whether it finds exactly the users that match, and not perhaps some others beside them. */
   isExact: boolean;
@@ -47,9 +52,10 @@ function boundOf(op: CompareOperator, key: string, isUnique: boolean, last = LAS
 function byColumn(column: string, bound: Bound | undefined, isExact = true): Keyed | undefined {
   if (!bound) return undefined;
   const { text, params, breadth } = bound;
+  const key = `u.${column}`;
   return {
     source: { sql: `SELECT uuid FROM users WHERE ${text(column)}`, params },
-    test: { sql: `(${text(`u.${column}`)})`, params },
+    test: { sql: `(${text(`+${key}`)})`, params, inOrder: { key, sql: `(${text(key)})` } },
     breadth,
     isExact,
   };

@@ -3,16 +3,16 @@ import type { Actor } from '../../access/actor.js';
 import { SearchBudget } from '../../users/search/search-budget.service.js';
 import { UserCounts } from '../../users/counts/user-counts.service.js';
 import { UserSettings } from '../../users/input/user-settings.js';
-import { type Clause, type Range, partsOf } from '../../users/search/search-plan.js';
 import type { User } from '../../users/model/user.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/json.js';
 import { type ListQuery, listResponse, readListQuery } from '../protocol/list.js';
 import { type FilterPlan, planOf } from './filter-plan.js';
 import { type ListCursor, decodeCursor, encodeCursor } from './list-cursor.js';
-import { type Hit, OPERATORS, type Scope, ScimUserRepository } from './scim-user.repository.js';
+import { OPERATORS, type Scope, ScimUserRepository } from './scim-user.repository.js';
 import { ScimUserView } from './scim-user-view.service.js';
-import { type ListOrder, BY_CREATION, indexOrder, ofFew } from './user-order.js';
+import { type ListOrder, BY_CREATION, indexOrder } from './user-order.js';
+import { UserPages } from './user-pages.service.js';
 import { type Match, UserScan, comparing } from './user-scan.service.js';
 import { hidesOperators } from './visibility.js';
 
@@ -40,9 +40,6 @@ interface Asked {
   hidesOperators: boolean;
 }
 
-/** A hit with the number of its range. */
-type Found = Hit & { segment: number };
-
 /** Users that a page may pass over in this thread. */
 const PASSED_OVER = 10_000;
 /** Below this share of all users, looking the matches up costs less than walking an index that may have them last. */
@@ -56,6 +53,7 @@ const COUNTED = 10_000;
 export class ScimUserList {
   constructor(
     private readonly repository: ScimUserRepository,
+    private readonly pages: UserPages,
     private readonly scan: UserScan,
     private readonly view: ScimUserView,
     private readonly resources: Resources,
@@ -82,10 +80,10 @@ export class ScimUserList {
   /** The users of a page. */
   async page(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<Page> {
     const asked = this.asked(query, actor);
-    const work = (signal?: AbortSignal): Promise<Page> =>
-      asked.plan.isExact && asked.order
-        ? this.indexed(asked, asked.order, signal)
-        : this.scanned(asked, signal);
+    const work = async (signal?: AbortSignal): Promise<Page> => {
+      const order = await this.indexOf(asked, signal);
+      return order ? this.indexed(asked, order, signal) : this.scanned(asked, signal);
+    };
     if (!isBroad(asked)) return work();
     return this.budget.run(actor, departure(), {
       run: work,
@@ -107,6 +105,14 @@ export class ScimUserList {
     };
   }
 
+  /** The order in which the database finds, sorts and cuts; undefined where users must be looked at. */
+  private async indexOf({ plan, order, scope }: Asked, signal?: AbortSignal): Promise<ListOrder | undefined> {
+    if (!plan.isExact) return undefined;
+    if (!order?.byLookUp || !plan.source) return order;
+    const matching = await this.repository.countUpTo(scope, this.scan.limit + 1, signal);
+    return matching > this.scan.limit ? order : undefined;
+  }
+
   /** The database finds, sorts and cuts. */
   private async indexed(asked: Asked, order: ListOrder, signal: AbortSignal | undefined): Promise<Page> {
     const { query, scope, plan } = asked;
@@ -115,10 +121,9 @@ export class ScimUserList {
     const total = countsItself ? undefined : await this.total(asked, signal);
     if (query.count === 0 || (total !== undefined && offset >= total))
       return { users: [], total, next: undefined };
-    const few = await this.areFew(plan, total);
-    const narrow: Scope = few ? scope : { source: undefined, tests: scope.tests };
-    const ranges = few ? order.ranges.map(ofFew) : order.ranges;
-    const found = await this.read(narrow, { ...order, ranges }, { ...asked, offset }, signal);
+    const few = !order.byLookUp && (await this.areFew(plan, total));
+    const place = { cursor: asked.cursor, offset, count: query.count };
+    const found = await this.pages.read(scope, few, order, place, signal);
     const users = found.slice(0, query.count);
     const last = found.length > query.count ? users.at(-1) : undefined;
     const next = last && { segment: last.segment, key: last.key, uuid: last.user.uuid };
@@ -159,42 +164,6 @@ export class ScimUserList {
     return total < FEW * (await this.counts.users([])).all;
   }
 
-  /** Reads the ranges of the order until the page is full, and one user more. */
-  private async read(
-    scope: Scope,
-    { order, ranges }: ListOrder,
-    { query, cursor, offset: first }: Asked & { offset: number },
-    signal: AbortSignal | undefined,
-  ): Promise<Found[]> {
-    const found: Found[] = [];
-    let offset = first;
-    for (const [segment, range] of ranges.entries()) {
-      if (cursor && segment < cursor.segment) continue;
-      const after = cursor?.segment === segment ? cursor : undefined;
-      for (const part of this.parts(range, order, after)) {
-        const limit = query.count + 1 - found.length;
-        const place = { key: range.key, order, part, offset, limit };
-        const hits = await this.repository.page(scope, place, signal);
-        for (const hit of hits) found.push({ ...hit, segment });
-        if (found.length > query.count) return found;
-        if (offset > 0) offset = hits.length > 0 ? 0 : offset - (await this.passed(scope, part, signal));
-      }
-    }
-    return found;
-  }
-
-  private parts(range: Range, order: 'asc' | 'desc', after: ListCursor | undefined): Clause[] {
-    const parts = partsOf(range, order, after, this.repository.dialect);
-    if (!after || range.test === undefined) return parts;
-    // Descending, users without a value would follow those with one, who have had their range before.
-    const set = `${range.key} ${range.test}`;
-    return parts.map(({ sql, params }) => ({ sql: `${sql} AND ${set}`, params }));
-  }
-
-  private passed({ source, tests }: Scope, part: Clause, signal: AbortSignal | undefined): Promise<number> {
-    return this.repository.count({ source, tests: [...tests, part] }, signal);
-  }
-
   /** Users are looked at one by one, up to a bound. */
   private async scanned(
     { query, scope, plan, cursor }: Asked,
@@ -225,7 +194,6 @@ function isPageOfKey({ query, plan }: Asked): boolean {
 /** Whether the cost of a list is not bounded by an index, so that it runs beside the thread that answers. */
 function isBroad({ plan, query, order }: Asked): boolean {
   if (plan.breadth === 'one') return false;
-  if (plan.source && !plan.status) return true;
-  if (!plan.isExact || !order) return true;
+  if (plan.source || !plan.isExact || !order || order.byLookUp) return true;
   return query.cursor === undefined && query.startIndex > PASSED_OVER;
 }

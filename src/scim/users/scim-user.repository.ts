@@ -6,12 +6,18 @@ import type { Sql, SqlValue } from '../../database/engine/sql.js';
 import type { Clause } from '../../users/search/search-plan.js';
 import { where } from '../../users/search/search-plan.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../../users/model/user.js';
+import type { Test } from './keyed-values.js';
 import type { Membership } from './user.mapping.js';
+import { NO_KEY } from './user-order.js';
 
 /** The users that are looked at: those that `source` selects, or all, of whom all `tests` over `users u` hold. */
 export interface Scope {
   source: Clause | undefined;
-  tests: readonly Clause[];
+  tests: readonly Test[];
+  /** An attribute of which they have a value in `user_values s`, which leads to them; there is no source then. */
+  lookUp?: string;
+  /** An attribute that they have no value of. */
+  without?: string;
 }
 
 /** A user with its key in the order of the page. */
@@ -24,6 +30,8 @@ export interface Hit {
 export interface PagePart {
   key: string;
   order: 'asc' | 'desc';
+  /** The uuid by which users of one key are sorted. */
+  tie: string | undefined;
   part: Clause;
   offset: number;
   limit: number;
@@ -78,58 +86,84 @@ export class ScimUserRepository {
     return row?.n ?? 0;
   }
 
-  async count({ source, tests }: Scope, signal: AbortSignal | undefined): Promise<number> {
-    const { sql, params } = where(tests);
-    const [row] = await this.select<{ n: number }>(
-      signal,
-      `SELECT COUNT(*) AS n FROM ${from(source)} WHERE ${sql}`,
-      [...(source?.params ?? []), ...params],
-    );
+  /** How many users have a value of an attribute with a look-up. */
+  async countValues(attribute: string, signal: AbortSignal | undefined): Promise<number> {
+    const sql = 'SELECT COUNT(*) AS n FROM user_values WHERE attribute = ?';
+    const [row] = await this.select<{ n: number }>(signal, sql, [attribute]);
+    return row?.n ?? 0;
+  }
+
+  async count(scope: Scope, signal: AbortSignal | undefined): Promise<number> {
+    const { sql, params } = this.matching(scope);
+    const [row] = await this.select<{ n: number }>(signal, `SELECT COUNT(*) AS n ${sql}`, params);
     return row?.n ?? 0;
   }
 
   /** As `count`, up to a bound. */
-  async countUpTo({ source, tests }: Scope, most: number, signal: AbortSignal | undefined): Promise<number> {
-    const { sql, params } = where(tests);
+  async countUpTo(scope: Scope, most: number, signal: AbortSignal | undefined): Promise<number> {
+    const { sql, params } = this.matching(scope);
     const [row] = await this.select<{ n: number }>(
       signal,
-      `SELECT COUNT(*) AS n FROM (SELECT 1 FROM ${from(source)} WHERE ${sql} LIMIT ?) AS counted`,
-      [...(source?.params ?? []), ...params, most],
+      `SELECT COUNT(*) AS n FROM (SELECT 1 ${sql} LIMIT ?) AS counted`,
+      [...params, most],
     );
     return row?.n ?? 0;
   }
 
   /** The users of one part. The narrow index gives the order; only the rows of the page are read. */
   async page(
-    { source, tests }: Scope,
-    { key, order, part, offset, limit }: PagePart,
+    scope: Scope,
+    { key, order, tie = 'u.uuid', part, offset, limit }: PagePart,
     signal: AbortSignal | undefined,
   ): Promise<Hit[]> {
-    const { sql, params } = where([...tests, part]);
+    const { sql, params } = this.matching({ ...scope, tests: [...scope.tests, part] });
     const direction = order.toUpperCase();
+    const sorted = [...(key === NO_KEY ? [] : [key]), tie].map((by) => `${by} ${direction}`).join(', ');
     const rows = await this.select<UserRow & { page_key: SqlValue }>(
       signal,
       `SELECT p.page_key, ${SHOWN}
-       FROM (SELECT u.uuid, ${key} AS page_key FROM ${from(source)} WHERE ${sql}
-             ORDER BY ${key} ${direction}, u.uuid ${direction} LIMIT ? OFFSET ?) p
+       FROM (SELECT u.uuid, ${key} AS page_key ${sql}
+             ORDER BY ${sorted} LIMIT ? OFFSET ?) p
        JOIN users v ON v.uuid = p.uuid ORDER BY p.page_key ${direction}, p.uuid ${direction}`,
-      [...(source?.params ?? []), ...params, limit, offset],
+      [...params, limit, offset],
     );
     return rows.map((row) => ({ key: row.page_key, user: toUser(row) }));
   }
 
   /** The first `limit` users in the order of their creation: ids and times. */
   async candidates(
-    { source, tests }: Scope,
+    scope: Scope,
     limit: number,
     signal: AbortSignal | undefined,
   ): Promise<{ uuid: string; created: string }[]> {
-    const { sql, params } = where(tests);
-    return this.select(
-      signal,
-      `SELECT u.uuid, u.created FROM ${from(source)} WHERE ${sql} ORDER BY u.created, u.uuid LIMIT ?`,
-      [...(source?.params ?? []), ...params, limit],
-    );
+    const { sql, params } = this.matching(scope);
+    return this.select(signal, `SELECT u.uuid, u.created ${sql} ORDER BY u.created, u.uuid LIMIT ?`, [
+      ...params,
+      limit,
+    ]);
+  }
+
+  /** The users of a scope: tables and conditions. */
+  private matching({ source, tests, lookUp, without }: Scope): Clause {
+    const { sql, params } = where([
+      ...(lookUp === undefined ? [] : [{ sql: 's.attribute = ?', params: [lookUp] }]),
+      ...tests,
+      ...(without === undefined
+        ? []
+        : [{ sql: 'JSON_EXTRACT(u.attributes, ?) IS NULL', params: [`$.${without}`] }]),
+    ]);
+    return {
+      sql: `FROM ${this.tables(source, lookUp)} WHERE ${sql}`,
+      params: [...(source?.params ?? []), ...params],
+    };
+  }
+
+  private tables(source: Clause | undefined, lookUp: string | undefined): string {
+    if (source) return `(${source.sql}) AS c JOIN users u ON u.uuid = c.uuid`;
+    if (lookUp === undefined) return 'users u';
+    // In this order, whatever the engine thinks: the look-up is sorted.
+    const join = this.dialect === 'sqlite' ? 'CROSS JOIN' : 'STRAIGHT_JOIN';
+    return `user_values s ${join} users u ON u.uuid = s.user_uuid`;
   }
 
   private select<T extends object>(
@@ -140,6 +174,3 @@ export class ScimUserRepository {
     return signal ? this.database.aside<T>(sql, params, signal) : this.database.query<T>(sql, params);
   }
 }
-
-const from = (source: Clause | undefined): string =>
-  source ? `(${source.sql}) AS c JOIN users u ON u.uuid = c.uuid` : 'users u';

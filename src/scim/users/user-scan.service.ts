@@ -25,7 +25,8 @@ export interface Match {
 /** Lists that the database does not decide: users are read some hundreds at a time, and looked at one by one. */
 @Injectable()
 export class UserScan {
-  private readonly limit: number;
+  /** Users that a list looks at, at most. */
+  readonly limit: number;
 
   constructor(
     private readonly repository: ScimUserRepository,

@@ -48,6 +48,8 @@ export interface Range {
   only?: '' | null;
   /** Whether no two users share a key. */
   unique: boolean;
+  /** The uuid by which users of one key are sorted: `u.uuid`, unless another table leads to them. */
+  tie?: string;
 }
 
 /** The position after a user, in the order of a page. */
@@ -155,7 +157,7 @@ export function where(conditions: readonly Clause[]): Clause {
  * a common key.
  */
 export function partsOf(range: Range, order: Order, after: Position | undefined, dialect: Dialect): Clause[] {
-  const { key, test, only, unique } = range;
+  const { key, test, only, unique, tie = 'u.uuid' } = range;
   if (!after) {
     return [
       only === undefined ? { sql: test ? `${key} ${test}` : '1 = 1', params: [] } : alike(key, only, dialect),
@@ -163,7 +165,7 @@ export function partsOf(range: Range, order: Order, after: Position | undefined,
   }
   const beyond = order === 'asc' ? '>' : '<';
   const { sql, params } = alike(key, after.key, dialect);
-  const same = { sql: `${sql} AND u.uuid ${beyond} ?`, params: [...params, after.uuid] };
+  const same = { sql: `${sql} AND ${tie} ${beyond} ?`, params: [...params, after.uuid] };
   const others = { sql: `${key} ${beyond} ?`, params: [after.key] };
   if (only !== undefined || after.key === null) return [same];
   return unique ? [others] : [same, others];
