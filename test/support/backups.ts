@@ -5,7 +5,7 @@ import { openSnapshot } from '../../src/database/engine/snapshot.js';
 import type { SqlValue } from '../../src/database/engine/sql.js';
 import { backedUpTables } from '../../src/backup/backup-tables.js';
 import { ENTITIES } from '../../src/entities.js';
-import { ENGINE, type TestDatabase } from './database.js';
+import type { TestDatabase } from './database.js';
 
 export const TABLES = backedUpTables(ENTITIES);
 
@@ -14,7 +14,7 @@ export const TABLES = backedUpTables(ENTITIES);
  * write meanwhile.
  */
 export function unopened(database: TestDatabase): TestDatabase {
-  if (ENGINE !== 'sqlite') return database;
+  if (!database.url.startsWith('sqlite:')) return database;
   const folder = mkdtempSync(join(database.folder, 'copy-'));
   const from = database.url.replace('sqlite:', '');
   const to = join(folder, 'copy.sqlite');
