@@ -2,11 +2,14 @@ import { type INestApplication, NotFoundException } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { REQUIRED_SCOPE } from './access/decorators.js';
-import { IDEMPOTENCY_KEY, REQUEST_BODY } from './http/docs.js';
+import { IDEMPOTENCY_KEY, QUOTA, REQUEST_BODY } from './http/docs.js';
 import { REPLAYED } from './http/first-answer.js';
+import { forPeople, pageScript } from './docs-page.js';
+import { addFormFields, closeBody } from './http/openapi-bodies.js';
 import { CHOICES } from './input/query-rules.js';
 import { isObject } from './common/json.js';
 import { VERSION } from './common/version.js';
+import { operationId } from './operation-ids.js';
 import { SCIM_TYPE } from './scim/http/scim-answers.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
@@ -40,33 +43,39 @@ function openApi(app: INestApplication): OpenAPIObject {
       'scim',
     )
     .addServer('/', 'The installation that serves this file.')
-    .addTag('users', 'Profiles: create, read, search, change.')
-    .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')
     .addTag('sessions', 'Logins and logouts of people.')
+    .addTag('users', 'Profiles: create, read, search, change.')
+    .addTag('groups', 'Groups of identity providers, and the roles that their members get.')
+    .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')
     .addTag('api keys', 'Credentials of connectors.')
     .addTag('audit', 'Who changed what.')
     .addTag('scim', 'SCIM 2.0: identity providers create, find, change and delete users and groups.')
     .addTag('status', 'Is the service up?')
     .build();
-  const document = SwaggerModule.createDocument(app, config, {
-    // The bundler numbers the names of decorated classes.
-    operationIdFactory: (controller, method) => `${controller.replace(/\d+$/, '')}_${method}`,
-  });
+  const document = SwaggerModule.createDocument(app, config, { operationIdFactory: operationId });
+  const components = (document.components ??= {});
+  const { schemas = {} } = components;
+  components.headers = { ...QUOTA, ...REPLAY };
   for (const item of Object.values(document.paths)) {
     for (const operation of Object.values(item).filter(isOperation)) {
       if (operation[REQUEST_BODY]) {
         operation.requestBody = operation[REQUEST_BODY];
         Reflect.deleteProperty(operation, REQUEST_BODY);
       }
+      closeBody(operation, schemas);
       describeScope(operation);
       for (const [status, response] of Object.entries(operation.responses)) {
         if (Number(status) >= 400) asProblem(response);
         else if (operation.parameters?.some(({ name }) => name === IDEMPOTENCY_KEY))
-          response.headers = { ...response.headers, ...REPLAY };
+          response.headers = { ...response.headers, ...refersTo(REPLAY) };
+        if (Number(status) < 500) response.headers = { ...response.headers, ...refersTo(QUOTA) };
       }
     }
   }
   complete(document);
+  for (const item of Object.values(document.paths)) {
+    for (const operation of Object.values(item).filter(isOperation)) addFormFields(operation);
+  }
   return document;
 }
 
@@ -78,11 +87,18 @@ const REPLAY = {
   },
 };
 
+/** Headers that many answers have are written once. */
+function refersTo(headers: object): object {
+  return Object.fromEntries(
+    Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
 interface Operation {
   description?: string;
   [REQUIRED_SCOPE]?: string;
   requestBody?: unknown;
-  parameters?: { name: string }[];
+  parameters?: { name: string; in?: string }[];
   [REQUEST_BODY]?: unknown;
   responses: Record<string, { content?: Record<string, unknown>; headers?: object }>;
 }
@@ -152,6 +168,10 @@ const SERVED: ReadonlySet<string> = new Set([
 
 /** Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
+  const script = pageScript();
+  app.use('/docs/page.js', (_request: Request, response: Response) => {
+    response.type('text/javascript').send(script);
+  });
   app.use('/docs', ({ path }: Request, _response: Response, next: NextFunction) => {
     next(SERVED.has(path) ? undefined : new NotFoundException());
   });
@@ -159,6 +179,27 @@ export function serveDocs(app: INestApplication): void {
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',
     customSiteTitle: 'Rollcall API',
-    swaggerOptions: { displayRequestDuration: true, defaultModelsExpandDepth: -1, validatorUrl: 'none' },
+    customCss: STYLE,
+    customJs: '/docs/page.js',
+    patchDocumentOnRequest: pageDocument(),
+    swaggerOptions: {
+      displayRequestDuration: true,
+      defaultModelsExpandDepth: -1,
+      validatorUrl: 'none',
+      filter: true,
+      docExpansion: 'list',
+    },
   });
 }
+
+/** The page has the document for people; clients get the file as it is. */
+function pageDocument() {
+  let made: OpenAPIObject | undefined;
+  return (request: unknown, _response: unknown, document: OpenAPIObject): OpenAPIObject => {
+    const isPage = isObject(request) && String(request['path']).endsWith('/swagger-ui-init.js');
+    return isPage ? (made ??= forPeople(document)) : document;
+  };
+}
+
+const STYLE =
+  '#who { margin: 0; padding: 0.5em 1.5em; font: 14px sans-serif; background: #fff3cd; color: #222 }';

@@ -8,6 +8,8 @@ interface Network {
   bits: number;
 }
 
+/** Characters of the longest network: six groups of IPv6, an IPv4 address, and the prefix. */
+export const MAX_NETWORK = '0000:0000:0000:0000:0000:ffff:255.255.255.255/128'.length;
 /** The bits before an IPv4 address in its IPv6 form `::ffff:10.0.0.1`. */
 const MAPPED_BITS = 96;
 

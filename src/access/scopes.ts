@@ -19,6 +19,8 @@ export type Scope = NamedScope | `${typeof OF_DATASET}${string}`;
 
 const OF_DATASET = 'imports:write:';
 const DATASET = /^[A-Za-z0-9._-]{1,64}$/;
+/** Characters of the longest scope. */
+export const MAX_SCOPE = OF_DATASET.length + 64;
 
 export function isScope(text: string): text is Scope {
   if (text.startsWith(OF_DATASET)) return DATASET.test(text.slice(OF_DATASET.length));

@@ -9,9 +9,9 @@ import {
   IsString,
   MaxLength,
 } from 'class-validator';
-import { canonicalNetwork } from '../access/networks.js';
+import { MAX_NETWORK, canonicalNetwork } from '../access/networks.js';
 import { PROFILES, type Profile } from '../access/profiles.js';
-import { SCOPES, type Scope, isScope } from '../access/scopes.js';
+import { MAX_SCOPE, SCOPES, type Scope, isScope } from '../access/scopes.js';
 import { parseTime } from '../input/query-rules.js';
 import { Clean, Normalise, Rule, TextRule, Visible, line } from '../input/rules.js';
 import { isDbTime, now } from '../common/time.js';
@@ -55,7 +55,7 @@ export class ApiKeyInput {
 
   @ApiPropertyOptional({
     type: 'array',
-    items: { type: 'string', maxLength: 80, pattern: '^[A-Za-z0-9:._-]+$' },
+    items: { type: 'string', maxLength: MAX_SCOPE, pattern: '^[A-Za-z0-9:._-]+$' },
     minItems: 1,
     maxItems: MAX_LISTED,
     nullable: true,
@@ -75,7 +75,7 @@ export class ApiKeyInput {
 
   @ApiPropertyOptional({
     type: 'array',
-    items: { type: 'string', maxLength: 50, pattern: '^[0-9A-Fa-f:./]+$' },
+    items: { type: 'string', maxLength: MAX_NETWORK, pattern: '^[0-9A-Fa-f:./]+$' },
     minItems: 1,
     maxItems: MAX_LISTED,
     nullable: true,

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { ChangeBodyProblems, ChangeProblems, LOCATION, Problems, Secured } from '../http/docs.js';
+import { ChangeBodyProblems, ChangeProblems, LOCATION, Problems, Secured, linkTo } from '../http/docs.js';
 import { MAX_LIMIT, Page } from '../http/page.js';
 import { PROFILES } from '../access/profiles.js';
 import { ApiKeyInput, MAX_LISTED, UNKNOWN_FIELDS } from './api-key.input.js';
@@ -105,7 +105,16 @@ export const DocCreateKey = () =>
         everything: { value: { name: 'operator' } },
       },
     }),
-    ApiResponse({ status: 201, description: 'The key.', type: NewApiKeyDto, headers: LOCATION }),
+    ApiResponse({
+      status: 201,
+      description: 'The key.',
+      type: NewApiKeyDto,
+      headers: LOCATION,
+      links: {
+        ...linkTo('revokeApiKey', 'key_id', '$response.body#/id'),
+        ...linkTo('resetApiKeyFuse', 'key_id', '$response.body#/id'),
+      },
+    }),
     Secured(),
     ChangeBodyProblems(),
   );

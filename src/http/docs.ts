@@ -1,11 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
 import {
   ApiCookieAuth,
+  ApiExtraModels,
   ApiHeader,
   ApiProperty,
   ApiPropertyOptional,
   ApiResponse,
   ApiSecurity,
+  getSchemaPath,
 } from '@nestjs/swagger';
 import { CATALOGUE, type ErrorCode, FIELD_CODES, MAX_ERRORS } from '../common/errors.js';
 import { HEADER_BYTES } from './bounds.js';
@@ -72,7 +74,25 @@ export const NEXT = {
 } as const;
 
 /** Text that is sent while it is generated: its length is unknown. */
-export const STREAM = { type: 'string', format: 'binary' } as const;
+export const STREAM = { type: 'string' } as const;
+
+/** Headers of every answer but those of a fault. */
+export const QUOTA = {
+  RateLimit: {
+    description:
+      'Requests that are left, and the seconds until all are back; where RATE_LIMIT_PER_MINUTE is set.',
+    schema: { type: 'string', maxLength: 100, pattern: '^"default";r=\\d+;t=\\d+$' },
+  },
+  'RateLimit-Policy': {
+    description: 'Requests in a window of seconds; where RATE_LIMIT_PER_MINUTE is set.',
+    schema: { type: 'string', maxLength: 100, pattern: '^"default";q=\\d+;w=\\d+$' },
+  },
+} as const;
+
+/** An answer that names a record leads to the operation that reads it. @param parameter of that operation, and its value. */
+export const linkTo = (operationId: string, parameter: string, value: string, description?: string) => ({
+  [operationId]: { operationId, parameters: { [parameter]: value }, ...(description && { description }) },
+});
 
 /** The value of a field, old or new. Written out, because an empty schema gives a generator no type. */
 export const FIELD_VALUE = {
@@ -120,6 +140,14 @@ const BODY: ErrorCode[] = [
 const OF_KEYS: ErrorCode[] = ['insufficient_scope', 'network_not_permitted'];
 const ALWAYS: ErrorCode[] = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'];
 
+/** A schema whose members have fewer values in this place. */
+export const narrowed = (
+  type: new () => object,
+  members: Record<string, { type: string; enum: string[] }>,
+) => ({
+  allOf: [{ $ref: getSchemaPath(type) }, { type: 'object', properties: members }],
+});
+
 /** Error answers of a route by their codes, with those that every route may return. */
 export const Problems = (...codes: ErrorCode[]) => {
   const all = [
@@ -127,11 +155,12 @@ export const Problems = (...codes: ErrorCode[]) => {
   ];
   const statuses = [...new Set(all.map((code) => CATALOGUE[code].status))].toSorted((a, b) => a - b);
   return applyDecorators(
+    ApiExtraModels(ProblemDto),
     ...statuses.map((status) => {
       const own = all.filter((code) => CATALOGUE[code].status === status);
       return ApiResponse({
         status,
-        type: ProblemDto,
+        schema: narrowed(ProblemDto, { code: { type: 'string', enum: own } }),
         description: own.join(', '),
         example: exampleOf(own[0]),
         ...(own.includes('unauthenticated') && { headers: CHALLENGE }),

@@ -9,7 +9,7 @@ import {
   ApiResponse,
   OmitType,
 } from '@nestjs/swagger';
-import { ChangeBodyProblems, ChangeProblems, Problems, Secured } from '../http/docs.js';
+import { ChangeBodyProblems, ChangeProblems, Problems, Secured, linkTo } from '../http/docs.js';
 import { MAX_LIMIT, Page } from '../http/page.js';
 import { ProfileInput } from './profiles/profile.input.js';
 import { PROFILE_NAME } from './runs/import-options.js';
@@ -100,7 +100,12 @@ export const DocPutProfile = () =>
         },
       },
     }),
-    ApiResponse({ status: 200, description: 'The profile.', type: ImportProfileDto }),
+    ApiResponse({
+      status: 200,
+      description: 'The profile.',
+      type: ImportProfileDto,
+      links: linkTo('getImportProfile', 'name', '$response.body#/name'),
+    }),
     Secured(),
     ChangeBodyProblems('wrong_state'),
   );

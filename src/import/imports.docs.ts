@@ -1,6 +1,23 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtension, ApiOperation, ApiParam, ApiProduces, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { ChangeProblems, LOCATION, NEXT, Problems, REQUEST_BODY, STREAM, Secured } from '../http/docs.js';
+import {
+  ApiExtension,
+  ApiOperation,
+  ApiParam,
+  ApiProduces,
+  ApiQuery,
+  ApiResponse,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import {
+  ChangeProblems,
+  LOCATION,
+  NEXT,
+  Problems,
+  REQUEST_BODY,
+  STREAM,
+  Secured,
+  linkTo,
+} from '../http/docs.js';
 import type { ErrorCode } from '../common/errors.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
 import { RequestedOptions } from './runs/import-options.js';
@@ -8,6 +25,13 @@ import { ExportQuery, RowsQuery, RunsQuery } from './import.query.js';
 import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 
 /** OpenAPI descriptions of the routes of imports. */
+
+/** From an answer with a run to what is known of it. */
+const OF_RUN = {
+  ...linkTo('getImport', 'import_id', '$response.body#/id'),
+  ...linkTo('listImportRows', 'import_id', '$response.body#/id'),
+  ...linkTo('downloadFailedRows', 'import_id', '$response.body#/id'),
+};
 
 const Guarded = (...codes: ErrorCode[]) =>
   applyDecorators(Secured(), Problems('unauthenticated', 'forbidden', ...codes));
@@ -31,7 +55,7 @@ export const UPLOAD = {
     'multipart/form-data': {
       schema: {
         type: 'object',
-        properties: { file: STREAM },
+        properties: { file: { type: 'string', format: 'binary', maxLength: MAX_FILE_BYTES } },
         required: ['file'],
       },
     },
@@ -48,7 +72,13 @@ export const DocUpload = () =>
     }),
     ApiQuery({ type: RequestedOptions }),
     ApiExtension(REQUEST_BODY, UPLOAD),
-    ApiResponse({ status: 202, description: 'Accepted; the run.', type: ImportRunDto, headers: LOCATION }),
+    ApiResponse({
+      status: 202,
+      description: 'Accepted; the run.',
+      type: ImportRunDto,
+      headers: LOCATION,
+      links: OF_RUN,
+    }),
     Secured(),
     ChangeProblems('unsupported_media_type', 'too_large'),
   );
@@ -110,8 +140,10 @@ export const DocEvents = () =>
     ApiProduces('text/event-stream'),
     ApiResponse({
       status: 200,
-      description: 'Events.',
-      content: { 'text/event-stream': { schema: STREAM } },
+      description:
+        'Events: `event: progress`, and `data:` with one line of JSON. The schema is that of the data of one event, as ' +
+        'generators read it.',
+      content: { 'text/event-stream': { schema: { $ref: getSchemaPath(ImportRunDto) } } },
     }),
     Guarded('malformed_uuid', 'not_found'),
   );
@@ -130,7 +162,13 @@ export const DocDecide = (summary: string, description: string) =>
   applyDecorators(
     ApiOperation({ summary, description }),
     RunId(),
-    ApiResponse({ status: 202, description: 'The run concerned.', type: ImportRunDto, headers: LOCATION }),
+    ApiResponse({
+      status: 202,
+      description: 'The run concerned.',
+      type: ImportRunDto,
+      headers: LOCATION,
+      links: OF_RUN,
+    }),
     Secured(),
     ChangeProblems('malformed_uuid', 'not_found', 'wrong_state'),
   );

@@ -1,6 +1,16 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsBoolean, IsIn, IsInt, IsString, Matches, MaxLength, Min } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { characters, isCleanText, normalise } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
 import { UUID } from '../common/uuid.js';
@@ -38,6 +48,7 @@ export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
     Normalise(read((text) => (/^\d+$/.test(text) ? Math.min(Number(text), MAX_INTEGER) : undefined))),
     IsInt(rule),
     Min(min, rule),
+    Max(MAX_INTEGER, rule),
   );
 };
 

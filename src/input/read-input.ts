@@ -48,6 +48,7 @@ const STANDARD: Readonly<Record<string, Standard>> = {
   isObject: type('an object'),
   isInt: { code: 'invalid_value', message: () => 'must be an integer' },
   min: { code: 'invalid_value', message: (min) => `must be at least ${String(min)}` },
+  max: { code: 'invalid_value', message: (max) => `must be at most ${String(max)}` },
   isIn: { code: 'invalid_value', message: (values) => `must be one of ${[values].flat().join(', ')}` },
   matches: { code: 'invalid_format', message: (pattern) => `must match ${String(pattern)}` },
   maxLength: {

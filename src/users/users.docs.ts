@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { ChangeBodyProblems, LOCATION, NEXT, Problems, Secured } from '../http/docs.js';
+import { ChangeBodyProblems, LOCATION, NEXT, Problems, Secured, linkTo } from '../http/docs.js';
 import { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import { UserQuery } from './search/user.query.js';
 import { IGNORED_FIELDS, MAX_IGNORED_TEXT } from './unknown-fields.js';
@@ -66,6 +66,10 @@ export const DocCreate = () =>
       description: 'Created.',
       type: UserUuidDto,
       headers: { ...LOCATION, ...IGNORED },
+      links: {
+        ...linkTo('getUser', 'user_id', '$response.body#/uuid'),
+        ...linkTo('updateUser', 'user_id', '$response.body#/uuid'),
+      },
     }),
     Secured(),
     ChangeBodyProblems(...TAKEN),

@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
-import { create } from '../support/factories.js';
-import { aGroup } from '../support/groups.js';
-import { csv, imported } from '../support/imports.js';
+import { idFor } from '../support/operations.js';
 import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/swagger-page.js';
 
 interface Operation {
@@ -39,35 +36,10 @@ const needsKey = (security: object[] = []) => security.some((scheme) => Object.k
 /** The login example has a password that no user has. */
 const withPassword = (prefilled: string) =>
   JSON.stringify({ ...(JSON.parse(prefilled) as object), password: ADMIN_PASSWORD });
-const OF_SESSIONS = /^(UsersController_me|SessionsController_logout)$/;
+const OF_SESSIONS = /^(getCurrentUser|logOut)$/;
 
 /** Parameters of a path that name no record: their example is one of the few values that there are. */
 const FIXED = ['type', 'urn'];
-
-/** One that has been applied can be undone; one that is planned, everything else. */
-async function anImport({ key }: TestApp, operationId: string): Promise<string> {
-  const unique = randomUUID();
-  const file = csv('ExternalId,Username,Email', `${unique},${unique},${unique}@example.org`);
-  const dryRun = String(!operationId.endsWith('revert'));
-  return (await imported(key, file, `dry_run=${dryRun}`)).id;
-}
-
-/** A record for a path to name, by the name of its parameter. */
-async function idFor(app: TestApp, parameter: string, operationId: string): Promise<string> {
-  if (parameter === 'import_id') return anImport(app, operationId);
-  if (parameter === 'key_id') return (await app.key.post('/api_keys', { name: 'to be revoked' })).body.id;
-  if (parameter === 'name') {
-    await app.key.put('/import_profiles/example', { columns: { Nr: 'ExternalId' } });
-    return 'example';
-  }
-  const isGroup = parameter === 'group_id' || operationId.startsWith('ScimGroups');
-  if (isGroup) return (await aGroup(app)).uuid;
-  if (parameter === 'session_id') {
-    await app.login();
-    return (await app.key.get('/sessions?limit=1')).body.Results[0].id;
-  }
-  return (await create(app.key)).uuid;
-}
 
 jest.setTimeout(60_000);
 if (NO_BROWSER) process.stderr.write(`Swagger UI is not tested in a browser: ${NO_BROWSER}.\n`);
@@ -95,8 +67,8 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
     const { operationId: id, security, parameters = [], responses } = operation;
     const page = needsKey(security) && !OF_SESSIONS.test(id) ? withKey : withoutKey;
     if (OF_SESSIONS.test(id)) {
-      await page.execute('SessionsController_login', { body: withPassword });
-      await page.fold('SessionsController_login');
+      await page.execute('logIn', { body: withPassword });
+      await page.fold('logIn');
     }
     const ids = parameters
       .filter((parameter) => parameter.in === 'path' && !FIXED.includes(parameter.name))
@@ -105,7 +77,7 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
     const shown = await page.execute(id, {
       ...(example !== undefined && { example }),
       fill: Object.fromEntries(fill),
-      ...(id === 'SessionsController_login' && { body: withPassword }),
+      ...(id === 'logIn' && { body: withPassword }),
     });
     await page.fold(id);
     expect(shown.status).toBe(Object.keys(responses)[0]);

@@ -37,46 +37,46 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
 
   test('with a key entered in the dialog a user is created, found and changed', async () => {
     await page.authorize(API_KEY);
-    const created = await page.execute('UsersController_create', { body: someoneElse });
+    const created = await page.execute('createUser', { body: someoneElse });
     expect(created.status).toBe('201');
-    await page.screenshot('create', 'UsersController_create');
+    await page.screenshot('create', 'createUser');
     const { uuid } = json(created);
 
-    const found = await page.execute('UsersController_search');
+    const found = await page.execute('searchUsers');
     expect(found.status).toBe('200');
-    await page.screenshot('search', 'UsersController_search');
+    await page.screenshot('search', 'searchUsers');
     expect(json(found).Results).toHaveLength(json(found).Count);
 
-    const changed = await page.execute('UsersController_change', { fill: { user_id: uuid } });
+    const changed = await page.execute('updateUser', { fill: { user_id: uuid } });
     expect(changed.status).toBe('200');
     expect(json(changed).uuid).toBe(uuid);
-    await page.screenshot('change', 'UsersController_change');
+    await page.screenshot('change', 'updateUser');
     expect((await app.key.get(`/users/${uuid}`)).body).toEqual(json(changed));
     expect(page.problems).toEqual([]);
   });
 
   test('a search with what is prefilled finds the users that there are', async () => {
     await page.authorize(API_KEY);
-    const shown = json(await page.execute('UsersController_search'));
+    const shown = json(await page.execute('searchUsers'));
     expect(shown).toEqual((await app.key.get('/users/search')).body);
   });
 
   test('a login in the page is a session: the own profile is available until the logout', async () => {
     await page.authorize(API_KEY);
     await page.unauthorize();
-    const login = await page.execute('SessionsController_login', { body: withPassword });
+    const login = await page.execute('logIn', { body: withPassword });
     expect([login.status, json(login).username]).toEqual(['200', 'admin']);
-    const me = await page.execute('UsersController_me');
+    const me = await page.execute('getCurrentUser');
     expect([me.status, json(me).uuid]).toEqual(['200', json(login).uuid]);
-    await page.screenshot('me', 'UsersController_me');
-    const logout = await page.execute('SessionsController_logout');
+    await page.screenshot('me', 'getCurrentUser');
+    const logout = await page.execute('logOut');
     expect([logout.status, json(logout)]).toEqual(['200', {}]);
     expect(page.problems).toEqual([]);
-    expect((await page.execute('UsersController_me')).status).toBe('401');
+    expect((await page.execute('getCurrentUser')).status).toBe('401');
   });
 
   test('every error that an operation may answer is shown with an example of its own', async () => {
-    const answers = await page.documented('UsersController_change');
+    const answers = await page.documented('updateUser');
     const errors = answers.filter(({ status }) => Number(status) >= 400);
     expect(errors.length).toBeGreaterThan(8);
     const shown = errors.map((error) => [error.status, String(json(error).status)]);

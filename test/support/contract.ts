@@ -46,8 +46,16 @@ export function assertContract(method: string, path: string, answer: Answer): vo
     return;
   }
   const validate = validators.get(where) ?? compile(where, template, method, answer.status, type);
+  // The schema of a stream of events is that of the data of each.
+  if (type === 'text/event-stream') return assertEvents(answer, validate, where);
   if (!validate(type.includes('json') ? answer.body : answer.text))
     throw new Error(`${where} breaks its schema: ${ajv.errorsText(validate.errors)}\n${answer.text}`);
+}
+
+function assertEvents({ text }: Answer, validate: ValidateFunction, where: string): void {
+  for (const [, data = ''] of text.matchAll(/^data: ?(.*)$/gm))
+    if (!validate(JSON.parse(data)))
+      throw new Error(`an event of ${where} breaks its schema: ${ajv.errorsText(validate.errors)}\n${data}`);
 }
 
 function compile(

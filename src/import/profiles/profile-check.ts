@@ -127,7 +127,8 @@ class ProfileCheck {
   }
 
   options(profile: Partial<ImportProfile>): void {
-    const roles: readonly unknown[] = profile.default_roles ?? [];
+    const sent: unknown = profile.default_roles; // also what is no list, which has its error by now
+    const roles: readonly unknown[] = Array.isArray(sent) ? sent : [];
     const unknown = roles.filter((role) => typeof role !== 'string' || !this.settings.roles.find(role));
     if (unknown.length > 0)
       this.error('default_roles', 'unknown_role', 'must hold roles of this service only');

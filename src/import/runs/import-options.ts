@@ -9,6 +9,7 @@ import {
   PatternParam,
   type QuerySchema,
 } from '../../input/query-rules.js';
+import { isWithin } from '../../common/text.js';
 import { Normalise, Rule } from '../../input/rules.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
 
@@ -25,17 +26,23 @@ const DelimiterParam = () =>
     ApiPropertyOptional({
       type: String,
       maxLength: 3,
+      // No enum: generators make names of its values, and these have no letters.
+      pattern: `^(${Object.keys(DELIMITERS)
+        .map((delimiter) => delimiter.replace('|', '\\|').replace('\t', '\\t'))
+        .join('|')})$`,
       description: '`,` `;` `|` or `tab`; found from the header when it is not set.',
     }),
     Normalise((raw) => (typeof raw === 'string' ? (DELIMITERS[raw] ?? raw) : raw)),
     IsIn(Object.values(DELIMITERS), { message: 'must be one of , ; | tab' }),
   );
 
+const MAX_ENCODING = 32;
+
 const EncodingParam = () =>
   applyDecorators(
     ApiPropertyOptional({
       type: String,
-      maxLength: 32,
+      maxLength: MAX_ENCODING,
       description: 'Such as windows-1252; UTF-8, or UTF-16 with a byte order mark, when it is not set.',
     }),
     Rule('invalid_value', 'must be the name of an encoding such as windows-1252', isEncoding),
@@ -43,7 +50,9 @@ const EncodingParam = () =>
 
 function isEncoding(label: unknown): boolean {
   try {
-    return typeof label === 'string' && label.length <= 32 && new TextDecoder(label).encoding !== '';
+    return (
+      typeof label === 'string' && label.length <= MAX_ENCODING && new TextDecoder(label).encoding !== ''
+    );
   } catch {
     return false;
   }
@@ -59,7 +68,7 @@ const RolesParam = (schema: QuerySchema) => {
   const rule = { message: 'must name 1 to 32 roles' };
   return applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: MAX_ROLES_TEXT, ...schema }),
-    Normalise((raw) => (typeof raw === 'string' ? listed(raw) : raw)),
+    Normalise((raw) => (typeof raw === 'string' && isWithin(raw, MAX_ROLES_TEXT) ? listed(raw) : raw)),
     ArrayMinSize(1, rule),
     ArrayMaxSize(32, rule),
   );

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiResponse } from '@nestjs/swagger';
-import { LOCATION } from '../../http/docs.js';
+import { LOCATION, linkTo } from '../../http/docs.js';
 import { DescribedBy } from '../discovery/attribute.docs.js';
 import { GROUP, rollcallGroup } from '../discovery/group-schemas.js';
 import {
@@ -95,6 +95,10 @@ export const DocCreateGroup = () =>
       description: 'The group.',
       type: ScimGroupDto,
       headers: { ...LOCATION, ...ETAG },
+      links: {
+        ...linkTo('getScimGroup', 'id', '$response.body#/id'),
+        ...linkTo('getGroup', 'group_id', '$response.body#/id', 'The same group as the API shows it.'),
+      },
     }),
     ScimChangeProblems('invalid_value', ...TAKEN),
   );

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import {
   ApiConsumes,
+  ApiExtraModels,
   ApiHeader,
   ApiParam,
   ApiProduces,
@@ -17,7 +18,7 @@ import {
   validationFailed,
 } from '../../common/errors.js';
 import { HEADER_BYTES } from '../../http/bounds.js';
-import { CHALLENGE, RETRY_AFTER, Repeatable } from '../../http/docs.js';
+import { CHALLENGE, RETRY_AFTER, Repeatable, narrowed } from '../../http/docs.js';
 import { MAX_DETAIL } from '../../http/problem.js';
 import { scimTypes } from '../protocol/errors.js';
 import { MAX_COUNT } from '../protocol/list.js';
@@ -62,6 +63,15 @@ const BODY: ErrorCode[] = [
   'validation_failed',
 ];
 
+/** An error with this status; its `scimType` is one of those of its codes, where it has one. */
+function errorOf(status: number, types: (string | undefined)[]) {
+  const named = [...new Set(types.filter((type) => type !== undefined))];
+  return narrowed(ScimErrorDto, {
+    status: { type: 'string', enum: [String(status)] },
+    ...(named.length > 0 && { scimType: { type: 'string', enum: named } }),
+  });
+}
+
 /** Error answers of a route by their codes, with those that every route may return. */
 export const ScimProblems = (...codes: ErrorCode[]) => {
   const all = [...new Set([...codes, ...ALWAYS])];
@@ -69,11 +79,15 @@ export const ScimProblems = (...codes: ErrorCode[]) => {
   const statuses = [...new Set(all.map((code) => Number(bodyOf(code).status)))].toSorted((a, b) => a - b);
   return applyDecorators(
     ApiProduces(SCIM_TYPE),
+    ApiExtraModels(ScimErrorDto),
     ...statuses.map((status) => {
       const own = all.filter((code) => bodyOf(code).status === String(status));
       return ApiResponse({
         status,
-        type: ScimErrorDto,
+        schema: errorOf(
+          status,
+          own.map((code) => bodyOf(code).scimType),
+        ),
         description: own.map((code) => bodyOf(code).scimType ?? code).join(', '),
         example: bodyOf(own[0] ?? 'internal'),
         ...(status === 401 && { headers: CHALLENGE }),
@@ -96,7 +110,7 @@ const OTHER_REQUEST: FieldError = {
 const OtherRequest = () =>
   ApiResponse({
     status: 422,
-    type: ScimErrorDto,
+    schema: errorOf(422, ['invalidValue']),
     description: 'The Idempotency-Key came with another request.',
     example: errorBody(validationFailed([OTHER_REQUEST])),
   });

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiResponse } from '@nestjs/swagger';
-import { LOCATION } from '../../http/docs.js';
+import { LOCATION, linkTo } from '../../http/docs.js';
 import { DescribedBy } from '../discovery/attribute.docs.js';
 import { ENTERPRISE, ROLLCALL_USER } from '../discovery/user-extensions.js';
 import { userSchema } from '../discovery/user-schema.js';
@@ -123,6 +123,10 @@ export const DocCreate = () =>
       description: 'The user.',
       type: ScimUserDto,
       headers: { ...LOCATION, ...ETAG },
+      links: {
+        ...linkTo('getScimUser', 'id', '$response.body#/id'),
+        ...linkTo('getUser', 'user_id', '$response.body#/id', 'The same user as the API shows it.'),
+      },
     }),
     ScimChangeProblems('invalid_value', 'mutability', ...TAKEN),
   );

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import type { Answer, Json } from '../support/client.js';
+import { OPERATIONS, filledPath, jsonBody, places, put, sendJson } from '../support/operations.js';
+
+/**
+ * The limits of the OpenAPI file are those of the service: what has the length that a schema allows is not refused for
+ * it, and one more is. Over every bounded text, list and number of every JSON body and query of the API.
+ */
+interface Bounded {
+  type?: string;
+  format?: string;
+  enum?: string[] | undefined;
+  maxLength?: number;
+  minLength?: number;
+  maxItems?: number;
+  minItems?: number;
+  minimum?: number;
+  maximum?: number;
+  items?: Bounded;
+}
+
+interface Bound {
+  what: string;
+  fits: Json;
+  exceeds: Json;
+}
+
+const padded = (text: string) => (length: number) => text.padEnd(length);
+/** Texts of any length that obey the other rules of a field. */
+const TEXTS: Readonly<Record<string, (length: number) => string>> = {
+  email: (length) =>
+    `${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.`.padEnd(length - 1, 'd').concat('e'),
+  encoding: padded('utf-8'),
+  delimiter: (length) => 'tab'.padEnd(length, 'x'),
+  default_roles: padded('Editor'),
+  scopes: (length) => 'imports:write:'.padEnd(length, 'a'),
+  networks: (length) => '0000:0000:0000:0000:0000:ffff:255.255.255.255/128'.padEnd(length, '0'),
+};
+
+/** The bounds of a schema, as values on both sides of them. A format has its own length. */
+function boundsOf(schema: Bounded, name = ''): Bound[] {
+  const { type, format, maxLength, minLength, maxItems, minItems, minimum, maximum, items } = schema;
+  if (format === 'uuid' || format === 'date-time') return [];
+  const text = TEXTS[name] ?? ((length: number) => 'a'.repeat(length));
+  const list = (length: number) => Array.from({ length }, (_, number) => `${number}`.padStart(1, 'a'));
+  const isOfTexts = type === 'array' && items?.type === 'string';
+  return [
+    ...(type === 'string' && maxLength !== undefined && !schema.enum
+      ? [{ what: 'maxLength', fits: text(maxLength), exceeds: text(maxLength + 1) }]
+      : []),
+    ...(type === 'string' && minLength !== undefined
+      ? [{ what: 'minLength', fits: text(minLength), exceeds: text(minLength - 1) }]
+      : []),
+    ...(isOfTexts && maxItems !== undefined
+      ? [{ what: 'maxItems', fits: list(maxItems), exceeds: list(maxItems + 1) }]
+      : []),
+    ...(isOfTexts && minItems !== undefined
+      ? [{ what: 'minItems', fits: list(minItems), exceeds: list(minItems - 1) }]
+      : []),
+    ...(type === 'integer' && minimum !== undefined
+      ? [{ what: 'minimum', fits: minimum, exceeds: minimum - 1 }]
+      : []),
+    ...(type === 'integer' && maximum !== undefined
+      ? [{ what: 'maximum', fits: maximum, exceeds: maximum + 1 }]
+      : []),
+  ];
+}
+
+const OF_API = OPERATIONS.filter(({ path }) => path.startsWith('/api/'));
+const FIELDS = OF_API.flatMap((operation) => {
+  const body = jsonBody(operation);
+  if (!body) return [];
+  return [...places(body.schema)]
+    .filter(
+      ({ path, schema }) =>
+        path.length > 0 && !schema.readOnly && body.schema.properties[path[0] ?? '']?.readOnly !== true,
+    )
+    .flatMap(({ path, schema }) =>
+      boundsOf(schema, path.filter((name) => name !== '0').at(-1)).map((bound) => ({
+        ...bound,
+        name: operation.operationId,
+        place: path.join('.'),
+        operation,
+        path,
+        least: body.least,
+      })),
+    );
+});
+
+const LENGTH = /too_long|too_short/;
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start({ PASSWORD_MIN_LENGTH: '8' })));
+afterAll(() => app.end());
+
+/** The errors of a field, as `code message`. */
+function errorsOf({ body }: Answer, [field]: string[]): string[] {
+  const errors: { field: string; code: string; message: string }[] = body?.errors ?? [];
+  return errors
+    .filter((error) => error.field === field || error.field.startsWith(`${field}.`))
+    .map(({ code, message }) => `${code}: ${message}`);
+}
+
+const BODIES = OPERATIONS.flatMap((operation) => {
+  const body = jsonBody(operation);
+  if (!body) return [];
+  return [...places(body.schema)].map(({ path }) => ({
+    name: operation.operationId,
+    place: path.join('.') || 'the body',
+    operation,
+    path,
+    least: body.least,
+  }));
+});
+
+test.each(BODIES)('$name: $place of any type is answered', async ({ operation, path, least }) => {
+  const at = await filledPath(app, operation);
+  for (const value of [5, -0.5, true, 'a', '', null, [], [[]], {}, { a: { b: [null] } }]) {
+    const { status } = await sendJson(app, operation, at, put(least, path, value));
+    expect([value, status < 500]).toEqual([value, true]);
+  }
+});
+
+describe('fields', () => {
+  test('are those of all bodies', () => {
+    expect(new Set(FIELDS.map(({ name }) => name))).toEqual(
+      new Set(OF_API.filter((operation) => jsonBody(operation)).map(({ operationId }) => operationId)),
+    );
+  });
+
+  test.each(FIELDS)('$name: $place, $what', async ({ what, operation, path, least, fits, exceeds }) => {
+    const at = await filledPath(app, operation);
+    const refusals = async (value: Json) =>
+      errorsOf(await sendJson(app, operation, at, put(least, path, value)), path);
+    const within = await refusals(fits);
+    const beyond = await refusals(exceeds);
+    expect(beyond).not.toEqual([]);
+    expect(within).not.toEqual(beyond);
+    if (what.endsWith('imum')) expect(within).toEqual([]);
+    else expect(within.filter((error) => LENGTH.test(error))).toEqual([]);
+  });
+});
+
+const PARAMETERS = OF_API.filter(({ method }) => method === 'GET').flatMap((operation) =>
+  operation.parameters
+    .filter((parameter) => parameter.in === 'query')
+    .flatMap(({ name, schema }) => {
+      const bounds =
+        schema.type === 'array'
+          ? boundsOf({ ...schema.items, enum: undefined }, name)
+          : boundsOf(schema, name);
+      return bounds.map((bound) => ({ ...bound, name, operation, id: operation.operationId }));
+    }),
+);
+
+describe('parameters', () => {
+  test('are those of several lists', () => {
+    expect(new Set(PARAMETERS.map(({ id }) => id)).size).toBeGreaterThan(5);
+  });
+
+  test.each(PARAMETERS)('$id: $name, $what', async ({ what, operation, name, fits, exceeds }) => {
+    const at = await filledPath(app, operation);
+    const refusal = async (value: Json) => {
+      const { status, body } = await app.key.raw(
+        'GET',
+        `${at}?${new URLSearchParams({ [name]: String(value) })}`,
+      );
+      return status === 400 ? String(body.detail) : status < 500 ? '' : String(status);
+    };
+    // A number above its maximum is that of the maximum: past every end.
+    if (what !== 'maximum') expect(await refusal(exceeds)).toContain(name);
+    expect(await refusal(fits)).not.toMatch(/^\d|characters/);
+  });
+});

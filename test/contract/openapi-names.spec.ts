@@ -1,0 +1,110 @@
+import { describe, expect, test } from '@jest/globals';
+import { CATALOGUE, type ErrorCode } from '../../src/common/errors.js';
+import { DOCUMENT, OPERATIONS, schemaOf } from '../support/operations.js';
+
+/** Programs on generated clients call these names: one that changes or goes away breaks them. New ones are added. */
+const NAMES = `
+applyImport cancelImport checkLiveness checkReadiness createApiKey createScimGroup createScimUser createUser
+deleteImportProfile deleteScimGroup deleteScimUser downloadFailedRows downloadImportTemplate endSession endUserSessions
+exportAuditEvents exportUsers getCurrentUser getGroup getImport getImportProfile getMetrics getScimConfig getScimGroup
+getScimResourceType getScimSchema getScimUser getStatus getUser listApiKeys listAuditEvents listDeletedUsers listGroups
+listImportProfiles listImportRows listImports listScimGroups listScimResourceTypes listScimResources listScimSchemas
+listScimUsers listSessions listUserHistory logIn logOut patchScimGroup patchScimUser previewImport rejectImport
+replaceScimGroup replaceScimUser resetApiKeyFuse revertImport revokeApiKey runScimBulk saveImportProfile
+searchScimGroups searchScimResources searchScimUsers searchUsers setGroupRoles startImport updateUser watchImport
+`
+  .trim()
+  .split(/\s+/);
+
+test('every operation has the name that clients call', () => {
+  expect(OPERATIONS.map(({ operationId }) => operationId).sort()).toEqual(NAMES);
+});
+
+test.each(NAMES)('%s is a verb and its object', (name) => {
+  const verbs = [
+    ...[
+      'apply',
+      'cancel',
+      'check',
+      'create',
+      'delete',
+      'download',
+      'end',
+      'export',
+      'get',
+      'list',
+      'log',
+      'patch',
+    ],
+    ...['preview', 'reject', 'replace', 'reset', 'revert', 'revoke', 'run', 'save', 'search', 'set', 'start'],
+    ...['update', 'watch'],
+  ];
+  expect(name).toMatch(new RegExp(`^(${verbs.join('|')})([A-Z][a-z]+)+$`));
+});
+
+const ERRORS = OPERATIONS.flatMap(({ operationId, path, responses }) =>
+  Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .map(([status, response]) => ({ operationId, isScim: path.startsWith('/scim/'), status, response })),
+);
+const isCode = (name: string): name is ErrorCode => Object.hasOwn(CATALOGUE, name);
+
+test.each(ERRORS)('$operationId names the codes of its $status', ({ isScim, status, response }) => {
+  const [content] = Object.values(response.content ?? {});
+  const [base, { properties }] = content?.schema.allOf ?? [];
+  if (isScim) {
+    expect(base.$ref).toMatch(/\/ScimErrorDto$/);
+    expect(properties.status.enum).toEqual([status]);
+    return;
+  }
+  expect(base.$ref).toMatch(/\/ProblemDto$/);
+  const codes: string[] = properties.code.enum;
+  expect(codes.join(', ')).toBe(response.description);
+  for (const code of codes) expect(isCode(code) && CATALOGUE[code].status).toBe(Number(status));
+});
+
+describe('files', () => {
+  const withFile = OPERATIONS.filter(({ requestBody }) => requestBody?.content['multipart/form-data']);
+
+  test.each(withFile)('$operationId takes text, or a form with the file and every option', (operation) => {
+    const { 'text/csv': text, 'multipart/form-data': form } = operation.requestBody?.content ?? {};
+    expect(text?.schema).toEqual({ type: 'string', maxLength: expect.any(Number) });
+    const { file, ...options } = (form?.schema.properties ?? {}) as Record<string, object>;
+    expect(file).toMatchObject({ type: 'string', format: 'binary', maxLength: text?.schema.maxLength });
+    const query = operation.parameters.filter((parameter) => parameter.in === 'query');
+    expect(Object.keys(options)).toEqual(query.map(({ name }) => name));
+    for (const { name, schema } of query) expect(options[name]).toMatchObject(schema);
+    expect(form?.schema.required).toEqual(['file']);
+  });
+
+  test('are text in an answer', () => {
+    const files = OPERATIONS.flatMap(({ responses }) => responses['200']?.content?.['text/csv'] ?? []);
+    expect(files.length).toBeGreaterThan(3);
+    for (const { schema } of files) expect(schema).toEqual({ type: 'string' });
+  });
+});
+
+test('a link leads to an operation, and gives all parameters of its path', () => {
+  const links = OPERATIONS.flatMap(({ responses }) =>
+    Object.values(responses).flatMap((response) => Object.values(response.links ?? {})),
+  );
+  for (const { operationId, parameters } of links) {
+    const target = OPERATIONS.find((operation) => operation.operationId === operationId);
+    const ofPath = target?.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+    expect([operationId, ofPath]).toEqual([operationId, Object.keys(parameters)]);
+  }
+});
+
+test('an answer with the address of a record links to it', () => {
+  for (const { operationId, responses } of OPERATIONS)
+    for (const { headers = {}, links } of Object.values(responses))
+      expect([operationId, 'Location' in headers && links === undefined]).toEqual([operationId, false]);
+});
+
+test('every schema that is named is used', () => {
+  const text = JSON.stringify(DOCUMENT);
+  for (const name of Object.keys(DOCUMENT.components.schemas)) {
+    expect(schemaOf({ $ref: `#/components/schemas/${name}` })).toBeDefined();
+    expect([name, text.includes(`"#/components/schemas/${name}"`)]).toEqual([name, true]);
+  }
+});

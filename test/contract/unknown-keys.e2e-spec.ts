@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app.js';
+import { OPERATIONS, filledPath, jsonBody, places, put, sendJson } from '../support/operations.js';
+
+/** A schema is closed exactly where the service refuses a key that it does not know. */
+const KEY = 'unheardOf';
+/** Every object of every JSON body whose members the file names. */
+const OBJECTS = OPERATIONS.flatMap((operation) => {
+  const body = jsonBody(operation);
+  if (!body) return [];
+  const objects = [...places(body.schema)].filter(({ schema }) => schema.properties !== undefined);
+  return objects.map(({ path, schema }) => ({
+    name: operation.operationId,
+    place: path.join('.') || 'the body',
+    operation,
+    path,
+    isClosed: schema.additionalProperties === false,
+    example: body.example,
+  }));
+});
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+test('bodies of the API and of SCIM are looked at', () => {
+  const closed = OBJECTS.filter(({ isClosed }) => isClosed).length;
+  expect(closed).toBeGreaterThan(20);
+  expect(OBJECTS.length - closed).toBeGreaterThan(20);
+});
+
+test.each(OBJECTS)('$name: $place', async ({ operation, path, isClosed, example }) => {
+  const at = await filledPath(app, operation);
+  const answer = await sendJson(app, operation, at, put(example, [...path, KEY], 1));
+  const isRefused = answer.status >= 400 && answer.text.includes(KEY);
+  expect([isRefused, answer.status]).toEqual([isClosed, isClosed ? 422 : answer.status]);
+});
+
+test.each(OPERATIONS.filter(({ requestBody }) => requestBody?.content['multipart/form-data']))(
+  '$operationId: its form',
+  async ({ method, path, requestBody }) => {
+    const form = new FormData();
+    form.append(KEY, '1');
+    form.append('file', new Blob(['ExternalId\n']), 'users.csv');
+    const answer = await fetch(`${app.url}${path}`, { method, body: form, headers: app.key.headers });
+    expect(requestBody?.content['multipart/form-data']?.schema.additionalProperties).toBe(false);
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(KEY)]);
+  },
+);
