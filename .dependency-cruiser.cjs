@@ -5,6 +5,7 @@
 const house = [
   ['.'],
   ['cluster', 'cli', 'setup', 'status'],
+  ['backup'],
   ['import'],
   ['auth'],
   ['scim'],

@@ -3,11 +3,13 @@ import 'reflect-metadata';
 import { Command } from 'commander';
 import { AppModule } from './app.module.js';
 import { auditCommand } from './cli/audit.command.js';
+import { backupCommand } from './cli/backup.command.js';
 import { doctorCommand } from './cli/doctor.command.js';
 import { importCommand } from './cli/import.command.js';
 import { importsCommand } from './cli/imports.command.js';
 import { keysCommand } from './cli/keys.command.js';
 import { migrateCommand } from './cli/migrate.command.js';
+import { restoreCommand } from './cli/restore.command.js';
 import { startCommand } from './cli/start.command.js';
 import { usersCommand } from './cli/users.command.js';
 import type { Application } from './cli/application.js';
@@ -20,7 +22,7 @@ const NOTHING_DONE = 2;
 
 const EXIT_CODES = `
 Exit codes: 0 done; 2 nothing done (wrong usage, broken setting, no database, unknown id).
-Those of import, imports, audit and doctor: see their --help.`;
+Those of import, imports, audit, restore and doctor: see their --help.`;
 
 const application: Application = { module: (env) => AppModule.with(env), entities: ENTITIES };
 const commands = [
@@ -31,6 +33,8 @@ const commands = [
   keysCommand,
   auditCommand,
   migrateCommand,
+  backupCommand,
+  restoreCommand,
   doctorCommand,
 ];
 const program = new Command('rollcall')

@@ -45,7 +45,12 @@ export const importCommand = (application: Application) =>
     .option('--profile <name>', 'how the file is read: the name of a profile, or a JSON file')
     .option('--mode <mode>', 'upsert, create_only or update_only')
     .option('--missing <what>', 'users that the file lacks: keep, report or block')
+    .option(
+      '--returning <what>',
+      'users blocked because the file lacked them, when it has them: reactivate or report',
+    )
     .option('--dataset <name>', 'name of the source')
+    .option('--part <name>', 'this file is one of several of the data set')
     .option('--blank-cells <what>', 'clear or keep')
     .option('--adopt <field>', 'take over users without external id by email or username')
     .option('--default-roles <roles>', 'roles of new users whose row names none, separated by ;')

@@ -87,6 +87,23 @@ export async function migrateAtStart(env: Env, entities: Entities): Promise<void
   }
 }
 
+/** Names of the migrations of this program, in their order. */
+export const KNOWN_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
+
+/** Names of the migrations that the database has had, in their order. */
+export async function executedMigrations(env: Env, entities: Entities): Promise<string[]> {
+  const dataSource = await openDataSource(env, entities);
+  try {
+    const runner = dataSource.createQueryRunner();
+    const executed = await new MigrationExecutor(dataSource, runner)
+      .getExecutedMigrations()
+      .finally(() => runner.release());
+    return executed.sort((a, b) => a.timestamp - b.timestamp).map(({ name }) => name);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
 /** An older program must not write into tables whose rules it does not know. */
 async function assertKnown(dataSource: DataSource): Promise<void> {
   const known = new Set(dataSource.migrations.map(({ name, constructor }) => name ?? constructor.name));

@@ -25,7 +25,7 @@ interface Table {
 const tables = new Map<Entity, Table>();
 
 /** Asked of TypeORM once: it looks through the columns of all entities. */
-function tableOf(entity: Entity): Table {
+export function tableOf(entity: Entity): Table {
   const known = tables.get(entity);
   if (known) return known;
   const storage = getMetadataArgsStorage();

@@ -1,0 +1,88 @@
+import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
+import { chooseSession } from './host-choice.js';
+import { numberOf, patiently, withoutLimit } from './mysql-patient.js';
+import { endSession, openSession } from './session.js';
+import type { Dialect, SqlValue } from './sql.js';
+import { openFile } from './sqlite-connection.js';
+
+/** Rows that are read, and handed on, at once: few, since one may hold a megabyte. */
+const BATCH = 20;
+
+/** A table and those of its columns that are to be read. */
+export interface TableColumns {
+  name: string;
+  columns: readonly string[];
+}
+
+/** The database at one moment, however long it is read. Nobody who writes waits for it. */
+export interface Snapshot {
+  readonly dialect: Dialect;
+  /** The number of a SELECT of one. */
+  number(sql: string): Promise<number>;
+  /** All rows of a table, in batches, as lists of values. The caller must not ask for anything else meanwhile. */
+  rows(table: TableColumns): AsyncIterable<readonly SqlValue[][]>;
+  close(): Promise<void>;
+}
+
+/** Opens a connection of its own. @throws the driver's error, or a DatabaseFault. */
+export async function openSnapshot(settings: DatabaseSettings): Promise<Snapshot> {
+  const file = sqliteFile(settings);
+  return file === undefined ? ofServer(settings) : ofFile(file);
+}
+
+const selectAll = ({ name, columns }: TableColumns): string => `SELECT ${columns.join(', ')} FROM ${name}`;
+
+/** A read transaction in the mode WAL: writers go on, and what they write is invisible here. The log grows until the end. */
+function ofFile(file: string): Snapshot {
+  const connection = openFile(file);
+  connection.exec('BEGIN');
+  const number = (sql: string): number => Number((connection.prepare(sql).raw().get() as [unknown])[0]);
+  number('SELECT COUNT(*) FROM sqlite_master'); // the moment is that of the first read
+  return {
+    dialect: 'sqlite',
+    number: (sql) => Promise.resolve(number(sql)),
+    async *rows(table) {
+      let batch: SqlValue[][] = [];
+      for (const row of connection.prepare(selectAll(table)).raw().iterate()) {
+        batch.push(row as SqlValue[]);
+        if (batch.length < BATCH) continue;
+        yield batch;
+        batch = [];
+      }
+      yield batch;
+    },
+    close: async () => {
+      connection.exec('ROLLBACK'); // libsql closes when its statements are collected, and would read until then
+      connection.close();
+    },
+  };
+}
+
+/**
+ * `REPEATABLE READ`, without which each statement would see a moment of its own. Without a limit of time: a large table takes
+ * minutes, and the server waits for whoever takes its rows.
+ */
+async function ofServer(settings: DatabaseSettings): Promise<Snapshot> {
+  const session = await chooseSession(serversOf(settings), { open: openSession, end: endSession });
+  const { connection } = session;
+  await withoutLimit(session);
+  await patiently(connection, 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+  await patiently(connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  const stream = (sql: string): AsyncIterable<SqlValue[]> =>
+    connection.query({ sql, rowsAsArray: true }).stream({ highWaterMark: BATCH });
+  return {
+    dialect: 'mysql',
+    number: (sql) => numberOf(connection, sql),
+    async *rows(table) {
+      let batch: SqlValue[][] = [];
+      for await (const row of stream(selectAll(table))) {
+        batch.push(row);
+        if (batch.length < BATCH) continue;
+        yield batch;
+        batch = [];
+      }
+      yield batch;
+    },
+    close: () => endSession(session),
+  };
+}

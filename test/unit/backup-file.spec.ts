@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { BackupHeader } from '../../src/backup/backup-format.js';
+import { BackupReader, type Schema } from '../../src/backup/read-backup.js';
+import { writeBackup } from '../../src/backup/write-backup.js';
+import type { Snapshot } from '../../src/database/engine/snapshot.js';
+import type { SqlValue } from '../../src/database/engine/sql.js';
+
+let folder = '';
+let path = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rollcall-backup-'));
+  path = join(folder, 'b.gz');
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const ROWS: Record<string, SqlValue[][]> = {
+  people: [
+    ['a', 1, null],
+    ['"\\\n\r\t\u2028 😀 é é ”', -1.5, ''],
+    ...Array.from({ length: 1203 }, (_, at): SqlValue[] => [`row ${at}`, at, null]),
+  ],
+  nothing: [],
+  last: [['x']],
+};
+const SCHEMA: Schema = {
+  tables: [
+    { name: 'people', columns: ['name', 'number', 'note'] },
+    { name: 'nothing', columns: ['id'] },
+    { name: 'last', columns: ['id'] },
+  ],
+  migrations: ['One', 'Two'],
+};
+const HEADER: BackupHeader = {
+  rollcall_backup: 1,
+  version: '1.2.3',
+  created: '2026-01-01T00:00:00.000Z',
+  engine: 'sqlite',
+  migrations: SCHEMA.migrations,
+  tables: SCHEMA.tables.map((table) => ({ ...table, rows: ROWS[table.name]?.length ?? 0 })),
+};
+const snapshotOf = (rows: typeof ROWS): Snapshot => ({
+  dialect: 'sqlite',
+  number: () => Promise.resolve(0),
+  rows: async function* ({ name }) {
+    yield rows[name] ?? [];
+  },
+  close: () => Promise.resolve(),
+});
+const write = (header = HEADER, rows = ROWS) => writeBackup(path, header, snapshotOf(rows), () => undefined);
+
+/** All rows of the file. @throws BackupFault */
+async function read(schema = SCHEMA): Promise<typeof ROWS> {
+  const backup = await BackupReader.open(path, schema);
+  const found: typeof ROWS = { people: [], nothing: [], last: [] };
+  try {
+    for await (const { table, rows } of backup.rows()) found[table.name]?.push(...rows);
+  } finally {
+    await backup.close();
+  }
+  return found;
+}
+
+test('what was written is read: any character, NULL, numbers, tables without rows', async () => {
+  await write();
+  expect(await read()).toEqual(ROWS);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(['b.gz']);
+});
+
+test('the whole file is gzip, which any program can unpack', async () => {
+  await write();
+  const lines = gunzipSync(readFileSync(path)).toString().trimEnd().split('\n');
+  expect(JSON.parse(lines[0] ?? '')).toEqual(HEADER);
+  expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+});
+
+test('a changed byte is refused, wherever it is', async () => {
+  await write();
+  const good = readFileSync(path);
+  const taken: number[] = [];
+  for (let at = 0; at < good.length; at++) {
+    const bad = Buffer.from(good);
+    bad[at] = (bad[at] ?? 0) ^ (1 << (at % 8));
+    writeFileSync(path, bad);
+    if (
+      await BackupReader.open(path, SCHEMA).then(
+        (backup) => backup.close().then(() => true),
+        () => false,
+      )
+    )
+      taken.push(at);
+  }
+  expect(taken).toEqual([]);
+});
+
+test('a file cut short, or with something behind it, is refused', async () => {
+  await write();
+  const good = readFileSync(path);
+  const cuts = [0, 1, 10, 50, 100, 500, good.length - 200, good.length - 100, good.length - 1];
+  for (const cut of cuts) {
+    writeFileSync(path, good.subarray(0, cut));
+    await expect(read()).rejects.toThrow(/is damaged or no backup/);
+  }
+  writeFileSync(path, Buffer.concat([good, Buffer.from('x')]));
+  await expect(read()).rejects.toThrow(/is damaged or no backup/);
+});
+
+test.each([
+  ['a newer format', { ...HEADER, rollcall_backup: 2 }, /newer program \(Rollcall 1\.2\.3\)/],
+  ['other migrations', { ...HEADER, migrations: ['One'] }, /schema of Rollcall 1\.2\.3, which differs/],
+  [
+    'other columns',
+    { ...HEADER, tables: HEADER.tables.map((table) => ({ ...table, columns: ['id'] })) },
+    /schema of Rollcall 1\.2\.3, which differs/,
+  ],
+])('%s is refused, with the release that can read it', async (_what, header, message) => {
+  await write(header);
+  await expect(read()).rejects.toThrow(message);
+});
+
+test.each([
+  ['fewer', { ...ROWS, last: [] }],
+  ['more', { ...ROWS, last: [['x'], ['y']] }],
+  ['wider', { ...ROWS, last: [['x', 'y']] }],
+])('%s rows than the header says are refused', async (_what, rows) => {
+  await write(HEADER, rows);
+  await expect(read()).rejects.toThrow(/is damaged or no backup/);
+});
+
+test('a database that fails leaves nothing, and the file of before as it was', async () => {
+  writeFileSync(path, 'before');
+  const broken: Snapshot = {
+    ...snapshotOf(ROWS),
+    // eslint-disable-next-line require-yield
+    rows: async function* () {
+      throw new Error('gone');
+    },
+  };
+  await expect(writeBackup(path, HEADER, broken, () => undefined)).rejects.toThrow('gone');
+  expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['b.gz'], 'before']);
+});

@@ -1,0 +1,15 @@
+import { expect, test } from '@jest/globals';
+import { AppModule } from '../../src/app.module.js';
+import { importCommand } from '../../src/cli/import.command.js';
+import { fieldsOf } from '../../src/common/fields.js';
+import { ENTITIES } from '../../src/entities.js';
+import { RequestedOptions } from '../../src/import/runs/import-options.js';
+
+/** What the command does with the run, and not how the file is imported. */
+const OWN = ['preview', 'approve', 'json'];
+
+test('the command takes every option of POST /imports, by the same name, and no other', () => {
+  const command = importCommand({ module: (env) => AppModule.with(env), entities: ENTITIES });
+  const names = command.options.map(({ long }) => long?.slice(2).replaceAll('-', '_') ?? '');
+  expect(names.filter((name) => !OWN.includes(name)).sort()).toEqual([...fieldsOf(RequestedOptions)].sort());
+});
