@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+
+/** A version has a dated section in the changelog, above all older ones, and its number everywhere. */
+const ROOT = new URL('../../', import.meta.url);
+const read = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8');
+const { version } = JSON.parse(read('package.json')) as { version: string };
+const headings = read('CHANGELOG.md').match(/^## .*$/gm) ?? [];
+
+describe('release', () => {
+  test('the changelog has a place for what comes, then the version of package.json with its day', () => {
+    const [unreleased, latest = ''] = headings;
+    expect(unreleased).toBe('## Unreleased');
+    const [, named, day = ''] = /^## (\S+) \((\d{4}-\d{2}-\d{2})\)$/.exec(latest) ?? [];
+    expect([latest, named]).toEqual([latest, version]);
+    expect(new Date(day).toISOString().slice(0, 10)).toBe(day);
+  });
+
+  test('that section begins with what an operator does', () => {
+    const section = read('CHANGELOG.md').split(/^## .*$/m)[2] ?? '';
+    expect(section.trimStart()).toMatch(/^Upgrade from \d+\.\d+\.\d+\n/);
+  });
+
+  test('the lock file has the version, and no address of a registry', () => {
+    const text = read('package-lock.json');
+    const lock = JSON.parse(text) as { version: string; packages: Record<string, { version?: string }> };
+    expect([lock.version, lock.packages['']?.version]).toEqual([version, version]);
+    expect(text.match(/"resolved"/g)).toBeNull();
+  });
+
+  test('the guide to deployment installs the version, and no older one', () => {
+    const installed = read('docs/deployment.md').match(/\/opt\/rollcall-\d+\.\d+\.\d+/g) ?? [];
+    expect(installed).toContain(`/opt/rollcall-${version}`);
+    const install = read('docs/deployment.md').split(/^## Upgrade$/m)[0] ?? '';
+    expect(new Set(install.match(/\/opt\/rollcall-\d+\.\d+\.\d+/g))).toEqual(
+      new Set([`/opt/rollcall-${version}`]),
+    );
+  });
+});
