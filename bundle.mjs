@@ -1,7 +1,8 @@
 // The second half of `npm run build`: bundles the compiler's output (build/) with its packages into one file per program.
 // Otherwise Node would read some 2,000 files, which takes half of the time to the first answer.
 import { build } from 'esbuild';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { EXTERNALS } from './externals.mjs';
 
 /**
  * What the service and the import process need of TypeORM: they describe tables, and neither make nor read them. The package
@@ -39,9 +40,7 @@ const bundle = (names, plugins = []) =>
     sourcesContent: false,
     plugins,
     external: [
-      ...['libsql', '@node-rs/argon2'], // machine code
-      '@zxcvbn-ts/language-common', // 0.4 MiB of passwords, which few processes read
-      'swagger-ui-dist', // it reads the files of Swagger UI beside itself
+      ...EXTERNALS,
       // Nest would load these if they were installed.
       ...['@fastify/*', '@nestjs/microservices', '@nestjs/websockets'],
     ],
@@ -58,6 +57,7 @@ const bundle = (names, plugins = []) =>
 
 rmSync('dist', { recursive: true, force: true });
 const built = [
+  await bundle(['rollcall']),
   await bundle(['cli', 'migrator']),
   await bundle(['main', 'import-lane', 'reader-lane'], [tablesOnly]),
 ];
@@ -71,3 +71,4 @@ for (const { path, text } of outputFiles) {
   const isProgram = path.endsWith('.js');
   writeFileSync(path, isProgram ? escaped(text) : text, { mode: isProgram ? 0o755 : 0o644 });
 }
+copyFileSync('src/docs-script.mjs', 'dist/docs-script.mjs');

@@ -8,6 +8,7 @@ import { importCommand } from './cli/import.command.js';
 import { importsCommand } from './cli/imports.command.js';
 import { keysCommand } from './cli/keys.command.js';
 import { migrateCommand } from './cli/migrate.command.js';
+import { startCommand } from './cli/start.command.js';
 import { usersCommand } from './cli/users.command.js';
 import type { Application } from './cli/application.js';
 import { VERSION } from './common/version.js';
@@ -23,6 +24,7 @@ Those of import, imports, audit and doctor: see their --help.`;
 
 const application: Application = { module: (env) => AppModule.with(env), entities: ENTITIES };
 const commands = [
+  startCommand,
   importCommand,
   importsCommand,
   usersCommand,

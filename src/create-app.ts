@@ -22,6 +22,7 @@ import { Alerts } from './import/alerts/alerts.service.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
 import { Readiness } from './status/readiness.js';
 import { serveDocs } from './openapi.js';
+import { scimAnswers } from './scim/http/scim-answers.js';
 import { SCIM_PATH } from './scim/http/scim-route.js';
 import { DEFAULT_AVATAR_PATH } from './users/input/user-settings.js';
 
@@ -67,6 +68,7 @@ export async function createApp(env: Env, programs?: LanePrograms): Promise<Nest
     end.prepare,
     observe(app.get(Log), app.get(Metrics), end, app.get(BodyBudget)),
     securityHeaders(env.baseUrl.startsWith('https:')),
+    scimAnswers,
     ...(env.COMPRESSION ? [compressAnswer] : []),
   );
   const errors = app.get(ErrorFilter);

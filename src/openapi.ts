@@ -5,6 +5,7 @@ import { REQUIRED_SCOPE } from './access/decorators.js';
 import { IDEMPOTENCY_KEY, QUOTA, REQUEST_BODY } from './http/docs.js';
 import { REPLAYED } from './http/first-answer.js';
 import { addFormFields, closeBody } from './http/openapi-bodies.js';
+import { forPeople, pageScript } from './docs-page.js';
 import { CHOICES } from './input/query-rules.js';
 import { isObject } from './common/json.js';
 import { VERSION } from './common/version.js';
@@ -42,9 +43,10 @@ function openApi(app: INestApplication): OpenAPIObject {
       'scim',
     )
     .addServer('/', 'The installation that serves this file.')
-    .addTag('users', 'Profiles: create, read, search, change.')
-    .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')
     .addTag('sessions', 'Logins and logouts of people.')
+    .addTag('users', 'Profiles: create, read, search, change.')
+    .addTag('groups', 'Groups of identity providers, and the roles that their members get.')
+    .addTag('imports', 'CSV files, planned against the live users, guarded, then applied.')
     .addTag('api keys', 'Credentials of connectors.')
     .addTag('audit', 'Who changed what.')
     .addTag('scim', 'SCIM 2.0: identity providers create, find, change and delete users and groups.')
@@ -166,6 +168,10 @@ const SERVED: ReadonlySet<string> = new Set([
 
 /** Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
+  const script = pageScript();
+  app.use('/docs/page.js', (_request: Request, response: Response) => {
+    response.type('text/javascript').send(script);
+  });
   app.use('/docs', ({ path }: Request, _response: Response, next: NextFunction) => {
     next(SERVED.has(path) ? undefined : new NotFoundException());
   });
@@ -173,6 +179,27 @@ export function serveDocs(app: INestApplication): void {
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',
     customSiteTitle: 'Rollcall API',
-    swaggerOptions: { displayRequestDuration: true, defaultModelsExpandDepth: -1, validatorUrl: 'none' },
+    customCss: STYLE,
+    customJs: '/docs/page.js',
+    patchDocumentOnRequest: pageDocument(),
+    swaggerOptions: {
+      displayRequestDuration: true,
+      defaultModelsExpandDepth: -1,
+      validatorUrl: 'none',
+      filter: true,
+      docExpansion: 'list',
+    },
   });
 }
+
+/** The page has the document for people; clients get the file as it is. */
+function pageDocument() {
+  let made: OpenAPIObject | undefined;
+  return (request: unknown, _response: unknown, document: OpenAPIObject): OpenAPIObject => {
+    const isPage = isObject(request) && String(request['path']).endsWith('/swagger-ui-init.js');
+    return isPage ? (made ??= forPeople(document)) : document;
+  };
+}
+
+const STYLE =
+  '#who { margin: 0; padding: 0.5em 1.5em; font: 14px sans-serif; background: #fff3cd; color: #222 }';

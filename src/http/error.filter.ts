@@ -88,7 +88,8 @@ function sendAs(form: ErrorForm, error: ProblemError, request: Request, response
 
 function replay({ status, headers, body }: SentAnswer, response: Response): void {
   response.status(status).set(REPLAYED, 'true');
-  if (body !== '') response.set('Content-Type', 'application/json; charset=utf-8');
+  if (body !== '' && !response.hasHeader('Content-Type'))
+    response.set('Content-Type', 'application/json; charset=utf-8');
   response.set(headers).end(body);
 }
 

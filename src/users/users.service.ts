@@ -22,7 +22,8 @@ import { privilegeFailure } from './change/privilege.js';
 import type { UserChange } from './change/change-set.js';
 import { UserSettings } from './input/user-settings.js';
 import { presentUser } from './user.view.js';
-import { UserWriter, blocksSelf } from './change/user-writer.service.js';
+import { blocksSelf } from './change/privilege.js';
+import { UserWriter } from './change/user-writer.service.js';
 import { type Credentials, UsersRepository } from './directory/users.repository.js';
 
 export type { Credentials };

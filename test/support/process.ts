@@ -11,7 +11,7 @@ import { ENGINE, type TestDatabase, freshDatabase } from './database.js';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A program of the built service; `npm test` builds it first. */
-export type Script = 'dist/main.js' | 'dist/cli.js' | 'dist/cli.js migrate';
+export type Script = 'dist/main.js' | 'dist/rollcall.js' | 'dist/cli.js' | 'dist/cli.js migrate';
 export interface Exit {
   code: number | null;
   signal: string | null;

@@ -5,7 +5,7 @@ import type { TestApp } from './app.js';
 import { SYSTEM, aGroup, groupsOf, move, seedGroups } from './groups.js';
 import { databaseOf } from './people.js';
 import { ok } from './scenario.js';
-import { scimAs } from './scim.js';
+import { scimAs, scimOf } from './scim.js';
 import { nextOf } from './search.js';
 import { seededUuid } from './seed.js';
 
@@ -52,6 +52,8 @@ export async function liveInGroups(app: TestApp): Promise<void> {
     { fields: () => ({ display_name: 'Renamed', external_id: 'x' }) },
     SYSTEM,
   );
+  const one = [{ value: seededUuid(31) }];
+  await ok(scimOf(app).patch(`/Groups/${small.uuid}`, { op: 'add', path: 'members', value: one }));
   await findGroups(app);
   await groupsOf(app).delete(small.uuid, undefined, SYSTEM);
 }

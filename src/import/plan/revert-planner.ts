@@ -7,7 +7,7 @@ import type { User } from '../../users/model/user.js';
 import { patched } from '../../users/input/user-rules.js';
 import { privilegeFailure } from '../../users/change/privilege.js';
 import { SELF_BLOCK } from '../../users/change/failure.js';
-import { blocksSelf } from '../../users/change/user-writer.service.js';
+import { blocksSelf } from '../../users/change/privilege.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';

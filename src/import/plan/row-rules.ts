@@ -6,7 +6,7 @@ import { readInput } from '../../input/read-input.js';
 import { truncated } from '../../common/text.js';
 import { SELF_BLOCK } from '../../users/change/failure.js';
 import { privilegeFailure } from '../../users/change/privilege.js';
-import { blocksSelf } from '../../users/change/user-writer.service.js';
+import { blocksSelf } from '../../users/change/privilege.js';
 import { differences, fieldsSet } from '../../users/model/user.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { UserScope } from '../../users/directory/user-scope.js';

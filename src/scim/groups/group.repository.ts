@@ -81,6 +81,12 @@ export class GroupRepository {
     }
   }
 
+  /** Whether a group has more members than `count`: counted in its index, without reading their ids. */
+  async hasMoreThan(group: string, count: number, sql: Sql = this.database): Promise<boolean> {
+    const text = 'SELECT 1 AS one FROM group_members WHERE group_uuid = ? LIMIT 1 OFFSET ?';
+    return (await sql.query<{ one: number }>(text, [group, count])).length > 0;
+  }
+
   /** The members of some groups; undefined where they have more than `most` together. */
   async membersOf(groups: readonly string[], most: number): Promise<Map<string, string[]> | undefined> {
     const text = (list: string) =>

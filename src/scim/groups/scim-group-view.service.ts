@@ -49,7 +49,7 @@ export class ScimGroupView {
     const shown = this.projection(parameters);
     return async (group, sql) => {
       const isAsked = shown.isChosen || !this.wantsMembers(shown);
-      return isAsked || !(await this.isLarge(group, sql))
+      return isAsked || !(await this.repository.hasMoreThan(group.uuid, MEMBERS_OF_PATCH, sql))
         ? this.present(group, shown, actor, sql)
         : undefined;
     };
@@ -131,11 +131,6 @@ export class ScimGroupView {
   /** Members of whom a key without the scope `webmasters` learns nothing. */
   private async hidden(actor: Actor, sql?: Sql): Promise<ReadonlySet<string> | undefined> {
     return hidesOperators(actor) ? this.directory.operators(sql) : undefined;
-  }
-
-  private async isLarge({ uuid }: Group, sql: Sql | undefined): Promise<boolean> {
-    const first = await this.repository.allMembers(uuid, sql, MEMBERS_OF_PATCH + 1);
-    return first.length > MEMBERS_OF_PATCH;
   }
 
   private projection({ attributes, excludedAttributes }: GroupViewParameters): Projection {

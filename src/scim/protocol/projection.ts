@@ -17,6 +17,7 @@ type Named = Map<Attribute, 'all' | Set<Attribute>>;
 export class Projection {
   private readonly wanted: Named | undefined;
   private readonly excluded: Named;
+  private readonly shown: readonly Attribute[];
 
   /** @throws ProblemError `invalid_value` when both parameters are set */
   constructor(
@@ -30,6 +31,10 @@ export class Projection {
     }
     this.wanted = wanted.length > 0 ? named(wanted, description) : undefined;
     this.excluded = named(excluded, description);
+    const isDefault = !this.wanted && excluded.length === 0;
+    this.shown = isDefault
+      ? shownByDefault(description)
+      : description.attributes.filter((attribute) => this.wants(attribute));
   }
 
   /** Whether `attributes` chooses: such an answer is sent where an empty one would be. */
@@ -46,17 +51,24 @@ export class Projection {
 
   /** The resource with the wanted attributes; `schemas` names the core schema and the extensions that are left. */
   apply(resource: ScimObject): ScimObject {
-    const { schema, extensions, attributes } = this.description;
-    const core: Record<string, ScimValue> = {};
-    const held = new Map<string, Record<string, ScimValue>>(extensions.map(({ urn }) => [urn, {}]));
-    for (const attribute of attributes) {
-      const value = this.wants(attribute) ? this.parts(attribute, attribute.valueIn(resource)) : undefined;
+    const schemas = [this.description.schema.urn];
+    const shown: Record<string, ScimValue> = { schemas };
+    let extension: Record<string, ScimValue> = {};
+    for (const attribute of this.shown) {
+      const value = this.parts(attribute, attribute.valueIn(resource));
       if (value === undefined || attribute.name === 'schemas') continue;
-      const holder = attribute.schema === undefined ? core : held.get(attribute.schema);
-      if (holder) holder[attribute.name] = value;
+      const { schema } = attribute;
+      if (schema === undefined) shown[attribute.name] = value;
+      else {
+        // The attributes of an extension follow one another.
+        if (!(schema in shown)) {
+          schemas.push(schema);
+          shown[schema] = extension = {};
+        }
+        extension[attribute.name] = value;
+      }
     }
-    const left = [...held].filter(([, extension]) => Object.keys(extension).length > 0);
-    return { schemas: [schema.urn, ...left.map(([urn]) => urn)], ...core, ...Object.fromEntries(left) };
+    return shown;
   }
 
   /** The wanted parts of a value; undefined when nothing is left. */
@@ -76,6 +88,19 @@ export class Projection {
     const object = picked(value, left);
     return isHeld(object) ? object : undefined;
   }
+}
+
+const defaults = new WeakMap<ResourceDescription, readonly Attribute[]>();
+
+/** What nearly every answer holds. */
+function shownByDefault(description: ResourceDescription): readonly Attribute[] {
+  const known = defaults.get(description);
+  if (known) return known;
+  const shown = description.attributes.filter(
+    ({ returned }) => returned === 'always' || returned === 'default',
+  );
+  defaults.set(description, shown);
+  return shown;
 }
 
 function picked(value: ScimValue, subs: readonly Attribute[]): ScimObject {

@@ -22,6 +22,7 @@ import { Deviations } from '../http/deviations.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { quoted } from '../protocol/errors.js';
 import { readResource } from '../protocol/input.js';
+import type { ScimObject } from '../protocol/json.js';
 import { readPatch } from '../protocol/patch-steps.js';
 import { type Edit, assertNone, editOf, readEdit, toPatch } from './user-edit.js';
 import { scimNameOf, toFields, toResource } from './user.mapping.js';
@@ -31,7 +32,7 @@ import { isHidden } from './visibility.js';
 /** How one kind of request changes a user. */
 interface Change {
   /** The user as the request wants it. */
-  want: (current: User) => Wanted;
+  want: (current: ScimObject) => Wanted;
   /** What in the request suits no attribute. */
   wrong: readonly FieldError[];
   /** Whether it says anything of the password, which is hashed before the transaction. */
@@ -93,7 +94,7 @@ export class ScimUserChanges {
   ): Promise<WaitingChange> {
     const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
     const rules = rulesOf(caller.actor);
-    const want = (user: User): Wanted => replaced(toResource(user, ''), read, this.resources.user, rules);
+    const want = (current: ScimObject): Wanted => replaced(current, read, this.resources.user, rules);
     const wrong = [...read.errors, ...mismatch(read.id, id)];
     const touchesPassword = 'password' in read.resource || read.unassigned.has('password');
     return this.prepareChange(id, { want, wrong, touchesPassword }, caller, ifVersions);
@@ -113,7 +114,7 @@ export class ScimUserChanges {
       deviation: this.deviations.of(caller.actor),
     };
     const steps = readPatch(body, options);
-    const want = (user: User): Wanted => patchedBy(toResource(user, ''), steps, options, rules);
+    const want = (current: ScimObject): Wanted => patchedBy(current, steps, options, rules);
     const touchesPassword = steps.some(({ target }) => target.attribute.name === 'password');
     return this.prepareChange(id, { want, wrong: [], touchesPassword }, caller, ifVersions);
   }
@@ -122,8 +123,8 @@ export class ScimUserChanges {
   delete(id: string, caller: Caller, ifVersions?: readonly number[]): WaitingChange {
     const uuid = uuidOf(id);
     const complete: WaitingChange['complete'] = (_, user) => {
-      visible(user, id, caller);
-      return Promise.resolve({ kind: 'delete', uuid, patch: {}, ...(ifVersions && { ifVersions }) });
+      const locked = visible(user, id, caller);
+      return Promise.resolve({ kind: 'delete', uuid, patch: {}, locked, ...(ifVersions && { ifVersions }) });
     };
     return { kind: 'delete', uuid, complete };
   }
@@ -137,22 +138,23 @@ export class ScimUserChanges {
   ): Promise<WaitingChange> {
     const uuid = uuidOf(id);
     const password_hash = change.touchesPassword ? await this.newHash(uuid, change, caller) : undefined;
-    const complete: WaitingChange['complete'] = async (tx, locked, coming) => {
-      const user = visible(locked, id, caller);
+    const complete: WaitingChange['complete'] = async (tx, found, coming) => {
+      const user = visible(found, id, caller);
       const { edit, patch, errors } = this.judged(user, change);
       assertNone(errors);
       const whole = await this.whole(tx, { patch, edit, password_hash }, coming);
       const managed = user.managed_by === null && Object.keys(whole).length > 0;
       if (managed) whole.managed_by = MANAGED_BY_SCIM;
-      const update = { kind: 'update', uuid, patch: whole, byProvider: true } as const;
+      const update = { kind: 'update', uuid, patch: whole, locked: user, byProvider: true } as const;
       return { ...update, ...(ifVersions && { ifVersions }) };
     };
     return { kind: 'update', uuid, complete };
   }
 
   private judged(user: User, { want, wrong }: Change) {
-    const { resource, password } = want(user);
-    const edit = editOf(toFields(toResource(user, '')), toFields(resource));
+    const current = toResource(user, '');
+    const { resource, password } = want(current);
+    const edit = editOf(toFields(current), toFields(resource));
     return { edit, password, ...readEdit(edit, user, false, wrong, this.settings) };
   }
 

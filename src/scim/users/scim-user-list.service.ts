@@ -107,11 +107,10 @@ export class ScimUserList {
 
   /** The order in which the database finds, sorts and cuts; undefined where users must be looked at. */
   private async indexOf({ plan, order, scope }: Asked, signal?: AbortSignal): Promise<ListOrder | undefined> {
-    if (!plan.isExact || !order?.byLookUp) return plan.isExact ? order : undefined;
-    const count = plan.source
-      ? await this.repository.countUpTo(scope, this.scan.limit + 1, signal)
-      : (await this.counts.users([])).all;
-    return count > this.scan.limit ? order : undefined;
+    if (!plan.isExact) return undefined;
+    if (!order?.byLookUp || !plan.source) return order;
+    const matching = await this.repository.countUpTo(scope, this.scan.limit + 1, signal);
+    return matching > this.scan.limit ? order : undefined;
   }
 
   /** The database finds, sorts and cuts. */

@@ -40,8 +40,14 @@ function withRemovals(before: unknown, after: unknown, field: 'authname' | 'soci
 
 function differing<T>(before: Readonly<Record<string, T>>, after: Readonly<Record<string, T>>) {
   return Object.fromEntries(
-    Object.entries(after).filter(([name, value]) => canonical(before[name]) !== canonical(value)),
+    Object.entries(after).filter(([name, value]) => !isSame(before[name] ?? null, value ?? null)),
   );
+}
+
+/** Nearly all values are texts: only others need their form. */
+function isSame(before: unknown, after: unknown): boolean {
+  if (typeof before !== 'object' || typeof after !== 'object') return before === after;
+  return before === after || canonical(before) === canonical(after);
 }
 
 /** JSON whose members are in order. */

@@ -9,7 +9,7 @@ export interface ListOrder {
   name: string;
   order: 'asc' | 'desc';
   ranges: readonly ListRange[];
-  /** Whether a look-up of attributes sorts: it serves lists of many users, others are sorted when they have been read. */
+  /** Whether a look-up of attributes sorts: the few users that a filter finds are sorted when they have been read. */
   byLookUp?: true;
 }
 

@@ -62,67 +62,86 @@ export interface Membership {
  */
 export function toResource(user: User, base: string, groups: readonly Membership[] = []): ScimObject {
   const { attributes } = user;
-  const enterprise = full({ ...pick(attributes, KEPT_ENTERPRISE), manager: managerOf(user, base) });
+  const enterprise = enterpriseOf(user, base);
   const rollcall = rollcallOf(user);
-  return (
-    full({
-      schemas: [
-        USER_SCHEMA,
-        ...(enterprise === undefined ? [] : [ENTERPRISE_SCHEMA]),
-        ...(rollcall === undefined ? [] : [ROLLCALL_USER_SCHEMA]),
-      ],
-      id: user.uuid,
-      externalId: user.external_id,
-      userName: user.username,
-      name: full({
-        givenName: user.firstname,
-        middleName: user.middle_name,
-        familyName: user.surname,
-        ...Object.fromEntries(KEPT_NAMES.map((name) => [name, valueOf(attributes, `name.${name}`)])),
-      }),
-      nickName: user.known_as,
-      ...pick(attributes, KEPT),
-      active: user.status === 'Active',
-      ...Object.fromEntries(LISTS.map((list) => [list, joined(list, attributes[list], user)])),
-      roles: user.roles.map((value) => ({ value })),
-      groups: groups.map(({ uuid, display_name }) => ({
-        value: uuid,
-        $ref: `${base}/Groups/${uuid}`,
-        display: display_name,
-      })),
-      [ENTERPRISE_SCHEMA]: enterprise,
-      [ROLLCALL_USER_SCHEMA]: rollcall,
-      meta: {
-        resourceType: 'User',
-        created: toIso(user.created),
-        lastModified: toIso(user.updated),
-        location: locationOf(user, base),
-        version: etagOf(user),
-      },
-    }) ?? {}
+  const schemas = [USER_SCHEMA];
+  if (enterprise) schemas.push(ENTERPRISE_SCHEMA);
+  if (rollcall) schemas.push(ROLLCALL_USER_SCHEMA);
+  const resource: Draft = { schemas, id: user.uuid };
+  put(resource, 'externalId', user.external_id);
+  put(resource, 'userName', user.username);
+  put(resource, 'name', nameOf(user));
+  put(resource, 'nickName', user.known_as);
+  for (const name of KEPT) put(resource, name, valueOf(attributes, name));
+  resource['active'] = user.status === 'Active';
+  for (const list of LISTS) put(resource, list, joined(list, attributes[list], user));
+  put(resource, 'roles', user.roles.map(toValue));
+  put(
+    resource,
+    'groups',
+    groups.map(({ uuid, display_name }) => ({
+      value: uuid,
+      $ref: `${base}/Groups/${uuid}`,
+      display: display_name,
+    })),
   );
+  put(resource, ENTERPRISE_SCHEMA, enterprise);
+  put(resource, ROLLCALL_USER_SCHEMA, rollcall);
+  resource['meta'] = {
+    resourceType: 'User',
+    created: toIso(user.created),
+    lastModified: toIso(user.updated),
+    location: locationOf(user, base),
+    version: etagOf(user),
+  };
+  return resource;
 }
 
 export const locationOf = ({ uuid }: Pick<User, 'uuid'>, base: string): string => `${base}/Users/${uuid}`;
 
+const toValue = (value: string): ScimObject => ({ value });
+
+function nameOf({ firstname, middle_name, surname, attributes }: User): ScimObject | undefined {
+  const name: Draft = {};
+  put(name, 'givenName', firstname);
+  put(name, 'middleName', middle_name);
+  put(name, 'familyName', surname);
+  for (const part of KEPT_NAMES) put(name, part, valueOf(attributes, `name.${part}`));
+  return held(name);
+}
+
+function enterpriseOf(user: User, base: string): ScimObject | undefined {
+  const enterprise: Draft = {};
+  for (const name of KEPT_ENTERPRISE) put(enterprise, name, valueOf(user.attributes, name));
+  put(enterprise, 'manager', managerOf(user, base));
+  return held(enterprise);
+}
+
 function managerOf({ manager_uuid, attributes }: User, base: string): ScimObject | undefined {
   if (manager_uuid !== null) return { value: manager_uuid, $ref: `${base}/Users/${manager_uuid}` };
-  return full({ value: valueOf(attributes, 'manager') });
+  const manager: Draft = {};
+  put(manager, 'value', valueOf(attributes, 'manager'));
+  return held(manager);
 }
 
 function rollcallOf(user: User): ScimObject | undefined {
-  return full({
-    authname: Object.entries(user.authname).flatMap(([method, names]) =>
-      names.map((value) => ({ method, value })),
-    ),
-    aboutMe: user.about_me,
-    socialMedia: full(user.social_media),
-    hideEmail: user.hide_email || undefined,
-    hidePhoneNumbers: user.hide_phone_numbers || undefined,
-    groupRoles: user.group_roles.map((value) => ({ value })),
-    managedBy: user.managed_by ?? undefined,
-    lastAccess: user.last_access === null ? undefined : toIso(user.last_access),
-  });
+  const rollcall: Draft = {};
+  const names = Object.entries(user.authname);
+  put(
+    rollcall,
+    'authname',
+    names.flatMap(([method, values]) => values.map((value) => ({ method, value }))),
+  );
+  put(rollcall, 'aboutMe', user.about_me);
+  const media: Draft = {};
+  for (const [name, url] of Object.entries(user.social_media)) put(media, name, url);
+  put(rollcall, 'socialMedia', held(media));
+  if (user.hide_email) rollcall['hideEmail'] = true;
+  if (user.hide_phone_numbers) rollcall['hidePhoneNumbers'] = true;
+  put(rollcall, 'groupRoles', user.group_roles.map(toValue));
+  put(rollcall, 'managedBy', user.managed_by ?? undefined);
+  if (user.last_access !== null) rollcall['lastAccess'] = toIso(user.last_access);
+  return held(rollcall);
 }
 
 /** A resource as the fields of a user, by the names and in the form of the API, and what is kept beside them. */
@@ -140,34 +159,33 @@ export function toFields(resource: ScimObject): Fields {
   const name = objectIn(resource, 'name');
   const enterprise = objectIn(resource, ENTERPRISE_SCHEMA);
   const rollcall = objectIn(resource, ROLLCALL_USER_SCHEMA);
-  const lists = LISTS.map((list) => [list, taken(list, member(resource, list))] as const);
   const active = member(resource, 'active');
   const manager = member(objectIn(enterprise, 'manager'), 'value');
-  return {
-    input: {
-      username: orNull(resource, 'userName'),
-      external_id: orNull(resource, 'externalId'),
-      firstname: orNull(name, 'givenName'),
-      middle_name: orNull(name, 'middleName'),
-      surname: orNull(name, 'familyName'),
-      known_as: orNull(resource, 'nickName'),
-      status: active === undefined ? null : active === true ? 'Active' : 'Blocked',
-      ...Object.fromEntries(lists.flatMap(([, { values }]) => Object.entries(values))),
-      roles: valuesIn(resource, 'roles'),
-      authname: authnameIn(rollcall),
-      about_me: orNull(rollcall, 'aboutMe'),
-      social_media: orNull(rollcall, 'socialMedia'),
-      hide_email: orNull(rollcall, 'hideEmail') ?? false,
-      hide_phone_numbers: orNull(rollcall, 'hidePhoneNumbers') ?? false,
-    },
-    attributes: {
-      ...Object.fromEntries(KEPT.map((each) => [each, orNull(resource, each)])),
-      ...Object.fromEntries(KEPT_NAMES.map((each) => [`name.${each}`, orNull(name, each)])),
-      ...Object.fromEntries(KEPT_ENTERPRISE.map((each) => [each, orNull(enterprise, each)])),
-      ...Object.fromEntries(lists.map(([list, { kept }]) => [list, kept])),
-    },
-    manager: typeof manager === 'string' ? manager : null,
+  const input: JsonObject = {
+    username: orNull(resource, 'userName'),
+    external_id: orNull(resource, 'externalId'),
+    firstname: orNull(name, 'givenName'),
+    middle_name: orNull(name, 'middleName'),
+    surname: orNull(name, 'familyName'),
+    known_as: orNull(resource, 'nickName'),
+    status: active === undefined ? null : active === true ? 'Active' : 'Blocked',
   };
+  const attributes: Fields['attributes'] = {};
+  for (const each of KEPT) attributes[each] = orNull(resource, each);
+  for (const each of KEPT_NAMES) attributes[`name.${each}`] = orNull(name, each);
+  for (const each of KEPT_ENTERPRISE) attributes[each] = orNull(enterprise, each);
+  for (const list of LISTS) {
+    const { values, kept } = taken(list, member(resource, list));
+    Object.assign(input, values);
+    attributes[list] = kept;
+  }
+  input['roles'] = valuesIn(resource, 'roles');
+  input['authname'] = authnameIn(rollcall);
+  input['about_me'] = orNull(rollcall, 'aboutMe');
+  input['social_media'] = orNull(rollcall, 'socialMedia');
+  input['hide_email'] = orNull(rollcall, 'hideEmail') ?? false;
+  input['hide_phone_numbers'] = orNull(rollcall, 'hidePhoneNumbers') ?? false;
+  return { input, attributes, manager: typeof manager === 'string' ? manager : null };
 }
 
 function authnameIn(rollcall: ScimObject): Record<string, ScimValue[]> | null {
@@ -198,14 +216,17 @@ const orNull = (object: ScimObject, name: string): ScimValue | null => member(ob
 const valueOf = (attributes: Attributes, name: string): ScimValue | undefined =>
   attributes[name] as ScimValue | undefined; // `toFields` made it
 
-const pick = (attributes: Attributes, names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, valueOf(attributes, name)]));
+/** A resource that is being made: members are set one by one, because entries of objects cost more than all the rest. */
+type Draft = Record<string, ScimValue>;
 
-/** The object without what is empty; undefined where nothing is left. */
-function full(object: Readonly<Record<string, ScimValue | undefined>>): ScimObject | undefined {
-  const members = Object.entries(object).filter(
-    (each): each is [string, ScimValue] =>
-      each[1] !== undefined && each[1] !== '' && !(Array.isArray(each[1]) && each[1].length === 0),
-  );
-  return members.length === 0 ? undefined : Object.fromEntries(members);
+/** Sets a member, unless it is empty. */
+function put(draft: Draft, name: string, value: ScimValue | undefined): void {
+  if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return;
+  draft[name] = value;
+}
+
+/** undefined for an object without members. */
+function held(object: ScimObject): ScimObject | undefined {
+  for (const name in object) if (object[name] !== undefined) return object;
+  return undefined;
 }

@@ -17,6 +17,8 @@ export interface UserChange {
   byProvider?: boolean;
   /** Of a new user: what its patch makes, where the caller has prepared it. */
   prepared?: PreparedUser;
+  /** The user as `UserWriter.lock` gave it in this transaction, which then is not read again. */
+  locked?: User;
 }
 
 /** What became of one change. */

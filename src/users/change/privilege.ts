@@ -1,4 +1,4 @@
-import type { Actor } from '../../access/actor.js';
+import { type Actor, type Caller, isBehind } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import { datasetScope } from '../../access/scopes.js';
 import { isWebmasterUser } from '../input/user-rules.js';
@@ -58,4 +58,13 @@ const GUARDED: readonly string[] = [
 function changes(before: User | undefined, after: User | undefined, fields?: readonly string[]): boolean {
   if (!before || !after) return true;
   return differences(before, after).some(({ field }) => !fields || fields.includes(field));
+}
+
+/** Whether a change would block the account that makes it, or that has started or approved the import that makes it. */
+export function blocksSelf(
+  { actor }: Pick<Caller, 'actor'>,
+  before: Pick<User, 'uuid' | 'status'> | undefined,
+  { status }: { status?: string | null | undefined },
+): boolean {
+  return before?.status === 'Active' && status === 'Blocked' && isBehind(actor, before.uuid);
 }

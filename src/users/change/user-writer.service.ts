@@ -13,7 +13,7 @@ import { DeletedUsersRepository } from './deleted-users.repository.js';
 import { EndState } from './end-state.js';
 import { type Failure, SELF_BLOCK, SELF_DELETION, STALE, notDeleted, notFound } from './failure.js';
 import { createdAt, prepareUser, rowsOf } from './prepared-user.js';
-import { privilegeFailure } from './privilege.js';
+import { blocksSelf, privilegeFailure } from './privilege.js';
 import { UserCounts } from '../counts/user-counts.service.js';
 import { UserStore } from './user-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
@@ -105,13 +105,19 @@ export class UserWriter {
   private async current(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
     const of = (...kinds: UserChange['kind'][]): string[] =>
       changes.filter(({ kind }) => kinds.includes(kind)).map(({ uuid }) => uuid);
-    const users = await this.repository.lock(tx, of('update', 'delete'));
+    const locked = changes.flatMap(({ locked: user }): [string, User][] => (user ? [[user.uuid, user]] : []));
+    const known = new Map(locked);
+    const read = await this.repository.lock(
+      tx,
+      of('update', 'delete').filter((uuid) => !known.has(uuid)),
+    );
+    const users = new Map([...locked, ...read]);
     const restored = of('restore');
     if (restored.length === 0) return users;
     const deleted = await this.deleted.lock(tx, restored);
     const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
-    const known = await this.repository.lock(tx, [...new Set(managers)]);
-    const returning = [...deleted].map(([uuid, user]) => [uuid, returningUser(user, known)] as const);
+    const alive = await this.repository.lock(tx, [...new Set(managers)]);
+    const returning = [...deleted].map(([uuid, user]) => [uuid, returningUser(user, alive)] as const);
     return new Map([...users, ...returning]);
   }
 
@@ -221,15 +227,6 @@ function restored(deleted: User | undefined, nobody: User, { actor }: Caller, ti
   const refused = privilegeFailure(actor, undefined, after);
   const failures = refused ? [refused] : wholeErrors(after);
   return { kind, before: undefined, after, prepared: rowsOf(after), failures };
-}
-
-/** Whether a change would block the account that makes it, or that has started or approved the import that makes it. */
-export function blocksSelf(
-  { actor }: Pick<Caller, 'actor'>,
-  before: Pick<User, 'uuid' | 'status'> | undefined,
-  { status }: { status?: string | null | undefined },
-): boolean {
-  return before?.status === 'Active' && status === 'Blocked' && isBehind(actor, before.uuid);
 }
 
 function isStale({ ifVersions }: UserChange, before: User | undefined): boolean {

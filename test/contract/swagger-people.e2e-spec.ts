@@ -1,0 +1,84 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { API_KEY, TestApp } from '../support/app.js';
+import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/swagger-page.js';
+
+/** Swagger UI as the tool of operators: what one sees who has read nothing, and sends by pressing a button. */
+jest.setTimeout(240_000);
+const suite = NO_BROWSER ? describe.skip : describe;
+const TAGS = ['sessions', 'users', 'groups', 'imports', 'api keys', 'audit', 'scim', 'status'];
+/** Pixels of an opened operation: the form of a file, with its fifteen options, and any other one. */
+const TALLEST = 4000;
+const TALL = 3000;
+
+suite(`Swagger UI for operators${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, () => {
+  let browser: Browser;
+  let app: TestApp;
+  let page: SwaggerPage;
+  beforeAll(async () => {
+    app = await TestApp.start({ BASE_URL: PAGE_URL });
+    browser = await launch(app.url);
+  });
+  beforeEach(async () => void (page = await SwaggerPage.open(browser, PAGE_URL)));
+  afterEach(() => page.close());
+  afterAll(async () => {
+    await browser.close();
+    await app.end();
+  });
+
+  test.each(TAGS)(
+    '%s: nothing optional is filled in but a dry run, and no operation is long',
+    async (tag) => {
+      expect(await page.filter(tag)).toContain(tag);
+      const operations = await page.operations();
+      expect(operations.length).toBeGreaterThan(0);
+      for (const operation of operations) {
+        const { fields, filled, height } = await page.prefilled(operation);
+        const takesFile = fields.includes('file');
+        expect([operation, filled]).toEqual([operation, takesFile ? { dry_run: 'true' } : {}]);
+        if (takesFile) {
+          expect(fields.slice(0, 2)).toEqual(['dry_run', 'file']);
+          expect(fields).toEqual(
+            expect.arrayContaining(['mode', 'missing', 'dataset', 'profile', 'expected_rows']),
+          );
+        }
+        expect([operation, height < (takesFile ? TALLEST : TALL) || height]).toEqual([operation, true]);
+        await page.fold(operation);
+      }
+    },
+  );
+
+  test('operations are in the order of use, and those of a search have lists to choose from', async () => {
+    expect(await page.tags()).toEqual(TAGS);
+    const paths = await page.paths();
+    const placeOf = (path: string): number => paths.indexOf(path);
+    for (const [first, second] of [
+      ['POST /api/0.3/sessions/login', 'GET /api/0.3/users/search'],
+      ['GET /api/0.3/users/search', 'POST /api/0.3/users'],
+      ['POST /api/0.3/users', 'GET /api/0.3/users/export.csv'],
+      ['POST /api/0.3/imports', 'POST /api/0.3/imports/{import_id}/apply'],
+      ['POST /api/0.3/imports/{import_id}/apply', 'POST /api/0.3/imports/{import_id}/revert'],
+      ['POST /api/0.3/imports/{import_id}/revert', 'GET /api/0.3/import_profiles'],
+    ] as const)
+      expect([first, placeOf(first) >= 0 && placeOf(first) < placeOf(second)]).toEqual([first, true]);
+    await page.filter('users');
+    const choices = await page.choices('searchUsers');
+    expect(choices['order']).toEqual(['--', 'asc', 'desc']);
+    expect(choices['sort']).toEqual(expect.arrayContaining(['--', 'relevance', 'surname', 'updated']));
+  });
+
+  test('Authorize begins with the API key, which the tab keeps, and the page says who is logged in', async () => {
+    await page.who(/Nobody is logged in/);
+    expect(await page.firstScheme()).toMatch(/^api_key /);
+    await page.authorize(API_KEY);
+    await page.who(/^Requests use the API key/);
+    await page.reload();
+    await page.who(/^Requests use the API key/);
+    const other = await SwaggerPage.open(browser, PAGE_URL);
+    await other.who(/Nobody is logged in/);
+    await other.close();
+    await page.unauthorize();
+    await page.who(/Nobody is logged in/);
+    expect(page.problems).toEqual([]);
+  });
+});

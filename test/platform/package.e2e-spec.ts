@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Process, ROOT } from '../support/process.js';
+
+/** The file that `npm pack` makes, installed from the registry into an empty folder, as `npx` does. */
+jest.setTimeout(300_000);
+let folder: string;
+let home: string;
+let installed: string;
+const run = (command: string, args: string[], cwd: string): string =>
+  execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rollcall-package-'));
+  const source = join(folder, 'source');
+  mkdirSync(source);
+  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] };
+  const named = files.map((pattern) => pattern.split('/*')[0] ?? pattern);
+  for (const path of ['package.json', 'pack.mjs', 'externals.mjs', 'README.md', 'LICENSE', ...named])
+    cpSync(join(ROOT, path), join(source, path), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
+  // The two steps around packing run here by themselves: the build has been made, and others are reading it.
+  run('node', ['pack.mjs', 'trim'], source);
+  const file = run('npm', ['pack', '--silent', '--ignore-scripts'], source).trim();
+  run('node', ['pack.mjs', 'restore'], source);
+  home = join(folder, 'home');
+  mkdirSync(home);
+  run('npm', ['install', '--no-audit', '--no-fund', '--no-save', '--silent', join(source, file)], home);
+  installed = join(home, 'node_modules');
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+afterEach(() => Process.killAll());
+
+const described = (path: string): Record<string, Record<string, string>> =>
+  JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
+
+test('the repository has its own description back', () => {
+  expect(described(join(folder, 'source'))).toEqual(described(ROOT));
+});
+
+test('it brings the packages that the bundle needs and no others, and nothing of the sources', () => {
+  const { dependencies, devDependencies, scripts, version } = described(join(installed, 'rollcall'));
+  expect(Object.keys(dependencies ?? {})).toEqual([
+    'libsql',
+    '@node-rs/argon2',
+    '@zxcvbn-ts/language-common',
+    'swagger-ui-dist',
+  ]);
+  expect([devDependencies, scripts, version]).toEqual([undefined, undefined, described(ROOT)['version']]);
+  expect(readdirSync(join(installed, 'rollcall')).sort()).toEqual([
+    '.env.example',
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'dist',
+    'docs',
+    'package.json',
+    'samples',
+  ]);
+  expect(readdirSync(installed).length).toBeLessThan(16);
+});
+
+test.each([[[]], [['start']]])(
+  '`rollcall %j` serves, in its own process, from an empty folder',
+  async (args) => {
+    const data = mkdtempSync(join(folder, 'data-'));
+    const service = new Process('dist/rollcall.js', { PORT: '0' }, data, args, join(installed, 'rollcall/'));
+    await service.ready();
+    expect(readdirSync(data)).toEqual(['data']);
+    const answer = await fetch(`${service.url}/docs/`);
+    expect([answer.status, (await answer.text()).includes('swagger-ui')]).toEqual([200, true]);
+    service.signal('SIGTERM');
+    expect(await service.exit).toEqual({ code: 0, signal: null });
+  },
+);
+
+test('`rollcall` is the command line too', () => {
+  const bin = join(installed, '.bin', 'rollcall');
+  expect(run(bin, ['--version'], home).trim()).toBe(described(ROOT)['version']);
+  const help = run(bin, ['--help'], home);
+  for (const command of ['start', 'import', 'users', 'keys', 'doctor'])
+    expect(help).toContain(`  ${command} `);
+  expect(readdirSync(home)).toEqual(['node_modules']);
+});
