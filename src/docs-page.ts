@@ -77,23 +77,28 @@ function asForm(operation: Operation): void {
   const { properties } = form?.schema ?? {};
   if (!requestBody || !form?.schema || !properties) return;
   operation.parameters = operation.parameters?.filter(({ name }) => !(name in properties)) ?? [];
-  const fields = Object.entries(properties).map(([name, field]) => [name, bare(field, name)] as const);
+  const fields = Object.entries(properties).map(([name, field]) => [name, formField(field, name)] as const);
   const rank = (name: string): number => (name in BEGIN_WITH ? 0 : name === 'file' ? 1 : 2);
   const sorted = Object.fromEntries(fields.toSorted(([a], [b]) => rank(a) - rank(b)));
   requestBody.content = { [FORM]: { ...form, schema: { ...form.schema, properties: sorted } } };
 }
 
-/** A default and an example that nobody sends unawares: they are told, not filled in. */
-function bare({ default: standard, example, ...schema }: SchemaObject, name: string): SchemaObject {
-  const begin = BEGIN_WITH[name];
+/** Swagger UI makes up a value for a field that has no example; one that is empty is not sent. */
+function formField(schema: SchemaObject, name: string): SchemaObject {
+  if (name === 'file') return schema;
+  return name in BEGIN_WITH ? { ...schema, default: BEGIN_WITH[name] } : { ...bare(schema), example: '' };
+}
+
+/** A default and an example are told, so that nobody sends them unawares. */
+function bare({ default: standard, example, ...schema }: SchemaObject): SchemaObject {
   const told = tell(schema.description, standard, example);
-  return { ...schema, ...(told && { description: told }), ...(begin !== undefined && { default: begin }) };
+  return { ...schema, ...(told && { description: told }) };
 }
 
 function withoutValue(parameter: ParameterObject): void {
   const { schema, example } = parameter;
   if (!schema) return;
-  const { description, ...left } = bare({ example, ...schema }, '');
+  const { description, ...left } = bare({ example, ...schema });
   parameter.schema = left;
   const told = tell(parameter.description ?? description, schema.default, example ?? schema.example);
   if (told) parameter.description = told;
