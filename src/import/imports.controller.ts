@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { type Present, answer } from '../access/repeatable.js';
-import { ProblemError } from '../common/errors.js';
+import { type ErrorCode, ProblemError } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { nextPage, page } from '../http/page.js';
 import { streamText } from '../http/stream.js';
@@ -35,10 +35,10 @@ import { submitUpload } from './upload.js';
 const CSV = 'text/csv; charset=utf-8';
 
 /** A route by which an operator decides on a run. */
-const Decision = (action: string, summary: string, description: string) =>
+const Decision = (action: string, summary: string, description: string, ...codes: ErrorCode[]) =>
   applyDecorators(
     Post(`:import_id/${action}`),
-    DocDecide(summary, description),
+    DocDecide(summary, description, ...codes),
     HttpCode(202),
     Requires('imports.write'),
   );
@@ -149,6 +149,7 @@ export class ImportsController {
     'Apply a plan, or approve a parked run',
     'It is planned again first. If the new plan differs, the run ends as `superseded`. A plan that would block your own account ' +
       'is 403 `self_block`. A run whose starter has lost the rights is `cancelled`.',
+    'self_block',
   )
   async apply(
     @Param('import_id') id: string,

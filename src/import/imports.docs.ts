@@ -158,7 +158,8 @@ export const DocTemplate = () =>
     Guarded(),
   );
 
-export const DocDecide = (summary: string, description: string) =>
+/** @param codes of this decision, besides those of all. */
+export const DocDecide = (summary: string, description: string, ...codes: ErrorCode[]) =>
   applyDecorators(
     ApiOperation({ summary, description }),
     RunId(),
@@ -170,7 +171,7 @@ export const DocDecide = (summary: string, description: string) =>
       links: OF_RUN,
     }),
     Secured(),
-    ChangeProblems('malformed_uuid', 'not_found', 'wrong_state'),
+    ChangeProblems('malformed_uuid', 'not_found', 'wrong_state', ...codes),
   );
 
 export const DocExport = () =>

@@ -162,5 +162,6 @@ export const DocChange = () =>
       'last_webmaster',
       'precondition_failed',
       'login_throttled',
+      'fuse_blown',
     ),
   );
