@@ -97,15 +97,24 @@ export default tseslint.config(
   },
   {
     // Plain Node, in no TypeScript project.
-    files: ['samples/*.mjs'],
+    files: ['samples/*.mjs', 'src/docs-script.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
+    rules: { 'house/file-name': 'off' }, // it reads the endings of TypeScript
     languageOptions: {
       parserOptions: { projectService: false },
       globals: Object.fromEntries(
-        ['AbortSignal', 'Response', 'URL', 'URLSearchParams', 'console', 'fetch', 'process'].map((name) => [
-          name,
-          'readonly',
-        ]),
+        [
+          'AbortSignal',
+          'Response',
+          'URL',
+          'URLSearchParams',
+          'console',
+          'document',
+          'fetch',
+          'process',
+          'sessionStorage',
+          'window',
+        ].map((name) => [name, 'readonly']),
       ),
     },
   },

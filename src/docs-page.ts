@@ -109,10 +109,11 @@ function withoutValue(parameter: ParameterObject): void {
 const shown = (value: unknown): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 
 function tell(description: string | undefined, standard: unknown, example: unknown): string | undefined {
+  const says = (value: unknown): boolean => value === undefined || (description ?? '').includes(shown(value));
   const parts = [
     description,
-    ...(standard === undefined ? [] : [`Default: ${shown(standard)}.`]),
-    ...(example === undefined ? [] : [`For example ${shown(example)}.`]),
+    ...(says(standard) ? [] : [`Default: ${shown(standard)}.`]),
+    ...(says(example) ? [] : [`For example ${shown(example)}.`]),
   ];
   return parts.filter(Boolean).join(' ') || undefined;
 }

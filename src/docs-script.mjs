@@ -1,5 +1,4 @@
 // Beside Swagger UI, in the browser: keeps an entered API key for the tab, and says who is logged in.
-/* global window, document, sessionStorage */
 const KEPT = 'rollcall.api_key';
 const SCHEME = { type: 'apiKey', in: 'header', name: 'X-API-Key' };
 const ME = '/api/0.3/users/me';

@@ -70,7 +70,7 @@ async function nextOf(url: string, path: string): Promise<string> {
 }
 
 /** The searches over REST. */
-export const SEARCHES: readonly ScaleCase[] = [...byCursor, ...byOffset, ...byFilter];
+const SEARCHES: readonly ScaleCase[] = [...byCursor, ...byOffset, ...byFilter];
 
 /** The cost of lists with many users compared to few, in CPU of the service and of its database. */
 export async function compareScales(

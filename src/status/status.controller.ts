@@ -8,7 +8,7 @@ import { Readiness } from './readiness.js';
 
 class StatusDto {
   @ApiProperty({ enum: ['OK'] }) status!: string;
-  @ApiProperty({ maxLength: 64, example: '0.1.0', description: 'Of the service, not of its interface.' })
+  @ApiProperty({ maxLength: 64, example: '1.0.0', description: 'Of the service, not of its interface.' })
   version!: string;
   @ApiProperty({ type: 'integer', description: 'Seconds since 1970 (UTC).', example: 1769847330 })
   timestamp!: number;

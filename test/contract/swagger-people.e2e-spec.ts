@@ -1,12 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { API_KEY, TestApp } from '../support/app.js';
-import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/swagger-page.js';
+import type { Json } from '../support/client.js';
+import { csv, imported } from '../support/imports.js';
+import { OperatorPage } from '../support/operator-page.js';
+import { NO_BROWSER, PAGE_URL, launch } from '../support/swagger-page.js';
 
 /** Swagger UI as the tool of operators: what one sees who has read nothing, and sends by pressing a button. */
 jest.setTimeout(240_000);
 const suite = NO_BROWSER ? describe.skip : describe;
 const TAGS = ['sessions', 'users', 'groups', 'imports', 'api keys', 'audit', 'scim', 'status'];
+const PEOPLE = ['ada', 'ben', 'cleo', 'dan', 'eve', 'finn', 'gwen', 'hugo', 'iris', 'jon', 'kay', 'leo'];
 /** Pixels of an opened operation: the form of a file, with its fifteen options, and any other one. */
 const TALLEST = 4000;
 const TALL = 3500;
@@ -14,12 +18,12 @@ const TALL = 3500;
 suite(`Swagger UI for operators${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, () => {
   let browser: Browser;
   let app: TestApp;
-  let page: SwaggerPage;
+  let page: OperatorPage;
   beforeAll(async () => {
     app = await TestApp.start({ BASE_URL: PAGE_URL });
     browser = await launch(app.url);
   });
-  beforeEach(async () => void (page = await SwaggerPage.open(browser, PAGE_URL)));
+  beforeEach(async () => void (page = await OperatorPage.open(browser, PAGE_URL)));
   afterEach(() => page.close());
   afterAll(async () => {
     await browser.close();
@@ -77,11 +81,37 @@ suite(`Swagger UI for operators${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`,
     await page.who(/^Requests use the API key/);
     await page.reload();
     await page.who(/^Requests use the API key/);
-    const other = await SwaggerPage.open(browser, PAGE_URL);
+    const other = await OperatorPage.open(browser, PAGE_URL);
     await other.who(/Nobody is logged in/);
     await other.close();
     await page.unauthorize();
     await page.who(/Nobody is logged in/);
     expect(page.problems).toEqual([]);
+  });
+
+  test('an import waits for an approval, and the page shows why (the pictures of the documents)', async () => {
+    const people = (domain: string): string =>
+      csv(
+        'ExternalId,Username,Email,Forename,Surname',
+        ...PEOPLE.map((name, n) => `HR-${n},${name},${name}@${domain},${name},Doe${n}`),
+      );
+    await imported(app.key, people('example.org'));
+    const { id } = await imported(app.key, people('example.net'));
+    await page.authorize(API_KEY);
+    await page.filter('imports');
+    const shown = await page.execute('getImport', { fill: { import_id: id } });
+    const run: Json = JSON.parse(shown.body);
+    expect([
+      shown.status,
+      run.state,
+      run.guards.flatMap(({ hit, field }: Json) => (hit ? field : [])),
+    ]).toEqual(['200', 'needs_approval', ['email']]);
+    await page.picture('import', '.live-responses-table', '@example.net');
+    await page.fold('getImport');
+    await page.filter('users');
+    expect((await page.execute('searchUsers', { fill: { fulltext_search: 'ada' } })).status).toBe('200');
+    await page.picture('swagger', '.opblock[id$="-searchUsers"]');
+    await page.front();
+    await page.picture('front');
   });
 });

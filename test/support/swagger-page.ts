@@ -33,8 +33,8 @@ export class SwaggerPage {
   /** Console errors, requests that failed or went elsewhere, and answers of 400 and above. */
   readonly problems: string[] = [];
 
-  private constructor(
-    private readonly page: Page,
+  protected constructor(
+    protected readonly page: Page,
     url: string,
   ) {
     // The page asks who is logged in: nobody, at first.
@@ -60,7 +60,7 @@ export class SwaggerPage {
 
   static async open(browser: Browser, url: string): Promise<SwaggerPage> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
-    const swagger = new SwaggerPage(page, url);
+    const swagger = new this(page, url);
     await page.goto(`${url}/docs`);
     await page.locator('.opblock').first().waitFor();
     return swagger;
@@ -145,102 +145,6 @@ export class SwaggerPage {
     const block = this.page.locator(`.opblock[id$="-${operation}"]`);
     await block.locator('.opblock-summary-control').click();
     await block.locator('.opblock-body').waitFor({ state: 'detached' });
-  }
-
-  /** What the page says of who is logged in. */
-  who(text: RegExp): Promise<void> {
-    return this.page.locator('#who', { hasText: text }).waitFor();
-  }
-
-  reload(): Promise<unknown> {
-    return this.page.reload();
-  }
-
-  /**
-   * Opens an operation, and then "Try it out".
-   * @returns its parameters and fields of a form by name, what is filled in of those that are optional, and its pixels before.
-   */
-  async prefilled(
-    operation: string,
-  ): Promise<{ fields: string[]; filled: Record<string, string>; height: number }> {
-    const block = this.page.locator(`.opblock[id$="-${operation}"]`);
-    await block.locator('.opblock-summary-control').click();
-    await block.locator('tr.response[data-code]').first().waitFor();
-    const height = Math.round((await block.boundingBox())?.height ?? 0);
-    await block.getByRole('button', { name: 'Try it out' }).click();
-    await block.getByRole('button', { name: 'Execute' }).waitFor();
-    const rows = await block.locator('tr[data-property-name], tr[data-param-name]').evaluateAll((found) =>
-      found.map((row) => {
-        const field: unknown = row.querySelector(
-          'input:not([type=file]):not([type=checkbox]), select, textarea',
-        );
-        return {
-          name: row.getAttribute('data-property-name') ?? row.getAttribute('data-param-name') ?? '',
-          isRequired: row.querySelector('.required, .parameter__name.required') !== null,
-          value: String(Object(field).value ?? ''),
-        };
-      }),
-    );
-    const filled = rows.filter(({ isRequired, value }) => !isRequired && value !== '' && value !== '--');
-    return {
-      fields: rows.map(({ name }) => name),
-      filled: Object.fromEntries(filled.map(({ name, value }) => [name, value])),
-      height,
-    };
-  }
-
-  /** What the lists of an operation offer, by parameter. */
-  async choices(operation: string): Promise<Record<string, string[]>> {
-    const block = this.page.locator(`.opblock[id$="-${operation}"]`);
-    await block.locator('.opblock-summary-control').click();
-    await block.getByRole('button', { name: 'Try it out' }).click();
-    const rows = await block
-      .locator('tr[data-param-name]:has(select)')
-      .evaluateAll((found) =>
-        found.map((row): [string, string[]] => [
-          row.getAttribute('data-param-name') ?? '',
-          Array.from(row.querySelectorAll('option'), ({ textContent }) => textContent ?? ''),
-        ]),
-      );
-    return Object.fromEntries(rows);
-  }
-
-  /** The paths of the operations, in the order of the page. */
-  paths(): Promise<string[]> {
-    return this.page.locator('.opblock-summary').evaluateAll((found) =>
-      found.map((each) => {
-        const method = each.querySelector('.opblock-summary-method')?.textContent ?? '';
-        return `${method} ${each.querySelector('.opblock-summary-path')?.getAttribute('data-path') ?? ''}`;
-      }),
-    );
-  }
-
-  /** The ids of the operations, in the order of the page. */
-  operations(): Promise<string[]> {
-    return this.page
-      .locator('.opblock')
-      .evaluateAll((found) => found.map(({ id }) => id.split('-').at(-1) ?? ''));
-  }
-
-  /** Types into the filter box. @returns the tags that are left. */
-  async filter(text: string): Promise<string[]> {
-    await this.page.locator('.operation-filter-input').fill(text);
-    return this.tags();
-  }
-
-  /** The tags, in the order of the page. */
-  tags(): Promise<string[]> {
-    return this.page
-      .locator('.opblock-tag')
-      .evaluateAll((tags) => tags.map((tag) => tag.getAttribute('data-tag') ?? ''));
-  }
-
-  /** The first field of the dialog of "Authorize". */
-  async firstScheme(): Promise<string> {
-    await this.page.locator('.btn.authorize').first().click();
-    const text = await this.page.locator('.auth-container').first().innerText();
-    await this.page.locator('.close-modal').click();
-    return text;
   }
 
   /** A picture for people, in `artifacts/`. */

@@ -8,16 +8,13 @@ import { where } from '../../users/search/search-plan.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../../users/model/user.js';
 import type { Test } from './keyed-values.js';
 import type { Membership } from './user.mapping.js';
-import { NO_KEY } from './user-order.js';
+import { NO_KEY, type Within } from './user-order.js';
 
 /** The users that are looked at: those that `source` selects, or all, of whom all `tests` over `users u` hold. */
-export interface Scope {
+export interface Scope extends Within {
+  /** None where a look-up leads to them. */
   source: Clause | undefined;
   tests: readonly Test[];
-  /** An attribute of which they have a value in `user_values s`, which leads to them; there is no source then. */
-  lookUp?: string;
-  /** An attribute that they have no value of. */
-  without?: string;
 }
 
 /** A user with its key in the order of the page. */

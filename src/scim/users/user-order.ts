@@ -1,7 +1,6 @@
 import type { Range } from '../../users/search/search-plan.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
-import type { Scope } from './scim-user.repository.js';
 
 /** The order of a list in the database: ranges one after another, each sorted by its key and then by id. */
 export interface ListOrder {
@@ -13,9 +12,17 @@ export interface ListOrder {
   byLookUp?: true;
 }
 
+/** An attribute of users that is looked up in `user_values s`. */
+export interface Within {
+  /** Of which they have a value, which leads to them. */
+  lookUp?: string;
+  /** Of which they have none. */
+  without?: string;
+}
+
 /** A range with what selects its users, beside the scope of the list. */
 export interface ListRange extends Range {
-  within?: Pick<Scope, 'lookUp' | 'without'>;
+  within?: Within;
 }
 
 /** Columns with an index by which lists are sorted, with the value of users who have none. */
