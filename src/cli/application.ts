@@ -1,9 +1,12 @@
 import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { Caller } from '../access/actor.js';
 import type { Env } from '../config/env.js';
 import { readSettings } from '../config/settings.js';
 import { type Entities, migrateAtStart } from '../database/data-source.js';
+import { sqliteFile } from '../database/engine/connection-options.js';
 import { Log } from '../telemetry/log.js';
 
 /** Identifies changes made on the command line of this machine. */
@@ -18,13 +21,15 @@ export interface Application {
 /**
  * Runs `work` with the modules of the application, without HTTP. Logging is off unless `LOG_LEVEL` is set, and goes to
  * standard error, because commands print their results themselves.
- * @returns what `work` returns. @throws Error when the settings or the database are not usable, or from `work`.
+ * @returns what `work` returns. @throws Error when the settings or the database are not usable, or from `work`; when there is no
+ * database: a mistyped name must not make one.
  */
 export async function withApplication<T>(
   { module, entities }: Application,
   work: (context: INestApplicationContext) => Promise<T>,
 ): Promise<T> {
   const env = readSettings();
+  assertThere(env);
   if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
   await migrateAtStart(env, entities);
   const context = await NestFactory.createApplicationContext(module(env), {
@@ -37,4 +42,12 @@ export async function withApplication<T>(
   } finally {
     await context.close();
   }
+}
+
+function assertThere(env: Env): void {
+  const file = sqliteFile(env);
+  if (file === undefined || existsSync(file)) return;
+  throw new Error(
+    `There is no database at ${resolve(file)} (DATABASE_URL, DATA_DIR). "rollcall start" makes one, "rollcall migrate" an empty one.`,
+  );
 }

@@ -1,6 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command } from 'commander';
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { readInput } from '../input/read-input.js';
 import { ImportStore } from '../import/file/import-store.js';
@@ -64,6 +65,7 @@ export const importCommand = (application: Application) =>
     .addHelpText('after', EXIT_CODES)
     .action(async (file: string, { approve, json, preview, ...flags }: Flags, command: Command) => {
       const asked = readOptions(flags, command);
+      await access(file, constants.R_OK); // before a database is opened, which a first start might change
       process.exitCode = await withApplication(application, async (context) => {
         const requested = await resolved(context, asked);
         if (preview) return showPreview(context, file, requested, json === true);

@@ -1,18 +1,18 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createWriteStream } from 'node:fs';
 import { errorCode } from '../common/errors.js';
-import type { InputClass } from '../common/fields.js';
 import { isUuid } from '../common/uuid.js';
 import { RowsQuery, RunsQuery } from '../import/import.query.js';
 import type { ImportRunDto } from '../import/imports.dto.js';
-import { readInput } from '../input/read-input.js';
-import { type Application, withApplication } from './application.js';
+import type { Application } from './application.js';
 import { Progress, exitCode } from './import-output.js';
 import { type Decision, type ImportsAccess, LocalImports } from './imports-access.js';
 import { rowsTable, runText, runsTable } from './imports-output.js';
 import { RemoteImports } from './imports-remote.js';
+import { queryOf } from './query-of.js';
+import { type Access, atPlace, placedCommand } from './remote-service.js';
 
 const EXIT_CODES = `
 Exit codes of approve and revert: as those of import (0 all applied, 1 some rows failed, 2 nothing applied or parked).
@@ -26,13 +26,8 @@ interface Flags extends Record<string, unknown> {
 
 /** Imports of this database, or of a running service. */
 export const importsCommand = (application: Application) => {
-  const command = (name: string, description: string) =>
-    new Command(name)
-      .description(description)
-      .option('--url <url>', 'of a running service, instead of the database of these settings')
-      .addOption(new Option('--key <key>', 'an API key for that service').env('ROLLCALL_KEY'))
-      .option('--json', 'as JSON');
-  const one = (name: string, description: string) => command(name, description).argument('<id>', '', parseId);
+  const one = (name: string, description: string) =>
+    placedCommand(name, description).argument('<id>', '', parseId);
   const decision = (name: string, what: Decision, description: string) =>
     one(name, description).action((id: string, flags: Flags) =>
       using(application, flags, (imports) => decide(imports, id, what, flags)),
@@ -41,7 +36,7 @@ export const importsCommand = (application: Application) => {
     .description('runs of imports: look at them, and decide on those that wait')
     .addHelpText('afterAll', EXIT_CODES)
     .addCommand(
-      command('list', 'all runs, newest first')
+      placedCommand('list', 'all runs, newest first')
         .option('--state <state...>', 'such as needs_approval; several mean any of them')
         .option('--dataset <name>', 'of one data set')
         .option('--limit <number>', 'runs, at most 100', '25')
@@ -85,16 +80,12 @@ export const importsCommand = (application: Application) => {
     );
 };
 
-/** @throws Error for a key without a service, or a service without a key. */
-async function using(
-  application: Application,
-  { url, key }: Flags,
-  work: (imports: ImportsAccess) => Promise<void>,
-): Promise<void> {
-  if (url === undefined) return withApplication(application, (context) => work(new LocalImports(context)));
-  if (!key) throw new Error('--url needs an API key: --key, or the variable ROLLCALL_KEY.');
-  return work(new RemoteImports(url, key));
-}
+const ACCESS: Access<ImportsAccess> = {
+  local: (context) => new LocalImports(context),
+  remote: (service) => new RemoteImports(service),
+};
+const using = (application: Application, flags: Flags, work: (imports: ImportsAccess) => Promise<void>) =>
+  atPlace(application, flags, ACCESS, work);
 
 async function list(imports: ImportsAccess, query: RunsQuery, { json }: Flags): Promise<void> {
   const { Count: count, Results: runs } = await imports.list(query);
@@ -146,14 +137,4 @@ const toJson = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 function parseId(text: string): string {
   if (isUuid(text)) return text.toLowerCase();
   throw new Error(`${text.slice(0, 100)} is not the id of an import; "rollcall imports list" shows them.`);
-}
-
-/** The flags by the rules of the REST interface; ends the program on a fault. */
-function queryOf<T extends object>(type: InputClass<T>, flags: Flags, command: Command): T {
-  const { url: _, key: _key, json: _json, ...others } = flags;
-  const sent = Object.entries(others).filter(([, value]) => value !== undefined);
-  const { value, errors } = readInput(type, Object.fromEntries(sent));
-  const [fault] = errors;
-  if (fault) command.error(`error: option '--${fault.field.replaceAll('_', '-')}' ${fault.message}`);
-  return value;
 }

@@ -8,17 +8,28 @@ import { canonicalUuid } from '../common/uuid.js';
 import { UsersExport } from '../import/report/users-export.js';
 import { DeletedUsers } from '../users/directory/deleted-users.service.js';
 import { CLI_CALLER, type Application, withApplication } from './application.js';
+import { peopleCommands } from './people.command.js';
 
 interface Options {
   all?: true;
   out?: string;
 }
 
-export const usersCommand = (application: Application) =>
-  new Command('users')
-    .description('users as a file, and users that were deleted')
-    .addCommand(exportCommand(application))
-    .addCommand(restoreCommand(application));
+const HELP = `
+Examples:
+  rollcall users find jan* --status Active
+  rollcall users block jane.doe --url https://users.example.org --key "$KEY"
+  rollcall users reset-password admin
+
+Exit codes: 0 done, 2 nothing done (wrong usage, nobody of that name, a rule, no database or service).`;
+
+export function usersCommand(application: Application): Command {
+  const command = new Command('users')
+    .description('find, block and reactivate users, reset passwords, write a file, take back deleted ones')
+    .addHelpText('after', HELP);
+  for (const each of peopleCommands(application)) command.addCommand(each);
+  return command.addCommand(exportCommand(application)).addCommand(restoreCommand(application));
+}
 
 /** Takes back a user that an identity provider has deleted. */
 const restoreCommand = (application: Application) =>

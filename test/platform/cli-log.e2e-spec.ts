@@ -12,6 +12,7 @@ test.each([
 ])('with LOG_LEVEL=%j log lines do not run into what a command prints', async (LOG_LEVEL, expected) => {
   const file = join(database.folder, 'users.csv');
   writeFileSync(file, 'ExternalId,Username,Email\nHR-1,jane,jane@example.org\n');
+  await runCommand(database, ['migrate']);
   const { code, out, err } = await runCommand(database, ['import', file, '--json'], { LOG_LEVEL });
   expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ state: 'completed' })]);
   expect(err).toMatch(expected);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
@@ -36,6 +36,7 @@ const fileOf = (name: string, ...lines: string[]): string => {
 };
 
 test('the sample is imported, twice, and exported again', async () => {
+  expect((await rollcall(['migrate'])).code).toBe(0);
   const first = await rollcall(['import', `${ROOT}samples/users.csv`]);
   expect([first.code, /created +15\n/.test(first.out)]).toEqual([0, true]);
   expect(first.err).toContain('validating …');
@@ -53,6 +54,7 @@ test('the sample is imported, twice, and exported again', async () => {
 });
 
 test('exit codes: some or all rows failed, refused, parked, approved, planned', async () => {
+  expect((await rollcall(['migrate'])).code).toBe(0);
   const rows = Array.from({ length: 8 }, (_, i) => `p${i},p${i},p${i}@example.org,Active`);
   expect((await rollcall(['import', fileOf('good.csv', ...rows), '--dry-run'])).out).toContain(
     'planned (dry run)',
@@ -85,6 +87,7 @@ test.each([
   [['keys', 'create', 'x', '--expires', 'yesterday'], /a future date/],
   [['keys', 'revoke', '00000000-0000-4000-8000-00000000dead'], /There is no key/],
 ])('%j does nothing, says why, and ends with 2', async (args, why) => {
+  if (args[1] === 'revoke') await rollcall(['migrate']); // it looks for the key
   const { code, out, err } = await rollcall(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(why);
@@ -163,5 +166,38 @@ asUser(
     chmodSync(database.folder, 0o500);
     expect((await rollcall(['doctor'])).out).toMatch(/fail +data folder/);
     chmodSync(database.folder, 0o700);
+  },
+);
+
+test('a mistyped name of a file makes nothing: no first start, no database, no secret', async () => {
+  expect((await rollcall(['migrate'])).code).toBe(0);
+  const missing = await rollcall(['import', join(database.folder, 'nobody.csv')]);
+  expect([missing.code, missing.out, missing.err]).toEqual([
+    2,
+    '',
+    expect.stringMatching(/ENOENT.*nobody\.csv/),
+  ]);
+  expect((await rollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
+});
+
+const ofSqlite = ENGINE === 'sqlite' ? test.each : test.skip.each;
+ofSqlite([
+  ['import', `${ROOT}samples/users.csv`],
+  ['imports', 'list'],
+  ['users', 'find', 'anybody'],
+  ['keys', 'list'],
+  ['keys', 'create', 'nightly'],
+  ['audit', 'list'],
+])(
+  `a mistyped database is not made by rollcall %s %s${ENGINE === 'sqlite' ? '' : ' (a database of a server is made by its own commands)'}`,
+  async (...args) => {
+    const before = readdirSync(database.folder).sort();
+    const path = join(database.folder, 'mistyped', 'rollcal.sqlite');
+    const { code, out, err } = await rollcall(args, { DATABASE_URL: `sqlite:${path}` });
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toBe(
+      `rollcall cannot do this. There is no database at ${path} (DATABASE_URL, DATA_DIR). "rollcall start" makes one, "rollcall migrate" an empty one.\n`,
+    );
+    expect(readdirSync(database.folder).sort()).toEqual(before);
   },
 );

@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import type { InputClass } from '../common/fields.js';
+import { readInput } from '../input/read-input.js';
+
+/** Flags that are no part of a query. */
+const OTHERS: ReadonlySet<string> = new Set(['url', 'key', 'json']);
+
+/** The flags by the rules of the REST interface; ends the program on a fault. @param more what stands in no flag. */
+export function queryOf<T extends object>(
+  type: InputClass<T>,
+  flags: object,
+  command: Command,
+  more: object = {},
+): T {
+  const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const sent = Object.entries(flags)
+    .filter(([name, value]) => value !== undefined && !OTHERS.has(name))
+    .map(([name, value]) => [snake(name), value] as const);
+  const { value, errors } = readInput(type, { ...Object.fromEntries(sent), ...more });
+  const [fault] = errors;
+  if (fault) command.error(`error: option '--${fault.field.replaceAll('_', '-')}' ${fault.message}`);
+  return value;
+}

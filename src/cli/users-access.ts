@@ -1,0 +1,98 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import type { JsonObject } from '../common/json.js';
+import { isUuid } from '../common/uuid.js';
+import { readInput } from '../input/read-input.js';
+import { ChangedUserInput } from '../users/input/user.input.js';
+import { UserSettings } from '../users/input/user-settings.js';
+import type { User } from '../users/model/user.js';
+import type { UserQuery } from '../users/search/user.query.js';
+import { UserSearch } from '../users/search/user-search.service.js';
+import { type UserDto, presentUser, viewFor } from '../users/user.view.js';
+import { UsersService } from '../users/users.service.js';
+import { CLI_CALLER } from './application.js';
+import type { RemoteService } from './remote-service.js';
+
+/** A page of users, and the cursor of the next one, where there is one. */
+export interface FoundUsers {
+  Count: number;
+  Results: UserDto[];
+  next: string | undefined;
+}
+
+/** The users of a database, or those of a service: the same rules at both. */
+export interface UsersAccess {
+  search(query: UserQuery): Promise<FoundUsers>;
+  get(uuid: string): Promise<UserDto>;
+  /** @returns the user afterwards. @throws ProblemError or Error with the reason. */
+  change(uuid: string, fields: JsonObject): Promise<UserDto>;
+}
+
+/** The users of the database, by the services of the application. */
+export class LocalUsers implements UsersAccess {
+  private readonly users: UsersService;
+
+  constructor(private readonly context: INestApplicationContext) {
+    this.users = context.get(UsersService);
+  }
+
+  async search(query: UserQuery): Promise<FoundUsers> {
+    const search = this.context.get(UserSearch);
+    const { count, users, next } = await search.search(
+      query,
+      CLI_CALLER.actor,
+      () => new AbortController().signal,
+    );
+    return { Count: count, Results: users.map((user) => this.present(user)), next };
+  }
+
+  async get(uuid: string): Promise<UserDto> {
+    return this.present(await this.users.get(uuid, CLI_CALLER));
+  }
+
+  async change(uuid: string, fields: JsonObject): Promise<UserDto> {
+    return this.present(await this.users.change(uuid, readInput(ChangedUserInput, fields), CLI_CALLER));
+  }
+
+  private present(user: User): UserDto {
+    return presentUser(
+      user,
+      viewFor(CLI_CALLER.actor, user.uuid),
+      this.context.get(UserSettings).defaultAvatar,
+    );
+  }
+}
+
+/** The users of a running service. */
+export class RemoteUsers implements UsersAccess {
+  constructor(private readonly service: RemoteService) {}
+
+  async search(query: UserQuery): Promise<FoundUsers> {
+    const answer = await this.service.send('GET', 'users/search', { query });
+    const [, link] = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '') ?? [];
+    const next = link === undefined ? null : new URL(link, this.service.base).searchParams.get('after');
+    return { ...((await answer.json()) as Omit<FoundUsers, 'next'>), next: next ?? undefined };
+  }
+
+  async get(uuid: string): Promise<UserDto> {
+    return (await (await this.service.send('GET', `users/${uuid}`)).json()) as UserDto;
+  }
+
+  async change(uuid: string, fields: JsonObject): Promise<UserDto> {
+    return (await (await this.service.send('PUT', `users/${uuid}`, { body: fields })).json()) as UserDto;
+  }
+}
+
+const NAMES = ['username', 'email', 'external_id'] as const;
+
+/** The one user that a uuid, username, e-mail address or external id names. @throws Error for nobody, or for several. */
+export async function userNamed(users: UsersAccess, name: string): Promise<UserDto> {
+  if (isUuid(name)) return users.get(name.toLowerCase());
+  const found = new Map<string, UserDto>();
+  for (const field of NAMES)
+    for (const user of (await users.search({ [field]: name })).Results) found.set(user.uuid, user);
+  const [user, ...others] = found.values();
+  if (!user) throw new Error(`No user has the uuid, username, e-mail address or external id "${name}".`);
+  if (others.length > 0)
+    throw new Error(`Several users have "${name}": ${[...found.keys()].join(', ')}. Name one by its uuid.`);
+  return user;
+}
