@@ -6,7 +6,17 @@ const TICKS = Number(execFileSync('getconf', ['CLK_TCK']).toString());
 /** A process and those that it has started and that still run. */
 function familyOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-  return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
+  return [pid, ...children.flatMap((child) => unlessEnded(() => familyOf(Number(child))))];
+}
+
+/** A process that ends while it is looked at counts for the one that started it. */
+function unlessEnded(look: () => number[]): number[] {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /**
