@@ -65,7 +65,7 @@ export const importCommand = (application: Application) =>
     .addHelpText('after', EXIT_CODES)
     .action(async (file: string, { approve, json, preview, ...flags }: Flags, command: Command) => {
       const asked = readOptions(flags, command);
-      await access(file, constants.R_OK); // before a database is opened, which a first start might change
+      if (file !== '-') await access(file, constants.R_OK); // before a database is opened, which a first start might change
       process.exitCode = await withApplication(application, async (context) => {
         const requested = await resolved(context, asked);
         if (preview) return showPreview(context, file, requested, json === true);

@@ -36,9 +36,15 @@ export function peopleCommands(application: Application): Command[] {
           // All are found before the first one is changed: a mistyped name changes nobody.
           const found: UserDto[] = [];
           for (const who of names) found.push(await userNamed(users, who));
-          for (const { uuid } of found) {
-            const user = await users.change(uuid, fields);
-            process.stdout.write(flags.json ? toJson(user) : `${user.username} (${user.uuid}) is ${done}.\n`);
+          const changed: UserDto[] = [];
+          try {
+            for (const { uuid } of found) {
+              const user = await users.change(uuid, fields);
+              changed.push(user);
+              if (!flags.json) process.stdout.write(`${user.username} (${user.uuid}) is ${done}.\n`);
+            }
+          } finally {
+            if (flags.json && changed.length > 0) process.stdout.write(toJson(changed));
           }
         }),
       );

@@ -16,7 +16,12 @@ export const placedCommand = (name: string, description: string): Command =>
     .description(description)
     .option('--url <url>', 'of a running service, instead of the database of these settings')
     .addOption(new Option('--key <key>', 'an API key for that service').env('ROLLCALL_KEY'))
-    .option('--json', 'as JSON');
+    .option('--json', 'as JSON')
+    .hook('preAction', (self) => {
+      // In the environment it may stand for other commands.
+      if (self.getOptionValueSource('key') === 'cli' && self.getOptionValue('url') === undefined)
+        self.error("error: option '--key' is for a service: it needs --url");
+    });
 
 /** What serves one and the same task at the two places. */
 export interface Access<T> {

@@ -86,13 +86,20 @@ const NAMES = ['username', 'email', 'external_id'] as const;
 
 /** The one user that a uuid, username, e-mail address or external id names. @throws Error for nobody, or for several. */
 export async function userNamed(users: UsersAccess, name: string): Promise<UserDto> {
-  if (isUuid(name)) return users.get(name.toLowerCase());
   const found = new Map<string, UserDto>();
+  // An external id may look like a uuid: a user who has it as uuid goes before.
+  const byUuid = isUuid(name)
+    ? await users.get(name.toLowerCase()).catch((error: unknown) => asError(error))
+    : undefined;
+  if (byUuid && !(byUuid instanceof Error)) return byUuid;
   for (const field of NAMES)
     for (const user of (await users.search({ [field]: name })).Results) found.set(user.uuid, user);
   const [user, ...others] = found.values();
+  if (!user && byUuid) throw byUuid;
   if (!user) throw new Error(`No user has the uuid, username, e-mail address or external id "${name}".`);
   if (others.length > 0)
     throw new Error(`Several users have "${name}": ${[...found.keys()].join(', ')}. Name one by its uuid.`);
   return user;
 }
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -21,7 +21,8 @@ Examples:
   rollcall users block jane.doe --url https://users.example.org --key "$KEY"
   rollcall users reset-password admin
 
-Exit codes: 0 done, 2 nothing done (wrong usage, nobody of that name, a rule, no database or service).`;
+Exit codes: 0 done, 2 not done (wrong usage, nobody of that name, a rule, no database or service). Of several users, those that were printed
+before the error are changed.`;
 
 export function usersCommand(application: Application): Command {
   const command = new Command('users')

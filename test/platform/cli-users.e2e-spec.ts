@@ -71,6 +71,14 @@ describe.each(['database', 'service'])('on the %s', (door) => {
     }
   });
 
+  test('show: by an external id that looks like a uuid', async () => {
+    const external_id = `0198f3a2-5d1c-7c4e-9a51-${door === 'database' ? '3f2b8c6d7e10' : '3f2b8c6d7e11'}`;
+    const user = await someone('uma');
+    await app.key.put(`/users/${user.uuid}`, { external_id });
+    const shown = await run('show', external_id);
+    expect([shown.code, shown.out]).toEqual([0, expect.stringContaining(user.uuid)]);
+  });
+
   test('block ends sessions at once, reactivate lets in again; one bad name changes nobody', async () => {
     const user = await someone('bob');
     const session = await app.login(user.username);
@@ -81,7 +89,7 @@ describe.each(['database', 'service'])('on the %s', (door) => {
     expect([blocked.code, blocked.out]).toEqual([0, `${user.username} (${user.uuid}) is blocked.\n`]);
     expect((await session.get('/users/me')).status).toBe(401);
     const back = await run('reactivate', user.uuid, '--json');
-    expect(JSON.parse(back.out)).toMatchObject({ uuid: user.uuid, status: 'Active' });
+    expect(JSON.parse(back.out)).toMatchObject([{ uuid: user.uuid, status: 'Active' }]);
   });
 
   test('the last Webmaster stays', async () => {
@@ -100,4 +108,10 @@ describe.each(['database', 'service'])('on the %s', (door) => {
     expect((await (await app.login(user.username, reset.out.trim())).get('/users/me')).status).toBe(200);
     expect((await app.key.get(`/audit?target=${user.uuid}`)).text).not.toContain(reset.out.trim());
   });
+});
+
+test('a key without a service changes nothing in the database', async () => {
+  const { code, out, err } = await runCommand(app.database, ['users', 'block', 'admin', '--key', API_KEY]);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(/option '--key' is for a service: it needs --url/);
 });

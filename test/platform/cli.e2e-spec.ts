@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY } from '../support/app.js';
@@ -168,6 +169,19 @@ asUser(
     chmodSync(database.folder, 0o700);
   },
 );
+
+test('a file from standard input is imported', async () => {
+  expect((await rollcall(['migrate'])).code).toBe(0);
+  const input = csv('ExternalId,Username,Email', 'HR-1,ann,ann@example.org');
+  const env = { PATH: process.env['PATH'], ...settings };
+  const out = execFileSync(process.execPath, [`${ROOT}dist/cli.js`, 'import', '-', '--json'], {
+    input,
+    env,
+    cwd: database.folder,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  expect(JSON.parse(out.toString())).toMatchObject({ state: 'completed', counts: { created: 1 } });
+});
 
 test('a mistyped name of a file makes nothing: no first start, no database, no secret', async () => {
   expect((await rollcall(['migrate'])).code).toBe(0);
