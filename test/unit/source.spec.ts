@@ -34,14 +34,15 @@ test('the only other programs that run are those of the service itself and NOTIF
 });
 
 /** Commands of an operator that talk to a service at `--url`. */
-const REMOTE = 'cli/imports-remote.ts';
+const REMOTE = 'cli/remote-service.ts';
 const REPLAY = 'cli/replays/replay-run.ts';
 
 test('nothing but the database, NOTIFY_URL and the service of --url is connected to', () => {
   const connects = filesWith(/\bfetch\(|node:dgram|node:http2|from '(undici|axios|got)'/);
-  expect(connects).toEqual([REMOTE, REPLAY, ALERTS]);
+  expect(connects.toSorted()).toEqual([REMOTE, REPLAY, ALERTS].toSorted());
   // The service itself never does that.
-  expect(filesWith(/imports-remote\.js'/)).toEqual(['cli/imports.command.ts']);
+  const users = filesWith(/remote-service\.js'/);
+  expect(users.filter((file) => !/^cli\/(imports|people|users)/.test(file))).toEqual([]);
   expect(filesWith(/replay-run\.js'/)).toEqual(['cli/doctor-scim.command.ts']);
   expect(
     filesWith(/import \{[^}]*\b(request|get|connect|createConnection)\b[^}]*\} from 'node:(https?|net|tls)'/),
@@ -61,6 +62,13 @@ test('no origin is ever allowed (CORS)', () => {
   expect(filesWith(/Access-Control-|enableCors|from 'cors'/i)).toEqual([]);
 });
 
-test('browsers store nothing for the service, and Swagger UI keeps no key', () => {
+test('browsers store nothing for the service, except an entered API key for the tab of Swagger UI', () => {
   expect(filesWith(/localStorage|sessionStorage|indexedDB|persistAuthorization/)).toEqual([]);
+  const script = readFileSync(join(SRC, 'docs-script.mjs'), 'utf8');
+  expect(script.match(/(localStorage|sessionStorage|indexedDB|document\.cookie)\.\w+\(\w+/g)).toEqual([
+    'sessionStorage.getItem(KEPT',
+    'sessionStorage.getItem(KEPT',
+    'sessionStorage.removeItem(KEPT',
+    'sessionStorage.setItem(KEPT',
+  ]);
 });
