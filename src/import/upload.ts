@@ -3,11 +3,13 @@ import type { Request } from 'express';
 import { finished } from 'node:stream';
 import type { Caller } from '../access/actor.js';
 import { ProblemError } from '../common/errors.js';
+import { fieldsOf } from '../common/fields.js';
 import type { JsonObject } from '../common/json.js';
 import { wantBody } from '../http/body-reader.js';
 import { MULTIPART_EXTRA, isMultipart } from '../http/file-body.js';
 import { truncated } from '../common/text.js';
 import type { ImportRequests, Requested } from './profiles/requested-options.js';
+import { RequestedOptions } from './runs/import-options.js';
 import type { ImportRun } from './runs/import-run.js';
 import { type ImportStore, MAX_FILE_BYTES, type StoredFile } from './file/import-store.js';
 import type { RunQueue } from './apply/run-queue.service.js';
@@ -72,13 +74,16 @@ export async function receiveUpload(
   }
 }
 
-/** @throws ProblemError `invalid_parameter` naming the field. */
+const OPTIONS = fieldsOf(RequestedOptions);
+
+/** Browsers send every field of a form: an option that is left empty is not given. @throws ProblemError `invalid_parameter` naming the field. */
 function merged(query: Request['query'], fields: ReadonlyMap<string, string>): JsonObject {
-  const twice = [...fields.keys()].find((name) => name in query);
+  const given = [...fields].filter(([name, value]) => value !== '' || !OPTIONS.has(name));
+  const twice = given.map(([name]) => name).find((name) => name in query);
   if (twice !== undefined) {
     throw new ProblemError('invalid_parameter', `${twice} is in the query and in the form; send it once.`);
   }
-  return { ...query, ...Object.fromEntries(fields) };
+  return { ...query, ...Object.fromEntries(given) };
 }
 
 async function receiveForm(

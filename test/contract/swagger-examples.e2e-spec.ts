@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
 import { idFor } from '../support/operations.js';
+import { ROOT } from '../support/process.js';
 import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/swagger-page.js';
+
+const FORM = 'multipart/form-data';
 
 interface Operation {
   operationId: string;
@@ -64,7 +67,7 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
   });
 
   test.each(EXAMPLES)('%s works as prefilled', async (_what, operation, example) => {
-    const { operationId: id, security, parameters = [], responses } = operation;
+    const { operationId: id, security, parameters = [], responses, requestBody } = operation;
     const page = needsKey(security) && !OF_SESSIONS.test(id) ? withKey : withoutKey;
     if (OF_SESSIONS.test(id)) {
       await page.execute('logIn', { body: withPassword });
@@ -78,6 +81,7 @@ suite(`the examples of Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BR
       ...(example !== undefined && { example }),
       fill: Object.fromEntries(fill),
       ...(id === 'logIn' && { body: withPassword }),
+      ...(requestBody?.content[FORM] && { file: `${ROOT}samples/users.csv` }),
     });
     await page.fold(id);
     expect(shown.status).toBe(Object.keys(responses)[0]);

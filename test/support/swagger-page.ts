@@ -105,11 +105,17 @@ export class SwaggerPage {
    * "Try it out" and "Execute" with the prefilled values.
    * @param change.example the one to choose where several are offered.
    * @param change.fill parameters (usually placeholders) to fill in.
+   * @param change.file is chosen in the form.
    * @param change.body turns the prefilled body into the one that is sent.
    */
   async execute(
     operation: string,
-    change: { example?: string; fill?: Record<string, string>; body?: (prefilled: string) => string } = {},
+    change: {
+      example?: string;
+      fill?: Record<string, string>;
+      file?: string;
+      body?: (prefilled: string) => string;
+    } = {},
   ): Promise<Shown> {
     const block = this.page.locator(`.opblock[id$="-${operation}"]`);
     const head = block.locator('.opblock-summary-control');
@@ -122,7 +128,9 @@ export class SwaggerPage {
     if (await tryOut.isVisible()) await tryOut.click();
     const clear = block.locator('.btn-clear');
     if (await clear.isVisible()) await clear.click();
-    const { example, fill = {}, body } = change;
+    const { example, fill = {}, file, body } = change;
+    if (file !== undefined)
+      await block.locator('tr[data-property-name="file"] input[type=file]').setInputFiles(file);
     if (example) await block.locator('.examples-select select').selectOption(example);
     for (const [name, value] of Object.entries(fill)) {
       await block.locator(`tr[data-param-name="${name}"] input`).fill(value);

@@ -188,6 +188,7 @@ export const DocPatch = () =>
     ApiResponse({ status: 200, description: 'The user afterwards.', type: ScimUserDto, headers: ETAG }),
     ApiResponse({ status: 204, description: 'It is done.', headers: ETAG }),
     ScimChangeProblems(
+      'too_many',
       'invalid_value',
       'invalid_syntax',
       'invalid_path',
