@@ -83,7 +83,7 @@ function asForm(operation: Operation): void {
   requestBody.content = { [FORM]: { ...form, schema: { ...form.schema, properties: sorted } } };
 }
 
-/** Swagger UI makes up a value for a field that has no example; one that is empty is not sent. */
+/** Swagger UI makes up a value for a field that has no example; the service takes an empty one as not given. */
 function formField(schema: SchemaObject, name: string): SchemaObject {
   if (name === 'file') return schema;
   return name in BEGIN_WITH ? { ...schema, default: BEGIN_WITH[name] } : { ...bare(schema), example: '' };

@@ -8,32 +8,29 @@ line.id = 'who';
 line.setAttribute('role', 'status');
 document.body.prepend(line);
 
-/** The public id of a key, which is no secret. */
-const idOf = (key) => /^rollcall_([0-9a-f]+)_/.exec(key)?.[1] ?? '';
-
-async function session() {
-  const answer = await ask(ME, { credentials: 'same-origin' });
-  return answer.ok ? (await answer.json()).username : undefined;
-}
+const ask = window.fetch.bind(window);
+/** Of two questions at once the later one is answered. */
+let asked = 0;
 
 async function tell(key) {
-  const username = await session();
-  const person = username === undefined ? '' : `logged in as ${username}`;
+  const mine = ++asked;
+  const answer = await ask(ME, { credentials: 'same-origin' });
+  const person = answer.ok ? (await answer.json()).username : undefined;
+  if (mine === asked) line.textContent = sentence(key, person);
+}
+
+function sentence(key, person) {
   if (key === undefined)
-    line.textContent =
-      person === ''
-        ? 'Nobody is logged in: authorize with an API key, or log in below.'
-        : `You are ${person}.`;
-  else
-    line.textContent =
-      `Requests use the API key ${idOf(key)}${person === '' ? '' : `, which goes before the session: you are ${person}`}.`.replace(
-        '  ',
-        ' ',
-      );
+    return person === undefined
+      ? 'Nobody is logged in: authorize with an API key, or log in below.'
+      : `Requests use the session of ${person}.`;
+  // The public id of a key is no secret; a chosen key has none.
+  const id = /^rollcall_([0-9a-f]+)_/.exec(key)?.[1];
+  const uses = id === undefined ? 'Requests use the entered API key' : `Requests use the API key ${id}`;
+  return person === undefined ? `${uses}.` : `${uses}, which goes before the session of ${person}.`;
 }
 
 /** A login or logout in the page changes who that is. */
-const ask = window.fetch.bind(window);
 window.fetch = async (...request) => {
   const answer = await ask(...request);
   if (answer.url.includes('/sessions')) void tell(sessionStorage.getItem(KEPT) ?? undefined);

@@ -21,6 +21,7 @@ import { Progress, exitCode, summary } from './import-output.js';
 import { previewText } from './preview-output.js';
 import { byProfileFile, isProfileFile } from './profile-file.js';
 import type { JsonObject } from '../common/json.js';
+import { snakeCase } from './query-of.js';
 import { CLI_CALLER, type Application, withApplication } from './application.js';
 
 const ALL_APPLIED = 0;
@@ -86,9 +87,8 @@ async function firstStart(context: INestApplicationContext): Promise<void> {
 
 /** The flags as options by name, valid by the rules of `POST /imports`; ends the program on a fault. */
 function readOptions(flags: Record<string, unknown>, command: Command): JsonObject {
-  const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const set = Object.entries(flags).filter(([, value]) => value !== undefined);
-  const asked: JsonObject = Object.fromEntries(set.map(([name, flag]) => [snake(name), String(flag)]));
+  const asked: JsonObject = Object.fromEntries(set.map(([name, flag]) => [snakeCase(name), String(flag)]));
   const { profile, ...others } = asked;
   const isFile = typeof profile === 'string' && isProfileFile(profile);
   const [fault] = readInput(RequestedOptions, isFile ? others : asked).errors;

@@ -23,9 +23,7 @@ export class RemoteImports implements ImportsAccess {
       ...others,
       ...(after === undefined ? { offset } : { after }),
     });
-    const [, link] = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '') ?? [];
-    const next = link === undefined ? null : new URL(link, this.service.base).searchParams.get('after');
-    return { found: await this.json<ImportRowPageDto>(answer), next: next ?? undefined };
+    return { found: await this.json<ImportRowPageDto>(answer), next: this.service.nextOf(answer) };
   }
 
   async decide(id: string, decision: Decision, dryRun: boolean): Promise<ImportRunDto> {

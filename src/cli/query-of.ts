@@ -5,17 +5,20 @@ import { readInput } from '../input/read-input.js';
 /** Flags that are no part of a query. */
 const OTHERS: ReadonlySet<string> = new Set(['url', 'key', 'json']);
 
-/** The flags by the rules of the REST interface; ends the program on a fault. @param more what stands in no flag. */
+/** The name of a field for that of a flag: `dryRun` is `dry_run`. */
+export const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The flags by the rules of the REST interface; ends the program on a fault. @param more what no flag says. */
 export function queryOf<T extends object>(
   type: InputClass<T>,
   flags: object,
   command: Command,
   more: object = {},
 ): T {
-  const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const sent = Object.entries(flags)
     .filter(([name, value]) => value !== undefined && !OTHERS.has(name))
-    .map(([name, value]) => [snake(name), value] as const);
+    .map(([name, value]) => [snakeCase(name), value] as const);
   const { value, errors } = readInput(type, { ...Object.fromEntries(sent), ...more });
   const [fault] = errors;
   if (fault) command.error(`error: option '--${fault.field.replaceAll('_', '-')}' ${fault.message}`);

@@ -18,7 +18,7 @@ export const placedCommand = (name: string, description: string): Command =>
     .addOption(new Option('--key <key>', 'an API key for that service').env('ROLLCALL_KEY'))
     .option('--json', 'as JSON')
     .hook('preAction', (self) => {
-      // In the environment it may stand for other commands.
+      // A key in the environment may be meant for other commands.
       if (self.getOptionValueSource('key') === 'cli' && self.getOptionValue('url') === undefined)
         self.error("error: option '--key' is for a service: it needs --url");
     });
@@ -29,7 +29,7 @@ export interface Access<T> {
   remote: (service: RemoteService) => T;
 }
 
-/** @throws Error for a key without a service, or a service without a key. */
+/** @throws Error for a service without a key. */
 export async function atPlace<T>(
   application: Application,
   { url, key }: Place,
@@ -81,6 +81,12 @@ export class RemoteService {
     });
     if (answer.ok) return answer;
     throw new Error(await this.reason(answer));
+  }
+
+  /** `after` of the next page of a list, where there is one. */
+  nextOf(answer: Response): string | undefined {
+    const [, link] = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '') ?? [];
+    return link === undefined ? undefined : (new URL(link, this.base).searchParams.get('after') ?? undefined);
   }
 
   private async reason(answer: Response): Promise<string> {

@@ -68,9 +68,7 @@ export class RemoteUsers implements UsersAccess {
 
   async search(query: UserQuery): Promise<FoundUsers> {
     const answer = await this.service.send('GET', 'users/search', { query });
-    const [, link] = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '') ?? [];
-    const next = link === undefined ? null : new URL(link, this.service.base).searchParams.get('after');
-    return { ...((await answer.json()) as Omit<FoundUsers, 'next'>), next: next ?? undefined };
+    return { ...((await answer.json()) as Omit<FoundUsers, 'next'>), next: this.service.nextOf(answer) };
   }
 
   async get(uuid: string): Promise<UserDto> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { CATALOGUE, type ErrorCode } from '../../src/common/errors.js';
-import { DOCUMENT, OPERATIONS, schemaOf } from '../support/operations.js';
+import { DOCUMENT, OPERATIONS } from '../support/operations.js';
 
 /** Programs on generated clients call these names: one that changes or goes away breaks them. New ones are added. */
 const NAMES = `
@@ -104,7 +104,6 @@ test('an answer with the address of a record links to it', () => {
 test('every schema that is named is used', () => {
   const text = JSON.stringify(DOCUMENT);
   for (const name of Object.keys(DOCUMENT.components.schemas)) {
-    expect(schemaOf({ $ref: `#/components/schemas/${name}` })).toBeDefined();
     expect([name, text.includes(`"#/components/schemas/${name}"`)]).toEqual([name, true]);
   }
 });

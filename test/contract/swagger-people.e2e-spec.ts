@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { API_KEY, TestApp } from '../support/app.js';
+import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
 import { csv, imported } from '../support/imports.js';
 import { OperatorPage } from '../support/operator-page.js';
@@ -11,6 +11,16 @@ jest.setTimeout(240_000);
 const suite = NO_BROWSER ? describe.skip : describe;
 const TAGS = ['sessions', 'users', 'groups', 'imports', 'api keys', 'audit', 'scim', 'status'];
 const PEOPLE = ['ada', 'ben', 'cleo', 'dan', 'eve', 'finn', 'gwen', 'hugo', 'iris', 'jon', 'kay', 'leo'];
+/** Operations whose parameters are all optional, by tag. */
+const LISTS = {
+  users: ['searchUsers', 'listDeletedUsers', 'exportUsers'],
+  imports: ['listImports', 'listImportProfiles'],
+  sessions: ['listSessions'],
+  groups: ['listGroups'],
+  'api keys': ['listApiKeys'],
+  audit: ['listAuditEvents', 'exportAuditEvents'],
+  scim: ['listScimUsers', 'listScimGroups', 'listScimResources'],
+} as const;
 /** Pixels of an opened operation: the form of a file, with its fifteen options, and any other one. */
 const TALLEST = 4000;
 const TALL = 3500;
@@ -55,6 +65,15 @@ suite(`Swagger UI for operators${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`,
     },
   );
 
+  test('who presses "Execute" on a list sends no filter', async () => {
+    await page.authorize(API_KEY);
+    for (const [tag, lists] of Object.entries(LISTS)) {
+      await page.filter(tag);
+      for (const list of lists) expect(await page.requested(list)).toMatch(/^http:\/\/[^?]+$/);
+    }
+    expect(page.problems).toEqual([]);
+  });
+
   test('operations are in the order of use, and those of a search have lists to choose from', async () => {
     expect(await page.tags()).toEqual(TAGS);
     const paths = await page.paths();
@@ -78,14 +97,22 @@ suite(`Swagger UI for operators${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`,
     await page.who(/Nobody is logged in/);
     expect(await page.firstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);
-    await page.who(/^Requests use the API key/);
+    await page.who(/^Requests use the entered API key\.$/);
     await page.reload();
-    await page.who(/^Requests use the API key/);
+    await page.who(/^Requests use the entered API key\.$/);
     const other = await OperatorPage.open(browser, PAGE_URL);
     await other.who(/Nobody is logged in/);
     await other.close();
     await page.unauthorize();
-    await page.who(/Nobody is logged in/);
+    await page.who(/^Nobody is logged in/);
+    const login = { username: 'admin', password: ADMIN_PASSWORD };
+    await page.execute('logIn', { body: () => JSON.stringify(login) });
+    await page.who(/^Requests use the session of admin\.$/);
+    await page.authorize(API_KEY);
+    await page.who(/^Requests use the entered API key, which goes before the session of admin\.$/);
+    await page.unauthorize();
+    await page.execute('logOut');
+    await page.who(/^Nobody is logged in/);
     expect(page.problems).toEqual([]);
   });
 
@@ -106,7 +133,7 @@ suite(`Swagger UI for operators${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`,
       run.state,
       run.guards.flatMap(({ hit, field }: Json) => (hit ? field : [])),
     ]).toEqual(['200', 'needs_approval', ['email']]);
-    await page.picture('import', '.live-responses-table', '@example.net');
+    await page.pictureOfAnswer('import', '@example.net');
     await page.fold('getImport');
     await page.filter('users');
     expect((await page.execute('searchUsers', { fill: { fulltext_search: 'ada' } })).status).toBe('200');

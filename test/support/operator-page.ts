@@ -115,11 +115,23 @@ export class OperatorPage extends SwaggerPage {
     await this.page.goto(new URL('/', this.page.url()).href);
   }
 
+  /** The address of the request that an operation sends, once it is executed as it is shown. */
+  async requested(operation: string): Promise<string> {
+    const block = this.page.locator(`.opblock[id$="-${operation}"]`);
+    await block.locator('.opblock-summary-control').click();
+    await block.getByRole('button', { name: 'Try it out' }).click();
+    await block.getByRole('button', { name: 'Execute' }).click();
+    await block.locator('.live-responses-table').waitFor();
+    const address = await block.locator('.request-url pre').innerText();
+    await this.fold(operation);
+    return address;
+  }
+
   /**
-   * A picture for the documents, in `docs/images`, where UPDATE_PICTURES is set.
-   * @param at an element that is at the top; the whole window for none. @param text that the answer is scrolled to.
+   * A picture for the documents, in `docs/images`, where UPDATE_PICTURES is set: of the window, from an element on.
+   * @param at the element; the beginning of the page for none.
    */
-  async picture(name: string, at?: string, text?: string): Promise<void> {
+  async picture(name: string, at?: string): Promise<void> {
     if (at === undefined) await this.page.setViewportSize({ width: 900, height: 420 });
     else
       await this.page
@@ -128,16 +140,22 @@ export class OperatorPage extends SwaggerPage {
         .evaluate((element) => {
           element.scrollIntoView();
         });
-    if (text !== undefined)
-      await this.page
-        .locator('.live-responses-table .highlight-code')
-        .first()
-        .locator('span', { hasText: text })
-        .last()
-        .evaluate((element) => {
-          element.scrollIntoView({ block: 'center' });
-        });
-    const picture = await this.page.screenshot();
+    this.keep(name, await this.page.screenshot());
+  }
+
+  /** A picture of an answer, scrolled to a text: without the request, which shows the key. */
+  async pictureOfAnswer(name: string, text: string): Promise<void> {
+    const answer = this.page.locator('.live-responses-table').first();
+    await answer
+      .locator('.highlight-code span', { hasText: text })
+      .last()
+      .evaluate((element) => {
+        element.scrollIntoView({ block: 'center' });
+      });
+    this.keep(name, await answer.screenshot());
+  }
+
+  private keep(name: string, picture: Buffer): void {
     if (process.env['UPDATE_PICTURES']) writeFileSync(join(PICTURES, `${name}.png`), picture);
   }
 }

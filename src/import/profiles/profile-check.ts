@@ -127,7 +127,7 @@ class ProfileCheck {
   }
 
   options(profile: Partial<ImportProfile>): void {
-    const sent: unknown = profile.default_roles; // also what is no list, which has its error by now
+    const sent: unknown = profile.default_roles; // may be no list, which has been reported already
     const roles: readonly unknown[] = Array.isArray(sent) ? sent : [];
     const unknown = roles.filter((role) => typeof role !== 'string' || !this.settings.roles.find(role));
     if (unknown.length > 0)
