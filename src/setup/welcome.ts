@@ -19,7 +19,9 @@ export function credentials({ username, password, apiKey }: FirstCredentials): s
   ];
 }
 
+/** The settings of the service are no variables of a terminal: a key that comes from them is a blank to fill in. */
 function trial(api: string, { apiKey }: FirstCredentials): string[] {
-  const header = apiKey === undefined ? '"X-API-Key: $BOOTSTRAP_API_KEY"' : `'X-API-Key: ${apiKey}'`;
-  return ['Try it:', `  curl -H ${header} '${api}/users/search'`];
+  const set = apiKey === undefined ? ['  KEY=...   # the API key'] : [];
+  const header = apiKey === undefined ? '"X-API-Key: $KEY"' : `'X-API-Key: ${apiKey}'`;
+  return ['Try it:', ...set, `  curl -H ${header} '${api}/users/search'`];
 }

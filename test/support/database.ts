@@ -42,6 +42,10 @@ export async function freshDatabase(): Promise<TestDatabase> {
   };
 }
 
+/** Runs statements as the administrator of the MariaDB of this run. */
+export const asAdministrator = (sql: string): Promise<void> =>
+  statement(new URL(process.env['TEST_DATABASE_URL'] ?? ''), sql);
+
 async function statement(server: URL, sql: string): Promise<void> {
   const { hostname, port, username, password } = server;
   const connection = await createConnection({
@@ -49,6 +53,7 @@ async function statement(server: URL, sql: string): Promise<void> {
     port: Number(port),
     user: decodeURIComponent(username),
     password: decodeURIComponent(password),
+    multipleStatements: true,
   });
   await connection.query(sql);
   await connection.end();

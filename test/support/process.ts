@@ -19,7 +19,7 @@ export interface Exit {
 
 /** What the service prints for people when it has started, to the empty line at its end. */
 const WELCOME =
-  /\nRollcall \d+\.\d+\.\d+\S* is running\.\n(?:.+\n)+(?:\nFirst start\.[^]*?\nTry it:\n.*\n)?\n/;
+  /\nRollcall \d+\.\d+\.\d+\S* is running\.\n(?:.+\n)+(?:\nFirst start\.[^]*?\nTry it:\n(?:.+\n)+)?\n/;
 
 /** A script of the project in its own process, as run from a shell. */
 export class Process {

@@ -15,7 +15,7 @@ afterEach(() => {
 
 test.each([
   'package.json',
-  'README.md',
+  'docs/deployment.md',
   'deploy/Dockerfile',
   'deploy/compose.yaml',
   'deploy/rollcall.service',

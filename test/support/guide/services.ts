@@ -1,0 +1,72 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Process } from '../process.js';
+
+/**
+ * Starts and ends services for the commands of a document, such as `npm start`: they post their environment here, and
+ * get what the service says when it runs.
+ */
+export class Services {
+  private readonly server = createServer((request, response) => void this.answer(request, response));
+  private running: Process | undefined;
+
+  private constructor(readonly settings: Record<string, string>) {}
+
+  /** @param settings for each service, beside what the command has. */
+  static async listening(settings: Record<string, string>): Promise<Services> {
+    const services = new Services(settings);
+    services.server.listen(0, '127.0.0.1');
+    await once(services.server, 'listening');
+    return services;
+  }
+
+  /** For the commands. */
+  get control(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Of the service that runs, as `127.0.0.1:port`. */
+  get address(): string | undefined {
+    return this.running && new URL(this.running.url).host;
+  }
+
+  /** Starts the service in a folder, on a free port. */
+  async start(folder: string, settings: Record<string, string>): Promise<void> {
+    await this.stop();
+    this.running = await Process.running({ PORT: '0', ...settings, ...this.settings }, folder);
+  }
+
+  /** Ends all of it. */
+  async close(): Promise<void> {
+    await this.stop();
+    this.server.close();
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const { pathname, searchParams } = new URL(request.url ?? '', this.control);
+      const environment = await text(request);
+      const variables = Object.fromEntries(environment.split('\0').filter(Boolean).map(entry)) as Record<
+        string,
+        string
+      >;
+      if (pathname === '/start') await this.start(searchParams.get('folder') ?? '.', variables);
+      else await this.stop();
+      response.end(this.running?.err);
+    } catch (error) {
+      response.writeHead(500).end(String(error));
+    }
+  }
+
+  private async stop(): Promise<void> {
+    await this.running?.stop();
+    this.running = undefined;
+  }
+}
+
+const entry = (line: string): [string, string] => [
+  line.slice(0, line.indexOf('=')),
+  line.slice(line.indexOf('=') + 1),
+];

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a script has printed, as a terminal shows it, and how its commands ended that did not end with 0. */
+export interface Ran {
+  printed: string;
+  faults: string[];
+}
+
+const END = '\0';
+/** A variable that is not set ends the shell; other faults are named with the line and the command. Aliases hold as in a terminal. */
+const PRELUDE = `set -uE -o pipefail; shopt -s expand_aliases
+trap 'echo "line $LINENO: $BASH_COMMAND: $?" >&3' ERR
+`;
+
+/** One shell for a whole document: what a block sets, the next one has. */
+export class Terminal {
+  private readonly shell: ChildProcess;
+  private printed = '';
+  private faults = '';
+  private blocks = 0;
+  private settle: (() => void) | undefined;
+
+  constructor(
+    private readonly folder: string,
+    variables: NodeJS.ProcessEnv,
+  ) {
+    const shell = spawn('bash', ['--noprofile', '--norc'], {
+      cwd: folder,
+      env: variables,
+      stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+    });
+    shell.stdout?.on('data', (chunk: Buffer) => this.take(() => (this.printed += chunk.toString())));
+    shell.stdio[3]?.on('data', (chunk: Buffer) => this.take(() => (this.faults += chunk.toString())));
+    shell.on('close', (code) => this.take(() => (this.faults += `the shell ended with ${code}${END}`)));
+    shell.stdin?.write(`exec 2>&1; ${PRELUDE}`);
+    this.shell = shell;
+  }
+
+  /** Runs a script to its end. */
+  async run(script: string): Promise<Ran> {
+    const file = join(this.folder, `.block-${++this.blocks}.sh`);
+    writeFileSync(file, script);
+    [this.printed, this.faults] = ['', ''];
+    const ended = new Promise<void>((resolve) => (this.settle = resolve));
+    this.shell.stdin?.write(`. ${file} </dev/null; printf '\\0'; printf '\\0' >&3\n`);
+    await ended;
+    return {
+      printed: this.printed.replace(END, ''),
+      faults: this.faults.replace(END, '').split('\n').filter(Boolean),
+    };
+  }
+
+  /** Ends the shell. */
+  close(): void {
+    this.shell.stdin?.end();
+  }
+
+  private take(change: () => void): void {
+    change();
+    const isOver =
+      this.faults.includes(END) && (this.printed.includes(END) || this.faults.includes('the shell ended'));
+    if (isOver) this.settle?.();
+  }
+}
