@@ -7,6 +7,7 @@ import type { Env } from '../config/env.js';
 import { readSettings } from '../config/settings.js';
 import { type Entities, migrateAtStart } from '../database/data-source.js';
 import { sqliteFile } from '../database/engine/connection-options.js';
+import { databaseName } from './database-name.js';
 import { Log } from '../telemetry/log.js';
 
 /** Identifies changes made on the command line of this machine. */
@@ -19,7 +20,7 @@ export interface Application {
 }
 
 /**
- * Runs `work` with the modules of the application, without HTTP. Logging is off unless `LOG_LEVEL` is set, and goes to
+ * Runs `work` with the modules of the application, without HTTP, and says on standard error which database it is on. Logging is off unless `LOG_LEVEL` is set, and goes to
  * standard error, because commands print their results themselves.
  * @returns what `work` returns. @throws Error when the settings or the database are not usable, or from `work`; when there is no
  * database: a mistyped name must not make one.
@@ -27,9 +28,11 @@ export interface Application {
 export async function withApplication<T>(
   { module, entities }: Application,
   work: (context: INestApplicationContext) => Promise<T>,
+  { quiet }: { quiet?: boolean | undefined } = {},
 ): Promise<T> {
   const env = readSettings();
   assertThere(env);
+  if (!quiet) process.stderr.write(`Database: ${databaseName(env).full}\n`);
   if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
   await migrateAtStart(env, entities);
   const context = await NestFactory.createApplicationContext(module(env), {

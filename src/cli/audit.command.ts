@@ -1,14 +1,14 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import { Command, InvalidArgumentError } from 'commander';
 import { AuditQuery } from '../audit/audit.query.js';
-import { AuditService } from '../audit/audit.service.js';
-import { presentEvent } from '../audit/audit.view.js';
-import type { AuditRecord, Party } from '../audit/audit-event.js';
+import type { AuditEventDto } from '../audit/audit.docs.js';
 import { SealVerifier, type Verdict } from '../audit/seal-verifier.service.js';
 import { truncated } from '../common/text.js';
-import { limitOf } from '../http/page.js';
-import { readInput } from '../input/read-input.js';
 import { type Application, withApplication } from './application.js';
-import { table } from './table.js';
+import { type AuditAccess, LocalAudit, RemoteAudit } from './places/audit-access.js';
+import { type Access, type Place, atPlace, placedCommand } from './places/place.js';
+import { queryOf } from './places/query-of.js';
+import { table, toJson } from './table.js';
 
 const FAULT = 1;
 const MAX_CHANGES = 80;
@@ -22,9 +22,13 @@ export const auditCommand = (application: Application) =>
     .addCommand(list(application))
     .addCommand(verify(application));
 
+const ACCESS: Access<AuditAccess> = {
+  local: (context) => new LocalAudit(context),
+  remote: (service) => new RemoteAudit(service),
+};
+
 const list = (application: Application) =>
-  new Command('list')
-    .description('events, newest first')
+  placedCommand('list', 'events, newest first')
     .option('--actor <id>', 'who did it; also who started or approved an import')
     .option('--actor-kind <kind>', 'key, user, import, system or anonymous')
     .option('--action <action...>', 'such as user.blocked; several mean any of them')
@@ -34,18 +38,12 @@ const list = (application: Application) =>
     .option('--until <time>', 'before this time')
     .option('--limit <number>', 'events, at most 100', '25')
     .option('--after <id>', 'older than this event')
-    .option('--json', 'as JSON')
-    .action(async ({ json, ...flags }: Record<string, unknown>, command: Command) => {
-      const query = readQuery(flags, command);
-      await withApplication(application, async (context) => {
-        const { records, last } = await context.get(AuditService).page(query, query.after, limitOf(query));
-        if (json) {
-          process.stdout.write(`${JSON.stringify(records.map(presentEvent), null, 2)}\n`);
-          return;
-        }
-        const head = ['TIME (UTC)', 'ACTION', 'ACTOR', 'TARGET', 'ADDRESS', 'CHANGES'];
-        process.stdout.write(table([head, ...records.map(cells)]));
-        if (last !== undefined) process.stderr.write(`There are more: --after ${last}\n`);
+    .action((flags: Place, command: Command) => {
+      const query = queryOf(AuditQuery, flags, command);
+      return atPlace(application, flags, ACCESS, async (audit) => {
+        const { events, next } = await audit.page(query);
+        process.stdout.write(flags.json ? toJson(events) : table([HEAD, ...events.map(cells)]));
+        if (next !== undefined && !flags.json) process.stderr.write(`There are more: --after ${next}\n`);
       });
     });
 
@@ -59,31 +57,31 @@ const verify = (application: Application) =>
     )
     .option('--json', 'as JSON')
     .action(async ({ json, expect }: { json?: true; expect?: { number: number; hash: string } }) => {
-      await withApplication(application, async (context) => {
+      const verify = async (context: INestApplicationContext): Promise<void> => {
         const verdict = await context.get(SealVerifier).verify(expect);
-        process.stdout.write(json ? `${JSON.stringify(verdict, null, 2)}\n` : report(verdict));
+        process.stdout.write(json ? toJson(verdict) : report(verdict));
         if (verdict.fault) process.exitCode = FAULT;
-      });
+      };
+      await withApplication(application, verify, { quiet: json });
     });
 
-/** The flags by the rules of `GET /audit`; ends the program on a fault. */
-function readQuery(flags: Record<string, unknown>, command: Command): AuditQuery {
-  const { actorKind, ...others } = flags;
-  const set = Object.entries({ ...others, actor_kind: actorKind }).filter(([, value]) => value !== undefined);
-  const { value, errors } = readInput(AuditQuery, Object.fromEntries(set));
-  const [fault] = errors;
-  if (fault) command.error(`error: option '--${fault.field.replaceAll('_', '-')}' ${fault.message}`);
-  return value;
-}
+const HEAD = ['TIME (UTC)', 'ACTION', 'ACTOR', 'TARGET', 'ADDRESS', 'CHANGES'];
 
-function cells({ time, action, actor, target, ip, changes }: AuditRecord): string[] {
+function cells({ time, action, actor, target, ip, changes }: AuditEventDto): string[] {
   const people = [actor.started_by, actor.approved_by].flatMap((party) => (party ? [nameOf(party)] : []));
   const who = people.length === 0 ? nameOf(actor) : `${nameOf(actor)} (${people.join(', ')})`;
   const what = changes.map(({ field }) => field).join(', ');
-  return [time.slice(0, 19), action, who, `${target.kind} ${target.id}`, ip, truncated(what, MAX_CHANGES)];
+  return [
+    time.slice(0, 19).replace('T', ' '),
+    action,
+    who,
+    `${target.kind} ${target.id}`,
+    ip,
+    truncated(what, MAX_CHANGES),
+  ];
 }
 
-const nameOf = ({ kind, id }: Party): string => (id === null ? kind : `${kind} ${id}`);
+const nameOf = ({ kind, id }: AuditEventDto['actor']): string => (id === null ? kind : `${kind} ${id}`);
 
 /** What was compared, and what does not fit. */
 function report({ seals, rows, late, purged, unsealed, newest, fault, bad_count, bad }: Verdict): string {

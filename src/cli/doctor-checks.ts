@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Env, EnvError } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
+import { sqliteFile } from '../database/engine/connection-options.js';
 import { type Database, openDatabase } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
 import { scheduleOptions } from '../import/schedule/schedule-options.js';
@@ -83,6 +85,12 @@ export async function importFolderCheck(env: Env): Promise<Finding[]> {
 
 /** Whether the database answers, is migrated, and has a Webmaster and an API key. */
 export async function databaseChecks(env: Env, { entities }: Application): Promise<Finding[]> {
+  const file = sqliteFile(env);
+  if (file !== undefined && !existsSync(file))
+    return fail(
+      'database',
+      `there is none at ${resolve(file)}; "rollcall start" makes one, or correct DATABASE_URL or DATA_DIR`,
+    );
   let dataSource;
   try {
     dataSource = await openDataSource(env, entities);

@@ -1,6 +1,7 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { ImportRunDto } from '../import/imports.dto.js';
 import { RUNNABLE } from '../import/runs/import-run.js';
+import type { ImportsAccess } from './places/imports-access.js';
 import { table } from './table.js';
 
 const MAX_PROBLEMS = 20;
@@ -75,7 +76,7 @@ export function exitCode({ state, counts, missing }: ImportRunDto): number {
 }
 
 /** Shows the progress of a run on standard error: as a bar on a terminal, elsewhere as a line per phase. */
-export class Progress {
+class Progress {
   private readonly bar = process.stderr.isTTY
     ? new SingleBar(
         { format: FORMAT, hideCursor: true, barsize: 30, stream: process.stderr },
@@ -100,4 +101,12 @@ export class Progress {
   end(): void {
     if (this.started) this.bar?.stop();
   }
+}
+
+/** The run when it has ended or waits for a decision, with its progress on standard error. */
+export async function followed(imports: ImportsAccess, id: string): Promise<ImportRunDto> {
+  const progress = new Progress();
+  for await (const run of imports.watch(id)) progress.show(run);
+  progress.end();
+  return imports.get(id);
 }

@@ -1,28 +1,21 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { Command } from 'commander';
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { readInput } from '../input/read-input.js';
-import { ImportStore } from '../import/file/import-store.js';
-import { RequestedOptions } from '../import/runs/import-options.js';
-import { FileHead } from '../import/file/file-head.js';
-import { ImportPreview } from '../import/profiles/import-preview.js';
-import { ImportProfiles } from '../import/profiles/import-profiles.service.js';
-import { ImportRequests, type Requested } from '../import/profiles/requested-options.js';
-import { presentRun } from '../import/import.view.js';
-import { RunQueue } from '../import/apply/run-queue.service.js';
-import { ImportsService } from '../import/imports.service.js';
-import { RunEvents } from '../import/report/run-events.js';
-import type { ImportRun } from '../import/runs/import-run.js';
-import { FirstStart } from '../setup/first-start.service.js';
-import { credentials } from '../setup/welcome.js';
-import { Progress, exitCode, summary } from './import-output.js';
-import { previewText } from './preview-output.js';
-import { byProfileFile, isProfileFile } from './profile-file.js';
 import type { JsonObject } from '../common/json.js';
-import { snakeCase } from './query-of.js';
-import { CLI_CALLER, type Application, withApplication } from './application.js';
+import { RequestedOptions } from '../import/runs/import-options.js';
+import type { ImportRunDto } from '../import/imports.dto.js';
+import type { Preview } from '../import/profiles/import-preview.js';
+import { readInput } from '../input/read-input.js';
+import type { Application } from './application.js';
+import { exitCode, followed, summary } from './import-output.js';
+import { type ImportsAccess, LocalImports } from './places/imports-access.js';
+import { RemoteImports } from './places/imports-remote.js';
+import { type Access, PLACE_FLAGS, type Place, atPlace, placedCommand } from './places/place.js';
+import { snakeCase } from './places/query-of.js';
+import { LocalUploads, RemoteUploads, type Uploads } from './places/uploads.js';
+import { previewText } from './preview-output.js';
+import { isProfileFile } from './profile-file.js';
+import { toJson } from './table.js';
 
 const ALL_APPLIED = 0;
 const SOME_FAILED = 1;
@@ -32,15 +25,24 @@ const EXIT_CODES = `
 Exit codes: 0 all applied (or, with --dry-run, planned without an error), 1 some rows failed,
 2 nothing applied: every row failed, refused, parked for approval, or cancelled.`;
 
-interface Flags extends Record<string, string | boolean | undefined> {
+interface Flags extends Place {
   preview?: boolean;
   approve?: boolean;
-  json?: boolean;
 }
 
+/** Where files are imported, and what becomes of their runs. */
+interface Imports {
+  uploads: Uploads;
+  runs: ImportsAccess;
+}
+
+const ACCESS: Access<Imports> = {
+  local: (context) => ({ uploads: new LocalUploads(context), runs: new LocalImports(context) }),
+  remote: (service) => ({ uploads: new RemoteUploads(service), runs: new RemoteImports(service) }),
+};
+
 export const importCommand = (application: Application) =>
-  new Command('import')
-    .description('import a CSV file of users ("-" is standard input)')
+  placedCommand('import', 'import a CSV file of users ("-" is standard input)')
     .argument('<file>')
     .option('--dry-run', 'plan only: nothing is written')
     .option('--preview', 'show what the file is and what is wrong with it, and stop')
@@ -62,32 +64,26 @@ export const importCommand = (application: Application) =>
     .option('--allow-privileged', "grant Webmaster, change a Webmaster's status or roles")
     .option('--expected-rows <number>', 'refuse a file with another number of rows')
     .option('--approve', 'approve the import if it is parked')
-    .option('--json', 'print the run as JSON')
     .addHelpText('after', EXIT_CODES)
-    .action(async (file: string, { approve, json, preview, ...flags }: Flags, command: Command) => {
+    .action(async (file: string, { approve, preview, ...flags }: Flags, command: Command) => {
       const asked = readOptions(flags, command);
-      if (file !== '-') await access(file, constants.R_OK); // before a database is opened, which a first start might change
-      process.exitCode = await withApplication(application, async (context) => {
-        const requested = await resolved(context, asked);
-        if (preview) return showPreview(context, file, requested, json === true);
-        await firstStart(context);
-        const run = await importFile(context, file, requested, approve === true);
-        const failed = await context.get(ImportsService).firstProblems(run.id);
-        const shown = presentRun(run, failed);
-        process.stdout.write(json ? `${JSON.stringify(shown, null, 2)}\n` : summary(shown));
-        return exitCode(shown);
+      if (file !== '-') await access(file, constants.R_OK); // before a database is opened, which might be migrated
+      await atPlace(application, flags, ACCESS, async ({ uploads, runs }) => {
+        if (preview) {
+          const shown = await uploads.preview(file, asked);
+          process.stdout.write(flags.json ? toJson(shown) : previewText(shown));
+          process.exitCode = previewCode(shown);
+          return;
+        }
+        const run = await importFile(uploads, runs, file, asked, approve === true);
+        process.stdout.write(flags.json ? toJson(run) : summary(run));
+        process.exitCode = exitCode(run);
       });
     });
 
-/** Runs the first start before an import: users from the file would otherwise prevent it later. */
-async function firstStart(context: INestApplicationContext): Promise<void> {
-  const first = await context.get(FirstStart).run();
-  if (first) process.stderr.write(`${credentials(first).join('\n')}\n`);
-}
-
 /** The flags as options by name, valid by the rules of `POST /imports`; ends the program on a fault. */
-function readOptions(flags: Record<string, unknown>, command: Command): JsonObject {
-  const set = Object.entries(flags).filter(([, value]) => value !== undefined);
+function readOptions(flags: object, command: Command): JsonObject {
+  const set = Object.entries(flags).filter(([name, value]) => value !== undefined && !PLACE_FLAGS.has(name));
   const asked: JsonObject = Object.fromEntries(set.map(([name, flag]) => [snakeCase(name), String(flag)]));
   const { profile, ...others } = asked;
   const isFile = typeof profile === 'string' && isProfileFile(profile);
@@ -96,73 +92,40 @@ function readOptions(flags: Record<string, unknown>, command: Command): JsonObje
   return asked;
 }
 
-/** @throws ProblemError for a profile that there is not, or one that is not valid. */
-async function resolved(context: INestApplicationContext, asked: JsonObject): Promise<Requested> {
-  const { profile } = asked;
-  return typeof profile === 'string' && isProfileFile(profile)
-    ? byProfileFile(profile, asked, context.get(ImportProfiles))
-    : context.get(ImportRequests).of(asked);
-}
-
 /** @returns the exit code: whether the file would be refused, or rows of it. */
-async function showPreview(
-  context: INestApplicationContext,
-  file: string,
-  requested: Requested,
-  json: boolean,
-): Promise<number> {
-  const head = new FileHead();
-  await head.store(file, file === '-' ? process.stdin : createReadStream(file));
-  const preview = await context.get(ImportPreview).of(head, requested, CLI_CALLER);
-  process.stdout.write(json ? `${JSON.stringify(preview, null, 2)}\n` : previewText(preview));
-  if (preview.problems.some(({ refuses }) => refuses)) return NOTHING_APPLIED;
-  return preview.problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
+function previewCode({ problems }: Preview): number {
+  if (problems.some(({ refuses }) => refuses)) return NOTHING_APPLIED;
+  return problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
 }
 
+/** Imports a file, and waits until its run has ended or waits for a decision. */
 async function importFile(
-  context: INestApplicationContext,
+  uploads: Uploads,
+  runs: ImportsAccess,
   file: string,
-  { options, profile }: Requested,
+  asked: JsonObject,
   approve: boolean,
-): Promise<ImportRun> {
-  const imports = context.get(ImportsService);
-  const queue = context.get(RunQueue);
-  queue.assertOptions(options, CLI_CALLER);
-  const bytes = file === '-' ? process.stdin : createReadStream(file);
-  const stored = await context.get(ImportStore).store(file === '-' ? 'stdin.csv' : basename(file), bytes);
-  const { id } = await queue.submit(stored, options, CLI_CALLER, profile);
-  const stop = cancelOnInterrupt(imports, id);
+): Promise<ImportRunDto> {
+  const id = await uploads.start(file, asked);
+  const stop = cancelOnInterrupt(runs, id);
   try {
-    const run = await follow(context, id);
+    const run = await followed(runs, id);
     if (run.state !== 'needs_approval' || !approve) return run;
-    process.stderr.write(summary(presentRun(run, [])));
-    await imports.apply(id, CLI_CALLER);
-    return await follow(context, id);
+    process.stderr.write(summary(run));
+    await runs.decide(id, 'apply', false);
+    return await followed(runs, id);
   } finally {
     stop();
   }
 }
 
-/** Shows the progress of a run until it ends or waits for approval. A service that runs beside may be the one working on it. */
-async function follow(context: INestApplicationContext, id: string): Promise<ImportRun> {
-  const progress = new Progress();
-  let last: ImportRun | undefined;
-  for await (const run of context.get(RunEvents).watch(id)) {
-    progress.show(presentRun(run, []));
-    last = run;
-  }
-  progress.end();
-  if (!last) throw new Error(`Import ${id} no longer exists.`);
-  return last;
-}
-
 /** Ctrl-C cancels the run at its next batch. A second Ctrl-C ends this program; a running service then continues the run. */
-function cancelOnInterrupt(imports: ImportsService, id: string): () => void {
+function cancelOnInterrupt(runs: ImportsAccess, id: string): () => void {
   const interrupt = (): void => {
     process.stderr.write('\nStopping at the next batch; press Ctrl-C again to leave.\n');
     process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
     // A run that has just ended cannot be cancelled; its state is reported.
-    imports.cancel(id, CLI_CALLER).catch(() => undefined);
+    runs.decide(id, 'cancel', false).catch(() => undefined);
   };
   process.once('SIGINT', interrupt);
   return () => process.off('SIGINT', interrupt);

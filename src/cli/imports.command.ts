@@ -1,27 +1,24 @@
 import { Command } from 'commander';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createWriteStream } from 'node:fs';
-import { errorCode } from '../common/errors.js';
 import { isUuid } from '../common/uuid.js';
 import { RowsQuery, RunsQuery } from '../import/import.query.js';
 import type { ImportRunDto } from '../import/imports.dto.js';
 import type { Application } from './application.js';
-import { Progress, exitCode } from './import-output.js';
-import { type Decision, type ImportsAccess, LocalImports } from './imports-access.js';
+import { exitCode, followed } from './import-output.js';
+import { type Decision, type ImportsAccess, LocalImports } from './places/imports-access.js';
 import { rowsTable, runText, runsTable } from './imports-output.js';
-import { RemoteImports } from './imports-remote.js';
-import { queryOf } from './query-of.js';
-import { type Access, atPlace, placedCommand } from './remote-service.js';
+import { RemoteImports } from './places/imports-remote.js';
+import { queryOf } from './places/query-of.js';
+import { type Access, type Place, atPlace, placedCommand } from './places/place.js';
+import { toJson } from './table.js';
+import { writeOut } from './write-out.js';
 
 const EXIT_CODES = `
 Exit codes of approve and revert: as those of import (0 all applied, 1 some rows failed, 2 nothing applied or parked).
 Otherwise: 0 done, 2 nothing done (wrong usage, unknown id, wrong state, no database or service).`;
 
-interface Flags extends Record<string, unknown> {
-  url?: string;
-  key?: string;
-  json?: true;
+interface Flags extends Place {
+  dryRun?: true;
+  out?: string;
 }
 
 /** Imports of this database, or of a running service. */
@@ -75,7 +72,7 @@ export const importsCommand = (application: Application) => {
       one('failed', 'the failed rows as CSV, to be corrected and imported again')
         .option('--out <file>', 'to a file instead of standard output')
         .action((id: string, flags: Flags) =>
-          using(application, flags, (imports) => failed(imports, id, flags['out'])),
+          using(application, flags, (imports) => writeOut(imports.failed(id), flags.out)),
         ),
     );
 };
@@ -101,7 +98,7 @@ async function rows(imports: ImportsAccess, id: string, query: RowsQuery, { json
 }
 
 async function decide(imports: ImportsAccess, id: string, what: Decision, flags: Flags): Promise<void> {
-  const decided = await imports.decide(id, what, flags['dryRun'] === true);
+  const decided = await imports.decide(id, what, flags.dryRun === true);
   if (what === 'reject' || what === 'cancel') {
     print(what === 'cancel' ? await followed(imports, decided.id) : decided, flags);
     return;
@@ -111,27 +108,9 @@ async function decide(imports: ImportsAccess, id: string, what: Decision, flags:
   process.exitCode = exitCode(run);
 }
 
-/** The run when it has ended or waits for a decision, with its progress on standard error. */
-async function followed(imports: ImportsAccess, id: string): Promise<ImportRunDto> {
-  const progress = new Progress();
-  for await (const run of imports.watch(id)) progress.show(run);
-  progress.end();
-  return imports.get(id);
-}
-
-async function failed(imports: ImportsAccess, id: string, out: unknown): Promise<void> {
-  const target = typeof out === 'string' ? createWriteStream(out) : process.stdout;
-  await pipeline(Readable.from(imports.failed(id)), target).catch((error: unknown) => {
-    // The reader, such as `head`, has closed the pipe.
-    if (errorCode(error) !== 'EPIPE') throw error;
-  });
-}
-
 function print(run: ImportRunDto, { json }: Flags): void {
   process.stdout.write(json ? toJson(run) : runText(run));
 }
-
-const toJson = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /** @throws Error for what is no id of a run. */
 function parseId(text: string): string {

@@ -2,19 +2,19 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { PROFILES, type Profile } from '../access/profiles.js';
 import type { Scope } from '../access/scopes.js';
 import { ApiKeyInput, UNKNOWN_FIELDS } from '../api-keys/api-key.input.js';
-import { presentApiKey } from '../api-keys/api-key.view.js';
-import { type ApiKey, ApiKeysService } from '../api-keys/api-keys.service.js';
-import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
+import type { ApiKeyDto } from '../api-keys/api-keys.docs.js';
 import type { JsonObject } from '../common/json.js';
 import { type DbTime, now, secondsFrom, toDbTime, toMillis } from '../common/time.js';
 import { readInput } from '../input/read-input.js';
-import { CLI_CALLER, type Application, withApplication } from './application.js';
-import { table } from './table.js';
+import type { Application } from './application.js';
+import { type KeysAccess, LocalKeys, RemoteKeys } from './places/keys-access.js';
+import { type Access, type Place, atPlace, placedCommand } from './places/place.js';
+import { table, toJson } from './table.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 const EXIT_CODES = '\nExit codes: 0 done, 2 nothing done (wrong usage, no database, unknown id).';
 
-interface CreateOptions {
+interface CreateOptions extends Place {
   expires?: DbTime;
   scope?: Scope[];
   network?: string[];
@@ -32,8 +32,7 @@ export const keysCommand = (application: Application) =>
     .addCommand(fuse(application));
 
 const create = (application: Application) =>
-  new Command('create')
-    .description('create a key; it is printed only once')
+  placedCommand('create', 'create a key; it is printed only once')
     .argument('<name>', 'what it is for, 1 to 255 characters', parseName)
     .option(
       '--expires <when>',
@@ -58,39 +57,41 @@ const create = (application: Application) =>
     .addOption(
       new Option('--profile <profile>', 'the identity provider that uses it for SCIM').choices(PROFILES),
     )
-    .action(async (name: string, { expires, scope, network, unknownFields, profile }: CreateOptions) => {
-      await withApplication(application, async (context) => {
-        const ignoresUnknownFields = unknownFields === 'ignore';
-        const wanted = { name, expires, scopes: scope, networks: network, ignoresUnknownFields, profile };
-        const { id, key } = await context.get(ApiKeysService).create(wanted, CLI_CALLER);
-        process.stdout.write(`${key}\n`);
-        process.stderr.write(`This is key ${id}. It is shown only this once; keep it.\n`);
-      });
-    });
+    .action((name: string, { expires, scope, network, unknownFields, profile, ...place }: CreateOptions) =>
+      using(application, place, async (keys) => {
+        const asked = {
+          name,
+          expires,
+          scopes: scope,
+          networks: network,
+          unknown_fields: unknownFields,
+          profile,
+        };
+        const made = await keys.create(asked);
+        if (place.json) process.stdout.write(toJson(made));
+        else process.stdout.write(`${made.key}\n`);
+        process.stderr.write(`This is key ${made.id}. It is shown only this once; keep it.\n`);
+      }),
+    );
 
 const HEAD = ['ID', 'STATE', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'FROM', 'SCOPES', 'NETWORKS', 'NAME'];
 
 const list = (application: Application) =>
-  new Command('list')
-    .description('all keys, newest first')
-    .option('--json', 'as JSON')
-    .action(async ({ json }: { json?: true }) => {
-      await withApplication(application, async (context) => {
-        const keys = await context.get(ApiKeysService).list();
-        process.stdout.write(
-          json ? `${JSON.stringify(keys.map(presentApiKey), null, 2)}\n` : table([HEAD, ...keys.map(toRow)]),
-        );
-      });
-    });
+  placedCommand('list', 'all keys, newest first').action((place: Place) =>
+    using(application, place, async (access) => {
+      const keys = await access.list();
+      process.stdout.write(place.json ? toJson(keys) : table([HEAD, ...keys.map(toRow)]));
+    }),
+  );
 
-function toRow(key: ApiKey): string[] {
+function toRow(key: ApiKeyDto): string[] {
   const { id, state, created, expires, last_used, last_address, scopes, networks, name } = key;
   return [
     id,
     state,
-    created.slice(0, 16),
-    expires?.slice(0, 16) ?? 'never',
-    last_used?.slice(0, 16) ?? 'never',
+    minute(created),
+    minute(expires),
+    minute(last_used),
     last_address ?? '-',
     scopes?.join(',') ?? 'all',
     networks?.join(',') ?? 'any',
@@ -98,31 +99,36 @@ function toRow(key: ApiKey): string[] {
   ];
 }
 
+const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? 'never';
+
 const revoke = (application: Application) =>
-  new Command('revoke')
-    .description('revoke a key permanently')
+  placedCommand('revoke', 'revoke a key permanently')
     .argument('<id>')
-    .action(async (id: string) => {
-      await withApplication(application, async (context) => {
-        const before = await context.get(ApiKeysService).revoke(id.toLowerCase(), CLI_CALLER);
-        if (before === undefined) throw new Error(`There is no key ${id}; "rollcall keys list" shows all.`);
-        process.stdout.write(
-          before === 'revoked' ? `Key ${id} was revoked before.\n` : `Key ${id} is revoked.\n`,
-        );
-      });
-    });
+    .action((id: string, place: Place) =>
+      using(application, place, async (keys) => {
+        const wasRevoked = await keys.revoke(id.toLowerCase());
+        if (place.json) process.stdout.write(toJson({ id: id.toLowerCase(), state: 'revoked' }));
+        else process.stdout.write(wasRevoked ? `Key ${id} was revoked before.\n` : `Key ${id} is revoked.\n`);
+      }),
+    );
 
 const fuse = (application: Application) =>
-  new Command('fuse')
-    .description('reset the fuse of a key: for an hour it may block any number of users')
+  placedCommand('fuse', 'reset the fuse of a key: for an hour it may block any number of users')
     .argument('<id>')
-    .action(async (id: string) => {
-      await withApplication(application, async (context) => {
-        const until = await context.get(KeyFuse).reset(id.toLowerCase(), CLI_CALLER);
-        if (until === undefined) throw new Error(`There is no key ${id}; "rollcall keys list" shows all.`);
-        process.stdout.write(`The fuse of key ${id} is open until ${until.slice(0, 16)} (UTC).\n`);
-      });
-    });
+    .action((id: string, place: Place) =>
+      using(application, place, async (keys) => {
+        const until = await keys.openFuse(id.toLowerCase());
+        if (place.json) process.stdout.write(toJson({ key_id: id.toLowerCase(), open_until: until }));
+        else process.stdout.write(`The fuse of key ${id} is open until ${minute(until)} (UTC).\n`);
+      }),
+    );
+
+const ACCESS: Access<KeysAccess> = {
+  local: (context) => new LocalKeys(context),
+  remote: (service) => new RemoteKeys(service),
+};
+const using = (application: Application, place: Place, work: (keys: KeysAccess) => Promise<void>) =>
+  atPlace(application, place, ACCESS, work);
 
 /** The name of a key, by the rules of the API. @throws InvalidArgumentError */
 export const parseName = (text: string): string => parsed({ name: text }).name;

@@ -1,16 +1,20 @@
 import { Command } from 'commander';
 import { readSettings } from '../config/settings.js';
-import { openDataSource } from '../database/data-source.js';
+import { assertOurs, openDataSource } from '../database/data-source.js';
 import { migrate } from '../database/migrate.js';
 import type { Application } from './application.js';
+import { databaseName } from './database-name.js';
 
 export const migrateCommand = ({ entities }: Application) =>
   new Command('migrate')
     .description('run pending migrations of the database')
     .addHelpText('after', '\nExit codes: 0 done or nothing to do, 2 not migrated (wrong usage, no database).')
     .action(async () => {
-      const dataSource = await openDataSource(readSettings(), entities);
+      const env = readSettings();
+      process.stderr.write(`Database: ${databaseName(env).full}\n`);
+      const dataSource = await openDataSource(env, entities);
       try {
+        await assertOurs(dataSource);
         const done = await migrate(dataSource);
         process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');
       } finally {

@@ -1,52 +1,31 @@
 import { Command } from 'commander';
-import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../common/json.js';
 import type { UserDto } from '../users/user.view.js';
 import { UserQuery } from '../users/search/user.query.js';
 import type { Application } from './application.js';
-import { queryOf } from './query-of.js';
-import { type Access, type Place, atPlace, placedCommand } from './remote-service.js';
-import { table } from './table.js';
-import { LocalUsers, RemoteUsers, type UsersAccess, userNamed } from './users-access.js';
+import { queryOf } from './places/query-of.js';
+import { type Place, atPlace, placedCommand } from './places/place.js';
+import { newPassword, readSecret } from './secret-input.js';
+import { table, toJson } from './table.js';
+import { USERS, type UsersAccess, userNamed } from './places/users-access.js';
 
-interface Flags extends Place {
-  json?: true;
-}
+type Flags = Place;
 
-const ACCESS: Access<UsersAccess> = {
-  local: (context) => new LocalUsers(context),
-  remote: (service) => new RemoteUsers(service),
-};
 const WHO = 'uuid, username, e-mail address or external id';
 const HEAD = ['UUID', 'STATUS', 'USERNAME', 'E-MAIL', 'NAME', 'EXTERNAL ID', 'ROLES'];
-/** 120 bits, in words of characters that are not mistaken for one another. */
-const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
-const GROUPS = 6;
-const OF_A_GROUP = 4;
+/** Exit codes where a rule refused some of several users, or all. */
+const SOME_REFUSED = 1;
+const NOTHING_DONE = 2;
 
 /** Commands about single users: find them, look at them, block them, give them a new password. */
 export function peopleCommands(application: Application): Command[] {
   const using = (flags: Flags, work: (users: UsersAccess) => Promise<void>): Promise<void> =>
-    atPlace(application, flags, ACCESS, work);
+    atPlace(application, flags, USERS, work);
   const changing = (name: string, description: string, fields: JsonObject, done: string) =>
     placedCommand(name, description)
       .argument('<who...>', WHO)
       .action((names: string[], flags: Flags) =>
-        using(flags, async (users) => {
-          // All are found before the first one is changed: a mistyped name changes nobody.
-          const found: UserDto[] = [];
-          for (const who of names) found.push(await userNamed(users, who));
-          const changed: UserDto[] = [];
-          try {
-            for (const { uuid } of found) {
-              const user = await users.change(uuid, fields);
-              changed.push(user);
-              if (!flags.json) process.stdout.write(`${user.username} (${user.uuid}) is ${done}.\n`);
-            }
-          } finally {
-            if (flags.json && changed.length > 0) process.stdout.write(toJson(changed));
-          }
-        }),
+        using(flags, (users) => changeEach(users, names, fields, done, flags)),
       );
   return [
     placedCommand('find', 'users with all of the words, and of the filters')
@@ -87,11 +66,14 @@ export function peopleCommands(application: Application): Command[] {
       'give a user a new password and end its sessions; it is shown only this once',
     )
       .argument('<who>', WHO)
-      .option('--stdin', 'read the password from standard input instead of making one')
+      .option(
+        '--stdin',
+        'read the password from standard input, or ask for it at a terminal, instead of making one',
+      )
       .action((who: string, flags: Flags & { stdin?: true }) =>
         using(flags, async (users) => {
           const { uuid, username } = await userNamed(users, who);
-          const password = flags.stdin ? await readLine() : newPassword();
+          const password = flags.stdin ? await readSecret() : newPassword(users.passwordLength);
           await users.change(uuid, { password });
           process.stderr.write(`${username} (${uuid}) has a new password, and no session any more.\n`);
           if (flags.stdin) return;
@@ -99,6 +81,32 @@ export function peopleCommands(application: Application): Command[] {
         }),
       ),
   ];
+}
+
+/** All are found before the first one is changed: a mistyped name changes nobody. One that is refused stops no other. */
+async function changeEach(
+  users: UsersAccess,
+  names: string[],
+  fields: JsonObject,
+  done: string,
+  { json }: Flags,
+): Promise<void> {
+  const found: UserDto[] = [];
+  for (const who of names) found.push(await userNamed(users, who));
+  const changed: UserDto[] = [];
+  for (const { uuid, username } of found) {
+    try {
+      changed.push(await users.change(uuid, fields));
+      if (!json) process.stdout.write(`${username} (${uuid}) is ${done}.\n`);
+    } catch (error) {
+      process.exitCode = NOTHING_DONE;
+      process.stderr.write(
+        `${username} (${uuid}) is not: ${error instanceof Error ? error.message : String(error)}\n`,
+      );
+    }
+  }
+  if (changed.length > 0 && changed.length < found.length) process.exitCode = SOME_REFUSED;
+  if (json) process.stdout.write(toJson(changed));
 }
 
 function toRow(user: UserDto): string[] {
@@ -114,28 +122,3 @@ function toLine([field, value]: [string, unknown]): [string, string][] {
   if (Object.keys(value).length === 0) return [];
   return [[field, Array.isArray(value) ? value.join(', ') : JSON.stringify(value)]];
 }
-
-function newPassword(): string {
-  const letters = Array.from(
-    randomBytes(GROUPS * OF_A_GROUP),
-    (byte) => ALPHABET[byte % ALPHABET.length] ?? '',
-  );
-  const groups = Array.from({ length: GROUPS }, (_, n) =>
-    letters.slice(n * OF_A_GROUP, (n + 1) * OF_A_GROUP),
-  );
-  return groups.map((group) => group.join('')).join('-');
-}
-
-/** The first line of standard input. @throws Error for none. */
-async function readLine(): Promise<string> {
-  let text = '';
-  for await (const piece of process.stdin.setEncoding('utf8')) {
-    text += String(piece);
-    if (text.includes('\n')) break;
-  }
-  const line = text.replace(/\r?\n[^]*$/, '');
-  if (line === '') throw new Error('Standard input has no password.');
-  return line;
-}
-
-const toJson = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -2,10 +2,7 @@ import { Command } from 'commander';
 
 const HELP = `
 Settings are environment variables or lines of .env in this folder; data go to DATA_DIR (./data). The first start makes a Webmaster and an
-API key, and prints them once. SIGTERM and SIGINT end it; exit code 0. \`rollcall\` alone does the same.
-
-Example:
-  PORT=8080 rollcall start`;
+API key, and prints them once. SIGTERM and SIGINT end it; exit code 0. \`rollcall\` alone does the same.`;
 
 /** `rollcall start`: the service itself, in this process. */
 export function startCommand(): Command {

@@ -22,3 +22,6 @@ export function table(cells: readonly (readonly (string | number)[])[]): string 
     .map((line) => `${line}\n`)
     .join('');
 }
+
+/** A value for programs. */
+export const toJson = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -28,6 +28,8 @@ import {
   isDatabaseUrl,
 } from './setting-kinds.js';
 
+const LOG_FORMATS = ['pretty', 'json'] as const;
+
 /** Username of the Webmaster of an empty database. */
 export const FIRST_WEBMASTER = 'admin';
 
@@ -165,6 +167,11 @@ export class Env extends OperationSettings {
   /** fatal, error, warn, info, debug, trace or silent. */
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   LOG_LEVEL: string = 'info';
+
+  /** `json`: a JSON line an event, for programs; `pretty`: for people. Unset: `pretty` on a terminal, else `json`. */
+  @IsOptional()
+  @IsIn(LOG_FORMATS)
+  LOG_FORMAT?: (typeof LOG_FORMATS)[number];
 
   /** `TRUST_PROXY` as Express takes it. */
   get trustProxy(): number | string | false {

@@ -58,9 +58,7 @@ export async function receiveUpload(
     const requested = await requests.of(asked);
     queue.assertOptions(requested.options, caller);
     wantBody(request);
-    const name =
-      typeof request.headers['x-file-name'] === 'string' ? request.headers['x-file-name'] : 'upload.csv';
-    return { file: await store.store(name, request), asked, ...requested };
+    return { file: await store.store(fileNameOf(request), request), asked, ...requested };
   }
   const { fields, file } = await receiveForm(request, store);
   try {
@@ -71,6 +69,17 @@ export async function receiveUpload(
   } catch (error) {
     await store.discard(file.runId);
     throw error;
+  }
+}
+
+/** A header has no letters beyond ASCII: others are percent-encoded as UTF-8. What is no such encoding is the name itself. */
+function fileNameOf({ headers }: Request): string {
+  const name = headers['x-file-name'];
+  if (typeof name !== 'string') return 'upload.csv';
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
   }
 }
 

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { type Logger, pino } from 'pino';
 import { Env } from '../config/env.js';
 import { LogOutput } from './log-output.js';
+import { prettyLine } from './pretty-line.js';
 import { type Observer, type Outcome, pathOf } from './observe.js';
 import { originOf } from '../common/error-origin.js';
 import { errorCode } from '../common/errors.js';
@@ -13,17 +14,21 @@ import { isoNow } from '../common/time.js';
 const MAX_WAITING = 2048;
 
 /**
- * Writes one JSON line per event to standard output, or to standard error for the command line. Bodies, headers and query
+ * Writes one JSON line per event to standard output, or to standard error for the command line; for a person at a terminal a
+ * line to read. Bodies, headers and query
  * strings are never logged, because they hold secrets; what looks like a credential in the rest is masked. The lines of requests are written together, at the end of a turn
  * of the event loop.
  */
 @Injectable()
 export class Log implements Observer {
   private readonly pino: Logger;
+  private readonly format: Env['LOG_FORMAT'];
   private output = new LogOutput(process.stdout.fd);
+  private isTerminal = process.stdout.isTTY;
   private waiting = '';
 
-  constructor({ LOG_LEVEL: level, WORKERS }: Env) {
+  constructor({ LOG_LEVEL: level, LOG_FORMAT: format, WORKERS }: Env) {
+    this.format = format;
     const base = WORKERS > 1 ? { pid: process.pid } : null; // identifies the worker
     const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
     this.pino = pino(options, {
@@ -36,6 +41,7 @@ export class Log implements Observer {
   /** Sends further lines to standard error: a command keeps standard output for its result. */
   useStderr(): void {
     this.output = new LogOutput(process.stderr.fd);
+    this.isTerminal = process.stderr.isTTY;
   }
 
   answered(request: Request, _response: Response, ms: number, outcome: Outcome): void {
@@ -92,7 +98,13 @@ export class Log implements Observer {
     this.add(withoutSecrets(logged));
   }
 
-  private add(line: string): void {
+  /** Lines are for programs, unless a person looks on. */
+  private get isPretty(): boolean {
+    return this.format === undefined ? this.isTerminal : this.format === 'pretty';
+  }
+
+  private add(logged: string): void {
+    const line = this.isPretty ? prettyLine(logged, this.isTerminal) : logged;
     if (this.waiting.length + line.length > MAX_WAITING) this.write();
     if (this.waiting === '') {
       setImmediate(() => {

@@ -1,10 +1,20 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Requires } from '../access/decorators.js';
+import type { Caller } from '../access/actor.js';
+import { CurrentCaller, Requires } from '../access/decorators.js';
+import { answer } from '../access/repeatable.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
 import { page } from '../http/page.js';
 import { DeletedUsers } from './directory/deleted-users.service.js';
-import { type DeletedPageDto, DeletedQuery, DocDeleted, presentDeleted } from './deleted-users.docs.js';
+import {
+  type DeletedPageDto,
+  DeletedQuery,
+  DocDeleted,
+  DocRestore,
+  presentDeleted,
+} from './deleted-users.docs.js';
+import { UserSettings } from './input/user-settings.js';
+import { type UserDto, presentUser, viewFor } from './user.view.js';
 
 @ApiTags('users')
 @Controller('users/deleted')
@@ -18,5 +28,25 @@ export class DeletedUsersController {
   async list(@CheckedQuery() query: DeletedQuery): Promise<DeletedPageDto> {
     const { count, users } = await this.deleted.list(query.since, page(query));
     return { Count: count, Results: users.map(presentDeleted) };
+  }
+}
+
+@ApiTags('users')
+@Controller('users/:user_id/restore')
+export class UserRestoreController {
+  constructor(
+    private readonly deleted: DeletedUsers,
+    private readonly settings: UserSettings,
+  ) {}
+
+  @Post()
+  @DocRestore()
+  @HttpCode(200)
+  @Requires('users.create')
+  async restore(@Param('user_id') uuid: string, @CurrentCaller() caller: Caller): Promise<UserDto> {
+    const effect = () => this.deleted.restore(uuid, caller);
+    return answer(caller, effect, (user) =>
+      presentUser(user, viewFor(caller.actor, user.uuid), this.settings.defaultAvatar),
+    );
   }
 }

@@ -1,11 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import { toIso } from '../common/time.js';
-import { Problems, Secured } from '../http/docs.js';
+import { ChangeProblems, Problems, Secured } from '../http/docs.js';
 import { MAX_LIMIT, Page } from '../http/page.js';
 import { TimeParam } from '../input/query-rules.js';
 import type { DeletedUser } from './directory/deleted-users.service.js';
 import { MAX } from './model/formats.js';
+import { UserDto } from './user.view.js';
+import { TAKEN, UserId } from './users.docs.js';
 
 export class DeletedQuery extends Page {
   @TimeParam({ description: 'Deleted at this time or later, such as 2026-01-31T12:00:00Z.' })
@@ -42,10 +44,24 @@ export const DocDeleted = () =>
     ApiOperation({
       summary: 'Users that were deleted, in the order of their deletion',
       description:
-        'They are kept for SCIM_DELETED_DAYS days; `rollcall users restore` takes one back. Identity providers delete users; REST only blocks them.',
+        'They are kept for SCIM_DELETED_DAYS days; `POST /users/{user_id}/restore` takes one back. Identity providers delete users; REST only blocks them.',
     }),
     ApiQuery({ type: DeletedQuery }),
     ApiResponse({ status: 200, description: 'A page of deleted users.', type: DeletedPageDto }),
     Secured(),
     Problems('unauthenticated', 'forbidden', 'invalid_parameter'),
+  );
+
+export const DocRestore = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Take back a deleted user',
+      description:
+        'Within SCIM_DELETED_DAYS days: with the same uuid, password and own roles, without groups, sessions and reports. ' +
+        'Where another user has one of the names by now, nothing happens, and the conflict says whose it is.',
+    }),
+    UserId(),
+    ApiResponse({ status: 200, description: 'The user.', type: UserDto }),
+    Secured(),
+    ChangeProblems('malformed_uuid', 'not_found', ...TAKEN),
   );

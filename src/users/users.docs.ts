@@ -8,7 +8,7 @@ import { UserDto, UserPageDto, UserUuidDto } from './user.view.js';
 
 /** OpenAPI descriptions of the routes of `users.controller.ts`. */
 
-const TAKEN = ['username_taken', 'email_taken', 'external_id_taken', 'authname_taken'] as const;
+export const TAKEN = ['username_taken', 'email_taken', 'external_id_taken', 'authname_taken'] as const;
 const ETAG = {
   ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string', maxLength: 64 } },
 } as const;
@@ -22,7 +22,7 @@ const IGNORED = {
 } as const;
 /** One tag or several; limited by the headers of a request. */
 const TAGS = { type: 'string', maxLength: 16_384 } as const;
-const UserId = () =>
+export const UserId = () =>
   ApiParam({
     name: 'user_id',
     format: 'uuid',

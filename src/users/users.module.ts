@@ -8,7 +8,7 @@ import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import { UserCounts } from './counts/user-counts.service.js';
 import { DeletedUsers } from './directory/deleted-users.service.js';
-import { DeletedUsersController } from './deleted-users.controller.js';
+import { DeletedUsersController, UserRestoreController } from './deleted-users.controller.js';
 import { DeletedUsersRepository } from './change/deleted-users.repository.js';
 import { UserCountsRepository } from './counts/user-counts.repository.js';
 import { UserDirectory } from './directory/user-directory.service.js';
@@ -32,6 +32,7 @@ import { UsersService } from './users.service.js';
   // A path of its own comes before `users/:user_id`.
   controllers: [
     DeletedUsersController,
+    UserRestoreController,
     UsersController,
     UserSessionsController,
     UserHistoryController,

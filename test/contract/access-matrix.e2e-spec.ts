@@ -98,6 +98,7 @@ TABLE.push(
 TABLE.push(
   ['GET /audit', '', (c) => c.get('/audit'), MANAGERS(200)],
   ['GET /audit.csv', '', (c) => c.get('/audit.csv'), MANAGERS(200)],
+  ['POST /users/{user_id}/restore', '', (c) => c.post(`/users/${NOBODY}/restore`), MANAGERS(404)],
   ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), MANAGERS(200)],
   ['GET /api_keys', '', (c) => c.get('/api_keys'), MANAGERS(200)],
   ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x', scopes: ['keys:write'] }), MANAGERS(201)],

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
 import type { Answer, Client } from '../support/client.js';
 import { document } from '../support/contract.js';
+import { deletion, writeUsers } from '../support/deletion.js';
 import { aUser, create } from '../support/factories.js';
 import { aGroup } from '../support/groups.js';
 import { csv, imported, settled } from '../support/imports.js';
@@ -35,6 +36,11 @@ const ROUTES: Record<string, () => Promise<Case>> = {
   'PUT /users/{user_id}': async () => {
     const { uuid } = await create(app.key);
     return { path: `/users/${uuid}`, body: { phone: '1' }, other: { phone: '2' } };
+  },
+  'POST /users/{user_id}/restore': async () => {
+    const { uuid } = await create(app.key);
+    await writeUsers(app, [deletion(String(uuid))]);
+    return { path: `/users/${uuid}/restore`, table: 'users' };
   },
   'PUT /groups/{group_id}': async () => {
     const { uuid } = await aGroup(app);

@@ -61,7 +61,20 @@ test('all is well after the first start: only ok, exit code 0, and no probe is l
   expect(readdirSync(database.folder)).toEqual(before);
 });
 
+/** A database without tables; SQLite has one where there is an empty file. */
+const emptyDatabase = (): void => {
+  if (ENGINE === 'sqlite') writeFileSync(database.url.replace('sqlite:', ''), '');
+};
+
+onSqlite('a mistyped file is a failure, and is not made', async () => {
+  const absent = await doctor();
+  expect(findings(absent)).toEqual([...MACHINE, 'fail database', 'ok imports']);
+  expect([absent.code, absent.out]).toEqual([1, expect.stringContaining('there is none at /')]);
+  expect(readdirSync(database.folder)).toEqual([]);
+});
+
 test('pending migrations give a warning, and missing tables are not read', async () => {
+  emptyDatabase();
   const pending = await doctor({ MIGRATE_ON_START: 'false' });
   expect(findings(pending)).toEqual([...MACHINE, ...SERVER, 'warn migrations', 'ok imports']);
   expect([pending.code, pending.out]).toEqual([0, expect.stringContaining('run "rollcall migrate"')]);
@@ -156,6 +169,7 @@ test('every broken setting is a line that names the rule and not the value', asy
 });
 
 test('a folder that cannot be written to is a failure', async () => {
+  emptyDatabase();
   const file = join(database.folder, 'file');
   writeFileSync(file, '');
   const stuck = await doctor({ DATA_DIR: join(file, 'data') });

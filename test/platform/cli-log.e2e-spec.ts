@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { TestApp } from '../support/app.js';
 import { processDatabase, runCommand } from '../support/process.js';
 
 /** A command's output is its result: another program may read it. */
@@ -12,7 +13,8 @@ test.each([
 ])('with LOG_LEVEL=%j log lines do not run into what a command prints', async (LOG_LEVEL, expected) => {
   const file = join(database.folder, 'users.csv');
   writeFileSync(file, 'ExternalId,Username,Email\nHR-1,jane,jane@example.org\n');
-  await runCommand(database, ['migrate']);
+  const app = await TestApp.on(database);
+  await app.stop();
   const { code, out, err } = await runCommand(database, ['import', file, '--json'], { LOG_LEVEL });
   expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ state: 'completed' })]);
   expect(err).toMatch(expected);

@@ -6,7 +6,7 @@ import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
 import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
 import { csv } from '../support/imports.js';
-import { Process, ROOT, newcomer } from '../support/process.js';
+import { Process, ROOT, newcomer, said } from '../support/process.js';
 
 /** The command line of the built package, run as from a shell. */
 let database: TestDatabase;
@@ -28,7 +28,7 @@ afterEach(async () => {
 const rollcall = async (args: string[], more: Record<string, string> = {}) => {
   const run = Process.command(args, { ...settings, ...more });
   const { code } = await run.exit;
-  return { code, out: run.out, err: run.err };
+  return { code, out: run.out, ...said(run.err) };
 };
 const fileOf = (name: string, ...lines: string[]): string => {
   const path = join(database.folder, name);
@@ -36,12 +36,14 @@ const fileOf = (name: string, ...lines: string[]): string => {
   return path;
 };
 
+/** A database that a service has been started on once. */
+const startOnce = async () => (await Process.running(settings)).stop();
+
 test('the sample is imported, twice, and exported again', async () => {
-  expect((await rollcall(['migrate'])).code).toBe(0);
+  await startOnce();
   const first = await rollcall(['import', `${ROOT}samples/users.csv`]);
   expect([first.code, /created +15\n/.test(first.out)]).toEqual([0, true]);
   expect(first.err).toContain('validating …');
-  expect(first.err).toContain('First start.');
   const again = await rollcall(['import', `${ROOT}samples/users.csv`, '--json']);
   expect(JSON.parse(again.out)).toMatchObject({
     state: 'completed',
@@ -55,7 +57,7 @@ test('the sample is imported, twice, and exported again', async () => {
 });
 
 test('exit codes: some or all rows failed, refused, parked, approved, planned', async () => {
-  expect((await rollcall(['migrate'])).code).toBe(0);
+  await startOnce();
   const rows = Array.from({ length: 8 }, (_, i) => `p${i},p${i},p${i}@example.org,Active`);
   expect((await rollcall(['import', fileOf('good.csv', ...rows), '--dry-run'])).out).toContain(
     'planned (dry run)',
@@ -150,6 +152,7 @@ test('the doctor finds what is wrong, says what to do, and no secret', async () 
 });
 
 test('the doctor reports pending migrations, and "rollcall migrate" runs them', async () => {
+  if (ENGINE === 'sqlite') writeFileSync(join(database.folder, 'rollcall.sqlite'), '');
   const fresh = { MIGRATE_ON_START: 'false' };
   expect((await rollcall(['doctor'], fresh)).out).toMatch(
     /warn +migrations +some are pending; run "rollcall migrate"/,
@@ -171,7 +174,7 @@ asUser(
 );
 
 test('a file from standard input is imported', async () => {
-  expect((await rollcall(['migrate'])).code).toBe(0);
+  await startOnce();
   const input = csv('ExternalId,Username,Email', 'HR-1,ann,ann@example.org');
   const env = { PATH: process.env['PATH'], ...settings };
   const out = execFileSync(process.execPath, [`${ROOT}dist/cli.js`, 'import', '-', '--json'], {
@@ -192,6 +195,18 @@ test('a mistyped name of a file makes nothing: no first start, no database, no s
     expect.stringMatching(/ENOENT.*nobody\.csv/),
   ]);
   expect((await rollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
+});
+
+test('a database without users, which may be a mistyped one, is not imported into', async () => {
+  expect((await rollcall(['migrate'])).code).toBe(0);
+  const empty = await rollcall(['import', `${ROOT}samples/users.csv`]);
+  expect([empty.code, empty.out, empty.err]).toEqual([
+    2,
+    '',
+    expect.stringMatching(/has no users\. Start the service/),
+  ]);
+  expect((await rollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
+  expect((await rollcall(['keys', 'list', '--json'])).out).toBe('[]\n');
 });
 
 const ofSqlite = ENGINE === 'sqlite' ? test.each : test.skip.each;

@@ -28,6 +28,7 @@ const followHere = (document: string, knows = {}) =>
       ...terminalOf(addCommand(database.folder), database.folder, services.control),
     },
     knows,
+    asShown: (printed) => printed.replaceAll(folder, '/home/ada/rollcall'),
     here: (script) => script.replaceAll('127.0.0.1:3000', services.address ?? '127.0.0.1:3000'),
   });
 

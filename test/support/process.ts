@@ -165,7 +165,9 @@ export function processDatabase(): TestDatabase {
 export interface CommandResult {
   code: number | null;
   out: string;
+  /** Standard error, without its first line where that says which database or service it is. */
   err: string;
+  place: string;
 }
 
 /** Runs a command of the command line to its end, on this database. */
@@ -178,7 +180,13 @@ export async function runCommand(
   const environment = { ...newcomer(database), DATABASE_URL: database.url, ...settings };
   const command = Process.command(args, environment, folder);
   const { code } = await command.exit;
-  return { code, out: command.out, err: command.err };
+  return { code, out: command.out, ...said(command.err) };
+}
+
+/** Standard error of a command, and the line of it that says where the command works. */
+export function said(err: string): { err: string; place: string } {
+  const [, place = ''] = /^((?:Database|Service): .*\n)/.exec(err) ?? [];
+  return { err: err.slice(place.length), place };
 }
 
 /** A port of 127.0.0.1 that is in use until it is released. */

@@ -34,7 +34,7 @@ test('the only other programs that run are those of the service itself and NOTIF
 });
 
 /** Commands of an operator that talk to a service at `--url`. */
-const REMOTE = 'cli/remote-service.ts';
+const REMOTE = 'cli/places/remote-service.ts';
 const REPLAY = 'cli/replays/replay-run.ts';
 
 test('nothing but the database, NOTIFY_URL and the service of --url is connected to', () => {
@@ -42,7 +42,7 @@ test('nothing but the database, NOTIFY_URL and the service of --url is connected
   expect(connects.toSorted()).toEqual([REMOTE, REPLAY, ALERTS].toSorted());
   // The service itself never does that.
   const users = filesWith(/remote-service\.js'/);
-  expect(users.filter((file) => !/^cli\/(imports|people|users)/.test(file))).toEqual([]);
+  expect(users.filter((file) => !file.startsWith('cli/places/'))).toEqual([]);
   expect(filesWith(/replay-run\.js'/)).toEqual(['cli/doctor-scim.command.ts']);
   expect(
     filesWith(/import \{[^}]*\b(request|get|connect|createConnection)\b[^}]*\} from 'node:(https?|net|tls)'/),

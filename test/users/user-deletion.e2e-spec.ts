@@ -151,6 +151,44 @@ describe('a deleted user', () => {
     await apply([deletion(heir.uuid)]);
   });
 
+  test('is taken back over REST, once, and a repetition with the same key gets the same answer', async () => {
+    const path = `/users/${user.uuid}/restore`;
+    const unknown = await app.key.post(path);
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
+    await apply([deletion(user.uuid)]);
+    const headers = { 'idempotency-key': `back-${user.uuid}` };
+    const first = await app.key.post(path, undefined, headers);
+    expect([first.status, first.body]).toEqual([200, (await app.key.get(`/users/${user.uuid}`)).body]);
+    const again = await app.key.post(path, undefined, headers);
+    expect([again.status, again.body, again.headers['idempotency-replayed']]).toEqual([
+      200,
+      first.body,
+      'true',
+    ]);
+    expect((await app.key.post(path)).status).toBe(404);
+    const { Results } = (await app.key.get(`/audit?target=${user.uuid}&action=user.restored`)).body;
+    expect(Results).toMatchObject([{ actor: { kind: 'key' } }]);
+  });
+
+  test('is not taken back where somebody has its name, nor a Webmaster by a key without that scope', async () => {
+    await apply([deletion(user.uuid)]);
+    const heir = await create(app.key, { username: user.username });
+    const conflict = await app.key.post(`/users/${user.uuid}/restore`);
+    expect([conflict.status, conflict.body.conflicts]).toEqual([
+      409,
+      [{ field: 'username', uuid: heir.uuid }],
+    ]);
+    await apply([deletion(heir.uuid)]);
+
+    const boss = await create(app.key, { roles: ['Webmaster'] });
+    await apply([deletion(boss.uuid as string)]);
+    const { body: narrow } = await app.key.post('/api_keys', { name: 'n', scopes: ['users:write'] });
+    const limited = app.nobody.with({ 'x-api-key': narrow.key as string });
+    const refused = await limited.post(`/users/${boss.uuid}/restore`);
+    expect([refused.status, refused.body.code]).toEqual([403, 'insufficient_scope']);
+    expect((await app.key.post(`/users/${boss.uuid}/restore`)).status).toBe(200);
+  });
+
   test('is listed for those who restore it', async () => {
     const since = new Date().toISOString();
     await apply([deletion(user.uuid)]);

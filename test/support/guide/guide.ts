@@ -6,7 +6,10 @@ import { Transcript } from './transcript.js';
 const SHOWN = new Set(['text', 'json', 'http']);
 
 /** A bar that a terminal replaces; without a terminal it is lines like these. */
-const PROGRESS = /^.* …\n\n?/gm;
+const PROGRESS = /^.* …\n/gm;
+
+/** Which database a command is on: a document shows it once, and leaves it out where nothing depends on it. */
+const PLACE = /^(?:Database|Service): .*\n/gm;
 
 export interface Surroundings {
   /** In which the commands run. */
@@ -51,7 +54,11 @@ export async function follow(
           printed = asShown(ran.printed.replace(PROGRESS, ''));
           tally.run++;
         } else if (SHOWN.has(block.kind) && printed !== undefined) {
-          transcript.compare(block.kind, block.text, printed);
+          transcript.compare(
+            block.kind,
+            block.text,
+            block.text.search(PLACE) < 0 ? printed.replace(PLACE, '') : printed,
+          );
           printed = undefined;
           tally.compared++;
         } else printed = undefined;

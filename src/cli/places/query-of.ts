@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
-import type { InputClass } from '../common/fields.js';
-import { readInput } from '../input/read-input.js';
-
-/** Flags that are no part of a query. */
-const OTHERS: ReadonlySet<string> = new Set(['url', 'key', 'json']);
+import type { InputClass } from '../../common/fields.js';
+import { readInput } from '../../input/read-input.js';
+import { PLACE_FLAGS } from './place.js';
 
 /** The name of a field for that of a flag: `dryRun` is `dry_run`. */
 export const snakeCase = (name: string): string =>
@@ -17,7 +15,7 @@ export function queryOf<T extends object>(
   more: object = {},
 ): T {
   const sent = Object.entries(flags)
-    .filter(([name, value]) => value !== undefined && !OTHERS.has(name))
+    .filter(([name, value]) => value !== undefined && !PLACE_FLAGS.has(name))
     .map(([name, value]) => [snakeCase(name), value] as const);
   const { value, errors } = readInput(type, { ...Object.fromEntries(sent), ...more });
   const [fault] = errors;

@@ -1,13 +1,13 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { page } from '../http/page.js';
-import type { RowsQuery, RunsQuery } from '../import/import.query.js';
-import { presentRow, presentRun } from '../import/import.view.js';
-import type { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from '../import/imports.dto.js';
-import { ImportsService } from '../import/imports.service.js';
-import { FailedRows } from '../import/report/failed-rows.js';
-import { RunEvents } from '../import/report/run-events.js';
-import type { ImportRun } from '../import/runs/import-run.js';
-import { CLI_CALLER } from './application.js';
+import { page } from '../../http/page.js';
+import type { RowsQuery, RunsQuery } from '../../import/import.query.js';
+import { presentRow, presentRun } from '../../import/import.view.js';
+import type { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from '../../import/imports.dto.js';
+import { ImportsService } from '../../import/imports.service.js';
+import { FailedRows } from '../../import/report/failed-rows.js';
+import { RunEvents } from '../../import/report/run-events.js';
+import type { ImportRun } from '../../import/runs/import-run.js';
+import { CLI_CALLER } from '../application.js';
 
 /** What an operator decides about a run. */
 export type Decision = 'apply' | 'reject' | 'cancel' | 'revert';

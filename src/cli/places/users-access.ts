@@ -1,19 +1,25 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { JsonObject } from '../common/json.js';
-import { isUuid } from '../common/uuid.js';
-import { readInput } from '../input/read-input.js';
-import { ChangedUserInput } from '../users/input/user.input.js';
-import { UserSettings } from '../users/input/user-settings.js';
-import type { User } from '../users/model/user.js';
-import type { UserQuery } from '../users/search/user.query.js';
-import { UserSearch } from '../users/search/user-search.service.js';
-import { type UserDto, presentUser, viewFor } from '../users/user.view.js';
-import { UsersService } from '../users/users.service.js';
-import { CLI_CALLER } from './application.js';
+import type { JsonObject } from '../../common/json.js';
+import { isUuid } from '../../common/uuid.js';
+import { toIso } from '../../common/time.js';
+import { Env } from '../../config/env.js';
+import { readInput } from '../../input/read-input.js';
+import { page } from '../../http/page.js';
+import { type DeletedPageDto, type DeletedQuery, presentDeleted } from '../../users/deleted-users.docs.js';
+import { DeletedUsers } from '../../users/directory/deleted-users.service.js';
+import { ChangedUserInput } from '../../users/input/user.input.js';
+import { UserSettings } from '../../users/input/user-settings.js';
+import type { User } from '../../users/model/user.js';
+import type { UserQuery } from '../../users/search/user.query.js';
+import { UserSearch } from '../../users/search/user-search.service.js';
+import { type UserDto, presentUser, viewFor } from '../../users/user.view.js';
+import { UsersService } from '../../users/users.service.js';
+import { CLI_CALLER } from '../application.js';
+import type { Access } from './place.js';
 import type { RemoteService } from './remote-service.js';
 
 /** A page of users, and the cursor of the next one, where there is one. */
-export interface FoundUsers {
+interface FoundUsers {
   Count: number;
   Results: UserDto[];
   next: string | undefined;
@@ -21,18 +27,26 @@ export interface FoundUsers {
 
 /** The users of a database, or those of a service: the same rules at both. */
 export interface UsersAccess {
+  /** Characters of a new password at the least, as far as it is known. */
+  readonly passwordLength: number;
   search(query: UserQuery): Promise<FoundUsers>;
   get(uuid: string): Promise<UserDto>;
   /** @returns the user afterwards. @throws ProblemError or Error with the reason. */
   change(uuid: string, fields: JsonObject): Promise<UserDto>;
+  /** Users that were deleted and can be taken back, in the order of their deletion. */
+  deleted(query: DeletedQuery): Promise<DeletedPageDto>;
+  /** Takes back a deleted user. @throws ProblemError or Error with the reason. */
+  restore(uuid: string): Promise<UserDto>;
 }
 
 /** The users of the database, by the services of the application. */
-export class LocalUsers implements UsersAccess {
+class LocalUsers implements UsersAccess {
+  readonly passwordLength: number;
   private readonly users: UsersService;
 
   constructor(private readonly context: INestApplicationContext) {
     this.users = context.get(UsersService);
+    this.passwordLength = context.get(Env).PASSWORD_MIN_LENGTH;
   }
 
   async search(query: UserQuery): Promise<FoundUsers> {
@@ -53,6 +67,15 @@ export class LocalUsers implements UsersAccess {
     return this.present(await this.users.change(uuid, readInput(ChangedUserInput, fields), CLI_CALLER));
   }
 
+  async deleted(query: DeletedQuery): Promise<DeletedPageDto> {
+    const { count, users } = await this.context.get(DeletedUsers).list(query.since, page(query));
+    return { Count: count, Results: users.map(presentDeleted) };
+  }
+
+  async restore(uuid: string): Promise<UserDto> {
+    return this.present(await this.context.get(DeletedUsers).restore(uuid, CLI_CALLER));
+  }
+
   private present(user: User): UserDto {
     return presentUser(
       user,
@@ -63,7 +86,10 @@ export class LocalUsers implements UsersAccess {
 }
 
 /** The users of a running service. */
-export class RemoteUsers implements UsersAccess {
+class RemoteUsers implements UsersAccess {
+  /** It is a setting of the service. */
+  readonly passwordLength = 0;
+
   constructor(private readonly service: RemoteService) {}
 
   async search(query: UserQuery): Promise<FoundUsers> {
@@ -72,13 +98,27 @@ export class RemoteUsers implements UsersAccess {
   }
 
   async get(uuid: string): Promise<UserDto> {
-    return (await (await this.service.send('GET', `users/${uuid}`)).json()) as UserDto;
+    return this.service.json('GET', `users/${uuid}`);
   }
 
   async change(uuid: string, fields: JsonObject): Promise<UserDto> {
-    return (await (await this.service.send('PUT', `users/${uuid}`, { body: fields })).json()) as UserDto;
+    return this.service.json('PUT', `users/${uuid}`, { body: fields });
+  }
+
+  async deleted({ since, ...page }: DeletedQuery): Promise<DeletedPageDto> {
+    return this.service.json('GET', 'users/deleted', { query: { ...page, since: since && toIso(since) } });
+  }
+
+  async restore(uuid: string): Promise<UserDto> {
+    return this.service.json('POST', `users/${uuid}/restore`);
   }
 }
+
+/** The users at either place. */
+export const USERS: Access<UsersAccess> = {
+  local: (context) => new LocalUsers(context),
+  remote: (service) => new RemoteUsers(service),
+};
 
 const NAMES = ['username', 'email', 'external_id'] as const;
 

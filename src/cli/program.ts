@@ -1,0 +1,58 @@
+import { Command } from 'commander';
+import { VERSION } from '../common/version.js';
+import type { Application } from './application.js';
+import { auditCommand } from './audit.command.js';
+import { backupCommand } from './backup.command.js';
+import { completionCommand } from './completion.command.js';
+import { doctorCommand } from './doctor.command.js';
+import { EXAMPLES } from './examples.js';
+import { importCommand } from './import.command.js';
+import { importsCommand } from './imports.command.js';
+import { keysCommand } from './keys.command.js';
+import { migrateCommand } from './migrate.command.js';
+import { restoreCommand } from './restore.command.js';
+import { startCommand } from './start.command.js';
+import { usersCommand } from './users.command.js';
+
+const EXIT_CODES = `
+Exit codes: 0 done; 2 nothing done (wrong usage, broken setting, no database, unknown id).
+Those of import, imports, users, audit, restore and doctor: see their --help.`;
+
+const COMMANDS = [
+  startCommand,
+  importCommand,
+  importsCommand,
+  usersCommand,
+  keysCommand,
+  auditCommand,
+  migrateCommand,
+  backupCommand,
+  restoreCommand,
+  doctorCommand,
+  completionCommand,
+];
+
+/** The program `rollcall` with all of its commands. @param exit ends the process, with its code. */
+export function rollcall(application: Application, exit: (code: number) => never): Command {
+  const program = new Command('rollcall')
+    .description(
+      'Users of an intranet, kept in step with an identity source. Settings: environment variables or .env.',
+    )
+    .version(VERSION)
+    .addHelpText('after', EXIT_CODES)
+    .showHelpAfterError('(see --help)')
+    .exitOverride(({ exitCode }) => exit(exitCode));
+  for (const command of COMMANDS) program.addCommand(complete(command(application), program, ''));
+  return program;
+}
+
+/** A command with its examples, and with what commander passes on only to commands that it creates itself. */
+function complete(command: Command, parent: Command, path: string): Command {
+  command.copyInheritedSettings(parent);
+  const name = `${path} ${command.name()}`.trim();
+  const examples = EXAMPLES[name] ?? [];
+  if (examples.length > 0)
+    command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
+  for (const child of command.commands) complete(child, command, name);
+  return command;
+}

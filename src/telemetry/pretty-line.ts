@@ -1,0 +1,69 @@
+import { styleText } from 'node:util';
+import { isObject } from '../common/json.js';
+
+const LEVELS: Readonly<Record<string, { name: string; color: 'dim' | 'green' | 'yellow' | 'red' }>> = {
+  10: { name: 'TRACE', color: 'dim' },
+  20: { name: 'DEBUG', color: 'dim' },
+  30: { name: 'INFO', color: 'green' },
+  40: { name: 'WARN', color: 'yellow' },
+  50: { name: 'ERROR', color: 'red' },
+  60: { name: 'FATAL', color: 'red' },
+};
+const NAME_LENGTH = 5;
+const SERVER_FAULT = 500;
+
+/**
+ * A line of the log for people: time (of the machine's zone), level, what happened, and the other fields. A line that is
+ * no JSON stays as it is.
+ * @param isColored with the colours of a terminal.
+ */
+export function prettyLine(line: string, isColored: boolean): string {
+  const event = parsed(line);
+  if (!event) return line;
+  const { level, time, msg, stack, ...fields } = event;
+  const { name, color } = LEVELS[String(level)] ?? { name: String(level), color: 'dim' };
+  const styled = (style: 'dim' | 'green' | 'yellow' | 'red' | 'bold', text: string): string =>
+    isColored ? styleText(style, text, { validateStream: false }) : text;
+  const what = msg === 'request' ? requestText(fields) : String(msg);
+  const isBad = typeof fields['status'] === 'number' && fields['status'] >= SERVER_FAULT;
+  const shown = Object.entries(msg === 'request' ? senderOf(fields) : fields).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const frames = Array.isArray(stack) ? stack.map((frame) => `    at ${String(frame)}\n`).join('') : '';
+  const head = `${styled('dim', clock(time))} ${styled(isBad ? 'red' : color, name.padEnd(NAME_LENGTH))} ${styled('bold', printable(what))}`;
+  return `${[head, ...(shown.length > 0 ? [styled('dim', printable(shown.join(' ')))] : [])].join('  ')}\n${frames}`;
+}
+
+/** A client may send what a terminal would act on. */
+const printable = (text: string): string => text.replace(/\p{Cc}/gu, '\ufffd');
+
+function parsed(line: string): Record<string, unknown> | undefined {
+  try {
+    const event: unknown = JSON.parse(line);
+    return isObject(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hours to milliseconds; a day is of no interest to who looks on. */
+function clock(time: unknown): string {
+  const date = new Date(String(time));
+  if (Number.isNaN(date.getTime())) return String(time);
+  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+const requestText = ({ method, path, status, aborted, ms }: Record<string, unknown>): string =>
+  `${String(method)} ${String(path)} ${aborted === true ? 'aborted' : String(status)} ${String(ms)} ms`;
+
+/** Of a request, what its line does not say already. */
+function senderOf({
+  method: _m,
+  path: _p,
+  status: _s,
+  aborted: _a,
+  ms: _t,
+  ...others
+}: Record<string, unknown>) {
+  return others;
+}

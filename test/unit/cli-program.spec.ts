@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+import type { Command } from 'commander';
+import { EXAMPLES } from '../../src/cli/examples.js';
+import { rollcall } from '../../src/cli/program.js';
+import { AppModule } from '../../src/app.module.js';
+import { ENTITIES } from '../../src/entities.js';
+
+/** The commands as they are declared: help, examples, flags. */
+class Ended extends Error {
+  constructor(readonly code: number) {
+    super(`ended with ${code}`);
+  }
+}
+const program = () =>
+  rollcall({ module: (env) => AppModule.with(env), entities: ENTITIES }, (code) => {
+    throw new Ended(code);
+  });
+const leavesOf = (command: Command, path = ''): { path: string; command: Command }[] =>
+  command.commands.flatMap((child) => {
+    const name = `${path} ${child.name()}`.trim();
+    const below = leavesOf(child, name);
+    // `doctor` is a command and has one.
+    return [
+      ...(below.length === 0 || child.name() === 'doctor' ? [{ path: name, command: child }] : []),
+      ...below,
+    ];
+  });
+const leaves = leavesOf(program());
+
+test('every command has an example, and every example a command', () => {
+  expect(leaves.length).toBeGreaterThan(25);
+  expect(Object.keys(EXAMPLES).sort()).toEqual(leaves.map(({ path }) => path).sort());
+});
+
+test.each(leaves.map(({ path, command }) => [path, command] as const))(
+  '%s shows its example and its options',
+  (path, command) => {
+    let help = '';
+    command.configureOutput({ writeOut: (text) => (help += text) });
+    command.outputHelp();
+    for (const example of EXAMPLES[path] ?? []) expect(help).toContain(`\n  ${example}\n`);
+    for (const { description } of command.options) expect(description).not.toBe('');
+  },
+);
+
+/** The words of a line, as a shell splits it. */
+const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
+
+test.each(Object.values(EXAMPLES).flat())('the program takes: %s', async (line) => {
+  const words = wordsOf(line.replace(/^source <\((.*)\)$/, '$1').replace(/^\w+=\S+ /, ''));
+  expect(words.shift()).toBe('rollcall');
+  const parsed = program();
+  const done: string[] = [];
+  for (const { command } of leavesOf(parsed)) command.action(() => void done.push(command.name()));
+  await parsed.parseAsync(words, { from: 'user' });
+  expect(done).toHaveLength(1);
+});
+
+test.each(leaves.map(({ path, command }) => [path, command] as const))(
+  '%s: a flag means the same as anywhere',
+  (_path, command) => {
+    for (const { long, description } of command.options) {
+      const others = leaves.flatMap(({ command: other }) =>
+        other.options.filter((option) => option.long === long),
+      );
+      if (long === '--url' || long === '--key' || long === '--out')
+        expect(new Set(others.map((option) => option.short)).size).toBe(1);
+      expect(description.at(-1)).not.toBe('.');
+    }
+  },
+);

@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals';
+import { prettyLine } from '../../src/telemetry/pretty-line.js';
+
+const AT = new Date(2026, 10, 23, 15, 4, 5, 67).toISOString();
+const line = (fields: object): string => `${JSON.stringify(fields)}\n`;
+
+test.each([
+  [
+    {
+      level: 30,
+      time: AT,
+      request_id: 'r1',
+      method: 'GET',
+      path: '/api/0.3/users/me',
+      status: 200,
+      ms: 1.2,
+      ip: '::1',
+      msg: 'request',
+    },
+    '15:04:05.067 INFO  GET /api/0.3/users/me 200 1.2 ms  request_id=r1 ip=::1\n',
+  ],
+  [
+    {
+      level: 30,
+      time: AT,
+      request_id: 'r2',
+      method: 'GET',
+      path: '/x',
+      aborted: true,
+      ms: 3,
+      msg: 'request',
+    },
+    '15:04:05.067 INFO  GET /x aborted 3 ms  request_id=r2\n',
+  ],
+  [{ level: 40, time: AT, msg: 'log lines lost', lines: 3 }, '15:04:05.067 WARN  log lines lost  lines=3\n'],
+  [
+    { level: 50, time: AT, code: 'internal', stack: ['f (a.js:1)', 'g (b.js:2)'], msg: 'fault' },
+    '15:04:05.067 ERROR fault  code=internal\n    at f (a.js:1)\n    at g (b.js:2)\n',
+  ],
+  [
+    { level: 30, time: AT, msg: 'import', counts: { created: 2 } },
+    '15:04:05.067 INFO  import  counts={"created":2}\n',
+  ],
+  [{ level: 35, time: 'noon', msg: 'odd' }, 'noon 35    odd\n'],
+])('%j', (event, text) => {
+  expect(prettyLine(line(event), false)).toBe(text);
+});
+
+test.each(['no JSON\n', '[1]\n', '\n'])('%j stays as it is', (text) => {
+  expect(prettyLine(text, true)).toBe(text);
+});
+
+test('a terminal gets colours; a fault of the service is red', () => {
+  const failed = { level: 30, time: AT, method: 'GET', path: '/', status: 500, ms: 1, msg: 'request' };
+  expect(prettyLine(line(failed), true)).toContain('\u001b[31mINFO');
+  expect(prettyLine(line({ ...failed, status: 404 }), true)).toContain('\u001b[32mINFO');
+});
+
+test('what a client has sent does not move the cursor', () => {
+  const event = {
+    level: 30,
+    time: AT,
+    method: 'GET',
+    path: '/\u001b[2J\n',
+    status: 404,
+    ms: 1,
+    user: '\u001b[31m',
+    msg: 'request',
+  };
+  expect(prettyLine(line(event), false)).not.toMatch(/\p{Cc}(?!$)/u);
+});
