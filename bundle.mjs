@@ -1,7 +1,7 @@
 // The second half of `npm run build`: bundles the compiler's output (build/) with its packages into one file per program.
 // Otherwise Node would read some 2,000 files, which takes half of the time to the first answer.
 import { build } from 'esbuild';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { EXTERNALS } from './externals.mjs';
 
 /**
@@ -72,3 +72,6 @@ for (const { path, text } of outputFiles) {
   writeFileSync(path, isProgram ? escaped(text) : text, { mode: isProgram ? 0o755 : 0o644 });
 }
 copyFileSync('src/docs-script.mjs', 'dist/docs-script.mjs');
+// The guides that the service shows.
+for (const name of Object.keys((await import('./build/status/guides.js')).GUIDES))
+  cpSync(`docs/${name}.md`, `dist/guides/${name}.md`);

@@ -36,6 +36,7 @@ const UNPREFIXED = [
   { path: 'health/ready', method: RequestMethod.GET },
   { path: 'metrics', method: RequestMethod.GET },
   { path: '/', method: RequestMethod.GET },
+  { path: 'guides/:name', method: RequestMethod.GET },
   { path: 'problems/:code', method: RequestMethod.GET },
   { path: DEFAULT_AVATAR_PATH, method: RequestMethod.GET },
 ];

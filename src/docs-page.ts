@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { readFileSync } from 'node:fs';
 import { isObject } from './common/json.js';
+import { GUIDES } from './status/guides.js';
 
 /** The OpenAPI file as the page at `/docs` has it, for people: the file for clients stays as it is. */
 
@@ -63,7 +64,12 @@ export function forPeople(document: OpenAPIObject): OpenAPIObject {
     }
   const place = (path: string): number => (PATHS.includes(path) ? PATHS.indexOf(path) : PATHS.length);
   const sorted = Object.entries(copy.paths).toSorted(([a], [b]) => place(a) - place(b));
-  return { ...copy, paths: Object.fromEntries(sorted) };
+  const guides = Object.keys(GUIDES).map((name) => `[${name}](/guides/${name})`);
+  const info = {
+    ...copy.info,
+    description: `${copy.info.description ?? ''}\n\nGuides: ${guides.join(' · ')}`,
+  };
+  return { ...copy, info, paths: Object.fromEntries(sorted) };
 }
 
 function isOperation(value: unknown): value is Operation {

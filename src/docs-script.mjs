@@ -14,26 +14,38 @@ let asked = 0;
 
 async function tell(key) {
   const mine = ++asked;
-  const answer = await ask(ME, { credentials: 'same-origin' });
-  const person = answer.ok ? (await answer.json()).username : undefined;
-  if (mine === asked) line.textContent = sentence(key, person);
+  const [session, refusal] = await Promise.all([ask(ME, { credentials: 'same-origin' }), refusalOf(key)]);
+  const person = session.ok ? (await session.json()).username : undefined;
+  if (mine === asked) line.textContent = sentence(key, refusal, person);
 }
 
-function sentence(key, person) {
+/** Why the service refuses a key: it is unknown, expired or revoked, or not for this network. A key is no user, which is 404. */
+async function refusalOf(key) {
+  if (key === undefined) return undefined;
+  const answer = await ask(ME, { headers: { 'X-API-Key': key }, credentials: 'omit' });
+  const { code, detail } = await answer.json().catch(() => ({}));
+  if (answer.status === 401) return 'is refused: it is unknown, expired or revoked';
+  return code === 'network_not_permitted' ? `is refused: ${detail}` : undefined;
+}
+
+function sentence(key, refusal, person) {
   if (key === undefined)
     return person === undefined
       ? 'Nobody is logged in: authorize with an API key, or log in below.'
       : `Requests use the session of ${person}.`;
   // The public id of a key is no secret; a chosen key has none.
   const id = /^rollcall_([0-9a-f]+)_/.exec(key)?.[1];
-  const uses = id === undefined ? 'Requests use the entered API key' : `Requests use the API key ${id}`;
+  const name = id === undefined ? 'entered API key' : `API key ${id}`;
+  if (refusal !== undefined) return `The ${name} ${refusal}.`;
+  const uses = `Requests use the ${name}`;
   return person === undefined ? `${uses}.` : `${uses}, which goes before the session of ${person}.`;
 }
 
-/** A login or logout in the page changes who that is. */
+/** A login or logout in the page changes who that is, and a key may be revoked meanwhile. */
 window.fetch = async (...request) => {
   const answer = await ask(...request);
-  if (answer.url.includes('/sessions')) void tell(sessionStorage.getItem(KEPT) ?? undefined);
+  if (answer.url.includes('/sessions') || answer.status === 401)
+    void tell(sessionStorage.getItem(KEPT) ?? undefined);
   return answer;
 };
 

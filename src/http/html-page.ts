@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 
 const STYLE =
   ':root{color-scheme:light dark}body{font:1.1rem/1.6 system-ui,sans-serif;max-width:42rem;margin:4rem auto;padding:0 1rem}' +
-  'code{overflow-wrap:anywhere}li{margin:.3rem 0}';
+  'code{overflow-wrap:anywhere}li{margin:.3rem 0}pre,table{display:block;overflow-x:auto;font-size:.9rem}' +
+  'th,td{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #8884}';
 
 /** What a page may load (Content-Security-Policy): its own style, and nothing else. */
 export const PAGE_POLICY =

@@ -2,9 +2,8 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../access/decorators.js';
 import { VERSION } from '../common/version.js';
-import { PAGE_POLICY, markup, htmlPage } from '../http/html-page.js';
-
-const GUIDES = ['connectors', 'imports', 'scim', 'operator', 'deployment'];
+import { PAGE_POLICY, htmlPage, markup } from '../http/html-page.js';
+import { GUIDES } from './guides.js';
 
 /** The page of who opens the service's address in a browser: what this is, and where to go on. */
 @ApiExcludeController()
@@ -15,7 +14,9 @@ export class FrontController {
   @Header('Content-Type', 'text/html; charset=utf-8')
   @Header('Content-Security-Policy', PAGE_POLICY)
   page(): string {
-    const guides = GUIDES.map((name) => markup`<code>${name}.md</code> `);
+    const guides = Object.entries(GUIDES).map(
+      ([name, about]) => markup`<li><a href="/guides/${name}">${name}</a>: ${about}</li>\n`,
+    );
     return htmlPage(
       'Rollcall',
       markup`<h1>Rollcall ${VERSION}</h1>
@@ -25,7 +26,9 @@ export class FrontController {
 <li><a href="/docs/openapi.json">OpenAPI file</a>, for clients</li>
 <li><a href="/api/0.3/status">Status</a> of the service</li>
 </ul>
-<p>Guides, in the folder <code>docs</code> of the package: ${guides}</p>`,
+<h2>Guides</h2>
+<ul>
+${guides}</ul>`,
     );
   }
 }

@@ -7,6 +7,7 @@ import { UsersModule } from '../users/users.module.js';
 import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
 import { FrontController } from './front.controller.js';
+import { GuidesController } from './guides.controller.js';
 import { Gauges } from './gauges.js';
 import { Readiness } from './readiness.js';
 import { ProblemsController } from './problems.controller.js';
@@ -14,7 +15,14 @@ import { StatusController } from './status.controller.js';
 
 @Module({
   imports: [ApiKeysModule, AuditModule, ImportModule, UsersModule, TerminusModule.forRoot({ logger: false })],
-  controllers: [StatusController, HealthController, MetricsController, ProblemsController, FrontController],
+  controllers: [
+    StatusController,
+    HealthController,
+    MetricsController,
+    ProblemsController,
+    FrontController,
+    GuidesController,
+  ],
   providers: [Readiness, Gauges],
 })
 export class StatusModule {}

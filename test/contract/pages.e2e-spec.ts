@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { GUIDES } from '../../src/status/guides.js';
 import { TestApp } from '../support/app.js';
 
 /** What browsers send for an address, and for what a script of a page asks. */
@@ -33,6 +34,29 @@ describe('the address of the service', () => {
         status === 301 || status === 302 ? await raw('GET', headers['location']!, BROWSERS[0]!) : { status };
       expect([link, found.status]).toEqual([link, 200]);
     }
+  });
+});
+
+describe('the guides', () => {
+  const guides = Object.keys(GUIDES);
+  test.each(guides)('%s is a page, and its links have targets', async (name) => {
+    const { status, text, headers } = await raw('GET', `/guides/${name}`, BROWSERS[0]!);
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+    expect(text).toMatch(/<h1 id="[^"]+">/);
+    expect(text).toContain('<table>');
+    expect(text).not.toMatch(/<(script|img)/);
+    for (const [, link = ''] of text.matchAll(/href="([^"]+)"/g)) {
+      if (/^https?:/.test(link)) continue;
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? text : (await raw('GET', path, BROWSERS[0]!)).text;
+      if (anchor !== undefined) expect([link, target.includes(` id="${anchor}"`)]).toEqual([link, true]);
+    }
+  });
+
+  test('another name is not found, and no file', async () => {
+    for (const name of ['nothing', 'asvs', '..%2fpackage', 'constructor', '__proto__', 'imports.md'])
+      expect((await raw('GET', `/guides/${name}`, BROWSERS[0]!)).status).toBe(404);
   });
 });
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
 import type { Json } from '../support/client.js';
+import { document } from '../support/contract.js';
 import { csv, imported } from '../support/imports.js';
 import { OperatorPage } from '../support/operator-page.js';
 import { NO_BROWSER, PAGE_URL, launch } from '../support/swagger-page.js';
@@ -21,6 +22,11 @@ const LISTS = {
   audit: ['listAuditEvents', 'exportAuditEvents'],
   scim: ['listScimUsers', 'listScimGroups', 'listScimResources'],
 } as const;
+interface Parameter {
+  name: string;
+  in: string;
+  schema: { enum?: string[]; items?: { enum?: string[] } };
+}
 /** Pixels of an opened operation: the form of a file, with its fifteen options, and any other one. */
 const TALLEST = 4000;
 const TALL = 3500;
@@ -114,6 +120,62 @@ suite(`Swagger UI for operators${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`,
     await page.execute('logOut');
     await page.who(/^Nobody is logged in/);
     expect(page.problems).toEqual([]);
+  });
+
+  test('a key that is wrong, or is revoked meanwhile, is not said to be used', async () => {
+    await page.authorize(`${API_KEY}x`);
+    await page.who(/^The entered API key is refused: it is unknown, expired or revoked\.$/);
+    await page.unauthorize();
+    const { body: made } = await app.key.post('/api_keys', { name: 'short-lived', scopes: ['users:read'] });
+    await page.authorize(made.key as string);
+    await page.who(/^Requests use the API key [0-9a-f]{12}\.$/);
+    await app.key.delete(`/api_keys/${String(made.id)}`);
+    await page.filter('users');
+    expect((await page.execute('searchUsers')).status).toBe('401');
+    await page.who(/^The API key [0-9a-f]{12} is refused: /);
+    await page.unauthorize();
+    const { body: far } = await app.key.post('/api_keys', { name: 'far', networks: ['192.0.2.0/24'] });
+    await page.authorize(far.key as string);
+    await page.who(/^The API key [0-9a-f]{12} is refused: .*127\.0\.0\.1/);
+    await page.unauthorize();
+  });
+
+  test('the page leads to the guides', async () => {
+    const links = await page.guides();
+    expect(links.length).toBeGreaterThan(4);
+    for (const link of links) expect((await app.nobody.raw('GET', link)).status).toBe(200);
+  });
+
+  test('every parameter with fixed values is a list to choose from', async () => {
+    const paths = Object.values(document.paths as object) as Record<
+      string,
+      { operationId: string; parameters?: Parameter[] }
+    >[];
+    const chosen = paths
+      .flatMap((operations) => Object.values(operations))
+      .flatMap(({ operationId, parameters = [] }) =>
+        parameters
+          .filter(({ in: place, schema }) => place === 'query' && (schema.enum ?? schema.items?.enum))
+          .map(({ name, schema }) => ({
+            operationId,
+            name,
+            values: schema.enum ?? schema.items?.enum ?? [],
+          })),
+      );
+    expect(chosen.length).toBeGreaterThan(8);
+    const operations = [...new Set(chosen.map(({ operationId }) => operationId))];
+    await page.filter('');
+    for (const operation of operations) {
+      const choices = await page.choices(operation);
+      for (const { operationId, name, values } of chosen)
+        if (operationId === operation)
+          expect([operation, name, choices[name] ?? []]).toEqual([
+            operation,
+            name,
+            expect.arrayContaining(values),
+          ]);
+      await page.fold(operation);
+    }
   });
 
   test('an import waits for an approval, and the page shows why (the pictures of the documents)', async () => {

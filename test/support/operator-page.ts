@@ -19,6 +19,13 @@ export class OperatorPage extends SwaggerPage {
     return this.page.locator('#who', { hasText: text }).waitFor();
   }
 
+  /** The addresses of the guides that the page leads to. */
+  guides(): Promise<string[]> {
+    return this.page
+      .locator('.information-container a[href^="/guides/"]')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+  }
+
   reload(): Promise<unknown> {
     return this.page.reload();
   }
@@ -62,10 +69,10 @@ export class OperatorPage extends SwaggerPage {
     await block.locator('.opblock-summary-control').click();
     await block.getByRole('button', { name: 'Try it out' }).click();
     const rows = await block
-      .locator('tr[data-param-name]:has(select)')
+      .locator(':is(tr[data-param-name], tr[data-property-name]):has(select)')
       .evaluateAll((found) =>
         found.map((row): [string, string[]] => [
-          row.getAttribute('data-param-name') ?? '',
+          row.getAttribute('data-param-name') ?? row.getAttribute('data-property-name') ?? '',
           Array.from(row.querySelectorAll('option'), ({ textContent }) => textContent ?? ''),
         ]),
       );
