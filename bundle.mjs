@@ -2,6 +2,7 @@
 // Otherwise Node would read some 2,000 files, which takes half of the time to the first answer.
 import { build } from 'esbuild';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { bundleConsole } from './bundle-console.mjs';
 import { EXTERNALS } from './externals.mjs';
 
 /**
@@ -72,3 +73,4 @@ for (const { path, text } of outputFiles) {
   writeFileSync(path, isProgram ? escaped(text) : text, { mode: isProgram ? 0o755 : 0o644 });
 }
 copyFileSync('src/docs-script.mjs', 'dist/docs-script.mjs');
+await bundleConsole();

@@ -36,6 +36,8 @@ const UNPREFIXED = [
   { path: 'health/ready', method: RequestMethod.GET },
   { path: 'metrics', method: RequestMethod.GET },
   { path: '/', method: RequestMethod.GET },
+  { path: 'console', method: RequestMethod.GET },
+  { path: 'console/*path', method: RequestMethod.GET },
   { path: 'problems/:code', method: RequestMethod.GET },
   { path: DEFAULT_AVATAR_PATH, method: RequestMethod.GET },
 ];
