@@ -4,7 +4,7 @@
  */
 const house = [
   ['.'],
-  ['cluster', 'cli', 'setup', 'status'],
+  ['cluster', 'cli', 'setup', 'status', 'console'],
   ['backup'],
   ['import'],
   ['auth'],
@@ -34,6 +34,9 @@ const rooms = {
   database: [['.'], ['migrations', 'engine']],
 };
 
+/** The floors of the console, a program of its own that runs in a browser. */
+const consoleFloors = [['.'], ['pages'], ['parts'], ['api'], ['lib'], ['style']];
+
 const filesOf = (folder, floors) =>
   floors.flat().map((name) => (name === '.' ? `^${folder}/[^/]+$` : `^${folder}/${name}/`));
 
@@ -60,6 +63,13 @@ module.exports = {
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     ...floorRules('src', house),
     ...Object.entries(rooms).flatMap(([feature, floors]) => floorRules(`src/${feature}`, floors)),
+    ...floorRules('console', consoleFloors),
+    {
+      name: 'console-and-service-share-the-interface-alone',
+      severity: 'error',
+      from: { path: '^(src|console)/' },
+      to: { path: '^(src|console)/', pathNot: ['^$1/'] },
+    },
     {
       name: 'controllers-know-no-repository',
       severity: 'error',

@@ -2,6 +2,7 @@
 // Otherwise Node would read some 2,000 files, which takes half of the time to the first answer.
 import { build } from 'esbuild';
 import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { bundleConsole } from './bundle-console.mjs';
 import { EXTERNALS } from './externals.mjs';
 
 /**
@@ -75,3 +76,4 @@ copyFileSync('src/docs-script.mjs', 'dist/docs-script.mjs');
 // The guides that the service shows.
 for (const name of Object.keys((await import('./build/status/guides.js')).GUIDES))
   cpSync(`docs/${name}.md`, `dist/guides/${name}.md`);
+await bundleConsole();

@@ -45,6 +45,7 @@ export default tseslint.config(
   {
     ignores: [
       'build/',
+      'console/api/generated.d.ts',
       'dist/',
       '.ci/',
       'test/contract/generated-client/',

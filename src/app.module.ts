@@ -4,6 +4,7 @@ import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ConfigModule, type LanePrograms } from './config/config.module.js';
 import type { Env } from './config/env.js';
+import { ConsoleModule } from './console/console.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { HttpModule } from './http/http.module.js';
 import { ImportModule } from './import/import.module.js';
@@ -35,6 +36,7 @@ export class AppModule {
         AuditModule,
         StatusModule,
         SetupModule,
+        ...(env.CONSOLE_ENABLED ? [ConsoleModule] : []),
       ],
     };
   }

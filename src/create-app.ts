@@ -36,7 +36,10 @@ const UNPREFIXED = [
   { path: 'health/ready', method: RequestMethod.GET },
   { path: 'metrics', method: RequestMethod.GET },
   { path: '/', method: RequestMethod.GET },
+  { path: 'guides', method: RequestMethod.GET },
   { path: 'guides/:name', method: RequestMethod.GET },
+  { path: 'console', method: RequestMethod.GET },
+  { path: 'console/*path', method: RequestMethod.GET },
   { path: 'problems/:code', method: RequestMethod.GET },
   { path: DEFAULT_AVATAR_PATH, method: RequestMethod.GET },
 ];

@@ -96,6 +96,11 @@ export class OperationSettings extends ImportGuardSettings {
   @IsBoolean()
   COMPRESSION: boolean = true;
 
+  /** Serve the console for operators at `/console`, to which a browser is led from `/`. */
+  @Flag()
+  @IsBoolean()
+  CONSOLE_ENABLED: boolean = true;
+
   /** Seconds after SIGTERM in which `/health/ready` says 503 and all other requests are served, so that a balancer can stop sending. */
   @Integer()
   @IsInt()

@@ -24,7 +24,7 @@ interface Accepted {
   file?: FileRules;
   /** The class of the query parameters; none are accepted when unset. */
   query?: InputClass<object>;
-  /** Query parameters that nobody knows are ignored; the route reads the others itself (SCIM). */
+  /** Query parameters that nobody knows are ignored; the route reads the others itself (SCIM), or the browser does (the console). */
   anyQuery?: true;
 }
 

@@ -78,6 +78,15 @@ const OF_THE_DOCS = {
   'img-src': [...SELF, 'data:'],
   'connect-src': SELF,
 };
+/** The console loads its own files, and talks to this service only. No text becomes markup or code in it. */
+const OF_THE_CONSOLE = {
+  ...OF_AN_ANSWER,
+  'script-src': SELF,
+  'style-src': SELF,
+  'img-src': SELF,
+  'connect-src': SELF,
+  'require-trusted-types-for': ["'script'"],
+};
 
 /** Headers that matter for pages in a browser only. */
 const OF_PAGES_ALONE = {
@@ -101,11 +110,20 @@ export function securityHeaders(https: boolean): Preparation {
     });
   const pages = withPolicy(OF_AN_ANSWER);
   const docs = withPolicy(OF_THE_DOCS);
+  const ofConsole = withPolicy(OF_THE_CONSOLE);
   // Personal data: no cache may keep it. Clients that use ETags revalidate with If-None-Match.
-  const api = [...withPolicy(OF_AN_ANSWER, OF_PAGES_ALONE), ['Cache-Control', 'no-store'] as const];
+  const api = [
+    ...withPolicy(OF_AN_ANSWER, OF_PAGES_ALONE),
+    ['Cache-Control', 'no-store'] satisfies [string, string],
+  ];
+  const families: Partial<Record<string, [string, string][]>> = {
+    '/api/': api,
+    '/scim': api,
+    '/docs': docs,
+    '/cons': ofConsole,
+  };
   return (request, response) => {
-    const path = request.url.slice(0, 5).toLowerCase(); // routes are found in any case
-    const headers = path === '/api/' || path === '/scim' ? api : path === '/docs' ? docs : pages;
+    const headers = families[request.url.slice(0, 5).toLowerCase()] ?? pages; // routes are found in any case
     for (const [name, value] of headers) response.setHeader(name, value);
     if (headers === docs) varies(response); // its files may be cached, compressed or not
   };

@@ -1,0 +1,53 @@
+import createClient from 'openapi-fetch';
+import type { components, paths } from './generated.js';
+import { Problem } from './problem.js';
+
+type Schemas = components['schemas'];
+export type User = Schemas['UserDto'];
+export type UserInput = Schemas['ChangedUserInput'];
+export type Session = Schemas['SessionDto'];
+export type HistoryEvent = Schemas['HistoryEventDto'];
+export type Run = Schemas['ImportRunDto'];
+export type Row = Schemas['ImportRowDto'];
+export type Guard = Schemas['ImportGuardDto'];
+export type Outcome = Row['outcome'];
+
+/** Told when the service no longer knows the session. */
+let onSignedOut: () => void = () => undefined;
+export const whenSignedOut = (listener: () => void): void => {
+  onSignedOut = listener;
+};
+
+/** The interface of the service, typed by `docs/openapi.json`. The browser adds the cookie of the session. */
+export const api = createClient<paths>({
+  baseUrl: '',
+  credentials: 'same-origin',
+  cache: 'no-store',
+  fetch: (request) => fetch(request),
+});
+
+export interface Answer<T> {
+  data: T;
+  headers: Headers;
+}
+
+/** The answer to a call of `api`. @throws Problem as the service describes it. */
+export async function ask<T>(
+  call: Promise<{ data?: T; error?: unknown; response: Response }>,
+): Promise<Answer<NonNullable<T>>> {
+  const { data, error, response } = await call.catch((fault: unknown) => {
+    if (fault instanceof DOMException && fault.name === 'AbortError') throw fault;
+    throw new Problem(0, undefined);
+  });
+  const { status, ok, headers } = response;
+  if (ok) return { data: (data ?? {}) as NonNullable<T>, headers };
+  const problem = new Problem(status, error, headers);
+  if (problem.code === 'unauthenticated') onSignedOut();
+  throw problem;
+}
+
+/** The cursor of the next page, from the header `Link: <…?after=…>; rel="next"`; '' at the end. */
+export function nextOf(headers: Headers): string {
+  const address = /<([^>]+)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
+  return (address && new URL(address, location.origin).searchParams.get('after')) ?? '';
+}

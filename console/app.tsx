@@ -1,0 +1,74 @@
+import { useEffect } from 'preact/hooks';
+import type { User } from './api/client.js';
+import { findOut, who } from './api/session.js';
+import { go, here, href, isOurs, usePlace } from './lib/place.js';
+import { useStore } from './lib/store.js';
+import { SignInPage } from './pages/sign-in-page.js';
+import { Page } from './parts/page.js';
+import { ProblemNote } from './parts/problem-note.js';
+import { homeOf, routeOf } from './routes.js';
+import { Shell } from './shell.js';
+
+const SIGN_IN = '/sign-in';
+
+/** Shows the page of the address, to whom it is for. */
+export function App() {
+  const { path, query } = usePlace();
+  const session = useStore(who);
+  const user = session.state === 'user' ? session.user : undefined;
+  const target = redirection(session.state, user, path, query.get('back'));
+  useEffect(() => {
+    if (target !== undefined) go(target, { replace: true });
+  }, [target]);
+  if (path === SIGN_IN) return <SignInPage />;
+  return (
+    <Shell user={user}>
+      {session.state === 'unreachable' ? (
+        <Page title="Not available">
+          <ProblemNote problem={session.problem} />
+          <button type="button" onClick={() => void findOut()}>
+            Try again
+          </button>
+        </Page>
+      ) : (
+        user && target === undefined && <Found user={user} path={path} />
+      )}
+    </Shell>
+  );
+}
+
+/** Where to go instead of what the address says. */
+function redirection(
+  state: string,
+  user: User | undefined,
+  path: string,
+  back: string | null,
+): string | undefined {
+  if (path === SIGN_IN) return user && (back && isOurs(back) ? back : href(homeOf(user)));
+  if (state === 'nobody') return href(SIGN_IN, { back: path === '/' ? undefined : here() });
+  return user && path === '/' ? href(homeOf(user)) : undefined;
+}
+
+function Found({ user, path }: { user: User; path: string }) {
+  const found = routeOf(path);
+  if (!found)
+    return (
+      <Page title="Page not found">
+        <p>
+          The console has no page at <code>{path}</code>. <a href={href('/')}>Go to the first page.</a>
+        </p>
+      </Page>
+    );
+  const { route, params } = found;
+  if (!route.isFor(user))
+    return (
+      <Page title="Not for your account">
+        <p>
+          This page needs rights that {user.username} does not have.{' '}
+          <a href={href('/me')}>Go to your profile.</a>
+        </p>
+      </Page>
+    );
+  const Content = route.page;
+  return <Content key={route.path + JSON.stringify(params)} user={user} params={params} />;
+}

@@ -1,0 +1,21 @@
+/** The roles that every service has (docs/interface.md); `EXTRA_ROLES` adds others, which the console knows when a user holds them. */
+export const ROLES: readonly string[] = [
+  'Author',
+  'Badge manager',
+  'Blogger',
+  'Brand manager',
+  'Content layout manager',
+  'Content reviewer',
+  'Editor',
+  'External user',
+  'Groups manager',
+  'Ideas administrator',
+  'Location admin',
+  'Moderator',
+  'Organisational user',
+  'Previewer',
+  'Publisher',
+  'Queries administrator',
+  'Section manager',
+  'Webmaster',
+];

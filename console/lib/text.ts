@@ -1,0 +1,54 @@
+const NUMBER = new Intl.NumberFormat('en');
+
+/** 12,345 */
+export const number = (value: number): string => NUMBER.format(value);
+
+/** "1 row", "12 rows". */
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${number(value)} ${value === 1 ? one : many}`;
+
+/** `needs_approval` as people write it: "Needs approval". */
+export function words(code: string): string {
+  const text = code.replace(/[_.]/g, ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  uuid: 'UUID',
+  email: 'E-mail',
+  external_id: 'External ID',
+  firstname: 'First name',
+  middle_name: 'Middle name',
+  known_as: 'Known as',
+  authname: 'Login names',
+  user_avatar: 'Picture',
+  manager_uuid: 'Manager',
+  about_me: 'About me',
+  social_media: 'Social media',
+  hide_email: 'Hide e-mail',
+  hide_phone_numbers: 'Hide phone numbers',
+  group_roles: 'Roles through groups',
+  last_access: 'Last access',
+  current_password: 'Current password',
+};
+
+/** The name of a field for people. */
+export const label = (field: string): string => LABELS[field] ?? words(field);
+
+/** A value of a field as a line of text; '' for none. */
+export function shown(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  if (Array.isArray(value)) return value.map(shown).join(', ');
+  return Object.entries(value)
+    .filter(([, each]) => shown(each) !== '')
+    .map(([name, each]) => `${name}: ${shown(each)}`)
+    .join('; ');
+}
+
+/** Bytes for people: "18 KB". */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(bytes < 1e4 ? 1 : 0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,33 @@
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, seconds: number, upTo: number][] = [
+  ['minute', 60, 60 * 60],
+  ['hour', 3600, 24 * 3600],
+  ['day', 86_400, 14 * 86_400],
+];
+
+/** How long ago, for what is near: "3 minutes ago"; the day for the rest. @param time ISO 8601. */
+export function ago(time: string, now = Date.now()): string {
+  const seconds = (Date.parse(time) - now) / 1000;
+  if (Math.abs(seconds) < 45) return seconds > 10 ? 'in a moment' : 'just now';
+  const unit = UNITS.find(([, , upTo]) => Math.abs(seconds) < upTo);
+  return unit ? RELATIVE.format(Math.round(seconds / unit[1]), unit[0]) : DAY.format(new Date(time));
+}
+
+/** The moment in the reader's zone, with the zone and the seconds. */
+export const exact = (time: string): string => EXACT.format(new Date(time));
+
+/** The moment in the reader's zone, short. */
+export const moment = (time: string): string => MOMENT.format(new Date(time));
+
+/** A duration for people: "3 min 20 s". */
+export function duration(seconds: number): string {
+  const whole = Math.round(seconds);
+  if (seconds < 1) return '< 1 s';
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

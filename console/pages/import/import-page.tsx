@@ -1,0 +1,127 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Run, User } from '../../api/client.js';
+import { isWorking, useRunEvents } from '../../api/events.js';
+import { useResource } from '../../api/resource.js';
+import { href } from '../../lib/place.js';
+import { counted, label, size, words } from '../../lib/text.js';
+import { duration } from '../../lib/time.js';
+import { Copy } from '../../parts/copy.js';
+import { Card, Page } from '../../parts/page.js';
+import { StatePill } from '../../parts/pill.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { Time } from '../../parts/time.js';
+import { say } from '../../parts/toast.js';
+import { Actions } from './actions.js';
+import { Bar, Legend } from './bar.js';
+import { Guards } from './guards.js';
+import { Progress } from './progress.js';
+import { Rows } from './rows.js';
+import { loadRun, secondsOf } from './runs.js';
+
+/** One run: what it does or has done, what holds it up, and every row. */
+export function ImportPage({ params }: { user: User; params: Record<string, string> }) {
+  const id = params['id'] ?? '';
+  const { data: run, problem, set, reload } = useResource(id, (signal) => loadRun(id, signal));
+  useRunEvents(run ? [run] : [], set);
+  useEndOf(run);
+  if (!run) return <Page title={problem ? 'Import' : 'Loading …'}>{<ProblemNote problem={problem} />}</Page>;
+  const seconds = secondsOf(run);
+  return (
+    <Page
+      title={run.reverts ? `Revert of ${run.file.name}` : run.file.name}
+      beside={<StatePill state={run.state} />}
+      lead={
+        <>
+          {run.dry_run && 'Dry run · '}Data set {run.options.dataset} · received <Time at={run.created} />
+          {seconds !== undefined && !isWorking(run) && ` · took ${duration(seconds)}`}
+        </>
+      }
+      actions={<Actions run={run} onChange={reload} />}
+    >
+      <div class="stack">
+        <ProblemNote problem={problem} />
+        <Card title={isPlan(run) ? 'What it would do' : 'Outcome'}>
+          {isWorking(run) ? <Progress run={run} /> : <Bar run={run} />}
+          <Legend run={run} />
+        </Card>
+        <Guards run={run} />
+        <Refusal run={run} />
+        <Rows run={run} />
+        <Details run={run} />
+      </div>
+    </Page>
+  );
+}
+
+const isPlan = ({ state }: Run): boolean => state === 'planned' || state === 'needs_approval';
+
+/** Says it when a run that somebody watches stops. */
+function useEndOf(run: Run | undefined): void {
+  const wasWorking = useRef(false);
+  useEffect(() => {
+    if (!run) return;
+    if (wasWorking.current && !isWorking(run)) say(`${run.file.name}: ${words(run.state).toLowerCase()}.`);
+    wasWorking.current = isWorking(run);
+  }, [run]);
+}
+
+/** Why the file was refused as a whole. */
+function Refusal({ run }: { run: Run }) {
+  if (run.state !== 'failed' || run.problems.length === 0) return null;
+  return (
+    <Card title="Why it failed">
+      <ul class="stack">
+        {run.problems.map(({ line, field, code, message }, index) => (
+          <li key={index}>
+            {line !== null && <strong>Line {line}: </strong>}
+            {field && `${label(field)} `}
+            {message} <code class="muted">{code}</code>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Details({ run }: { run: Run }) {
+  const options = Object.entries(run.options).filter(([name]) => name !== 'dataset' && name !== 'dry_run');
+  const facts: [string, preact.ComponentChildren][] = [
+    ['File', `${run.file.name}, ${size(run.file.size)}`],
+    ['Rows', run.progress.rows_total === null ? 'not known' : counted(run.progress.rows_total, 'row')],
+    ['Sent by', <Actor key="" actor={run.actor} />],
+    ...(run.approved_by
+      ? [['Approved by', <Actor key="" actor={run.approved_by} />] as [string, preact.ComponentChildren]]
+      : []),
+    ...(run.profile ? [['Profile', run.profile] as [string, preact.ComponentChildren]] : []),
+    ...(run.reverts
+      ? [
+          ['Reverts', <a href={href(`/imports/${run.reverts}`)}>the run before</a>] as [
+            string,
+            preact.ComponentChildren,
+          ],
+        ]
+      : []),
+    ...options.map(([name, value]): [string, preact.ComponentChildren] => [words(name), String(value)]),
+    ['SHA-256', <Copy text={run.file.sha256} what="checksum" />],
+    ['Id', <Copy text={run.id} what="id" />],
+  ];
+  return (
+    <Card title="Details">
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+const KINDS = { key: 'an API key', user: 'a user', system: 'the schedule' } as const;
+
+function Actor({ actor: { kind, id } }: { actor: Run['actor'] }) {
+  if (kind === 'user' && id) return <a href={href(`/users/${id}`)}>{KINDS[kind]}</a>;
+  return <span title={id ?? ''}>{KINDS[kind]}</span>;
+}

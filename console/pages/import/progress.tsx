@@ -1,0 +1,17 @@
+import type { Run } from '../../api/client.js';
+import { number } from '../../lib/text.js';
+import { duration } from '../../lib/time.js';
+
+/** How far a run has come, while it works. */
+export function Progress({ run }: { run: Run }) {
+  const { percent, rows_done: done, rows_total: total, eta_seconds: eta } = run.progress;
+  return (
+    <div class="working">
+      <progress max={100} value={percent} aria-label={`Progress of ${run.file.name}`} />
+      <span class="small muted">
+        {percent} %{total !== null && ` · ${number(done)} of ${number(total)} rows`}
+        {eta !== null && eta > 0 && ` · ${duration(eta)} left`}
+      </span>
+    </div>
+  );
+}

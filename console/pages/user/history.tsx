@@ -1,0 +1,84 @@
+import type { HistoryEvent } from '../../api/client.js';
+import { useResource } from '../../api/resource.js';
+import { href, usePlace } from '../../lib/place.js';
+import { label, words } from '../../lib/text.js';
+import { Change } from '../../parts/change.js';
+import { Copy } from '../../parts/copy.js';
+import { Card } from '../../parts/page.js';
+import { Pager } from '../../parts/pager.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { Time } from '../../parts/time.js';
+import { loadHistory } from './load.js';
+
+const PAGES: Partial<Record<HistoryEvent['actor']['kind'], string>> = { user: '/users', import: '/imports' };
+
+/** Everything that has happened to a user: who did it, and each value old → new. */
+export function History({ id }: { id: string }) {
+  const { query } = usePlace();
+  const after = query.get('after') ?? '';
+  const { data, problem, isLoading } = useResource(`${id} ${after}`, (signal) =>
+    loadHistory(id, after, signal),
+  );
+  return (
+    <Card title="History">
+      <ProblemNote problem={problem} />
+      {data && data.events.length === 0 && <p class="muted">Nothing has been recorded.</p>}
+      <ol class="timeline" aria-busy={isLoading}>
+        {data?.events.map((event) => (
+          <Event key={event.id} event={event} />
+        ))}
+      </ol>
+      <Pager
+        count={data?.count}
+        shown={data?.events.length ?? 0}
+        unit={['event', 'events']}
+        next={data?.next ?? ''}
+      />
+    </Card>
+  );
+}
+
+function Event({ event }: { event: HistoryEvent }) {
+  const { actor, action, changes, time, ip, request_id } = event;
+  const page = PAGES[actor.kind];
+  return (
+    <li>
+      <div class="when">
+        <strong>{words(action.replace('user.', ''))}</strong>
+        <span>
+          by {page && actor.id ? <a href={href(`${page}/${actor.id}`)}>{actor.name}</a> : actor.name}
+        </span>
+        <span class="muted small">
+          <Time at={time} />
+        </span>
+      </div>
+      {changes.length > 0 && (
+        <dl class="diff">
+          {changes.map((change) => (
+            <div key={change.field}>
+              <dt>{label(change.field)}</dt>
+              <dd>
+                {'old' in change || 'new' in change ? (
+                  <Change from={change.old} to={change.new} />
+                ) : (
+                  <span class="muted">changed (not shown)</span>
+                )}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <details class="small muted">
+        <summary>Where from</summary>
+        {ip ? (
+          <>
+            Address <code>{ip}</code>, request{' '}
+          </>
+        ) : (
+          'Request '
+        )}
+        <Copy text={request_id} what="request id" />
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,38 @@
+import { type User, type UserInput, api, ask, nextOf } from '../../api/client.js';
+
+/** A user, and the tag that names this very state of it. */
+export interface Version {
+  user: User;
+  etag: string;
+}
+
+const at = (id: string) => ({ path: { user_id: id } });
+
+export async function loadUser(id: string, signal?: AbortSignal): Promise<Version> {
+  const call = api.GET('/api/0.3/users/{user_id}', { params: at(id), ...(signal && { signal }) });
+  const { data, headers } = await ask(call);
+  return { user: data, etag: headers.get('etag') ?? '' };
+}
+
+/** Changes a user that nobody has changed since it was read. @throws Problem 412 where somebody has. */
+export async function saveUser({ user, etag }: Version, body: UserInput): Promise<Version> {
+  const params = { ...at(user.uuid), header: { 'If-Match': etag } };
+  const { data, headers } = await ask(api.PUT('/api/0.3/users/{user_id}', { params, body }));
+  return { user: data, etag: headers.get('etag') ?? '' };
+}
+
+export async function loadSessions(id: string, signal: AbortSignal) {
+  const query = { user_uuid: id, limit: 100 };
+  return (await ask(api.GET('/api/0.3/sessions', { params: { query }, signal }))).data.Results;
+}
+
+export async function loadGroups(id: string, signal: AbortSignal) {
+  const query = { user_uuid: id, limit: 100 };
+  return (await ask(api.GET('/api/0.3/groups', { params: { query }, signal }))).data.Results;
+}
+
+export async function loadHistory(id: string, after: string, signal: AbortSignal) {
+  const params = { ...at(id), query: { limit: 25, ...(after && { after }) } };
+  const { data, headers } = await ask(api.GET('/api/0.3/users/{user_id}/history', { params, signal }));
+  return { count: data.Count, isExact: data.CountIsExact, events: data.Results, next: nextOf(headers) };
+}

@@ -1,0 +1,55 @@
+import { useId } from 'preact/hooks';
+import { useResource } from '../../api/resource.js';
+import { useDelayed } from '../../lib/use-delayed.js';
+import { nameOf } from '../../parts/avatar.js';
+import { Labelled } from '../../parts/field.js';
+import { searchUsers } from '../users/search.js';
+
+const UUID = /^[0-9a-f-]{36}$/i;
+const OFFERED = 8;
+
+interface ManagerProps {
+  value: string;
+  onValue: (value: string) => void;
+  error: string | undefined;
+}
+
+/** The manager's uuid; while a name is typed, the browser offers the users that have it. */
+export function ManagerField({ value, onValue, error }: ManagerProps) {
+  const id = useId();
+  const text = useDelayed(value.trim(), 250);
+  const wanted = text.length > 1 && !UUID.test(text) ? text : undefined;
+  const found = useResource(wanted, (signal) =>
+    searchUsers(new URLSearchParams({ q: wanted ?? '' }), signal, OFFERED),
+  );
+  return (
+    <div>
+      <Labelled name="manager_uuid" error={error} hint="Type a name and choose the user">
+        {({ id: input, describedBy }) => (
+          <input
+            type="text"
+            id={input}
+            name="manager_uuid"
+            list={id}
+            value={value}
+            autocomplete="off"
+            spellcheck={false}
+            aria-invalid={error ? true : undefined}
+            aria-describedby={describedBy}
+            onInput={(event) => {
+              onValue(event.currentTarget.value);
+            }}
+          />
+        )}
+      </Labelled>
+      <datalist id={id}>
+        {wanted &&
+          found.data?.users.map((user) => (
+            <option key={user.uuid} value={user.uuid}>
+              {`${nameOf(user)} · ${text} · ${user.email}`}
+            </option>
+          ))}
+      </datalist>
+    </div>
+  );
+}

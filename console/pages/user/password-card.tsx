@@ -1,0 +1,73 @@
+import { useState } from 'preact/hooks';
+import { useAction } from '../../api/resource.js';
+import { TextField } from '../../parts/field.js';
+import { Card } from '../../parts/page.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { say } from '../../parts/toast.js';
+import { type Version, loadUser, saveUser } from './load.js';
+
+interface PasswordProps {
+  version: Version;
+  isSelf: boolean;
+  onChange: () => void;
+}
+
+/** Sets a password: one's own with the one of before, another's without. */
+export function PasswordCard({ version, isSelf, onChange }: PasswordProps) {
+  const [password, setPassword] = useState('');
+  const [current, setCurrent] = useState('');
+  const { run, isBusy, problem } = useAction();
+  const save = async (): Promise<void> => {
+    const latest = await loadUser(version.user.uuid); // a password overwrites nothing that somebody has read
+    await saveUser(latest, { password, ...(isSelf && { current_password: current }) });
+    setPassword('');
+    setCurrent('');
+    say(isSelf ? 'Your password is changed; your other sessions have ended.' : 'The password is set.');
+    onChange();
+  };
+  return (
+    <Card title="Password">
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run(save);
+        }}
+      >
+        <input
+          type="text"
+          name="username"
+          class="hidden"
+          autocomplete="username"
+          value={version.user.username}
+          readOnly
+          aria-hidden="true"
+          tabIndex={-1}
+        />
+        {isSelf && (
+          <TextField
+            name="current_password"
+            value={current}
+            onValue={setCurrent}
+            error={problem?.at('current_password')}
+            input={{ type: 'password', autocomplete: 'current-password', required: true }}
+          />
+        )}
+        <TextField
+          name="password"
+          label="New password"
+          value={password}
+          onValue={setPassword}
+          error={problem?.at('password')}
+          input={{ type: 'password', autocomplete: 'new-password', required: true }}
+        />
+        <ProblemNote problem={problem} fields={['password', 'current_password']} />
+        <div>
+          <button type="submit" disabled={isBusy}>
+            {isSelf ? 'Change password' : 'Set password'}
+          </button>
+        </div>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,189 @@
+import { useState } from 'preact/hooks';
+import { useAction } from '../../api/resource.js';
+import { Problem } from '../../api/problem.js';
+import { ROLES } from '../../lib/roles.js';
+import { CheckField, LongField, TextField } from '../../parts/field.js';
+import { Card } from '../../parts/page.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { say } from '../../parts/toast.js';
+import { ConflictDialog } from './conflict-dialog.js';
+import {
+  type Draft,
+  type Value,
+  conflictsOf,
+  differing,
+  draftOf,
+  inputOf,
+  mayEdit,
+  rebased,
+} from './draft.js';
+import { type Version, loadUser, saveUser } from './load.js';
+import { ManagerField } from './manager-field.js';
+
+const NAMES = [
+  'username',
+  'email',
+  'external_id',
+  'firstname',
+  'middle_name',
+  'surname',
+  'known_as',
+  'phone',
+  'mobile',
+];
+const LINKS = ['user_avatar', 'social_media.linkedin', 'social_media.facebook', 'social_media.twitter'];
+const FIELDS = [...NAMES, ...LINKS, 'roles', 'authname', 'about_me', 'manager_uuid'];
+const LABELS: Record<string, string> = {
+  user_avatar: 'Picture (URL)',
+  'social_media.linkedin': 'LinkedIn',
+  'social_media.facebook': 'Facebook',
+  'social_media.twitter': 'Twitter',
+};
+
+interface FormProps {
+  opened: Version;
+  isFull: boolean;
+  onSaved: (next: Version) => void;
+  onClose: () => void;
+}
+
+/** The form of a profile. What others save meanwhile is shown before anything of theirs is overwritten. */
+export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
+  const [version, setVersion] = useState(opened);
+  const [draft, setDraft] = useState<Draft>(() => draftOf(opened.user));
+  const [theirs, setTheirs] = useState<Version>();
+  const { run, isBusy, problem } = useAction();
+  const base = draftOf(version.user);
+  const put = (field: string) => (value: Value) => {
+    setDraft((current) => ({ ...current, [field]: value }));
+  };
+  const save = async (): Promise<void> => {
+    if (differing(base, draft).length === 0) {
+      onClose();
+      return;
+    }
+    try {
+      onSaved(await saveUser(version, inputOf(base, draft)));
+      say('The profile is saved.');
+    } catch (thrown) {
+      if (!(thrown instanceof Problem) || thrown.status !== 412) throw thrown;
+      setTheirs(await loadUser(version.user.uuid));
+    }
+  };
+  const text = (field: string) => (
+    <TextField
+      key={field}
+      name={field}
+      {...(LABELS[field] && { label: LABELS[field] })}
+      value={String(draft[field])}
+      onValue={put(field)}
+      error={problem?.at(field)}
+      input={{ autocomplete: 'off', spellcheck: false, required: field === 'username' || field === 'email' }}
+    />
+  );
+  const may = (field: string): boolean => mayEdit(field, isFull);
+  return (
+    <Card title="Profile">
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run(save);
+        }}
+      >
+        <div class="grid">
+          {NAMES.filter(may).map(text)}
+          {may('manager_uuid') && (
+            <ManagerField
+              value={String(draft['manager_uuid'])}
+              onValue={put('manager_uuid')}
+              error={problem?.at('manager_uuid')}
+            />
+          )}
+          {LINKS.filter(may).map(text)}
+          {may('roles') && (
+            <Roles value={listOf(draft['roles'])} onValue={put('roles')} error={problem?.at('roles')} />
+          )}
+          {may('authname') && (
+            <LongField
+              name="authname"
+              hint="One a line: method: name"
+              rows={2}
+              value={String(draft['authname'])}
+              onValue={put('authname')}
+              error={problem?.at('authname')}
+            />
+          )}
+          <LongField
+            name="about_me"
+            value={String(draft['about_me'])}
+            onValue={put('about_me')}
+            error={problem?.at('about_me')}
+          />
+          <div>
+            {['hide_email', 'hide_phone_numbers'].map((field) => (
+              <CheckField key={field} name={field} value={draft[field] === true} onValue={put(field)} />
+            ))}
+          </div>
+        </div>
+        <ProblemNote problem={problem} fields={FIELDS} />
+        <div class="buttons end">
+          <button type="button" onClick={onClose}>
+            Discard
+          </button>
+          <button type="submit" class="primary" disabled={isBusy}>
+            Save
+          </button>
+        </div>
+      </form>
+      {theirs && (
+        <ConflictDialog
+          conflicts={conflictsOf(base, draftOf(theirs.user), draft)}
+          at={theirs.user.updated}
+          onKeep={(keep) => {
+            setDraft(rebased(base, draftOf(theirs.user), draft, keep));
+            setVersion(theirs);
+            setTheirs(undefined);
+          }}
+          onDiscard={() => {
+            onSaved(theirs);
+          }}
+          onClose={() => {
+            setTheirs(undefined);
+          }}
+        />
+      )}
+    </Card>
+  );
+}
+
+const listOf = (value: Value | undefined): readonly string[] =>
+  Array.isArray(value) ? (value as string[]) : [];
+
+function Roles(props: {
+  value: readonly string[];
+  onValue: (value: string[]) => void;
+  error: string | undefined;
+}) {
+  const { value, onValue, error } = props;
+  const all = [...new Set([...ROLES, ...value])].toSorted();
+  return (
+    <fieldset class={error ? 'wrong' : ''}>
+      <legend>Roles</legend>
+      <div class="choices">
+        {all.map((role) => (
+          <CheckField
+            key={role}
+            name="roles"
+            label={role}
+            value={value.includes(role)}
+            onValue={(isHeld) => {
+              onValue((isHeld ? [...value, role] : value.filter((each) => each !== role)).toSorted());
+            }}
+          />
+        ))}
+      </div>
+      {error && <p class="error">Roles {error}.</p>}
+    </fieldset>
+  );
+}

@@ -1,0 +1,102 @@
+import { useState } from 'preact/hooks';
+import type { User } from '../../api/client.js';
+import { useResource } from '../../api/resource.js';
+import { href } from '../../lib/place.js';
+import { label, shown } from '../../lib/text.js';
+import { nameOf } from '../../parts/avatar.js';
+import { Icon } from '../../parts/icon.js';
+import { Card } from '../../parts/page.js';
+import { draftOf } from './draft.js';
+import { Fact } from './facts.js';
+import { type Version, loadUser } from './load.js';
+import { ProfileForm } from './profile-form.js';
+
+const SHOWN = [
+  'username',
+  'email',
+  'external_id',
+  'firstname',
+  'middle_name',
+  'surname',
+  'known_as',
+  'phone',
+  'mobile',
+  'roles',
+  'manager_uuid',
+  'authname',
+  'about_me',
+  'social_media.linkedin',
+  'social_media.facebook',
+  'social_media.twitter',
+  'hide_email',
+  'hide_phone_numbers',
+];
+
+interface ProfileProps {
+  version: Version;
+  isFull: boolean;
+  isSelf: boolean;
+  onChange: (next: Version) => void;
+}
+
+/** The profile, and in the same place its form. */
+export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
+  const [isEdited, setEdited] = useState(false);
+  if (isEdited)
+    return (
+      <ProfileForm
+        opened={version}
+        isFull={isFull}
+        onSaved={(next) => {
+          onChange(next);
+          setEdited(false);
+        }}
+        onClose={() => {
+          setEdited(false);
+        }}
+      />
+    );
+  const edit = (
+    <button
+      type="button"
+      onClick={() => {
+        setEdited(true);
+      }}
+    >
+      <Icon name="edit" />
+      Edit
+    </button>
+  );
+  return (
+    <Card title="Profile" actions={(isFull || isSelf) && edit}>
+      <ProfileFacts user={version.user} isFull={isFull} />
+    </Card>
+  );
+}
+
+function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) {
+  const draft = draftOf(user);
+  return (
+    <dl class="facts">
+      {SHOWN.filter((field) => isFull || field !== 'authname').map((field) => {
+        const text = shown(draft[field]);
+        return (
+          <Fact key={field} name={field.startsWith('social_media.') ? label(field.slice(13)) : field}>
+            {field === 'manager_uuid' && user.manager_uuid ? (
+              <Manager id={user.manager_uuid} />
+            ) : text === '' ? (
+              <span class="none">empty</span>
+            ) : (
+              text
+            )}
+          </Fact>
+        );
+      })}
+    </dl>
+  );
+}
+
+function Manager({ id }: { id: string }) {
+  const { data } = useResource(id, (signal) => loadUser(id, signal));
+  return <a href={href(`/users/${id}`)}>{data ? nameOf(data.user) : id}</a>;
+}

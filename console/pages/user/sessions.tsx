@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks';
+import { type Session, type User, api, ask } from '../../api/client.js';
+import { useResource } from '../../api/resource.js';
+import { findOut } from '../../api/session.js';
+import { counted } from '../../lib/text.js';
+import { nameOf } from '../../parts/avatar.js';
+import { Confirm } from '../../parts/dialog.js';
+import { Card } from '../../parts/page.js';
+import { Pill } from '../../parts/pill.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { say } from '../../parts/toast.js';
+import { loadSessions } from './load.js';
+
+/** Where a user is logged in, and the way to end that. */
+export function Sessions({ user }: { user: User }) {
+  const {
+    data = [],
+    problem,
+    isLoading,
+    reload,
+  } = useResource(user.uuid, (signal) => loadSessions(user.uuid, signal));
+  const [ending, setEnding] = useState<Session | 'all'>();
+  const isOwn = ending === 'all' ? data.some(({ current }) => current) : ending?.current;
+  const end = async (): Promise<void> => {
+    if (ending === 'all')
+      await ask(
+        api.DELETE('/api/0.3/users/{user_id}/sessions', { params: { path: { user_id: user.uuid } } }),
+      );
+    else if (ending)
+      await ask(
+        api.DELETE('/api/0.3/sessions/{session_id}', { params: { path: { session_id: ending.id } } }),
+      );
+    say(ending === 'all' ? `${counted(data.length, 'session')} ended.` : 'The session has ended.');
+    if (isOwn) await findOut();
+    else reload();
+  };
+  return (
+    <Card
+      title="Sessions"
+      isFlush
+      actions={
+        data.length > 0 && (
+          <button
+            type="button"
+            onClick={() => {
+              setEnding('all');
+            }}
+          >
+            End all
+          </button>
+        )
+      }
+    >
+      <ProblemNote problem={problem} />
+      <Table
+        caption="Sessions"
+        rows={data}
+        keyOf={({ id }) => id}
+        isLoading={isLoading}
+        empty={`${nameOf(user)} is logged in nowhere.`}
+        columns={[
+          { name: 'created', title: 'Login', cell: ({ created }) => <Time at={created} /> },
+          { name: 'expires', title: 'Ends', cell: ({ expires }) => <Time at={expires} /> },
+          { name: 'ip', title: 'Address', cell: ({ ip }) => <code>{ip}</code> },
+          {
+            name: 'current',
+            title: 'Which',
+            cell: ({ current }) => current && <Pill tone="good">This one</Pill>,
+          },
+          {
+            name: 'end',
+            title: 'End it',
+            cell: (session) => (
+              <button
+                type="button"
+                onClick={() => {
+                  setEnding(session);
+                }}
+              >
+                End
+              </button>
+            ),
+          },
+        ]}
+      />
+      {ending && (
+        <Confirm
+          title={ending === 'all' ? `End ${counted(data.length, 'session')}` : 'End the session'}
+          verb="End"
+          isDangerous
+          work={end}
+          onClose={() => {
+            setEnding(undefined);
+          }}
+        >
+          <p>
+            {isOwn ? 'You are signed out at once.' : `${nameOf(user)} is signed out there at once.`} Logging
+            in again is possible.
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,65 @@
+import type { User } from '../../api/client.js';
+import { useResource } from '../../api/resource.js';
+import { isWebmaster, who } from '../../api/session.js';
+import { usePlace } from '../../lib/place.js';
+import { Avatar, nameOf } from '../../parts/avatar.js';
+import { Page } from '../../parts/page.js';
+import { StatusPill } from '../../parts/pill.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { Tabs } from '../../parts/tabs.js';
+import { BlockButton } from './block-button.js';
+import { History } from './history.js';
+import { type Version, loadUser } from './load.js';
+import { PasswordCard } from './password-card.js';
+import { Profile } from './profile.js';
+import { Sessions } from './sessions.js';
+import { Facts } from './facts.js';
+
+/** A user; without an id the one who reads it. */
+export function UserPage({ user: reader, params }: { user: User; params: Record<string, string> }) {
+  const { query } = usePlace();
+  const id = params['id'] ?? reader.uuid;
+  const isSelf = id === reader.uuid;
+  const isFull = isWebmaster(reader);
+  const { data, problem, set, reload } = useResource(id, (signal) => loadUser(id, signal));
+  if (!data) return <Page title={problem ? 'User' : 'Loading …'}>{<ProblemNote problem={problem} />}</Page>;
+  const { user } = data;
+  const change = (next: Version): void => {
+    set(next);
+    if (isSelf) who.set({ state: 'user', user: next.user });
+  };
+  const tab = query.get('tab') ?? '';
+  const tabs = [
+    { value: '', text: 'Profile' },
+    ...(isFull || isSelf ? [{ value: 'sessions', text: 'Sessions' }] : []),
+    ...(isFull ? [{ value: 'history', text: 'History' }] : []),
+  ];
+  return (
+    <Page
+      title={nameOf(user)}
+      beside={<StatusPill status={user.status} />}
+      lead={
+        <span class="person">
+          <Avatar user={user} />
+          <span>{[user.username, user.email].filter(Boolean).join(' · ')}</span>
+        </span>
+      }
+      actions={isFull && !isSelf && <BlockButton version={data} onChange={change} />}
+    >
+      {tabs.length > 1 && <Tabs name="tab" label="Parts of the user" tabs={tabs} />}
+      {tab === 'sessions' ? (
+        <Sessions user={user} />
+      ) : tab === 'history' ? (
+        <History id={id} />
+      ) : (
+        <div class="split">
+          <Profile version={data} isFull={isFull} isSelf={isSelf} onChange={change} />
+          <div class="stack">
+            <Facts user={user} isFull={isFull} />
+            {(isFull || isSelf) && <PasswordCard version={data} isSelf={isSelf} onChange={reload} />}
+          </div>
+        </div>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,33 @@
+import { setQuery } from '../../lib/place.js';
+import { CheckField } from '../../parts/field.js';
+import { Icon } from '../../parts/icon.js';
+import { Menu } from '../../parts/menu.js';
+import { COLUMNS, type UserColumn, namedColumns } from './columns.js';
+
+/** Which columns the list has. */
+export function ColumnChoice({ chosen }: { chosen: readonly UserColumn[] }) {
+  const names = chosen.map(({ name }) => name);
+  return (
+    <Menu
+      summary={
+        <>
+          <Icon name="columns" />
+          Columns
+        </>
+      }
+    >
+      {COLUMNS.map(({ name, title }) => (
+        <CheckField
+          key={name}
+          name={`column-${name}`}
+          label={title}
+          value={names.includes(name)}
+          onValue={(isChosen) => {
+            const next = isChosen ? [...names, name] : names.filter((each) => each !== name);
+            setQuery({ columns: namedColumns(next) }, { replace: true });
+          }}
+        />
+      ))}
+    </Menu>
+  );
+}

@@ -1,0 +1,64 @@
+import { type User, api, ask, nextOf } from '../../api/client.js';
+import type { paths } from '../../api/generated.js';
+
+type Query = NonNullable<paths['/api/0.3/users/search']['get']['parameters']['query']>;
+
+const PAGE = 50;
+const MOST = 100;
+
+/** The last word that somebody types is a beginning: `ada lo` finds Ada Lovelace. */
+function typed(text: string): string {
+  const words = text.trim();
+  return /[^\s*]{2}$/u.test(words) ? `${words}*` : words;
+}
+
+/** The query of the service for the query of the page. */
+function queryOf(page: URLSearchParams): Query {
+  const text = typed(page.get('q') ?? '');
+  const one = (name: string): string | undefined => page.get(name) || undefined;
+  const external = one('linked');
+  return {
+    ...(text && { fulltext_search: text }),
+    ...(one('status') && { status: [one('status') as User['status']] }),
+    ...(one('role') && { role: [one('role') ?? ''] }),
+    ...(one('managed_by') && { managed_by: one('managed_by') ?? '' }),
+    ...(external && { has_external_id: external === 'yes' }),
+    ...(one('sort') && { sort: one('sort') as NonNullable<Query['sort']> }),
+    ...(one('order') && { order: one('order') as NonNullable<Query['order']> }),
+    ...(one('after') && { after: one('after') ?? '' }),
+  };
+}
+
+export interface UserList {
+  count: number;
+  users: User[];
+  next: string;
+}
+
+export async function searchUsers(
+  page: URLSearchParams,
+  signal: AbortSignal,
+  limit = PAGE,
+): Promise<UserList> {
+  const call = api.GET('/api/0.3/users/search', { params: { query: { ...queryOf(page), limit } }, signal });
+  const { data, headers } = await ask(call);
+  return { count: data.Count, users: data.Results, next: nextOf(headers) };
+}
+
+/** All users that the page lists, page after page. @param onPage is told how many of how many there are. */
+export async function everyUser(
+  page: URLSearchParams,
+  signal: AbortSignal,
+  onPage: (done: number, count: number) => void,
+): Promise<User[]> {
+  const found: User[] = [];
+  const query = new URLSearchParams(page);
+  query.delete('after');
+  for (;;) {
+    const { users, next, count } = await searchUsers(query, signal, MOST);
+    found.push(...users);
+    onPage(found.length, count);
+    if (!next) return found;
+    query.set('after', next);
+  }
+}

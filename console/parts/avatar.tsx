@@ -1,0 +1,23 @@
+import type { User } from '../api/client.js';
+
+/** How the user is called. */
+export function nameOf(user: Pick<User, 'firstname' | 'surname' | 'known_as' | 'username'>): string {
+  const name = [user.known_as || user.firstname, user.surname].filter(Boolean).join(' ');
+  return name || user.username;
+}
+
+const HUES = 6;
+
+/** The initials: pictures are on servers that the console does not ask (Content-Security-Policy). */
+export function Avatar({ user, isLarge = false }: { user: User; isLarge?: boolean }) {
+  const letters = nameOf(user)
+    .split(/\s+/)
+    .map((word) => word.at(0) ?? '');
+  const initials = `${letters[0] ?? ''}${letters.length > 1 ? (letters.at(-1) ?? '') : ''}`.toUpperCase();
+  const hue = Number.parseInt(user.uuid.slice(-4), 16) % HUES;
+  return (
+    <span class={`avatar hue${hue}${isLarge ? ' large' : ''}`} aria-hidden="true">
+      {initials}
+    </span>
+  );
+}

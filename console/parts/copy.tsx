@@ -1,0 +1,28 @@
+import { Icon } from './icon.js';
+import { say } from './toast.js';
+
+/** A text with a button that copies it. Without the right to the clipboard the text is selected. */
+export function Copy({ text, what }: { text: string; what: string }) {
+  const copy = async (shown: Element | null): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      say(`${what} copied.`);
+    } catch {
+      if (shown) getSelection()?.selectAllChildren(shown);
+    }
+  };
+  return (
+    <span class="copy">
+      <code>{text}</code>
+      <button
+        type="button"
+        class="bare"
+        aria-label={`Copy ${what}`}
+        title={`Copy ${what}`}
+        onClick={(event) => void copy(event.currentTarget.previousElementSibling)}
+      >
+        <Icon name="copy" />
+      </button>
+    </span>
+  );
+}

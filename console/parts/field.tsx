@@ -1,0 +1,151 @@
+import type { ComponentChildren, InputHTMLAttributes } from 'preact';
+import { useId } from 'preact/hooks';
+import { label as labelOf } from '../lib/text.js';
+
+interface FieldProps {
+  name: string;
+  label?: string;
+  /** What the service says against the value; '' for nothing. */
+  error?: string | undefined;
+  hint?: string;
+}
+
+/** The label of an input, and below it a hint and the error. The input gets their ids. */
+export function Labelled(
+  props: FieldProps & {
+    children: (ids: { id: string; describedBy: string | undefined }) => ComponentChildren;
+  },
+) {
+  const { name, label = labelOf(name), error, hint, children } = props;
+  const id = useId();
+  const notes = [...(hint ? [`${id}-hint`] : []), ...(error ? [`${id}-error`] : [])];
+  return (
+    <div class={`field${error ? ' wrong' : ''}`}>
+      <label for={id}>{label}</label>
+      {children({ id, describedBy: notes.join(' ') || undefined })}
+      {hint && (
+        <p id={`${id}-hint`} class="hint">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} class="error">
+          {labelOf(name)} {error}.
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface Input {
+  type?: 'text' | 'search' | 'password';
+  autocomplete?: 'off' | 'username' | 'current-password' | 'new-password';
+  required?: boolean;
+  autofocus?: boolean;
+  spellcheck?: boolean;
+  maxLength?: number;
+  placeholder?: string;
+}
+
+/** A line of text. */
+export function TextField(
+  props: FieldProps & { value: string; onValue: (value: string) => void; input?: Input },
+) {
+  const { value, onValue, input, ...field } = props;
+  return (
+    <Labelled {...field}>
+      {({ id, describedBy }) => (
+        <input
+          {...({ type: 'text', ...input } as InputHTMLAttributes)} // its type is a choice that TypeScript cannot follow
+          id={id}
+          name={field.name}
+          value={value}
+          aria-invalid={field.error ? true : undefined}
+          aria-describedby={describedBy}
+          onInput={(event) => {
+            onValue(event.currentTarget.value);
+          }}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+/** Several lines of text. */
+export function LongField(
+  props: FieldProps & { value: string; onValue: (value: string) => void; rows?: number },
+) {
+  const { value, onValue, rows = 4, ...field } = props;
+  return (
+    <Labelled {...field}>
+      {({ id, describedBy }) => (
+        <textarea
+          id={id}
+          name={field.name}
+          rows={rows}
+          value={value}
+          aria-invalid={field.error ? true : undefined}
+          aria-describedby={describedBy}
+          onInput={(event) => {
+            onValue(event.currentTarget.value);
+          }}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+export function CheckField(props: {
+  name: string;
+  label?: string;
+  value: boolean;
+  onValue: (value: boolean) => void;
+}) {
+  const { name, label = labelOf(name), value, onValue } = props;
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        name={name}
+        checked={value}
+        onChange={(event) => {
+          onValue(event.currentTarget.checked);
+        }}
+      />
+      {label}
+    </label>
+  );
+}
+
+export interface Choice {
+  value: string;
+  text: string;
+}
+
+/** One of several values. */
+export function SelectField(
+  props: FieldProps & { value: string; choices: readonly Choice[]; onValue: (value: string) => void },
+) {
+  const { value, choices, onValue, ...field } = props;
+  return (
+    <Labelled {...field}>
+      {({ id, describedBy }) => (
+        <select
+          id={id}
+          name={field.name}
+          value={value}
+          aria-describedby={describedBy}
+          onChange={(event) => {
+            onValue(event.currentTarget.value);
+          }}
+        >
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  );
+}

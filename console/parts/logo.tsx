@@ -1,0 +1,9 @@
+/** The icon of the page's tab. */
+export const Logo = () => (
+  <img
+    src={document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href ?? ''}
+    alt=""
+    width="26"
+    height="26"
+  />
+);

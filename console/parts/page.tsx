@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { usePlace } from '../lib/place.js';
+
+interface PageProps {
+  title: string;
+  /** Beside the title. */
+  beside?: ComponentChildren;
+  /** Below the title. */
+  lead?: ComponentChildren;
+  /** Buttons, on the right. */
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+let isFirst = true;
+
+/** A page with its title, which is read out when the page changes. */
+export function Page({ title, beside, lead, actions, children }: PageProps) {
+  const { path } = usePlace();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Rollcall`;
+  }, [title]);
+  useEffect(() => {
+    if (!isFirst) heading.current?.focus({ preventScroll: true });
+    isFirst = false;
+  }, [path]);
+  return (
+    <>
+      <header class="head">
+        <div>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+            {beside}
+          </h1>
+          {lead && <div class="lead">{lead}</div>}
+        </div>
+        {actions && <div class="buttons">{actions}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+/** A part of a page, with a title and buttons of its own. */
+export function Card(props: {
+  title: string;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  isFlush?: boolean;
+}) {
+  const { title, actions, children, isFlush = false } = props;
+  return (
+    <section class={`card${isFlush ? ' flush' : ''}`} aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+        {actions && <div class="buttons">{actions}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,30 @@
+import type { Run, User } from '../api/client.js';
+import { words } from '../lib/text.js';
+
+export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet';
+
+export const Pill = ({ tone, children }: { tone: Tone; children: string }) => (
+  <span class={`pill ${tone}`}>{children}</span>
+);
+
+export const StatusPill = ({ status }: { status: User['status'] }) => (
+  <Pill tone={status === 'Active' ? 'good' : 'bad'}>{status}</Pill>
+);
+
+const TONES: Record<Run['state'], Tone> = {
+  queued: 'busy',
+  validating: 'busy',
+  applying: 'busy',
+  planned: 'warn',
+  needs_approval: 'warn',
+  completed: 'good',
+  completed_with_errors: 'warn',
+  failed: 'bad',
+  cancelled: 'quiet',
+  rejected: 'quiet',
+  superseded: 'quiet',
+};
+
+export const StatePill = ({ state }: { state: Run['state'] }) => (
+  <Pill tone={TONES[state]}>{state === 'completed_with_errors' ? 'With errors' : words(state)}</Pill>
+);

@@ -1,0 +1,47 @@
+import type { Problem } from '../api/problem.js';
+import { label } from '../lib/text.js';
+import { duration } from '../lib/time.js';
+import { Copy } from './copy.js';
+import { Icon } from './icon.js';
+
+/**
+ * What the service says against a request, with the request id to ask with.
+ * @param fields that the page shows the errors of itself.
+ */
+export function ProblemNote({
+  problem,
+  fields = [],
+}: {
+  problem: Problem | undefined;
+  fields?: readonly string[];
+}) {
+  if (!problem) return null;
+  const others = problem.errors.filter(
+    ({ field }) => !fields.some((name) => field === name || field.startsWith(`${name}.`)),
+  );
+  return (
+    <div class="note bad" role="alert">
+      <Icon name="warning" />
+      <div>
+        <p>
+          <strong>{problem.message}.</strong> {problem.detail}
+        </p>
+        {others.length > 0 && (
+          <ul>
+            {others.map(({ field, message }) => (
+              <li key={field}>
+                {label(field)}: {message}
+              </li>
+            ))}
+          </ul>
+        )}
+        {problem.retryAfter > 0 && <p>Try again in {duration(problem.retryAfter)}.</p>}
+        {problem.requestId && (
+          <p class="small">
+            Request <Copy text={problem.requestId} what="request id" />
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

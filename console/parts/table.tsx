@@ -1,0 +1,92 @@
+import type { ComponentChildren } from 'preact';
+import { Icon } from './icon.js';
+
+export interface Column<T> {
+  /** Also the name that a URL has for it. */
+  name: string;
+  title: string;
+  cell: (row: T) => ComponentChildren;
+  /** By which the service can sort, where it is. */
+  sort?: string;
+  /** Right-aligned, for numbers. */
+  isNumber?: boolean;
+}
+
+interface TableProps<T> {
+  /** Says to a screen reader what the table lists. */
+  caption: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  sort?: string;
+  order?: 'asc' | 'desc';
+  onSort?: (sort: string, order: 'asc' | 'desc') => void;
+  isLoading?: boolean;
+  /** Instead of rows. */
+  empty?: ComponentChildren;
+}
+
+/** A list. It scrolls sideways in itself where it is wider than the window. */
+export function Table<T>(props: TableProps<T>) {
+  const { caption, columns, rows, keyOf, isLoading = false, empty = 'Nothing is here yet.' } = props;
+  return (
+    // It can be scrolled with the keys.
+    <div class={`scroll${isLoading ? ' loading' : ''}`} role="region" aria-label={caption} tabIndex={0}>
+      <table aria-busy={isLoading}>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Head key={column.name} column={column} table={props} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ name, cell, isNumber }) => (
+                <td key={name} class={isNumber ? 'number' : undefined}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          {rows.length === 0 && (
+            <tr>
+              <td colSpan={columns.length} class="empty">
+                {isLoading ? 'Loading …' : empty}
+              </td>
+            </tr>
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Head<T>({ column, table }: { column: Column<T>; table: TableProps<T> }) {
+  const { title, sort, isNumber } = column;
+  const { onSort } = table;
+  const kind = isNumber ? 'number' : undefined;
+  if (!sort || !onSort)
+    return (
+      <th scope="col" class={kind}>
+        {title}
+      </th>
+    );
+  const order = table.sort === sort ? table.order : undefined;
+  return (
+    <th scope="col" class={kind} aria-sort={order && (order === 'asc' ? 'ascending' : 'descending')}>
+      <button
+        type="button"
+        class="sort"
+        onClick={() => {
+          onSort(sort, order === 'asc' ? 'desc' : 'asc');
+        }}
+      >
+        {title}
+        {order && <Icon name={order === 'asc' ? 'up' : 'down'} />}
+      </button>
+    </th>
+  );
+}

@@ -1,0 +1,62 @@
+import type { ComponentChildren } from 'preact';
+import type { User } from './api/client.js';
+import { isWebmaster, seesOthers } from './api/session.js';
+import { ImportPage } from './pages/import/import-page.js';
+import { ImportsPage } from './pages/imports-page.js';
+import { UserPage } from './pages/user/user-page.js';
+import { UsersPage } from './pages/users/users-page.js';
+import type { IconName } from './parts/icon.js';
+
+export interface Route {
+  /** Below `/console`; a segment with a colon is a parameter of the page: `/users/:id`. */
+  path: string;
+  page: (props: { user: User; params: Record<string, string> }) => ComponentChildren;
+  /** Who is let in; others are told so. The service decides what they may do. */
+  isFor: (user: User) => boolean;
+  /** Its link in the navigation; none for pages that are reached from others. */
+  nav?: { text: string; icon: IconName };
+}
+
+const everybody = (): boolean => true;
+
+/**
+ * The pages, in the order of the navigation. A new page is a file in `pages/` that exports a component, and a line here: its
+ * address, who may see it, its link. The page draws itself with `Page` and the other parts, reads with `useResource`, writes with
+ * `useAction`, and keeps in the query (`usePlace`, `setQuery`) what is to survive a reload. `test/console/pages.spec.ts` opens every
+ * page of this table, and judges it with axe-core.
+ */
+export const ROUTES: readonly Route[] = [
+  { path: '/users', page: UsersPage, isFor: seesOthers, nav: { text: 'Users', icon: 'users' } },
+  { path: '/users/:id', page: UserPage, isFor: everybody },
+  { path: '/imports', page: ImportsPage, isFor: isWebmaster, nav: { text: 'Imports', icon: 'imports' } },
+  { path: '/imports/:id', page: ImportPage, isFor: isWebmaster },
+  { path: '/me', page: UserPage, isFor: everybody, nav: { text: 'My profile', icon: 'person' } },
+];
+
+/** The page of an address: the first line of the table that fits. */
+export function routeOf(path: string): { route: Route; params: Record<string, string> } | undefined {
+  const parts = path.split('/');
+  for (const route of ROUTES) {
+    const wanted = route.path.split('/');
+    const fits =
+      wanted.length === parts.length && wanted.every((each, n) => each.startsWith(':') || each === parts[n]);
+    if (!fits) continue;
+    const named = wanted.flatMap((each, n) =>
+      each.startsWith(':') ? [[each.slice(1), decoded(parts[n] ?? '')]] : [],
+    );
+    return { route, params: Object.fromEntries(named) as Record<string, string> };
+  }
+  return undefined;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Where somebody is led who comes without an address. */
+export const homeOf = (user: User): string =>
+  ROUTES.find((route) => route.nav && route.isFor(user))?.path ?? '/me';

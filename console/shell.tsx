@@ -1,0 +1,93 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { User } from './api/client.js';
+import { signOut } from './api/session.js';
+import { href, usePlace } from './lib/place.js';
+import { Avatar } from './parts/avatar.js';
+import { Icon } from './parts/icon.js';
+import { Logo } from './parts/logo.js';
+import { Toast } from './parts/toast.js';
+import { ROUTES } from './routes.js';
+
+/** What is around every page: the navigation, on the left or, in a narrow window, behind a button. */
+export function Shell({ user, children }: { user: User | undefined; children: ComponentChildren }) {
+  const { path } = usePlace();
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    setOpen(false);
+  }, [path]);
+  return (
+    <div
+      class="shell"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') setOpen(false);
+      }}
+    >
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header class={`side${isOpen ? ' open' : ''}`}>
+        <a class="brand" href={href('/')}>
+          <Logo />
+          Rollcall
+        </a>
+        <button
+          type="button"
+          class="bare burger"
+          aria-expanded={isOpen}
+          aria-controls="nav"
+          aria-label="Menu"
+          onClick={() => {
+            setOpen(!isOpen);
+          }}
+        >
+          <Icon name={isOpen ? 'close' : 'menu'} />
+        </button>
+        <div id="nav" class="drawer">
+          <nav aria-label="Console">{user && <Links user={user} path={path} />}</nav>
+          <div class="foot">
+            <a href="/docs" class="item" target="_blank" rel="noreferrer">
+              <Icon name="docs" />
+              Interface
+            </a>
+            {user && (
+              <div class="me">
+                <Avatar user={user} />
+                <span class="cut">{user.username}</span>
+                <button
+                  type="button"
+                  class="bare"
+                  aria-label="Sign out"
+                  title="Sign out"
+                  onClick={() => void signOut()}
+                >
+                  <Icon name="out" />
+                </button>
+              </div>
+            )}
+          </div>
+        </div>
+      </header>
+      <main id="main" class="main" tabIndex={-1}>
+        {children}
+      </main>
+      <Toast />
+    </div>
+  );
+}
+
+function Links({ user, path }: { user: User; path: string }) {
+  const isIn = (own: string): boolean => path === own || path.startsWith(`${own}/`);
+  return (
+    <ul>
+      {ROUTES.filter((route) => route.nav && route.isFor(user)).map((route) => (
+        <li key={route.path}>
+          <a class="item" href={href(route.path)} aria-current={isIn(route.path) ? 'page' : undefined}>
+            {route.nav && <Icon name={route.nav.icon} />}
+            {route.nav?.text}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,54 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { Public } from '../access/decorators.js';
+import { ProblemError } from '../common/errors.js';
+import { varies } from '../http/compression.js';
+import { Accepts } from '../http/input.guard.js';
+import { consoleFile } from './console-files.js';
+
+/** A year, the longest that caches are asked to keep anything. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/**
+ * The files of the console. Every path below `/console` that is no file is its page: which one is shown, the console reads from
+ * the address.
+ */
+@ApiExcludeController()
+@Controller('console')
+export class ConsoleController {
+  @Get()
+  @Public()
+  @Accepts({ anyQuery: true })
+  page(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.send('', request, response);
+  }
+
+  @Get('*path')
+  @Public()
+  @Accepts({ anyQuery: true })
+  file(
+    @Param('path') path: string | string[],
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.send([path].flat().join('/'), request, response);
+  }
+
+  private async send(path: string, request: Request, response: Response): Promise<void> {
+    const encoding = request.acceptsEncodings(['br', 'gzip', 'identity']);
+    const file = await consoleFile(path, encoding || 'identity');
+    if (!file) throw new ProblemError('not_found', 'The console has no such file.');
+    varies(response);
+    response.setHeader('ETag', file.etag);
+    response.setHeader('Cache-Control', file.isFinal ? FOR_EVER : 'no-cache');
+    if (request.headers['if-none-match'] === file.etag) {
+      response.status(304).end();
+      return;
+    }
+    response.setHeader('Content-Type', file.type);
+    if (file.encoding) response.setHeader('Content-Encoding', file.encoding);
+    response.setHeader('Content-Length', file.bytes.length);
+    response.end(file.bytes);
+  }
+}
