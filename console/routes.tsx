@@ -1,8 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import type { User } from './api/client.js';
 import { isWebmaster, seesOthers } from './api/session.js';
+import { AuditPage } from './pages/audit/audit-page.js';
+import { GroupPage } from './pages/groups/group-page.js';
+import { GroupsPage } from './pages/groups/groups-page.js';
+import { HomePage } from './pages/home/home-page.js';
 import { ImportPage } from './pages/import/import-page.js';
 import { ImportsPage } from './pages/imports-page.js';
+import { KeysPage } from './pages/keys/keys-page.js';
+import { NewImportPage } from './pages/new-import/new-import-page.js';
+import { ProfilesPage } from './pages/profiles/profiles-page.js';
 import { UserPage } from './pages/user/user-page.js';
 import { UsersPage } from './pages/users/users-page.js';
 import type { IconName } from './parts/icon.js';
@@ -26,10 +33,17 @@ const everybody = (): boolean => true;
  * page of this table, and judges it with axe-core.
  */
 export const ROUTES: readonly Route[] = [
+  { path: '/home', page: HomePage, isFor: isWebmaster, nav: { text: 'Home', icon: 'home' } },
   { path: '/users', page: UsersPage, isFor: seesOthers, nav: { text: 'Users', icon: 'users' } },
   { path: '/users/:id', page: UserPage, isFor: everybody },
   { path: '/imports', page: ImportsPage, isFor: isWebmaster, nav: { text: 'Imports', icon: 'imports' } },
+  { path: '/imports/new', page: NewImportPage, isFor: isWebmaster },
   { path: '/imports/:id', page: ImportPage, isFor: isWebmaster },
+  { path: '/profiles', page: ProfilesPage, isFor: isWebmaster, nav: { text: 'Profiles', icon: 'profile' } },
+  { path: '/groups', page: GroupsPage, isFor: isWebmaster, nav: { text: 'Groups', icon: 'list' } },
+  { path: '/groups/:id', page: GroupPage, isFor: isWebmaster },
+  { path: '/keys', page: KeysPage, isFor: isWebmaster, nav: { text: 'API keys', icon: 'key' } },
+  { path: '/audit', page: AuditPage, isFor: isWebmaster, nav: { text: 'Audit', icon: 'search' } },
   { path: '/me', page: UserPage, isFor: everybody, nav: { text: 'My profile', icon: 'person' } },
 ];
 

@@ -9,12 +9,13 @@ export const counted = (value: number, one: string, many = `${one}s`): string =>
 
 /** `needs_approval` as people write it: "Needs approval". */
 export function words(code: string): string {
-  const text = code.replace(/[_.]/g, ' ');
+  const text = code.replace(/[_.]/g, ' ').replace(/^api /, 'API ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const LABELS: Readonly<Record<string, string>> = {
   uuid: 'UUID',
+  user_uuid: 'User',
   email: 'E-mail',
   external_id: 'External ID',
   firstname: 'First name',

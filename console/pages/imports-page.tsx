@@ -90,7 +90,14 @@ export function ImportsPage() {
     };
   }, [reload]);
   return (
-    <Page title="Imports">
+    <Page
+      title="Imports"
+      actions={
+        <a class="button primary" href={href('/imports/new')}>
+          New import
+        </a>
+      }
+    >
       <div class="toolbar">
         <SelectField
           name="state"

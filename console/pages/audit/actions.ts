@@ -1,0 +1,33 @@
+import type { Event } from './audit.js';
+
+/** What the audit records, as its filter takes it. */
+export const ACTIONS: readonly Event['action'][] = [
+  'user.created',
+  'user.updated',
+  'user.blocked',
+  'user.reactivated',
+  'user.deleted',
+  'user.restored',
+  'group.created',
+  'group.updated',
+  'group.deleted',
+  'users.exported',
+  'session.created',
+  'session.ended',
+  'session.login_failed',
+  'api_key.created',
+  'api_key.new_address',
+  'api_key.revoked',
+  'api_key.fuse_blown',
+  'api_key.fuse_reset',
+  'import.created',
+  'import.approved',
+  'import.rejected',
+  'import.cancelled',
+  'import.reverted',
+  'import.completed',
+  'import.failed',
+  'import.superseded',
+  'import_profile.saved',
+  'import_profile.deleted',
+];

@@ -1,0 +1,180 @@
+import type { ComponentChildren } from 'preact';
+import { useResource } from '../../api/resource.js';
+import { href, setQuery, usePlace } from '../../lib/place.js';
+import { label, shown, words } from '../../lib/text.js';
+import { Change } from '../../parts/change.js';
+import { Copy } from '../../parts/copy.js';
+import { SelectField, TextField } from '../../parts/field.js';
+import { Page } from '../../parts/page.js';
+import { Pager } from '../../parts/pager.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { type Column, Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { ACTIONS } from './actions.js';
+import { type Event, fileOf, loadEvents } from './audit.js';
+
+const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
+/** Pages of those that events name. */
+const PAGES: Partial<Record<string, string>> = { user: '/users', import: '/imports', group: '/groups' };
+const NOBODY = /^0{8}-/;
+const FEW = 3;
+
+const COLUMNS: readonly Column<Event>[] = [
+  { name: 'time', title: 'When', cell: ({ time }) => <Time at={time} /> },
+  { name: 'action', title: 'What', cell: ({ action }) => words(action) },
+  { name: 'actor', title: 'Who', cell: ({ actor }) => <Actor actor={actor} /> },
+  { name: 'target', title: 'To what', cell: ({ target }) => <Party kind={target.kind} id={target.id} /> },
+  { name: 'changes', title: 'Changes', cell: (event) => <Changes event={event} /> },
+  {
+    name: 'from',
+    title: 'From',
+    cell: ({ ip, request_id }) => (
+      <details class="small">
+        <summary>{ip || 'inside'}</summary>
+        Request <Copy text={request_id} what="request id" />
+      </details>
+    ),
+  },
+];
+
+/** Who did what, newest first. */
+export function AuditPage() {
+  const { query } = usePlace();
+  const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadEvents(query, signal));
+  const filter = (name: string) => ({
+    name,
+    value: query.get(name) ?? '',
+    error: problem?.code === 'invalid_parameter' && problem.detail.includes(name) ? 'is not valid' : '',
+    onValue: (value: string) => {
+      setQuery({ [name]: value.trim(), after: undefined }, { replace: true });
+    },
+  });
+  return (
+    <Page
+      title="Audit"
+      lead="Who did what, through what, and from where."
+      actions={
+        <a class="button" href={fileOf(query)} download>
+          Download
+        </a>
+      }
+    >
+      <div class="toolbar">
+        <SelectField
+          {...filter('action')}
+          label="What"
+          choices={[
+            { value: '', text: 'Anything' },
+            ...ACTIONS.map((value) => ({ value, text: words(value) })),
+          ]}
+        />
+        <SelectField
+          {...filter('actor_kind')}
+          label="Through"
+          choices={[{ value: '', text: 'Anybody' }, ...KINDS.map((value) => ({ value, text: words(value) }))]}
+        />
+        <TextField {...filter('actor')} label="Who (id)" />
+        <TextField {...filter('target')} label="To whom (id)" />
+        <DayField {...filter('since')} label="From" />
+        <DayField {...filter('until')} label="Before" />
+      </div>
+      <ProblemNote problem={problem} />
+      <Table
+        caption="Audit"
+        columns={COLUMNS}
+        rows={data?.events ?? []}
+        keyOf={({ id }) => id}
+        isLoading={isLoading && !data}
+        empty="No event fits."
+      />
+      <Pager
+        count={data?.count}
+        shown={data?.events.length ?? 0}
+        unit={['event', data?.isExact === false ? 'events or more' : 'events']}
+        next={data?.next ?? ''}
+      />
+    </Page>
+  );
+}
+
+function DayField(props: { name: string; label: string; value: string; onValue: (value: string) => void }) {
+  const { name, label: text, value, onValue } = props;
+  return (
+    <div class="field">
+      <label for={`audit-${name}`}>{text}</label>
+      <input
+        id={`audit-${name}`}
+        type="date"
+        value={value}
+        onInput={(event) => {
+          onValue(event.currentTarget.value);
+        }}
+      />
+    </div>
+  );
+}
+
+function Actor({ actor }: { actor: Event['actor'] }) {
+  const behind = [actor.started_by, actor.approved_by].filter((party) => party !== undefined);
+  return (
+    <span>
+      <Party kind={actor.kind} id={actor.id} />
+      {behind.map((party, index) => (
+        <span key={index} class="muted small">
+          <br />
+          {index === 0 ? 'started by ' : 'approved by '}
+          <Party kind={party.kind} id={party.id} />
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** A user, import, key and so on, with its page where it has one. */
+function Party({ kind, id }: { kind: string; id: string | null }): ComponentChildren {
+  if (id === null || NOBODY.test(id)) return words(kind);
+  const page = PAGES[kind];
+  const text = `${words(kind)} …${id.slice(-6)}`;
+  return page ? (
+    <a href={href(`${page}/${id}`)} title={id}>
+      {text}
+    </a>
+  ) : (
+    <span title={id}>{text}</span>
+  );
+}
+
+function Changes({ event: { changes } }: { event: Event }) {
+  const first = changes.slice(0, FEW);
+  return (
+    <dl class="diff">
+      {first.map((change) => (
+        <div key={change.field}>
+          <dt>{label(change.field)}</dt>
+          <dd>
+            <Value change={change} />
+          </dd>
+        </div>
+      ))}
+      {changes.length > FEW && (
+        <div>
+          <dt />
+          <dd class="muted">and {changes.length - FEW} more</dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+/** What became of a field: old → new, or the value of what is new; secrets have none. */
+function Value({ change }: { change: Event['changes'][number] }) {
+  if (!('old' in change || 'new' in change)) return <span class="muted">changed</span>;
+  const [from, to] = [cut(change.old), cut(change.new)];
+  return from === '' ? <>{to}</> : <Change from={from} to={to} />;
+}
+
+const MOST = 80;
+const cut = (value: unknown): string => {
+  const text = shown(value);
+  return text.length > MOST ? `${text.slice(0, MOST)}…` : text;
+};

@@ -1,0 +1,110 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { User } from '../../api/client.js';
+import { useAction, useResource } from '../../api/resource.js';
+import { href, usePlace } from '../../lib/place.js';
+import { ROLES } from '../../lib/roles.js';
+import { counted } from '../../lib/text.js';
+import { CheckField } from '../../parts/field.js';
+import { Card, Page } from '../../parts/page.js';
+import { Pager } from '../../parts/pager.js';
+import { StatusPill } from '../../parts/pill.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { say } from '../../parts/toast.js';
+import { type OpenGroup, loadGroup, saveRoles } from './groups.js';
+
+/** A group: the roles that it gives, and who is in it. */
+export function GroupPage({ params }: { user: User; params: Record<string, string> }) {
+  const id = params['id'] ?? '';
+  const { query } = usePlace();
+  const after = query.get('after') ?? '';
+  const { data, problem, reload } = useResource(`${id} ${after}`, (signal) => loadGroup(id, after, signal));
+  if (!data) return <Page title={problem ? 'Group' : 'Loading …'}>{<ProblemNote problem={problem} />}</Page>;
+  const { group, members, next } = data;
+  return (
+    <Page
+      title={group.display_name}
+      lead={
+        <>
+          {counted(group.member_count, 'member')} · updated <Time at={group.updated} />
+        </>
+      }
+    >
+      <div class="stack">
+        <ProblemNote problem={problem} />
+        <Roles open={data} onSaved={reload} />
+        <Card title="Members" isFlush>
+          <Table
+            caption="Members"
+            rows={members}
+            keyOf={(member) => (typeof member === 'string' ? member : member.uuid)}
+            empty="Nobody is in it."
+            columns={[
+              { name: 'name', title: 'Name', cell: (member) => <Member of={member} /> },
+              {
+                name: 'status',
+                title: 'Status',
+                cell: (member) => typeof member !== 'string' && <StatusPill status={member.status} />,
+              },
+            ]}
+          />
+        </Card>
+        <Pager count={group.member_count} shown={members.length} unit={['member', 'members']} next={next} />
+      </div>
+    </Page>
+  );
+}
+
+function Member({ of: member }: { of: User | string }) {
+  if (typeof member === 'string') return <code>{member}</code>;
+  const name = [member.firstname, member.surname].filter(Boolean).join(' ') || member.username;
+  return <a href={href(`/users/${member.uuid}`)}>{name}</a>;
+}
+
+function Roles({ open: { group, etag }, onSaved }: { open: OpenGroup; onSaved: () => void }) {
+  const [roles, setRoles] = useState<readonly string[]>(group.roles);
+  const action = useAction();
+  useEffect(() => {
+    setRoles(group.roles);
+  }, [group]);
+  const isChanged = roles.length !== group.roles.length || roles.some((role) => !group.roles.includes(role));
+  // A role that `EXTRA_ROLES` adds is known when the group has it.
+  const all = [...new Set([...ROLES, ...group.roles])];
+  return (
+    <Card
+      title="Roles of its members"
+      actions={
+        <button
+          type="button"
+          class="primary"
+          disabled={!isChanged || action.isBusy}
+          onClick={() =>
+            void action.run(async () => {
+              await saveRoles(group.uuid, etag, roles);
+              say(`The roles of ${group.display_name} are saved.`);
+              onSaved();
+            })
+          }
+        >
+          Save for {counted(group.member_count, 'member')}
+        </button>
+      }
+    >
+      <div class="checks">
+        {all.map((role) => (
+          <CheckField
+            key={role}
+            name={role}
+            label={role}
+            value={roles.includes(role)}
+            onValue={(isHeld) => {
+              setRoles(isHeld ? [...roles, role] : roles.filter((each) => each !== role));
+            }}
+          />
+        ))}
+      </div>
+      <ProblemNote problem={action.problem} />
+    </Card>
+  );
+}

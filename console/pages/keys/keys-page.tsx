@@ -1,0 +1,196 @@
+import { useState } from 'preact/hooks';
+import { useResource } from '../../api/resource.js';
+import { href, usePlace } from '../../lib/place.js';
+import { Confirm } from '../../parts/dialog.js';
+import { Page } from '../../parts/page.js';
+import { Pager } from '../../parts/pager.js';
+import { Pill } from '../../parts/pill.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { type Column, Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { say } from '../../parts/toast.js';
+import { type Key, daysLeft, loadKeys, openFuse, revokeKey } from './keys.js';
+import { NewKeyDialog } from './new-key-dialog.js';
+
+/** Days before its end from which a key is pointed out. */
+const SOON = 30;
+type Question = { key: Key; what: 'revoke' | 'fuse' };
+
+/** The API keys: what each may do, from where, until when, and when it was last used. */
+export function KeysPage() {
+  const { query } = usePlace();
+  const after = query.get('after') ?? '';
+  const { data, problem, isLoading, reload } = useResource(after || 'first', (signal) =>
+    loadKeys(after, signal),
+  );
+  const [isMaking, setMaking] = useState(false);
+  const [question, setQuestion] = useState<Question>();
+  return (
+    <Page
+      title="API keys"
+      lead="Credentials of connectors and identity providers."
+      actions={
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            setMaking(true);
+          }}
+        >
+          New key
+        </button>
+      }
+    >
+      <ProblemNote problem={problem} />
+      <Table
+        caption="API keys"
+        columns={columnsFor(setQuestion)}
+        rows={data?.keys ?? []}
+        keyOf={({ id }) => id}
+        isLoading={isLoading && !data}
+      />
+      <Pager
+        count={data?.count}
+        shown={data?.keys.length ?? 0}
+        unit={['key', 'keys']}
+        next={data?.next ?? ''}
+      />
+      {isMaking && (
+        <NewKeyDialog
+          onClose={() => {
+            setMaking(false);
+            reload();
+          }}
+        />
+      )}
+      {question && (
+        <Ask
+          question={question}
+          onClose={() => {
+            setQuestion(undefined);
+            reload();
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] => [
+  {
+    name: 'name',
+    title: 'Name',
+    cell: ({ name, id, profile }) => (
+      <span>
+        {name}
+        <br />
+        <span class="muted small">
+          <code>{id.slice(-12)}</code>
+          {profile !== 'standard' && ` · ${profile}`}
+        </span>
+      </span>
+    ),
+  },
+  { name: 'state', title: 'State', cell: (key) => <State of={key} /> },
+  {
+    name: 'scopes',
+    title: 'May',
+    cell: ({ scopes }) =>
+      scopes === null ? (
+        <Pill tone="warn">everything</Pill>
+      ) : (
+        <span class="tags">
+          {scopes.map((scope) => (
+            <span key={scope} class="tag">
+              {scope}
+            </span>
+          ))}
+        </span>
+      ),
+  },
+  { name: 'networks', title: 'From', cell: ({ networks }) => networks?.join(', ') ?? 'anywhere' },
+  {
+    name: 'used',
+    title: 'Last used',
+    cell: ({ last_used, last_address }) => (
+      <span>
+        <Time at={last_used} />
+        {last_address && (
+          <>
+            <br />
+            <span class="muted small">{last_address}</span>
+          </>
+        )}
+      </span>
+    ),
+  },
+  { name: 'created', title: 'Made', cell: ({ created }) => <Time at={created} /> },
+  {
+    name: 'actions',
+    title: '',
+    cell: (key) =>
+      key.state === 'active' && (
+        <span class="buttons">
+          <a class="button" href={href('/audit', { actor: key.id })}>
+            What it did
+          </a>
+          <button
+            type="button"
+            onClick={() => {
+              ask({ key, what: 'fuse' });
+            }}
+          >
+            Open fuse
+          </button>
+          <button
+            type="button"
+            onClick={() => {
+              ask({ key, what: 'revoke' });
+            }}
+          >
+            Revoke
+          </button>
+        </span>
+      ),
+  },
+];
+
+function State({ of: key }: { of: Key }) {
+  const left = daysLeft(key);
+  if (key.state !== 'active') return <Pill tone="quiet">{key.state}</Pill>;
+  if (left === undefined || left > SOON) return <Pill tone="good">active</Pill>;
+  return <Pill tone="warn">{left <= 1 ? 'ends today' : `ends in ${left} days`}</Pill>;
+}
+
+function Ask({ question: { key, what }, onClose }: { question: Question; onClose: () => void }) {
+  if (what === 'fuse')
+    return (
+      <Confirm
+        title={`Open the fuse of ${key.name}`}
+        verb="Open for an hour"
+        onClose={onClose}
+        work={async () => {
+          await openFuse(key.id);
+          say(`The fuse of ${key.name} is open for an hour.`);
+        }}
+      >
+        <p>
+          For an hour the key may block and delete any number of users. Do this when its connector is right.
+        </p>
+      </Confirm>
+    );
+  return (
+    <Confirm
+      title={`Revoke ${key.name}`}
+      verb="Revoke"
+      isDangerous
+      onClose={onClose}
+      work={async () => {
+        await revokeKey(key.id);
+        say(`${key.name} is revoked.`);
+      }}
+    >
+      <p>Whoever uses it is refused from the next request on. A revoked key does not come back.</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,135 @@
+import { useState } from 'preact/hooks';
+import { useAction } from '../../api/resource.js';
+import { Copy } from '../../parts/copy.js';
+import { Dialog } from '../../parts/dialog.js';
+import { SelectField, TextField } from '../../parts/field.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { type NewKey, SCOPES, createKey } from './keys.js';
+
+const FIELDS = ['name', 'expires', 'networks'];
+const PROVIDERS = ['standard', 'entra', 'okta', 'midpoint'] as const;
+const DAY = 86_400_000;
+
+/** Makes a key, and shows it once. */
+export function NewKeyDialog({ onClose }: { onClose: () => void }) {
+  const [made, setMade] = useState<NewKey>();
+  if (made)
+    return (
+      <Dialog title={`The key ${made.name}`} onClose={onClose} isWide>
+        <form method="dialog">
+          <p>Copy it now: it is not kept, and nobody can show it again.</p>
+          <p>
+            <Copy text={made.key} what="key" />
+          </p>
+          <div class="buttons end">
+            <button type="submit" class="primary">
+              I have it
+            </button>
+          </div>
+        </form>
+      </Dialog>
+    );
+  return (
+    <Dialog title="New API key" onClose={onClose} isWide>
+      <Form onMade={setMade} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function Form({ onMade, onClose }: { onMade: (key: NewKey) => void; onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [days, setDays] = useState('90');
+  const [networks, setNetworks] = useState('');
+  const [profile, setProfile] = useState<string>('standard');
+  const [scopes, setScopes] = useState<readonly string[]>(['users:read']);
+  const action = useAction();
+  const create = (): Promise<boolean> =>
+    action.run(async () => {
+      const list = networks.split(/[\s,]+/).filter(Boolean);
+      const key = await createKey({
+        name,
+        profile: PROVIDERS.find((each) => each === profile) ?? 'standard',
+        ...(scopes.length > 0 && { scopes: [...scopes] }),
+        ...(list.length > 0 && { networks: list }),
+        ...(days !== '' && { expires: new Date(Date.now() + Number(days) * DAY).toISOString() }),
+      });
+      onMade(key);
+    });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create();
+      }}
+    >
+      <TextField
+        name="name"
+        label="What it is for"
+        value={name}
+        onValue={setName}
+        error={action.problem?.at('name')}
+        input={{ required: true, maxLength: 255, autofocus: true }}
+      />
+      <fieldset>
+        <legend>What it may do</legend>
+        {SCOPES.map(([scope, meaning]) => (
+          <label key={scope} class="check">
+            <input
+              type="checkbox"
+              checked={scopes.includes(scope)}
+              onChange={(event) => {
+                setScopes(
+                  event.currentTarget.checked ? [...scopes, scope] : scopes.filter((each) => each !== scope),
+                );
+              }}
+            />
+            <span>
+              <code>{scope}</code> <span class="muted">{meaning}</span>
+            </span>
+          </label>
+        ))}
+        {scopes.length === 0 && <p class="error">Without a scope it may do everything, as a Webmaster.</p>}
+      </fieldset>
+      <div class="form-grid">
+        <SelectField
+          name="expires"
+          label="Ends"
+          value={days}
+          onValue={setDays}
+          error={action.problem?.at('expires')}
+          choices={[
+            { value: '30', text: 'in 30 days' },
+            { value: '90', text: 'in 90 days' },
+            { value: '365', text: 'in a year' },
+            { value: '', text: 'never' },
+          ]}
+        />
+        <TextField
+          name="networks"
+          label="Only from these networks"
+          hint="Such as 10.0.0.0/8; anywhere, if empty."
+          value={networks}
+          onValue={setNetworks}
+          error={action.problem?.at('networks')}
+        />
+        <SelectField
+          name="profile"
+          label="Identity provider"
+          hint="For SCIM; it cannot be changed later."
+          value={profile}
+          onValue={setProfile}
+          choices={PROVIDERS.map((each) => ({ value: each, text: each }))}
+        />
+      </div>
+      <ProblemNote problem={action.problem} fields={FIELDS} />
+      <div class="buttons end">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" disabled={action.isBusy}>
+          Make the key
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,132 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useAction } from '../../api/resource.js';
+import type { Options, Preview } from '../../api/upload.js';
+import { COLUMNS, IGNORE } from '../../lib/columns.js';
+import { TextField } from '../../parts/field.js';
+import { Card } from '../../parts/page.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { Table } from '../../parts/table.js';
+import { say } from '../../parts/toast.js';
+import { type Mapping, type Profile, isChanged, mappingOf, saveProfile } from '../profiles/profiles.js';
+
+type Column = Preview['columns'][number];
+
+interface ColumnsProps {
+  file: File;
+  preview: Preview;
+  options: Options;
+  base: Profile | undefined;
+  /** Told of the profile that now has the columns. */
+  onSaved: (name: string) => void;
+}
+
+const CHOICES = [
+  ...COLUMNS.map((name) => ({ value: name, text: name })),
+  { value: IGNORE, text: 'Left out' },
+];
+
+/** What every column of the file becomes, changed with a click. What is changed is kept as a profile. */
+export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsProps) {
+  const [mapping, setMapping] = useState<Mapping>(() => mappingOf(preview));
+  const [name, setName] = useState(base && !base.ready ? base.name : nameFor(file));
+  const action = useAction();
+  useEffect(() => {
+    setMapping(mappingOf(preview));
+  }, [preview]);
+  const save = (): Promise<boolean> =>
+    action.run(async () => {
+      const { dataset = '', delimiter = '', encoding = '' } = options;
+      await saveProfile(name, mapping, base, { dataset, delimiter, encoding });
+      say(`The profile ${name} is saved.`);
+      onSaved(name);
+    });
+  return (
+    <Card title="Columns">
+      <Table
+        caption="Columns of the file"
+        rows={preview.columns}
+        keyOf={({ source }) => source}
+        columns={[
+          { name: 'source', title: 'In the file', cell: ({ source }) => <code>{source}</code> },
+          {
+            name: 'column',
+            title: 'Is',
+            cell: (column) => (
+              <Choice
+                column={column}
+                value={mapping[column.source] ?? IGNORE}
+                onValue={(value) => {
+                  setMapping({ ...mapping, [column.source]: value });
+                }}
+              />
+            ),
+          },
+          { name: 'note', title: '', cell: (column) => <span class="muted">{noteOf(column)}</span> },
+        ]}
+      />
+      {isChanged(mapping, preview) && (
+        <form
+          class="toolbar"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void save();
+          }}
+        >
+          <TextField
+            name="profile_name"
+            label="Keep these columns as the profile"
+            value={name}
+            onValue={setName}
+            input={{ required: true, maxLength: 64 }}
+          />
+          <button type="submit" class="primary" disabled={action.isBusy}>
+            Save and look again
+          </button>
+        </form>
+      )}
+      <ProblemNote problem={action.problem} />
+    </Card>
+  );
+}
+
+function Choice({
+  column,
+  value,
+  onValue,
+}: {
+  column: Column;
+  value: string;
+  onValue: (value: string) => void;
+}) {
+  if (column.use === 'template') return <>Read by templates</>;
+  return (
+    <select
+      aria-label={`${column.source} is`}
+      value={value}
+      onChange={(event) => {
+        onValue(event.currentTarget.value);
+      }}
+    >
+      {CHOICES.map((choice) => (
+        <option key={choice.value} value={choice.value}>
+          {choice.text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function noteOf({ use, suggestion }: Column): string {
+  if (use !== 'unknown') return '';
+  return suggestion === null || suggestion === IGNORE ? 'not known' : `not known; probably ${suggestion}`;
+}
+
+/** A name for the profile of a file, by the rules of names: `payroll-2026.csv` is `payroll-2026`. */
+function nameFor({ name }: File): string {
+  const bare = name
+    .replace(/\.\w+$/, '')
+    .normalize('NFKD')
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[.-]+|-+$/g, '');
+  return bare.slice(0, 64) || 'profile';
+}

@@ -1,0 +1,41 @@
+import { useId, useState } from 'preact/hooks';
+import { size } from '../../lib/text.js';
+import { Icon } from '../../parts/icon.js';
+
+/** Takes a file that is dropped or chosen. */
+export function DropZone({ file, onFile }: { file: File | undefined; onFile: (file: File) => void }) {
+  const [isOver, setOver] = useState(false);
+  const id = useId();
+  return (
+    <div
+      class={`drop${isOver ? ' over' : ''}`}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => {
+        setOver(false);
+      }}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        const dropped = event.dataTransfer?.files[0];
+        if (dropped) onFile(dropped);
+      }}
+    >
+      <Icon name="imports" />
+      <label for={id}>
+        {file ? `${file.name}, ${size(file.size)}` : 'Drop a CSV file here, or choose one'}
+      </label>
+      <input
+        id={id}
+        type="file"
+        accept=".csv,.txt,.tsv,text/csv,text/plain"
+        onChange={(event) => {
+          const chosen = event.currentTarget.files?.[0];
+          if (chosen) onFile(chosen);
+        }}
+      />
+    </div>
+  );
+}

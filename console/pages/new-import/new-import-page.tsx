@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks';
+import { useAction, useResource } from '../../api/resource.js';
+import { type Options, planFile, previewFile } from '../../api/upload.js';
+import { go, href, setQuery, usePlace } from '../../lib/place.js';
+import { Card, Page } from '../../parts/page.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { ColumnsCard } from './columns-card.js';
+import { DropZone } from './drop-zone.js';
+import { FirstRows, Problems } from './findings.js';
+import { loadProfiles } from '../profiles/profiles.js';
+import { Settings } from './settings.js';
+
+const OPTIONS = ['profile', 'dataset', 'missing', 'mode', 'encoding', 'delimiter'];
+const DELIMITERS: Readonly<Record<string, string>> = {
+  ',': 'comma',
+  ';': 'semicolon',
+  '\t': 'tab',
+  '|': 'bar',
+};
+
+/** A file is dropped, looked at, mapped and planned. The plan is the page of the run, where it is applied. */
+export function NewImportPage() {
+  const { query } = usePlace();
+  const [file, setFile] = useState<File>();
+  const options: Options = Object.fromEntries(OPTIONS.map((name) => [name, query.get(name) ?? '']));
+  const profiles = useResource('profiles', loadProfiles);
+  const [turn, setTurn] = useState(0);
+  const key = file && [file.name, file.size, file.lastModified, turn, ...Object.values(options)].join();
+  const preview = useResource(key, (signal) =>
+    file ? previewFile(file, options, signal) : Promise.reject(new Error('no file')),
+  );
+  const plan = useAction();
+  const found = file && preview.data;
+  const isRefused = found?.problems.some(({ refuses }) => refuses) ?? true;
+  return (
+    <Page
+      title="New import"
+      lead="Nothing is written before you have seen the plan."
+      actions={
+        <button
+          type="button"
+          class="primary"
+          disabled={!file || isRefused || preview.isLoading || plan.isBusy}
+          onClick={() =>
+            void plan.run(async () => {
+              if (file) go(href(`/imports/${(await planFile(file, options)).id}`));
+            })
+          }
+        >
+          {plan.isBusy ? 'Sending …' : 'Plan it'}
+        </button>
+      }
+    >
+      <div class="stack">
+        <DropZone file={file} onFile={setFile} />
+        <ProblemNote problem={plan.problem} />
+        <Card title="How it is read">
+          <Settings
+            options={options}
+            profiles={(profiles.data ?? []).map(({ name }) => name)}
+            onOption={(name, value) => {
+              setQuery({ [name]: value }, { replace: true });
+            }}
+          />
+        </Card>
+        <ProblemNote problem={file && preview.problem} />
+        {found && (
+          <>
+            <p class="muted" role="status">
+              Encoding {found.encoding ?? 'not known'}, delimiter{' '}
+              {found.delimiter === null ? 'not known' : (DELIMITERS[found.delimiter] ?? found.delimiter)}.
+              {isRefused &&
+                ' As it is, the file would be refused: say what its columns are, or see the problems.'}
+            </p>
+            <ColumnsCard
+              file={file}
+              preview={found}
+              options={options}
+              base={profiles.data?.find(({ name }) => name === options['profile'])}
+              onSaved={(name) => {
+                profiles.reload();
+                setTurn(turn + 1);
+                setQuery({ profile: name }, { replace: true });
+              }}
+            />
+            <Problems preview={found} />
+            <FirstRows preview={found} />
+          </>
+        )}
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks';
+import { useResource } from '../../api/resource.js';
+import { href } from '../../lib/place.js';
+import { counted } from '../../lib/text.js';
+import { Confirm } from '../../parts/dialog.js';
+import { Page } from '../../parts/page.js';
+import { Pill } from '../../parts/pill.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { type Column, Table } from '../../parts/table.js';
+import { Time } from '../../parts/time.js';
+import { say } from '../../parts/toast.js';
+import { type Profile, deleteProfile, loadProfiles } from './profiles.js';
+
+/** How files of each source are read. */
+export function ProfilesPage() {
+  const { data, problem, isLoading, reload } = useResource('profiles', loadProfiles);
+  const [doomed, setDoomed] = useState<Profile>();
+  return (
+    <Page
+      title="Profiles"
+      lead="How the files of each source are read. A new import makes one from a file."
+      actions={
+        <a class="button primary" href={href('/imports/new')}>
+          From a file
+        </a>
+      }
+    >
+      <ProblemNote problem={problem} />
+      <Table
+        caption="Profiles"
+        columns={columnsFor(setDoomed)}
+        rows={data ?? []}
+        keyOf={({ name }) => name}
+        isLoading={isLoading && !data}
+      />
+      {doomed && (
+        <Confirm
+          title={`Delete ${doomed.name}`}
+          verb="Delete"
+          isDangerous
+          onClose={() => {
+            setDoomed(undefined);
+            reload();
+          }}
+          work={async () => {
+            await deleteProfile(doomed.name);
+            say(`The profile ${doomed.name} is deleted.`);
+          }}
+        >
+          <p>
+            {doomed.profile.pattern
+              ? `Files named ${doomed.profile.pattern} are then read without it, and may be refused.`
+              : 'Imports that name it are refused from then on.'}
+          </p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+const columnsFor = (onDelete: (profile: Profile) => void): readonly Column<Profile>[] => [
+  { name: 'name', title: 'Name', cell: ({ name }) => <strong>{name}</strong> },
+  {
+    name: 'kind',
+    title: '',
+    cell: ({ ready }) => ready && <Pill tone="quiet">comes with the service</Pill>,
+  },
+  { name: 'dataset', title: 'Data set', cell: ({ profile }) => profile.dataset },
+  {
+    name: 'columns',
+    title: 'Columns',
+    cell: ({ profile }) => (
+      <details>
+        <summary>{counted(Object.keys(profile.columns).length, 'column')}</summary>
+        <dl class="diff">
+          {Object.entries(profile.columns).map(([source, column]) => (
+            <div key={source}>
+              <dt>{source}</dt>
+              <dd>{column}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    ),
+  },
+  { name: 'missing', title: 'Who is missing', cell: ({ profile }) => profile.missing },
+  {
+    name: 'pattern',
+    title: 'Files',
+    cell: ({ profile }) => profile.pattern && <code>{profile.pattern}</code>,
+  },
+  { name: 'updated', title: 'Saved', cell: ({ updated }) => updated && <Time at={updated} /> },
+  {
+    name: 'actions',
+    title: '',
+    cell: (profile) => (
+      <span class="buttons">
+        <a class="button" href={href('/imports/new', { profile: profile.name })}>
+          Import with it
+        </a>
+        {!profile.ready && (
+          <button
+            type="button"
+            onClick={() => {
+              onDelete(profile);
+            }}
+          >
+            Delete
+          </button>
+        )}
+      </span>
+    ),
+  },
+];

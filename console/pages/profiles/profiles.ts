@@ -1,0 +1,57 @@
+import { api, ask } from '../../api/client.js';
+import type { components } from '../../api/generated.js';
+import type { Preview } from '../../api/upload.js';
+import { IGNORE } from '../../lib/columns.js';
+
+export type Profile = components['schemas']['ImportProfileDto'];
+
+const MOST = 100;
+const at = (name: string) => ({ params: { path: { name } } });
+
+export async function loadProfiles(signal: AbortSignal): Promise<Profile[]> {
+  const call = api.GET('/api/0.3/import_profiles', { params: { query: { limit: MOST } }, signal });
+  return (await ask(call)).data.Results;
+}
+
+/** What each column of a file becomes: by its header, a column of ours or `ignore`. */
+export type Mapping = Readonly<Record<string, string>>;
+
+/** The mapping that the service has found, with its suggestions for what it does not know. */
+export const mappingOf = ({ columns }: Preview): Mapping =>
+  Object.fromEntries(
+    columns
+      .filter(({ use }) => use !== 'template')
+      .map(({ source, column, use, suggestion }) => [
+        source,
+        column ?? (use === 'unknown' ? (suggestion ?? IGNORE) : IGNORE),
+      ]),
+  );
+
+/** Whether something differs from what the service would do without being told. */
+export const isChanged = (mapping: Mapping, preview: Preview): boolean =>
+  preview.columns.some(
+    ({ source, column, use }) =>
+      use !== 'template' && mapping[source] !== (column ?? (use === 'ignored' ? IGNORE : undefined)),
+  );
+
+/** Saves how the file is read under a name: on top of an earlier profile, where there is one. @throws Problem of a bad profile. */
+export async function saveProfile(
+  name: string,
+  mapping: Mapping,
+  base: Profile | undefined,
+  more: { dataset: string; delimiter: string; encoding: string },
+): Promise<void> {
+  const set = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== ''));
+  const { default_roles: roles, ...earlier }: Partial<Profile['profile']> = base?.profile ?? {};
+  const body = {
+    ...earlier,
+    ...(roles && { default_roles: roles.join(';') }),
+    ...set,
+    columns: { ...earlier.columns, ...mapping },
+  } as components['schemas']['ProfileInput']; // for the generator a field with a default is one that must be sent
+  await ask(api.PUT('/api/0.3/import_profiles/{name}', { ...at(name), body }));
+}
+
+export async function deleteProfile(name: string): Promise<void> {
+  await ask(api.DELETE('/api/0.3/import_profiles/{name}', at(name)));
+}
