@@ -216,6 +216,7 @@ describe.each(ROUTES.filter(({ path }) => path.includes('{user_id}')))('$method 
       ...bodyOf(route),
     );
     if (route.path.endsWith('{user_id}')) expect([status, body.uuid]).toEqual([200, uuid]);
-    else expect(status).toBe(route.method === 'DELETE' ? 204 : 200);
+    // A user who was not deleted is not taken back.
+    else expect(status).toBe(route.path.endsWith('/restore') ? 404 : route.method === 'DELETE' ? 204 : 200);
   });
 });

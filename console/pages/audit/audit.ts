@@ -6,7 +6,7 @@ type Query = NonNullable<paths['/api/0.3/audit']['get']['parameters']['query']>;
 
 const PAGE = 50;
 /** Filters of the page, which are those of the service. */
-export const FILTERS = ['action', 'actor', 'actor_kind', 'target', 'field', 'since', 'until'] as const;
+const FILTERS = ['action', 'actor', 'actor_kind', 'target', 'field', 'since', 'until'] as const;
 
 /** The query of the service for the query of the page; times of a form are those of the reader's zone. */
 function queryOf(page: URLSearchParams): Query {

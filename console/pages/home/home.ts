@@ -5,7 +5,7 @@ import { type Key, daysLeft } from '../keys/keys.js';
 type Status = components['schemas']['StatusDto'];
 
 const DAY = 86_400_000;
-export const DAYS = 30;
+const DAYS = 30;
 /** Days before its end from which a key is pointed out. */
 const SOON = 30;
 const LIST = 100;
@@ -103,7 +103,7 @@ const dayOf = (millis: number): string => {
 };
 
 /** What imports have changed on each of the last days; days without one are zeros. */
-export function daysOf(runs: readonly Run[], now: number): Day[] {
+function daysOf(runs: readonly Run[], now: number): Day[] {
   const days = new Map(
     Array.from({ length: DAYS }, (_, n): [string, Day] => {
       const date = dayOf(now - (DAYS - 1 - n) * DAY);
