@@ -29,7 +29,8 @@ export class ConsolePage {
     page.on('pageerror', (error) => this.problems.push(`error in the page: ${error.message}`));
     page.on('request', (request) => {
       const url = request.url();
-      if (!/^(data|blob):/.test(url) && !url.startsWith(`${PAGE_URL}/`)) this.problems.push(`elsewhere: ${url}`);
+      if (!/^(data|blob):/.test(url) && !url.startsWith(`${PAGE_URL}/`))
+        this.problems.push(`elsewhere: ${url}`);
     });
   }
 
@@ -84,7 +85,9 @@ export class ConsolePage {
   async rows(table: string): Promise<string[][]> {
     const rows = this.page.getByRole('region', { name: table, exact: true }).locator('tbody tr');
     return rows.evaluateAll((found) =>
-      found.map((row) => Array.from(row.children, (cell) => (cell.textContent ?? '').trim())),
+      found.map((row) =>
+        Array.from(row.querySelectorAll('td'), ({ textContent }) => (textContent ?? '').trim()),
+      ),
     );
   }
 
@@ -104,7 +107,11 @@ export class ConsolePage {
   /** Whether the window has to be scrolled sideways. */
   overflows(): Promise<boolean> {
     return this.page.evaluate(() => {
-      const { scrollWidth, clientWidth } = (globalThis as unknown as { document: { documentElement: { scrollWidth: number; clientWidth: number } } }).document.documentElement;
+      const { scrollWidth, clientWidth } = (
+        globalThis as unknown as {
+          document: { documentElement: { scrollWidth: number; clientWidth: number } };
+        }
+      ).document.documentElement;
       return scrollWidth > clientWidth;
     });
   }
