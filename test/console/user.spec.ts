@@ -71,9 +71,9 @@ withBrowser('a user', () => {
     await wrong.first().waitFor();
     expect(await wrong.evaluateAll((found) => found.map((input) => input.getAttribute('name')))).toEqual([
       'email',
-      'social_media.facebook',
     ]);
-    await page.shows(/E-mail must be an e-mail address/);
+    await page.shows(/^E-mail must be an e-mail address/);
+    await page.shows(/^Social media must hold http or https URLs/);
     expect(await page.violations()).toEqual([]);
     await page.field('E-mail').fill('admin@rollcall.invalid');
     await page.field('Facebook').fill('');

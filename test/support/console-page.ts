@@ -36,6 +36,7 @@ export class ConsolePage {
 
   static async open(browser: Browser, path = '/console', options: BrowserContextOptions = {}) {
     const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
+    context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     const opened = new ConsolePage(context, page);
     await page.goto(`${PAGE_URL}${path}`);
@@ -89,6 +90,13 @@ export class ConsolePage {
         Array.from(row.querySelectorAll('td'), ({ textContent }) => (textContent ?? '').trim()),
       ),
     );
+  }
+
+  /** Waits until a page has come, with all that it asks for. */
+  async settled(): Promise<void> {
+    await this.page.waitForLoadState('networkidle');
+    await this.page.locator('h1', { hasNotText: /^(Loading …|Rollcall)$/ }).waitFor();
+    await this.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
   }
 
   /** What axe-core finds: rule, and where. */

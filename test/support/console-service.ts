@@ -43,7 +43,7 @@ export class ConsoleService {
     const page = await ConsolePage.open(this.browser, path, options);
     await page.titled('Sign in to Rollcall');
     await page.signIn(username, password);
-    await page.page.getByRole('button', { name: 'Sign out' }).waitFor({ state: 'attached' });
+    await page.page.getByRole('heading', { name: 'Sign in to Rollcall' }).waitFor({ state: 'detached' });
     return page;
   }
 
