@@ -68,7 +68,7 @@ export function Rows({ run }: { run: Run }) {
   const kept = countsOf(run).filter(([each]) => each !== 'unchanged');
   const rows = data?.rows ?? [];
   return (
-    <section aria-label="Rows">
+    <section>
       <Tabs
         name="outcome"
         label="Outcomes"
