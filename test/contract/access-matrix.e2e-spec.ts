@@ -132,7 +132,7 @@ TABLE.push(
 
 /** Outside the API: open to everybody, or SCIM, which has a table of its own (`scim-access`). */
 const FOR_OTHERS =
-  /^\S+ \/(|scim\/v2.*|health\/live|health\/ready|metrics|problems\/\{code\}|assets\/default-avatar\.svg|docs\b.*)$/;
+  /^\S+ \/(|scim\/v2.*|health\/live|health\/ready|metrics|problems\/\{code\}|console(\/\*path)?|assets\/default-avatar\.svg|docs\b.*)$/;
 const CODES = new Map([
   [401, 'unauthenticated'],
   [403, 'forbidden'],
