@@ -41,9 +41,16 @@ withBrowser('every page', () => {
   });
   afterAll(() => service.end());
 
-  const addresses = (): string[] =>
+  /** The name of a picture, and the address. */
+  const addresses = (): [string, string][] =>
     PATHS.flatMap((path) =>
-      ['', ...(VIEWS[path] ?? [])].map((view) => `/console${path.replace(':id', ids[path] ?? ':id')}${view}`),
+      ['', ...(VIEWS[path] ?? [])].map((view): [string, string] => [
+        `${path}${view}`
+          .replace(/[^a-z]+/g, ' ')
+          .trim()
+          .replaceAll(' ', '-'),
+        `/console${path.replace(':id', ids[path] ?? ':id')}${view}`,
+      ]),
     );
 
   test('is in the table, and the test has an id for each that needs one', () => {
@@ -57,12 +64,12 @@ withBrowser('every page', () => {
     ),
   )('has no fault that axe-core finds, and no width of its own (%s, %s)', async (look, size) => {
     const page = await service.admin('/console', { colorScheme: look, viewport: SIZES[size] });
-    for (const address of addresses()) {
+    for (const [name, address] of addresses()) {
       await page.goto(address);
       await page.settled();
       expect([address, await page.violations()]).toEqual([address, []]);
       expect([address, await page.overflows()]).toEqual([address, false]);
-      await page.picture(`${address.slice(9).replace(/[^a-z]+/g, '-')}-${look}-${size}`);
+      await page.picture(`${name}-${look}-${size}`);
     }
     expect(page.problems).toEqual([]);
     await page.close();

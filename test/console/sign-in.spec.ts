@@ -58,7 +58,7 @@ withBrowser('who comes to the console', () => {
   test('reads why a login is refused, and after too many what that means', async () => {
     page = await ConsolePage.open(service.browser);
     await page.signIn('member', 'not the password');
-    await page.shows(/The login was refused|Username or password|login/i);
+    await page.shows('Login failed.');
     expect(await page.page.getByRole('alert').getByRole('button', { name: 'Copy request id' }).count()).toBe(
       1,
     );
