@@ -6,6 +6,9 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 import { PAGE_URL } from './swagger-page.js';
 
 const ARTIFACTS = fileURLToPath(new URL('../../artifacts/console', import.meta.url));
+/** The picture of the operator's guide, and where it is. */
+const SHOWN = 'imports-id-light-wide';
+const PICTURE = fileURLToPath(new URL('../../docs/images/console.png', import.meta.url));
 /** WCAG 2.2 at the levels A and AA, and what axe-core counts as good practice. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -124,9 +127,10 @@ export class ConsolePage {
     });
   }
 
-  /** A picture for people, in `artifacts/console`. */
+  /** A picture for people, in `artifacts/console`; one of them is for the documents, where UPDATE_PICTURES is set. */
   async picture(name: string): Promise<void> {
     mkdirSync(ARTIFACTS, { recursive: true });
     await this.page.screenshot({ path: `${ARTIFACTS}/${name}.png`, fullPage: true });
+    if (process.env['UPDATE_PICTURES'] && name === SHOWN) await this.page.screenshot({ path: PICTURE });
   }
 }
