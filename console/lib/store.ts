@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** A value that several parts of the page read, and that tells them when it changes. */
 export interface Store<T> {
@@ -25,13 +25,14 @@ export function store<T>(initial: T): Store<T> {
 
 /** The value of a store, and a new rendering when it changes. */
 export function useStore<T>(from: Store<T>): T {
+  const value = from.get();
   const [, render] = useState({});
-  useEffect(
-    () =>
-      from.subscribe(() => {
-        render({});
-      }),
-    [from],
-  );
-  return from.get();
+  useLayoutEffect(() => {
+    const changed = (): void => {
+      render({});
+    };
+    if (from.get() !== value) changed(); // between the rendering and now
+    return from.subscribe(changed);
+  }, [from]);
+  return value;
 }

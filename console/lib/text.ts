@@ -28,6 +28,7 @@ const LABELS: Readonly<Record<string, string>> = {
   social_media: 'Social media',
   hide_email: 'Hide e-mail',
   hide_phone_numbers: 'Hide phone numbers',
+  linkedin: 'LinkedIn',
   group_roles: 'Roles through groups',
   last_access: 'Last access',
   current_password: 'Current password',

@@ -14,7 +14,8 @@ export function Avatar({ user, isLarge = false }: { user: User; isLarge?: boolea
     .split(/\s+/)
     .map((word) => word.at(0) ?? '');
   const initials = `${letters[0] ?? ''}${letters.length > 1 ? (letters.at(-1) ?? '') : ''}`.toUpperCase();
-  const hue = Number.parseInt(user.uuid.slice(-4), 16) % HUES;
+  const hue =
+    Array.from(user.username, (letter) => letter.charCodeAt(0)).reduce((sum, code) => sum + code, 0) % HUES;
   return (
     <span class={`avatar hue${hue}${isLarge ? ' large' : ''}`} aria-hidden="true">
       {initials}

@@ -7,13 +7,16 @@ const Side = ({ value, kind }: { value: unknown; kind: 'old' | 'new' }) => {
   return kind === 'old' ? <del>{text}</del> : <ins>{text}</ins>;
 };
 
-/** A change of a value, old → new. */
-export const Change = ({ from, to }: { from: unknown; to: unknown }) => (
-  <span class="change">
-    <Side value={from} kind="old" />
-    <span class="arrow" aria-label="becomes" role="img">
-      →
-    </span>
+/** A change of a value, old → new. @param isFirst of something that was not there before: the value alone. */
+export const Change = ({ from, to, isFirst = false }: { from: unknown; to: unknown; isFirst?: boolean }) =>
+  isFirst ? (
     <Side value={to} kind="new" />
-  </span>
-);
+  ) : (
+    <span class="change">
+      <Side value={from} kind="old" />
+      <span class="arrow" aria-label="becomes" role="img">
+        →
+      </span>
+      <Side value={to} kind="new" />
+    </span>
+  );

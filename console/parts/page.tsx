@@ -52,7 +52,7 @@ export function Card(props: {
 }) {
   const { title, actions, children, isFlush = false } = props;
   return (
-    <section class={`card${isFlush ? ' flush' : ''}`} aria-label={title}>
+    <section class={`card${isFlush ? ' flush' : ''}`}>
       <header>
         <h2>{title}</h2>
         {actions && <div class="buttons">{actions}</div>}

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { readSettings } from '../config/settings.js';
-import { assertOurs, openDataSource } from '../database/data-source.js';
+import { openDataSource } from '../database/data-source.js';
 import { migrate } from '../database/migrate.js';
+import { assertOurs } from '../database/migration-owner.js';
 import type { Application } from './application.js';
 import { databaseName } from './database-name.js';
 

@@ -10,7 +10,7 @@ exportAuditEvents exportUsers getCurrentUser getGroup getImport getImportProfile
 getScimResourceType getScimSchema getScimUser getStatus getUser listApiKeys listAuditEvents listDeletedUsers listGroups
 listImportProfiles listImportRows listImports listScimGroups listScimResourceTypes listScimResources listScimSchemas
 listScimUsers listSessions listUserHistory logIn logOut patchScimGroup patchScimUser previewImport rejectImport
-replaceScimGroup replaceScimUser resetApiKeyFuse revertImport revokeApiKey runScimBulk saveImportProfile
+replaceScimGroup replaceScimUser resetApiKeyFuse restoreUser revertImport revokeApiKey runScimBulk saveImportProfile
 searchScimGroups searchScimResources searchScimUsers searchUsers setGroupRoles startImport updateUser watchImport
 `
   .trim()

@@ -19,13 +19,17 @@ const raw = (method: string, path: string, accept: string, headers = {}) =>
   app.nobody.raw(method, path, undefined, { accept, ...headers });
 
 describe('the address of the service', () => {
-  test.each([...BROWSERS, ...PROGRAMS])('is a page for %j', async (accept) => {
+  test.each(BROWSERS)('leads %j to the console', async (accept) => {
+    const { status, headers } = await raw('GET', '/', accept);
+    expect([status, headers['location']]).toEqual([302, '/console']);
+  });
+  test.each(PROGRAMS)('is a page for %j', async (accept) => {
     const { status, text, headers } = await raw('GET', '/', accept);
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(text).toMatch(/<h1>Rollcall \d+\.\d+\.\d+<\/h1>/);
   });
   test('leads to pages that there are', async () => {
-    const { text } = await raw('GET', '/', BROWSERS[0]!);
+    const { text } = await raw('GET', '/', '*/*');
     const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!);
     expect(links.length).toBeGreaterThan(2);
     for (const link of links) {
@@ -116,7 +120,7 @@ test('SCIM answers in its own form, whoever asks', async () => {
 });
 
 test.each(['/', '/nowhere', '/problems/not_found'])('%s loads nothing but its own style', async (path) => {
-  const { text, headers } = await raw('GET', path, BROWSERS[0]!);
+  const { text, headers } = await raw('GET', path, path === '/' ? '*/*' : BROWSERS[0]!);
   const [, style = ''] = /<style>([^]*)<\/style>/.exec(text) ?? [];
   const hash = createHash('sha256').update(style).digest('base64');
   expect(headers['content-security-policy']).toMatch(

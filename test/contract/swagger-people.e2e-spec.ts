@@ -200,7 +200,5 @@ suite(`Swagger UI for operators${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`,
     await page.filter('users');
     expect((await page.execute('searchUsers', { fill: { fulltext_search: 'ada' } })).status).toBe('200');
     await page.picture('swagger', '.opblock[id$="-searchUsers"]');
-    await page.front();
-    await page.picture('front');
   });
 });

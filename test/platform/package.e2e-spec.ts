@@ -74,6 +74,7 @@ test.each([[[]], [['start']]])(
     expect(readdirSync(data)).toEqual(['data']);
     const answer = await fetch(`${service.url}/docs/`);
     expect([answer.status, (await answer.text()).includes('swagger-ui')]).toEqual([200, true]);
+    expect((await fetch(`${service.url}/console`)).status).toBe(200);
     service.signal('SIGTERM');
     expect(await service.exit).toEqual({ code: 0, signal: null });
   },

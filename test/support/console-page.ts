@@ -6,6 +6,9 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 import { PAGE_URL } from './swagger-page.js';
 
 const ARTIFACTS = fileURLToPath(new URL('../../artifacts/console', import.meta.url));
+/** The picture of the operator's guide, and where it is. */
+const SHOWN = 'imports-id-light-wide';
+const PICTURE = fileURLToPath(new URL('../../docs/images/console.png', import.meta.url));
 /** WCAG 2.2 at the levels A and AA, and what axe-core counts as good practice. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -36,6 +39,7 @@ export class ConsolePage {
 
   static async open(browser: Browser, path = '/console', options: BrowserContextOptions = {}) {
     const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
+    context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     const opened = new ConsolePage(context, page);
     await page.goto(`${PAGE_URL}${path}`);
@@ -86,11 +90,16 @@ export class ConsolePage {
     const rows = this.page.getByRole('region', { name: table, exact: true }).locator('tbody tr');
     return rows.evaluateAll((found) =>
       found.map((row) =>
-        Array.from(row.children as Iterable<{ textContent: string | null }>, (cell) =>
-          (cell.textContent ?? '').trim(),
-        ),
+        Array.from(row.querySelectorAll('td'), ({ textContent }) => (textContent ?? '').trim()),
       ),
     );
+  }
+
+  /** Waits until a page has come, with all that it asks for. */
+  async settled(): Promise<void> {
+    await this.page.waitForLoadState('networkidle');
+    await this.page.locator('h1', { hasNotText: /^(Loading …|Rollcall)$/ }).waitFor();
+    await this.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
   }
 
   /** What axe-core finds: rule, and where. */
@@ -118,9 +127,10 @@ export class ConsolePage {
     });
   }
 
-  /** A picture for people, in `artifacts/console`. */
+  /** A picture for people, in `artifacts/console`; one of them is for the documents, where UPDATE_PICTURES is set. */
   async picture(name: string): Promise<void> {
     mkdirSync(ARTIFACTS, { recursive: true });
     await this.page.screenshot({ path: `${ARTIFACTS}/${name}.png`, fullPage: true });
+    if (process.env['UPDATE_PICTURES'] && name === SHOWN) await this.page.screenshot({ path: PICTURE });
   }
 }

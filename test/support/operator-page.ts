@@ -117,11 +117,6 @@ export class OperatorPage extends SwaggerPage {
     return text;
   }
 
-  /** The page at the address of the service. */
-  async front(): Promise<void> {
-    await this.page.goto(new URL('/', this.page.url()).href);
-  }
-
   /** The address of the request that an operation sends, once it is executed as it is shown. */
   async requested(operation: string): Promise<string> {
     const block = this.page.locator(`.opblock[id$="-${operation}"]`);

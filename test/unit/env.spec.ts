@@ -183,6 +183,7 @@ const REFUSED: Record<string, string[]> = {
   RATE_LIMIT_PER_MINUTE: AT_LEAST_1,
   SESSION_RATE_LIMIT_PER_MINUTE: ['-1', 'x', '1.5'],
   COMPRESSION: ['no', '0', 'False'],
+  CONSOLE_ENABLED: ['no', '0', 'False'],
   FUSE_MIN: ['-1', 'x', '1000001'],
   FUSE_PERCENT: PERCENT,
   SHUTDOWN_DELAY_SECONDS: ['-1', 'x', '301'],

@@ -29,7 +29,9 @@ export function FieldGroups({ rows }: { rows: readonly Row[] }) {
               {
                 name: 'change',
                 title: 'Change',
-                cell: ({ change }) => <Change from={change.old} to={change.new} />,
+                cell: ({ row, change }) => (
+                  <Change from={change.old} to={change.new} isFirst={row.outcome === 'created'} />
+                ),
               },
             ]}
           />

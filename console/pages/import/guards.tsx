@@ -64,7 +64,11 @@ export function Guards({ run }: { run: Run }) {
                   title: 'External ID',
                   cell: ({ external_id }) => <code>{external_id}</code>,
                 },
-                { name: 'change', title: 'Change', cell: (row) => <Change from={row.old} to={row.new} /> },
+                {
+                  name: 'change',
+                  title: 'Change',
+                  cell: (row) => <Change from={row.old} to={row.new} isFirst={row.old === null} />,
+                },
               ]}
             />
           )}

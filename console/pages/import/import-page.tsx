@@ -16,7 +16,7 @@ import { Bar, Legend } from './bar.js';
 import { Guards } from './guards.js';
 import { Progress } from './progress.js';
 import { Rows } from './rows.js';
-import { loadRun, secondsOf } from './runs.js';
+import { countsOf, loadRun, secondsOf } from './runs.js';
 
 /** One run: what it does or has done, what holds it up, and every row. */
 export function ImportPage({ params }: { user: User; params: Record<string, string> }) {
@@ -33,17 +33,19 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
       lead={
         <>
           {run.dry_run && 'Dry run · '}Data set {run.options.dataset} · received <Time at={run.created} />
-          {seconds !== undefined && !isWorking(run) && ` · took ${duration(seconds)}`}
+          {seconds !== undefined && ` · took ${duration(seconds)}`}
         </>
       }
       actions={<Actions run={run} onChange={reload} />}
     >
       <div class="stack">
         <ProblemNote problem={problem} />
-        <Card title={isPlan(run) ? 'What it would do' : 'Outcome'}>
-          {isWorking(run) ? <Progress run={run} /> : <Bar run={run} />}
-          <Legend run={run} />
-        </Card>
+        {(isWorking(run) || countsOf(run).length > 0) && (
+          <Card title={isPlan(run) ? 'What it would do' : 'Outcome'}>
+            {isWorking(run) ? <Progress run={run} /> : <Bar run={run} />}
+            <Legend run={run} />
+          </Card>
+        )}
         <Guards run={run} />
         <Refusal run={run} />
         <Rows run={run} />
@@ -52,6 +54,9 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
     </Page>
   );
 }
+
+/** Options that the title says. */
+const SAID = ['dataset', 'dry_run'];
 
 const isPlan = ({ state }: Run): boolean => state === 'planned' || state === 'needs_approval';
 
@@ -84,7 +89,9 @@ function Refusal({ run }: { run: Run }) {
 }
 
 function Details({ run }: { run: Run }) {
-  const options = Object.entries(run.options).filter(([name]) => name !== 'dataset' && name !== 'dry_run');
+  const options = Object.entries(run.options).filter(
+    ([name, value]) => !SAID.includes(name) && value !== false && value !== 'none',
+  );
   const facts: [string, preact.ComponentChildren][] = [
     ['File', `${run.file.name}, ${size(run.file.size)}`],
     ['Rows', run.progress.rows_total === null ? 'not known' : counted(run.progress.rows_total, 'row')],

@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { name: 'changes', title: 'Changes', cell: (row) => <What row={row} /> },
 ];
 
-function What({ row: { changes, errors } }: { row: Row }) {
+function What({ row: { changes, errors, outcome } }: { row: Row }) {
   return (
     <dl class="diff">
       {errors.map(({ field, code, message }) => (
@@ -50,7 +50,7 @@ function What({ row: { changes, errors } }: { row: Row }) {
         <div key={change.field}>
           <dt>{label(change.field)}</dt>
           <dd>
-            <Change from={change.old} to={change.new} />
+            <Change from={change.old} to={change.new} isFirst={outcome === 'created'} />
           </dd>
         </div>
       ))}
@@ -64,11 +64,11 @@ export function Rows({ run }: { run: Run }) {
   const [outcome, after, view] = [query.get('outcome') ?? '', query.get('after') ?? '', query.get('view')];
   const key = isWorking(run) ? undefined : [run.id, run.state, outcome, after].join();
   const { data, problem, isLoading } = useResource(key, (signal) => loadRows(run.id, outcome, after, signal));
-  if (isWorking(run)) return null;
+  if (isWorking(run) || countsOf(run).length === 0) return null;
   const kept = countsOf(run).filter(([each]) => each !== 'unchanged');
   const rows = data?.rows ?? [];
   return (
-    <section aria-label="Rows">
+    <section>
       <Tabs
         name="outcome"
         label="Outcomes"
@@ -92,7 +92,7 @@ export function Rows({ run }: { run: Run }) {
       </p>
       <ProblemNote problem={problem} />
       {view === 'fields' ? (
-        <FieldGroups rows={rows} />
+        <FieldGroups rows={outcome === '' ? rows.filter((row) => row.outcome !== 'created') : rows} />
       ) : (
         <Table
           caption="Rows"

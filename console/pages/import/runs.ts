@@ -65,7 +65,6 @@ export const changedBy = (run: Run): number =>
     0,
   );
 
-/** Seconds that a run has taken, so far or in all; undefined before it starts. */
-export function secondsOf({ started, finished }: Run, now = Date.now()): number | undefined {
-  return started ? ((finished ? Date.parse(finished) : now) - Date.parse(started)) / 1000 : undefined;
-}
+/** Seconds that a run has taken; undefined until it has ended. */
+export const secondsOf = ({ started, finished }: Run): number | undefined =>
+  started && finished ? (Date.parse(finished) - Date.parse(started)) / 1000 : undefined;

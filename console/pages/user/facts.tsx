@@ -32,7 +32,7 @@ export function Facts({ user, isFull }: { user: User; isFull: boolean }) {
   const groups = useResource(isFull ? user.uuid : undefined, (signal) => loadGroups(user.uuid, signal));
   return (
     <Card title="Record">
-      <dl class="facts">
+      <dl class="facts side-facts">
         <Fact name="created">
           <Time at={user.created} />
         </Fact>

@@ -59,7 +59,7 @@ function Event({ event }: { event: HistoryEvent }) {
               <dt>{label(change.field)}</dt>
               <dd>
                 {'old' in change || 'new' in change ? (
-                  <Change from={change.old} to={change.new} />
+                  <Change from={change.old} to={change.new} isFirst={action === 'user.created'} />
                 ) : (
                   <span class="muted">changed (not shown)</span>
                 )}

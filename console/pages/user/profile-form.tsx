@@ -1,4 +1,5 @@
-import { useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
 import { Problem } from '../../api/problem.js';
 import { ROLES } from '../../lib/roles.js';
@@ -31,8 +32,8 @@ const NAMES = [
   'phone',
   'mobile',
 ];
-const LINKS = ['user_avatar', 'social_media.linkedin', 'social_media.facebook', 'social_media.twitter'];
-const FIELDS = [...NAMES, ...LINKS, 'roles', 'authname', 'about_me', 'manager_uuid'];
+const NETWORKS = ['social_media.linkedin', 'social_media.facebook', 'social_media.twitter'];
+const FIELDS = [...NAMES, 'user_avatar', 'social_media', 'roles', 'authname', 'about_me', 'manager_uuid'];
 const LABELS: Record<string, string> = {
   user_avatar: 'Picture (URL)',
   'social_media.linkedin': 'LinkedIn',
@@ -77,7 +78,7 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
       {...(LABELS[field] && { label: LABELS[field] })}
       value={String(draft[field])}
       onValue={put(field)}
-      error={problem?.at(field)}
+      error={field.includes('.') ? undefined : problem?.at(field)}
       input={{ autocomplete: 'off', spellcheck: false, required: field === 'username' || field === 'email' }}
     />
   );
@@ -100,7 +101,10 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
               error={problem?.at('manager_uuid')}
             />
           )}
-          {LINKS.filter(may).map(text)}
+          {text('user_avatar')}
+          <Group title="Social media" error={problem?.at('social_media')}>
+            <div class="grid">{NETWORKS.map(text)}</div>
+          </Group>
           {may('roles') && (
             <Roles value={listOf(draft['roles'])} onValue={put('roles')} error={problem?.at('roles')} />
           )}
@@ -168,8 +172,7 @@ function Roles(props: {
   const { value, onValue, error } = props;
   const all = [...new Set([...ROLES, ...value])].toSorted();
   return (
-    <fieldset class={error ? 'wrong' : ''}>
-      <legend>Roles</legend>
+    <Group title="Roles" error={error}>
       <div class="choices">
         {all.map((role) => (
           <CheckField
@@ -183,7 +186,23 @@ function Roles(props: {
           />
         ))}
       </div>
-      {error && <p class="error">Roles {error}.</p>}
+    </Group>
+  );
+}
+
+/** Inputs that make up one field of the interface, which has one error. */
+function Group(props: { title: string; error: string | undefined; children: ComponentChildren }) {
+  const { title, error, children } = props;
+  const id = useId();
+  return (
+    <fieldset class={error ? 'wrong' : ''} aria-describedby={error ? id : undefined}>
+      <legend>{title}</legend>
+      {children}
+      {error && (
+        <p id={id} class="error">
+          {title} {error}.
+        </p>
+      )}
     </fieldset>
   );
 }

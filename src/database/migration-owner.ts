@@ -1,0 +1,40 @@
+import { type DataSource, MigrationExecutor } from 'typeorm';
+
+/**
+ * The database must be empty, or this program's.
+ * @throws Error for tables of another program: a mistyped name must not add ours to them; and for a schema of a newer
+ * version: an older one must not write into tables whose rules it does not know.
+ */
+export async function assertOurs(dataSource: DataSource): Promise<void> {
+  const known = new Set(dataSource.migrations.map(({ name, constructor }) => name ?? constructor.name));
+  const runner = dataSource.createQueryRunner();
+  try {
+    // A first migration that was broken off may have left tables of ours.
+    const ours = new Set([
+      'migrations',
+      'migration_lease',
+      ...dataSource.entityMetadatas.map(({ tableName }) => tableName),
+    ]);
+    const tables = await tableNames(dataSource);
+    if (tables.length > 0 && !tables.some((name) => ours.has(name)))
+      throw new Error(
+        `The database belongs to another program (it has the table ${tables[0]}). Check DATABASE_URL.`,
+      );
+    const executed = await new MigrationExecutor(dataSource, runner).getExecutedMigrations();
+    const newer = executed.find(({ name }) => !known.has(name));
+    if (newer)
+      throw new Error(
+        `The database is that of a newer program (it has the migration ${newer.name}). Start that one, or restore a backup.`,
+      );
+  } finally {
+    await runner.release();
+  }
+}
+
+async function tableNames(dataSource: DataSource): Promise<string[]> {
+  const sql =
+    dataSource.options.type === 'better-sqlite3'
+      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+      : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY table_name';
+  return (await dataSource.query<{ name: string }[]>(sql)).map(({ name }) => name);
+}

@@ -1,0 +1,142 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import type { Json } from '../support/client.js';
+import type { ConsolePage } from '../support/console-page.js';
+import { ConsoleService } from '../support/console-service.js';
+import { csv, imported, settled, upload } from '../support/imports.js';
+import { NO_BROWSER } from '../support/swagger-page.js';
+
+const withBrowser = NO_BROWSER ? describe.skip : describe;
+const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
+const HEADER = 'ExternalId,Username,Email,Forename,Surname';
+
+withBrowser('imports', () => {
+  jest.setTimeout(90_000);
+  let service: ConsoleService;
+  let page: ConsolePage;
+  beforeAll(async () => void (service = await ConsoleService.start()));
+  afterEach(async () => {
+    const { problems } = page;
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+  afterAll(() => service.end());
+
+  const people = (dataset: string, domain: string): string =>
+    csv(
+      HEADER,
+      ...NAMES.map(
+        (name, n) => `${dataset}-${n},${name}.${dataset},${name}.${dataset}@${domain},${name},Of ${name}`,
+      ),
+    );
+  /** A run that waits, because it changes every e-mail address. */
+  const parked = async (dataset: string): Promise<Json> => {
+    const made = await imported(service.key, people(dataset, 'example.org'), `dataset=${dataset}`);
+    expect(made.state).toBe('completed');
+    const run = await imported(service.key, people(dataset, 'example.net'), `dataset=${dataset}`);
+    expect(run.state).toBe('needs_approval');
+    return run;
+  };
+  const dialog = () => page.page.getByRole('dialog');
+
+  test('a run that waits says why: a sentence, number, limit and five rows for each guard', async () => {
+    const run = await parked('why');
+    page = await service.admin(`/console/imports/${run.id}`);
+    await page.shows(/E-mail would get another value for 8 users; up to \d+ pass without a question\./);
+    expect((await page.rows('Rows of Changed field, E-mail')).slice(0, 2)).toEqual([
+      ['2', 'why-0', 'ada.why@example.org→ada.why@example.net'],
+      ['3', 'why-1', 'bela.why@example.org→bela.why@example.net'],
+    ]);
+    expect(await page.rows('Rows of Changed field, E-mail')).toHaveLength(5);
+  });
+
+  test('its plan is a diff: by outcome, row by row or by field, each view with an address', async () => {
+    const run = await parked('diff');
+    page = await service.admin(`/console/imports/${run.id}`);
+    await page.page.getByRole('link', { name: 'Updated 8' }).click();
+    await page.page.getByRole('link', { name: 'Grouped by field' }).click();
+    const changes = page.page.getByRole('region', { name: 'Changes of E-mail' });
+    await changes.waitFor();
+    expect(await changes.locator('tbody tr').count()).toBe(8);
+    expect(page.place).toBe(`/console/imports/${run.id}?outcome=updated&view=fields`);
+    await page.page.reload();
+    await changes.waitFor();
+    await page.page.goBack();
+    await page.page.getByRole('region', { name: 'Rows', exact: true }).first().waitFor();
+  });
+
+  test('is approved, seen to its end, and reverted, each after reading what that does to how many', async () => {
+    const run = await parked('approved');
+    page = await service.admin(`/console/imports/${run.id}`);
+    await page.button('Approve').click();
+    await page.shows(/^8 users will be updated\. The file is planned again first/);
+    await dialog().getByRole('button', { name: 'Approve' }).click();
+    await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
+    expect((await settled(service.key, run.id)).state).toBe('completed');
+    await page.button('Revert').click();
+    await page.shows(/undoes what this one did to 8 users/);
+    await dialog().getByRole('button', { name: 'Revert' }).click();
+    await page.titled(/^Revert of/);
+    await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
+    const { body } = await service.key.get('/users/search?external_id=approved-0');
+    expect(body.Results[0].email).toBe('ada.approved@example.org');
+  });
+
+  test('is rejected, and nothing is written', async () => {
+    const run = await parked('rejected');
+    page = await service.admin(`/console/imports/${run.id}`);
+    await page.button('Reject').click();
+    await page.shows(/Nothing of this file is ever written: 8 users stay as they are\./);
+    await dialog().getByRole('button', { name: 'Reject' }).click();
+    await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
+    expect(await page.button('Approve').count()).toBe(0);
+  });
+
+  test('what somebody else has decided meanwhile is shown as the service says it', async () => {
+    const run = await parked('late');
+    page = await service.admin(`/console/imports/${run.id}`);
+    await page.button('Approve').click();
+    await service.key.post(`/imports/${run.id}/reject`);
+    await dialog().getByRole('button', { name: 'Approve' }).click();
+    const alert = dialog().getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.innerText()).toMatch(/is rejected; it must be planned or needs_approval/);
+    expect(await alert.getByRole('button', { name: 'Copy request id' }).count()).toBe(1);
+  });
+
+  test('failed rows can be downloaded', async () => {
+    const file = `${people('failed', 'example.org')}failed-x,failed.x,no address,X,Y\r\n`;
+    const run = await imported(service.key, file, 'dataset=failed');
+    page = await service.admin(`/console/imports/${run.id}?outcome=error`);
+    await page.shows(/must be an e-mail address/);
+    const [saved] = await Promise.all([
+      page.page.waitForEvent('download'),
+      page.page.getByRole('link', { name: 'Failed rows' }).click(),
+    ]);
+    expect(readFileSync(await saved.path(), 'utf8')).toContain('failed-x');
+  });
+
+  test('a refused file says why', async () => {
+    const run = await imported(service.key, csv('Foo,Bar', '1,2'));
+    page = await service.admin(`/console/imports/${run.id}`);
+    await page.shows('The header has no column ExternalId, by which rows are matched to users.');
+  });
+
+  test('the list follows a run by its events, and new runs appear by themselves', async () => {
+    page = await service.admin('/console/imports');
+    await page.titled('Imports');
+    const rows = Array.from(
+      { length: 3000 },
+      (_, n) => `live-${n},live.${n},live.${n}@example.org,${NAMES[n % 8] ?? ''},Of ${n}`,
+    );
+    const { body } = await upload(service.key, csv(HEADER, ...rows), 'dataset=live');
+    await page.page.reload();
+    const row = page.page.locator('tr', { has: page.page.locator(`a[href$="${body.id}"]`) });
+    const streamed = page.page.waitForRequest((request) =>
+      request.url().endsWith(`/imports/${body.id}/events`),
+    );
+    await row.locator('progress').waitFor();
+    await streamed;
+    await row.getByText(/^(Completed|Needs approval)$/).waitFor({ timeout: 30_000 });
+  });
+});

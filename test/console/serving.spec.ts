@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { TestApp } from '../support/app.js';
+import { ROOT } from '../support/process.js';
+
+/** How the service serves what `npm run build` has made of `console/`. */
+const BUILT = join(ROOT, 'dist/console');
+const LIMIT = 80 * 1024;
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const files = readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((file) => /\.\w+$/.test(file));
+const sources = files.filter((file) => !/\.(br|gz)$/.test(file));
+const page = readFileSync(join(BUILT, 'index.html'), 'utf8');
+const links = [...page.matchAll(/(?:href|src)="(\/console\/[^"]+)"/g)].map(([, link]) => link!);
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${app.url}${path}`, { headers: { accept: BROWSER, ...headers }, redirect: 'manual' });
+
+test('all of it, as a browser loads it, is at most 80 KiB', () => {
+  const sizes = sources.map((file) => readFileSync(join(BUILT, `${file}.gz`)).length);
+  expect(sources.length).toBeGreaterThan(3);
+  expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(LIMIT);
+});
+
+test('each file has its compressed forms beside it', () => {
+  for (const file of sources) {
+    const bytes = readFileSync(join(BUILT, file));
+    expect(gunzipSync(readFileSync(join(BUILT, `${file}.gz`)))).toEqual(bytes);
+    expect(brotliDecompressSync(readFileSync(join(BUILT, `${file}.br`)))).toEqual(bytes);
+  }
+});
+
+test('the page paints before its script has run, and has nothing inline', () => {
+  expect(page).toMatch(/<h1>Rollcall<\/h1>/);
+  expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/);
+  expect(new Set(links).size).toBe(3);
+});
+
+describe.each(['/console', '/console/', '/console/users?q=ada&sort=email', '/console/users/x/y'])(
+  'GET %s',
+  (path) => {
+    test('is the page, for a browser and for others', async () => {
+      for (const accept of [BROWSER, '*/*']) {
+        const answer = await get(path, { accept });
+        expect([answer.status, answer.headers.get('content-type')]).toEqual([
+          200,
+          'text/html; charset=utf-8',
+        ]);
+        expect(await answer.text()).toBe(page);
+      }
+    });
+
+    test('is asked for each time, and comes once', async () => {
+      const { headers } = await get(path);
+      expect(headers.get('cache-control')).toBe('no-cache');
+      const again = await get(path, { 'if-none-match': headers.get('etag')! });
+      expect([again.status, await again.text()]).toEqual([304, '']);
+    });
+
+    test('may load the files of the service, and nothing inline or from elsewhere', async () => {
+      const { headers } = await get(path);
+      expect(headers.get('content-security-policy')?.split(';').sort()).toEqual([
+        "base-uri 'none'",
+        "connect-src 'self'",
+        "default-src 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "img-src 'self'",
+        "require-trusted-types-for 'script'",
+        "script-src 'self'",
+        "style-src 'self'",
+      ]);
+    });
+  },
+);
+
+describe.each(links)('%s', (link) => {
+  test.each(['br', 'gzip', 'identity'])('is kept for ever, as %s', async (encoding) => {
+    const answer = await get(link, { 'accept-encoding': encoding });
+    expect([answer.status, answer.headers.get('content-encoding')]).toEqual([
+      200,
+      encoding === 'identity' ? null : encoding,
+    ]);
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(answer.headers.get('vary')).toMatch(/accept-encoding/i);
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(
+      readFileSync(join(BUILT, link.slice('/console/'.length))),
+    );
+  });
+});
+
+test.each([
+  '/console/assets/none.js',
+  '/console/assets/',
+  '/console/assets/..%2f..%2fmain.js',
+  '/console/assets/app.js.br',
+])('%s is no file', async (path) => {
+  expect((await get(path)).status).toBe(404);
+});
+
+test('a browser is led there from the address of the service; programs are not', async () => {
+  const browser = await get('/');
+  expect([browser.status, browser.headers.get('location')]).toEqual([302, '/console']);
+  expect(browser.headers.get('vary')).toMatch(/accept/i);
+  const program = await get('/', { accept: '*/*' });
+  expect([program.status, (await program.text()).includes('href="/console"')]).toEqual([200, true]);
+});
+
+test('CONSOLE_ENABLED=false: there is none, and no way there', async () => {
+  const other = await TestApp.start({ CONSOLE_ENABLED: 'false' });
+  try {
+    const ask = (path: string) =>
+      fetch(`${other.url}${path}`, { headers: { accept: BROWSER }, redirect: 'manual' });
+    expect([(await ask('/console')).status, (await ask('/console/users')).status]).toEqual([404, 404]);
+    const front = await ask('/');
+    expect([front.status, (await front.text()).includes('/console')]).toEqual([200, false]);
+  } finally {
+    await other.end();
+  }
+});

@@ -1,0 +1,184 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { ConsolePage } from '../support/console-page.js';
+import { ConsoleService } from '../support/console-service.js';
+import type { Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { csv, imported } from '../support/imports.js';
+import { PASSWORD } from '../support/people.js';
+import { NO_BROWSER } from '../support/swagger-page.js';
+
+const withBrowser = NO_BROWSER ? describe.skip : describe;
+
+withBrowser('a user', () => {
+  jest.setTimeout(90_000);
+  let service: ConsoleService;
+  let user: Json;
+  let page: ConsolePage;
+  beforeAll(async () => void (service = await ConsoleService.start()));
+  beforeEach(async () => {
+    user = await create(service.key, {
+      password: PASSWORD,
+      firstname: 'Ada',
+      surname: 'Lovelace',
+      phone: '1',
+    });
+  });
+  afterEach(async () => {
+    const { problems } = page;
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+  afterAll(() => service.end());
+
+  const open = async (tab = ''): Promise<void> => {
+    page = await service.admin(`/console/users/${user.uuid}${tab}`);
+    await page.titled(/Ada Lovelace/);
+  };
+  const now = async (): Promise<Json> => (await service.key.get(`/users/${user.uuid}`)).body;
+
+  test('is edited in place; only what was changed is sent', async () => {
+    await open();
+    await page.button('Edit').click();
+    await page.field('Surname').fill('King');
+    await page.page.getByLabel('Editor', { exact: true }).check();
+    await page.field('Login names').fill('saml: ada@idp.example.org\noidc: ada');
+    const [sent] = await Promise.all([
+      page.page.waitForRequest((request) => request.method() === 'PUT'),
+      page.button('Save').click(),
+    ]);
+    expect(sent.postDataJSON()).toEqual({
+      surname: 'King',
+      roles: ['Editor', 'Organisational user'],
+      authname: { saml: ['ada@idp.example.org'], oidc: ['ada'] },
+    });
+    expect(sent.headers()['if-match']).toMatch(/^"/);
+    await page.titled(/Ada King/);
+    await page.shows('The profile is saved.');
+    await page.button('Edit').click();
+    await page.field('Login names').fill('saml: ada@idp.example.org');
+    await page.button('Save').click();
+    await page.button('Edit').waitFor();
+    expect((await now()).authname).toEqual({ saml: ['ada@idp.example.org'] });
+  });
+
+  test('shows each error at its field', async () => {
+    await open();
+    await page.button('Edit').click();
+    await page.field('E-mail').fill('no address');
+    await page.field('Facebook').fill('no url');
+    await page.button('Save').click();
+    const wrong = page.page.locator('[aria-invalid=true]');
+    await wrong.first().waitFor();
+    expect(await wrong.evaluateAll((found) => found.map((input) => input.getAttribute('name')))).toEqual([
+      'email',
+    ]);
+    await page.shows(/^E-mail must be an e-mail address/);
+    await page.shows(/^Social media must hold http or https URLs/);
+    expect(await page.violations()).toEqual([]);
+    await page.field('E-mail').fill('admin@rollcall.invalid');
+    await page.field('Facebook').fill('');
+    await page.button('Save').click();
+    await page.shows('E-mail another user has it.');
+  });
+
+  test('two operators do not overwrite each other unseen', async () => {
+    await open();
+    await page.button('Edit').click();
+    await page.field('Surname').fill('Mine');
+    await page.field('Phone').fill('2');
+    await service.key.put(`/users/${user.uuid}`, { surname: 'Theirs', mobile: '3' });
+    await page.button('Save').click();
+    const dialog = page.page.getByRole('dialog');
+    await dialog.getByRole('heading', { name: 'Somebody else has changed this user' }).waitFor();
+    expect(await page.rows('What has changed')).toEqual([
+      ['Surname', 'Lovelace', 'Theirs', 'Mine'],
+      ['Mobile', 'empty', '3', 'unchanged'],
+    ]);
+    expect(await now()).toMatchObject({ surname: 'Theirs', phone: '1', mobile: '3' });
+    expect(await page.violations()).toEqual([]);
+    await dialog.getByRole('radio', { name: 'Mine' }).check();
+    await page.button('Go on with my changes').click();
+    expect(await page.field('Mobile').inputValue()).toBe('3');
+    await page.button('Save').click();
+    await page.titled(/Ada Mine/);
+    expect(await now()).toMatchObject({ surname: 'Mine', phone: '2', mobile: '3' });
+  });
+
+  test('whoever discards their changes sees those of the other', async () => {
+    await open();
+    await page.button('Edit').click();
+    await page.field('Surname').fill('Mine');
+    await service.key.put(`/users/${user.uuid}`, { surname: 'Theirs' });
+    await page.button('Save').click();
+    await page.button('Discard my changes').click();
+    await page.titled(/Ada Theirs/);
+    expect((await now()).surname).toBe('Theirs');
+  });
+
+  test('is blocked and reactivated, after reading what that does', async () => {
+    const session = await service.as(user.username, PASSWORD);
+    await open();
+    await page.button('Block').click();
+    await page.shows(/can no longer log in, and 1 session of theirs ends at once/);
+    await page.page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
+    await page.shows('Ada Lovelace is blocked.');
+    await session.page.reload();
+    await session.titled('Sign in to Rollcall');
+    await session.close();
+    await page.button('Reactivate').click();
+    await page.page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
+    await page.button('Block').waitFor();
+    expect((await now()).status).toBe('Active');
+  });
+
+  test('has sessions, which end one by one or all', async () => {
+    const sessions = [await service.as(user.username, PASSWORD), await service.as(user.username, PASSWORD)];
+    await open('?tab=sessions');
+    await page.button('End').first().click();
+    await page.page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
+    await page.shows('The session has ended.');
+    await page.button('End').nth(1).waitFor({ state: 'detached' });
+    await page.button('End all').click();
+    await page.page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
+    await page.shows('Ada Lovelace is logged in nowhere.');
+    for (const each of sessions) await each.close();
+  });
+
+  test('has a history: old and new values, and where each change came from', async () => {
+    await service.key.put(`/users/${user.uuid}`, { external_id: 'HR-9', phone: '2' });
+    await imported(service.key, csv('ExternalId,Phone', 'HR-9,3'));
+    await open('?tab=history');
+    const events = page.page.locator('.timeline > li');
+    await events.first().waitFor();
+    const texts = await events.allInnerTexts();
+    expect(texts[0]).toMatch(/Updated\s+by import .*started by API key/);
+    expect(texts[0]).toMatch(/Phone\s+2\s*→\s*3/);
+    expect(texts[1]).toMatch(/Updated\s+by API key "first key"/);
+    expect(texts.at(-1)).toMatch(/^Created/);
+    expect(await page.page.locator('.timeline time').first().getAttribute('title')).toMatch(
+      /\d{4}.*\d\d:\d\d:\d\d/,
+    );
+    await events.first().getByRole('link').click();
+    await page.titled(/upload/);
+  });
+
+  test('changes their own fields and password, and nothing else', async () => {
+    page = await service.as(user.username, PASSWORD, '/console/me');
+    await page.titled(/Ada Lovelace/);
+    await page.button('Edit').click();
+    expect(await page.page.getByLabel('Username', { exact: true }).count()).toBe(0);
+    await page.field('Known as').fill('Countess');
+    await page.button('Save').click();
+    await page.titled(/Countess Lovelace/);
+    await page.field('Current password').fill('wrong');
+    await page.field('New password').fill('a new one that is long');
+    await page.button('Change password').click();
+    await page.page.locator('[name=current_password][aria-invalid=true]').waitFor();
+    await page.field('Current password').fill(PASSWORD);
+    await page.button('Change password').click();
+    await page.shows(/Your password is changed/);
+    await page.button('Sign out').click();
+    await page.signIn(user.username, 'a new one that is long');
+    await page.titled('Users');
+  });
+});

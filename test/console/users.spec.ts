@@ -1,0 +1,156 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import type { ConsolePage } from '../support/console-page.js';
+import { ConsoleService } from '../support/console-service.js';
+import { FORENAMES, SURNAMES } from '../../samples/names.js';
+import type { Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+import { csv, imported } from '../support/imports.js';
+import { PASSWORD } from '../support/people.js';
+import { NO_BROWSER } from '../support/swagger-page.js';
+
+const withBrowser = NO_BROWSER ? describe.skip : describe;
+const PEOPLE = 120;
+const at = (names: readonly string[], n: number): string => names[n % names.length] ?? '';
+const nameOf = (n: number): string[] => [at(FORENAMES, n), at(SURNAMES, n * 7)];
+
+withBrowser('the users', () => {
+  jest.setTimeout(90_000);
+  let service: ConsoleService;
+  let page: ConsolePage;
+  beforeAll(async () => {
+    service = await ConsoleService.start();
+    const rows = Array.from({ length: PEOPLE }, (_, n) =>
+      [
+        `HR-${n}`,
+        `person.${n}`,
+        `person.${n}@example.org`,
+        ...nameOf(n),
+        n < 3 ? 'Blocked' : 'Active',
+      ].join(),
+    );
+    const file = csv('ExternalId,Username,Email,Forename,Surname,Status', ...rows);
+    const { state, guards } = await imported(service.key, file);
+    expect([state, guards.filter(({ hit }: Json) => hit)]).toEqual(['completed', []]);
+    await create(service.key, {
+      username: 'ada',
+      password: PASSWORD,
+      firstname: 'Ada',
+      surname: 'Lovelace',
+      phone: '=1+1',
+      roles: ['Editor', 'Organisational user'],
+    });
+  });
+  afterEach(async () => {
+    const { problems } = page;
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+  afterAll(() => service.end());
+
+  const first = async (): Promise<string | undefined> => (await page.rows('Users'))[0]?.[0];
+
+  test('are found while a name is typed, and the address keeps the search', async () => {
+    page = await service.admin('/console/users');
+    await page.shows('50 of 122 users');
+    await page.field('Search').pressSequentially('ada love');
+    await page.shows('1 user');
+    expect(page.place).toBe('/console/users?q=ada+love');
+    await page.page.reload();
+    await page.shows('1 user');
+    expect(await first()).toContain('Ada Lovelace');
+    await page.page.goBack();
+    await page.shows('50 of 122 users');
+    expect(await page.field('Search').inputValue()).toBe('');
+  });
+
+  test('are filtered and sorted, and each step is one in the history', async () => {
+    page = await service.admin('/console/users');
+    await page.shows('50 of 122 users');
+    await page.page.getByRole('combobox', { name: 'Status' }).selectOption('Blocked');
+    await page.shows('3 users');
+    await page.button('Name').click();
+    await page.page.locator('th[aria-sort=ascending]', { hasText: 'Name' }).waitFor();
+    expect(page.place).toBe('/console/users?status=Blocked&sort=surname&order=asc');
+    await page.page.goBack();
+    await page.page.locator('th[aria-sort=descending]', { hasText: 'Updated' }).waitFor();
+    await page.page.goBack();
+    await page.shows('50 of 122 users');
+    await page.page.getByRole('combobox', { name: 'Role' }).selectOption('Editor');
+    await page.shows('1 user');
+  });
+
+  test('are walked by pages, forward and back, and a page can be shared', async () => {
+    page = await service.admin('/console/users?sort=username&order=asc');
+    await page.shows('50 of 122 users');
+    const beginning = await first();
+    await page.button('Next').click();
+    await page.button('Previous').waitFor();
+    await page.page.locator('[aria-busy=false]').waitFor();
+    const second = await first();
+    expect(second).not.toBe(beginning);
+    await page.button('Next').click();
+    await page.shows('22 of 122 users');
+    expect(await page.button('Next').isDisabled()).toBe(true);
+    await page.button('Previous').click();
+    await page.shows('50 of 122 users');
+    await page.page.reload();
+    await page.shows('50 of 122 users');
+    expect(await first()).toBe(second);
+    await page.button('Previous').click();
+    await page.button('Previous').waitFor({ state: 'detached' });
+    await page.page.locator('[aria-busy=false]').waitFor();
+    expect(await first()).toBe(beginning);
+  });
+
+  test('have the columns that were chosen, in the address and in the file', async () => {
+    page = await service.admin('/console/users?q=lovelace');
+    await page.shows('1 user');
+    await page.page.getByText('Columns').click();
+    for (const column of ['Roles', 'Updated', 'Status', 'External ID'])
+      await page.page.getByLabel(column).first().uncheck();
+    await page.page.getByRole('checkbox', { name: 'Phone' }).check();
+    await page.page.keyboard.press('Escape');
+    expect(page.place).toBe('/console/users?q=lovelace&columns=name%2Cemail%2Cphone');
+    const { email } = (await service.key.get('/users/search?username=ada')).body.Results[0];
+    const [saved] = await Promise.all([page.page.waitForEvent('download'), page.button('Export').click()]);
+    expect(readFileSync(await saved.path(), 'utf8')).toBe(
+      `\ufeffName,E-mail,Phone\r\nAda Lovelace,${email},'=1+1\r\n`,
+    );
+    await page.shows('1 user exported.');
+  });
+
+  test('are exported from all pages', async () => {
+    page = await service.admin('/console/users?linked=yes&columns=username');
+    await page.shows(`50 of ${PEOPLE} users`);
+    const [saved] = await Promise.all([page.page.waitForEvent('download'), page.button('Export').click()]);
+    const lines = readFileSync(await saved.path(), 'utf8')
+      .trim()
+      .split('\r\n')
+      .slice(1);
+    expect(new Set(lines)).toEqual(new Set(Array.from({ length: PEOPLE }, (_, n) => `person.${n}`)));
+  });
+
+  test('a search that the service refuses shows what it says, with the request id', async () => {
+    page = await service.admin('/console/users');
+    await page.shows('50 of 122 users');
+    await page.field('Search').fill('a b c d e f g h i j k l m');
+    const alert = page.page.getByRole('alert');
+    await alert.waitFor();
+    const id = await alert.locator('code').innerText();
+    expect(id).toMatch(/^[\w-]{36}$/);
+    expect(service.process.out).toContain(id);
+  });
+
+  test('a member sees the directory, without what only Webmasters filter by', async () => {
+    page = await service.as('ada', PASSWORD, '/console/users');
+    await page.shows('50 of 119 users');
+    expect(await page.page.getByRole('combobox', { name: 'Status' }).count()).toBe(0);
+    await page.field('Search').fill('HR-119');
+    await page.shows('1 user');
+    await page.page.getByRole('link', { name: nameOf(119).join(' ') }).click();
+    await page.titled(new RegExp(nameOf(119).join(' ')));
+    expect(await page.button('Edit').count()).toBe(0);
+    expect(await page.button('Block').count()).toBe(0);
+  });
+});

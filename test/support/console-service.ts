@@ -1,0 +1,67 @@
+import { type Browser } from 'playwright-core';
+import { ADMIN_PASSWORD, API_KEY } from './app.js';
+import { Client } from './client.js';
+import { ConsolePage } from './console-page.js';
+import { type TestDatabase, freshDatabase } from './database.js';
+import { Process, newcomer } from './process.js';
+import { PAGE_URL, launch } from './swagger-page.js';
+
+/** The built service with an empty database, and a browser that reaches it at `PAGE_URL`. */
+export class ConsoleService {
+  private constructor(
+    readonly database: TestDatabase,
+    readonly process: Process,
+    readonly browser: Browser,
+  ) {}
+
+  static async start(settings: Record<string, string> = {}): Promise<ConsoleService> {
+    const database = await freshDatabase();
+    const service = await Process.running({
+      ...newcomer(database),
+      BASE_URL: PAGE_URL,
+      BOOTSTRAP_API_KEY: API_KEY,
+      BOOTSTRAP_WEBMASTER_PASSWORD: ADMIN_PASSWORD,
+      SESSION_RATE_LIMIT_PER_MINUTE: '0',
+      ...settings,
+    });
+    await service.says('"msg":"service started"');
+    return new ConsoleService(database, service, await launch(addressOf(service)));
+  }
+
+  /** Where the service listens. */
+  get url(): string {
+    return addressOf(this.process);
+  }
+
+  /** A client with the first API key. */
+  get key(): Client {
+    return new Client(this.url, { 'x-api-key': API_KEY });
+  }
+
+  /** The console for somebody who has signed in. @param path of the page to come to. */
+  async as(username: string, password: string, path = '/console', options = {}): Promise<ConsolePage> {
+    const page = await ConsolePage.open(this.browser, path, options);
+    await page.titled('Sign in to Rollcall');
+    await page.signIn(username, password);
+    await page.page.getByRole('heading', { name: 'Sign in to Rollcall' }).waitFor({ state: 'detached' });
+    return page;
+  }
+
+  /** The console for the first Webmaster. */
+  admin(path = '/console', options = {}): Promise<ConsolePage> {
+    return this.as('admin', ADMIN_PASSWORD, path, options);
+  }
+
+  async end(): Promise<void> {
+    await this.browser.close();
+    await this.process.stop();
+    await this.database.drop();
+  }
+}
+
+/** Its log says where it listens: the welcome has the address of `BASE_URL`. */
+function addressOf(service: Process): string {
+  const url = /"url":"(http:[^"]+)"/.exec(service.out)?.[1];
+  if (url === undefined) throw new Error(`no address in the log: ${service.out.slice(0, 500)}`);
+  return url;
+}
