@@ -37,6 +37,13 @@ withBrowser('every page', () => {
       );
     await imported(service.key, file('example.org'));
     ids['/imports/:id'] = (await imported(service.key, file('example.net'))).id;
+    const { headers } = service.key;
+    const made = await fetch(`${service.url}/scim/v2/Groups`, {
+      method: 'POST',
+      headers: { ...(headers as Record<string, string>), 'content-type': 'application/scim+json' },
+      body: JSON.stringify({ displayName: 'Newsroom' }),
+    });
+    ids['/groups/:id'] = ((await made.json()) as { id: string }).id;
     ids['/users/:id'] = (await service.key.get('/users/search?username=ada')).body.Results[0].uuid;
   });
   afterAll(() => service.end());

@@ -145,26 +145,32 @@ function Party({ kind, id }: { kind: string; id: string | null }): ComponentChil
 }
 
 function Changes({ event: { changes } }: { event: Event }) {
-  const first = changes.slice(0, FEW);
+  const [first, others] = [changes.slice(0, FEW), changes.slice(FEW)];
   return (
-    <dl class="diff">
-      {first.map((change) => (
-        <div key={change.field}>
-          <dt>{label(change.field)}</dt>
-          <dd>
-            <Value change={change} />
-          </dd>
-        </div>
-      ))}
-      {changes.length > FEW && (
-        <div>
-          <dt />
-          <dd class="muted">and {changes.length - FEW} more</dd>
-        </div>
+    <>
+      <Fields changes={first} />
+      {others.length > 0 && (
+        <details>
+          <summary class="muted">and {others.length} more</summary>
+          <Fields changes={others} />
+        </details>
       )}
-    </dl>
+    </>
   );
 }
+
+const Fields = ({ changes }: { changes: Event['changes'] }) => (
+  <dl class="diff">
+    {changes.map((change) => (
+      <div key={change.field}>
+        <dt>{label(change.field)}</dt>
+        <dd>
+          <Value change={change} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
 
 /** What became of a field: old → new, or the value of what is new; secrets have none. */
 function Value({ change }: { change: Event['changes'][number] }) {

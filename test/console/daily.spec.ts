@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { ConsolePage } from '../support/console-page.js';
+import { ConsoleService } from '../support/console-service.js';
+import { csv, imported } from '../support/imports.js';
+import { NO_BROWSER } from '../support/swagger-page.js';
+
+const withBrowser = NO_BROWSER ? describe.skip : describe;
+const MARKUP = '<img src=x onerror=alert(1)>';
+const HEADER = 'ExternalId,Username,Email';
+const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay'];
+
+withBrowser('daily work', () => {
+  jest.setTimeout(90_000);
+  let service: ConsoleService;
+  let page: ConsolePage;
+  beforeAll(async () => void (service = await ConsoleService.start()));
+  afterEach(async () => {
+    const { problems } = page;
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+  afterAll(() => service.end());
+
+  const dialog = () => page.page.getByRole('dialog');
+  const scim = (path: string, body: object): Promise<Response> =>
+    fetch(`${service.url}/scim/v2/${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/scim+json',
+        'x-api-key': String(service.key.headers['x-api-key']),
+      },
+      body: JSON.stringify(body),
+    });
+
+  test('the first page says what waits, what came last and what ends soon', async () => {
+    const people = (domain: string) =>
+      csv(HEADER, ...NAMES.map((name) => `${name},${name},${name}@${domain}`));
+    await imported(service.key, people('example.org'), 'dataset=home');
+    const waiting = await imported(service.key, people('example.net'), 'dataset=home');
+    const soon = new Date(Date.now() + 5 * 86_400_000).toISOString();
+    await service.key.post('/api_keys', { name: 'ends soon', scopes: ['users:read'], expires: soon });
+    page = await service.admin();
+    await page.titled('Home');
+    await page.shows('1 import waits for you, 1 key ends soon.');
+    expect(await page.rows('Imports that wait')).toEqual([
+      ['home', 'upload.csv', 'Needs approval', expect.anything(), expect.anything()],
+    ]);
+    expect((await page.rows('Last imports')).map(([dataset]) => dataset)).toEqual(['home']);
+    await page.shows('ends soon');
+    await page.page.getByText('As a table').click();
+    await page.page.getByRole('cell', { name: '6', exact: true }).waitFor();
+    await page.page.getByRole('link', { name: 'upload.csv' }).first().click();
+    await page.titled(/^upload\.csv/);
+    expect(page.place).toBe(`/console/imports/${String(waiting.id)}`);
+    await page.page.goBack();
+    await page.titled('Home');
+  });
+
+  test('a key is made with scopes, shown once, used, and revoked', async () => {
+    page = await service.admin('/console/keys');
+    await page.button('New key').click();
+    await page.field('What it is for').fill(MARKUP);
+    await dialog().getByLabel('groups:read read groups').check();
+    await page.field('Only from these networks').fill('10.0.0.0/99');
+    await page.button('Make the key').click();
+    await dialog()
+      .getByText(/Only from these networks|Networks/)
+      .last()
+      .waitFor();
+    await page.field('Only from these networks').fill('127.0.0.0/8');
+    await page.button('Make the key').click();
+    await page.button('I have it').waitFor();
+    const key = (await dialog().locator('code').textContent()) ?? '';
+    expect(key).toMatch(/^rollcall_[0-9a-f]{12}_/);
+    const asKey = service.key.with({ 'x-api-key': key });
+    expect((await asKey.get('/users/search')).status).toBe(200);
+    expect((await asKey.get('/imports')).status).toBe(403);
+    await page.button('I have it').click();
+    const shown = await page.rows('API keys');
+    expect(shown[0]).toEqual(expect.arrayContaining(['active', 'users:readgroups:read', '127.0.0.0/8']));
+    expect(shown[0]?.[0]).toContain(MARKUP);
+    expect(await page.page.content()).not.toContain(key);
+    await page.button('Revoke').first().click();
+    await page.shows(/is refused from the next request on/);
+    await dialog().getByRole('button', { name: 'Revoke' }).click();
+    await page.shows(`${MARKUP} is revoked.`);
+    expect((await asKey.get('/users/search')).status).toBe(401);
+  });
+
+  test('a group gets roles, and its members hold them', async () => {
+    const { uuid } = (
+      await service.key.post('/users', { username: 'member', email: 'member@example.org', firstname: MARKUP })
+    ).body;
+    await scim('Groups', { displayName: `News ${MARKUP}`, members: [{ value: uuid }] });
+    page = await service.admin('/console/groups');
+    await page.page.getByRole('link', { name: `News ${MARKUP}` }).click();
+    await page.titled(`News ${MARKUP}`);
+    expect(await page.rows('Members')).toEqual([[MARKUP, 'Active']]);
+    await page.field('Editor').check();
+    await page.button('Save for 1 member').click();
+    await page.shows(`The roles of News ${MARKUP} are saved.`);
+    expect((await service.key.get(`/users/${String(uuid)}`)).body.group_roles).toEqual(['Editor']);
+  });
+
+  test('a profile is listed, used and deleted', async () => {
+    await service.key.put('/import_profiles/old', { columns: { Nr: 'ExternalId' }, pattern: 'old-*.csv' });
+    page = await service.admin('/console/profiles');
+    const row = page.page.getByRole('row').filter({ hasText: 'old-*.csv' });
+    await row.getByText('1 column').click();
+    await row.getByText('ExternalId').waitFor();
+    await row.getByRole('button', { name: 'Delete' }).click();
+    await page.shows(/Files named old-\*\.csv are then read without it/);
+    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await page.shows('The profile old is deleted.');
+    expect((await service.key.get('/import_profiles/old')).status).toBe(404);
+  });
+
+  test('the audit is filtered, and a filter has an address', async () => {
+    const name = randomUUID();
+    const { uuid } = (
+      await service.key.post('/users', { username: name, email: `${name}@example.org`, surname: MARKUP })
+    ).body;
+    await service.key.put(`/users/${String(uuid)}`, { status: 'Blocked' });
+    page = await service.admin('/console/audit');
+    await page.field('To whom (id)').fill(String(uuid));
+    await page.field('What').selectOption('user.blocked');
+    await page.shows('1 event');
+    expect(page.place).toBe(`/console/audit?target=${String(uuid)}&action=user.blocked`);
+    expect((await page.rows('Audit')).map(([, what]) => what)).toEqual(['User blocked']);
+    await page.page.reload();
+    await page.shows('1 event');
+    const file = await service.key.get(`/audit.csv?target=${String(uuid)}&action=user.blocked`);
+    expect(file.text).toContain('user.blocked');
+    await page.field('What').selectOption('');
+    await page.page.getByText(/^and \d+ more$/).click();
+    await page.shows(MARKUP);
+    await page.field('Who (id)').fill('nobody');
+    await page.page.getByRole('alert').waitFor();
+  });
+});

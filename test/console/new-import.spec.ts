@@ -1,0 +1,117 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConsolePage } from '../support/console-page.js';
+import { ConsoleService } from '../support/console-service.js';
+import { NO_BROWSER } from '../support/swagger-page.js';
+
+const withBrowser = NO_BROWSER ? describe.skip : describe;
+const MARKUP = '<img src=x onerror=alert(1)>';
+
+withBrowser('a new import', () => {
+  jest.setTimeout(90_000);
+  let service: ConsoleService;
+  let page: ConsolePage;
+  beforeAll(async () => void (service = await ConsoleService.start()));
+  afterEach(async () => {
+    const { problems } = page;
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+  afterAll(() => service.end());
+
+  const file = (name: string, lines: readonly string[]): string => {
+    const path = join(service.database.folder, name);
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    return path;
+  };
+  const payroll = (domain: string): string[] => [
+    'No;Given name;Family name;Mail;Login;Salary',
+    ...['Ada', 'Bela', 'Cleo', 'Dora', 'Emil'].map(
+      (name, n) => `P-${n};${name};Of ${name};${name.toLowerCase()}@${domain};${name.toLowerCase()};5200`,
+    ),
+  ];
+  const choose = (path: string) => page.page.setInputFiles('input[type=file]', path);
+  const columnIs = (source: string) => page.page.getByLabel(`${source} is`, { exact: true });
+  const problems = () => page.page.getByRole('region', { name: 'Problems' });
+  const plan = () => page.button('Plan it');
+
+  test('goes from a file through its columns, a profile and a plan to its end and back', async () => {
+    page = await service.admin('/console/imports/new');
+    await page.field('Data set').fill('payroll');
+    await choose(file('payroll.csv', payroll('example.org')));
+    await page.shows(/Encoding utf-8, delimiter semicolon\. As it is, the file would be refused/);
+    expect(await plan().isDisabled()).toBe(true);
+    // What the service suggests is chosen already.
+    for (const [source, column] of [
+      ['Given name', 'ForeName'],
+      ['Family name', 'Surname'],
+      ['Mail', 'Email'],
+    ] as const)
+      expect([source, await columnIs(source).inputValue()]).toEqual([source, column]);
+    await columnIs('No').selectOption('ExternalId');
+    await columnIs('Login').selectOption('Username');
+    expect(await columnIs('Salary').inputValue()).toBe('ignore');
+    await page.button('Save and look again').click();
+    await page.shows('The profile payroll is saved.');
+    await page.shows(/Encoding utf-8, delimiter semicolon\.$/);
+    expect(page.place).toBe('/console/imports/new?dataset=payroll&profile=payroll');
+    expect((await page.rows('First rows'))[0]).toEqual([
+      '2',
+      'Created',
+      expect.stringContaining('ada@example.org'),
+    ]);
+    await plan().click();
+    await page.titled(/^payroll\.csv/);
+    await page.page.locator('h1', { hasText: 'Planned' }).waitFor();
+    expect((await service.key.get('/users/search?managed_by=payroll')).body.Count).toBe(0);
+    await page.button('Apply the plan').click();
+    await page.shows(/^5 users will be created\. /);
+    await page.page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+    await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
+    expect((await service.key.get('/users/search?managed_by=payroll')).body.Count).toBe(5);
+    await page.button('Revert').click();
+    await page.page.getByRole('dialog').getByRole('button', { name: 'Revert' }).click();
+    await page.titled(/^Revert of/);
+    await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
+    expect((await service.key.get('/users/search?managed_by=payroll&status=Active')).body.Count).toBe(0);
+  });
+
+  test('takes a file that is dropped, with the profile of the address, and says what is wrong with its rows', async () => {
+    await service.key.put('/import_profiles/dropped', {
+      dataset: 'dropped',
+      columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' },
+    });
+    page = await service.admin('/console/imports/new?profile=dropped');
+    await page.titled('New import');
+    const transfer = await page.page.evaluateHandle(
+      ([name, text]) => {
+        const browser = globalThis as unknown as {
+          DataTransfer: new () => { items: { add(file: unknown): void } };
+          File: new (parts: string[], name: string) => unknown;
+        };
+        const data = new browser.DataTransfer();
+        data.items.add(new browser.File([text ?? ''], name ?? ''));
+        return data;
+      },
+      [`${MARKUP}.csv`, `No,Mail,Login\nD-1,no address,${MARKUP}\n`],
+    );
+    await page.page.dispatchEvent('.drop', 'drop', { dataTransfer: transfer });
+    await page.shows(`${MARKUP}.csv`);
+    await problems().waitFor();
+    expect(await page.rows('Problems')).toEqual([['2', 'E-mail', 'must be an e-mail address', 'no address']]);
+    expect((await page.rows('First rows'))[0]?.[2]).toContain(MARKUP);
+    expect(await plan().isEnabled()).toBe(true);
+  });
+
+  test('shows what the service says against a file that it cannot read, and against a bad name of a profile', async () => {
+    page = await service.admin('/console/imports/new');
+    await choose(file('empty.csv', ['']));
+    await problems().getByText('Refuses the file').waitFor();
+    await choose(file('other.csv', ['Nr,Mail', '1,a@example.org']));
+    await columnIs('Nr').selectOption('ExternalId');
+    await page.field('Keep these columns as the profile').fill('no name/at all');
+    await page.button('Save and look again').click();
+    await page.page.getByRole('alert').waitFor();
+  });
+});
