@@ -49,7 +49,7 @@ withBrowser('who comes to the console', () => {
     ]) {
       page = await ConsolePage.open(service.browser, `/console/sign-in?back=${encodeURIComponent(back)}`);
       await page.signIn('admin', ADMIN_PASSWORD);
-      await page.titled('Users');
+      await page.titled('Home');
       expect(page.problems).toEqual([]);
       await page.close();
     }
@@ -102,7 +102,7 @@ withBrowser('who comes to the console', () => {
     await keyboard.press('Tab');
     await keyboard.type(ADMIN_PASSWORD);
     await keyboard.press('Enter');
-    await page.titled('Users');
+    await page.titled('Home');
   });
 
   test('as a guest sees their own profile and no more', async () => {
@@ -117,12 +117,12 @@ withBrowser('who comes to the console', () => {
 
   test('when the service is away reads that, and goes on when it is back', async () => {
     page = await service.admin();
-    await page.titled('Users');
+    await page.titled('Home');
     await page.page.route('**/api/**', (route) => route.abort());
     await page.page.reload();
     await page.shows('The service cannot be reached.');
     await page.page.unroute('**/api/**');
     await page.button('Try again').click();
-    await page.titled('Users');
+    await page.titled('Home');
   });
 });

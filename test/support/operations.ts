@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { TestApp } from './app.js';
 import type { Answer, Json } from './client.js';
+import { deletion, writeUsers } from './deletion.js';
 import { create } from './factories.js';
 import { aGroup } from './groups.js';
 import { csv, imported } from './imports.js';
@@ -113,7 +114,9 @@ export async function idFor(app: TestApp, parameter: string, operationId: string
     await app.login();
     return (await app.key.get('/sessions?limit=1')).body.Results[0].id;
   }
-  return (await create(app.key)).uuid;
+  const uuid = String((await create(app.key)).uuid);
+  if (operationId === 'restoreUser') await writeUsers(app, [deletion(uuid)]);
+  return uuid;
 }
 
 /** The path of an operation with records that there are. */

@@ -127,7 +127,7 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
   { name: 'created', title: 'Made', cell: ({ created }) => <Time at={created} /> },
   {
     name: 'actions',
-    title: '',
+    title: 'Actions',
     cell: (key) =>
       key.state === 'active' && (
         <span class="buttons">

@@ -61,7 +61,7 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
               />
             ),
           },
-          { name: 'note', title: '', cell: (column) => <span class="muted">{noteOf(column)}</span> },
+          { name: 'note', title: 'Note', cell: (column) => <span class="muted">{noteOf(column)}</span> },
         ]}
       />
       {isChanged(mapping, preview) && (

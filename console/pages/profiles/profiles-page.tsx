@@ -62,7 +62,7 @@ const columnsFor = (onDelete: (profile: Profile) => void): readonly Column<Profi
   { name: 'name', title: 'Name', cell: ({ name }) => <strong>{name}</strong> },
   {
     name: 'kind',
-    title: '',
+    title: 'Kind',
     cell: ({ ready }) => ready && <Pill tone="quiet">comes with the service</Pill>,
   },
   { name: 'dataset', title: 'Data set', cell: ({ profile }) => profile.dataset },
@@ -92,7 +92,7 @@ const columnsFor = (onDelete: (profile: Profile) => void): readonly Column<Profi
   { name: 'updated', title: 'Saved', cell: ({ updated }) => updated && <Time at={updated} /> },
   {
     name: 'actions',
-    title: '',
+    title: 'Actions',
     cell: (profile) => (
       <span class="buttons">
         <a class="button" href={href('/imports/new', { profile: profile.name })}>
