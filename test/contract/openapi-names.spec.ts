@@ -36,7 +36,20 @@ test.each(NAMES)('%s is a verb and its object', (name) => {
       'log',
       'patch',
     ],
-    ...['preview', 'reject', 'replace', 'reset', 'revert', 'revoke', 'run', 'save', 'search', 'set', 'start'],
+    ...[
+      'preview',
+      'reject',
+      'replace',
+      'reset',
+      'restore',
+      'revert',
+      'revoke',
+      'run',
+      'save',
+      'search',
+      'set',
+      'start',
+    ],
     ...['update', 'watch'],
   ];
   expect(name).toMatch(new RegExp(`^(${verbs.join('|')})([A-Z][a-z]+)+$`));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { TestApp } from '../support/app.js';
 import { type TestDatabase, freshDatabase } from '../support/database.js';
 import { csv, linked } from '../support/imports.js';
-import { ROOT, Process } from '../support/process.js';
+import { Process, ROOT, said } from '../support/process.js';
 
 /** Profiles and previews on the command line. */
 let database: TestDatabase;
@@ -21,7 +21,7 @@ afterEach(async () => {
 async function rollcall(...args: string[]) {
   const command = Process.command(args, { DATABASE_URL: database.url }, database.folder);
   const { code } = await command.exit;
-  return { code, out: command.out, err: command.err };
+  return { code, out: command.out, ...said(command.err) };
 }
 const write = (name: string, text: string): string => {
   const path = join(database.folder, name);

@@ -61,7 +61,7 @@ export async function deleteAndRestore(app: TestApp, boss: string, report: strin
   await app.key.put(`/users/${report}`, { manager_uuid: boss });
   await writeUsers(app, [deletion(boss)]);
   await app.key.get('/users/deleted?since=2026-01-01T00:00:00.000Z&limit=1&offset=0');
-  await app.app.get(DeletedUsers).restore(boss, SYSTEM);
+  await app.key.post(`/users/${boss}/restore`);
   await writeUsers(app, [deletion(boss)]);
   await database.execute('UPDATE deleted_users SET deleted = ? WHERE uuid = ?', [
     inSeconds(-40 * 24 * 3600),
