@@ -28,7 +28,11 @@ const followHere = (document: string, knows = {}) =>
       ...terminalOf(addCommand(database.folder), database.folder, services.control),
     },
     knows,
-    asShown: (printed) => printed.replaceAll(folder, '/home/ada/rollcall'),
+    asShown: (printed) =>
+      // The documents are about the embedded default.
+      printed
+        .replace(/^Database: rollcall_\w+ on .*$/gm, `Database: SQLite ${folder}/data/rollcall.sqlite`)
+        .replaceAll(folder, '/home/ada/rollcall'),
     here: (script) => script.replaceAll('127.0.0.1:3000', services.address ?? '127.0.0.1:3000'),
   });
 
