@@ -1,5 +1,6 @@
 import { beforeEach, afterEach, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENGINE } from '../support/database.js';
 import { README_KEY, addCommand, cloneInto, terminalOf } from '../support/guide/clone.js';
@@ -14,6 +15,7 @@ let services: Services;
 beforeEach(async () => {
   folder = join(database.folder, 'clone');
   cloneInto(folder);
+  if (ENGINE === 'mariadb') mkdirSync(join(folder, 'data')); // the embedded default makes it
   services = await Services.listening(
     ENGINE === 'mariadb' ? { DATABASE_URL: database.url, MIGRATE_ON_START: 'true' } : {},
   );
