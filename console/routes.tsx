@@ -29,7 +29,7 @@ const everybody = (): boolean => true;
 /**
  * The pages, in the order of the navigation. A new page is a file in `pages/` that exports a component, and a line here: its
  * address, who may see it, its link. The page draws itself with `Page` and the other parts, reads with `useResource`, writes with
- * `useAction`, and keeps in the query (`usePlace`, `setQuery`) what is to survive a reload. `test/console/pages.spec.ts` opens every
+ * `useAction`, and keeps in the query (`usePlace`, `setQuery`) what is to survive a reload. `test/console/pages.e2e-spec.ts` opens every
  * page of this table, and judges it with axe-core.
  */
 export const ROUTES: readonly Route[] = [
