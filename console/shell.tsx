@@ -50,6 +50,10 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
               <Icon name="docs" />
               Interface
             </a>
+            <a href="/guides" class="item" target="_blank" rel="noreferrer">
+              <Icon name="profile" />
+              Guides
+            </a>
             {user && (
               <div class="me">
                 <Avatar user={user} />

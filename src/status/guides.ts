@@ -6,6 +6,7 @@ export const GUIDES: Readonly<Record<string, string>> = {
   connectors: 'write a connector over REST',
   imports: 'files: columns, profiles, guards, the schedule',
   scim: 'identity providers over SCIM',
+  console: 'the pages for operators',
   operator: 'the command line, and tasks of operators',
   deployment: 'install, upgrade, back up',
   interface: 'the interface, rule by rule',

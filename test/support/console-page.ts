@@ -6,9 +6,13 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 import { PAGE_URL } from './swagger-page.js';
 
 const ARTIFACTS = fileURLToPath(new URL('../../artifacts/console', import.meta.url));
-/** The picture of the operator's guide, and where it is. */
-const SHOWN = 'imports-id-light-wide';
-const PICTURE = fileURLToPath(new URL('../../docs/images/console.png', import.meta.url));
+/** The pictures of the documents, and what they are called there. */
+const SHOWN: Readonly<Record<string, string>> = {
+  'imports-id-light-wide': 'console',
+  'home-light-wide': 'console-home',
+  'users-dark-wide': 'console-users',
+};
+const PICTURES = fileURLToPath(new URL('../../docs/images', import.meta.url));
 /** WCAG 2.2 at the levels A and AA, and what axe-core counts as good practice. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -127,10 +131,12 @@ export class ConsolePage {
     });
   }
 
-  /** A picture for people, in `artifacts/console`; one of them is for the documents, where UPDATE_PICTURES is set. */
+  /** A picture for people, in `artifacts/console`; some are for the documents, where UPDATE_PICTURES is set. */
   async picture(name: string): Promise<void> {
     mkdirSync(ARTIFACTS, { recursive: true });
     await this.page.screenshot({ path: `${ARTIFACTS}/${name}.png`, fullPage: true });
-    if (process.env['UPDATE_PICTURES'] && name === SHOWN) await this.page.screenshot({ path: PICTURE });
+    const shown = SHOWN[name];
+    if (process.env['UPDATE_PICTURES'] && shown !== undefined)
+      await this.page.screenshot({ path: `${PICTURES}/${shown}.png` });
   }
 }
