@@ -1,6 +1,12 @@
 import { type DataSource, MigrationExecutor } from 'typeorm';
 
 /**
+ * Tables that are there before the first migration has done anything, and whatever became of it. The names of the others, such
+ * as `users`, may be those of any program.
+ */
+const OF_MIGRATIONS = ['migrations', 'migration_lease'];
+
+/**
  * The database must be empty, or this program's.
  * @throws Error for tables of another program: a mistyped name must not add ours to them; and for a schema of a newer
  * version: an older one must not write into tables whose rules it does not know.
@@ -9,14 +15,8 @@ export async function assertOurs(dataSource: DataSource): Promise<void> {
   const known = new Set(dataSource.migrations.map(({ name, constructor }) => name ?? constructor.name));
   const runner = dataSource.createQueryRunner();
   try {
-    // A first migration that was broken off may have left tables of ours.
-    const ours = new Set([
-      'migrations',
-      'migration_lease',
-      ...dataSource.entityMetadatas.map(({ tableName }) => tableName),
-    ]);
     const tables = await tableNames(dataSource);
-    if (tables.length > 0 && !tables.some((name) => ours.has(name)))
+    if (tables.length > 0 && !tables.some((name) => OF_MIGRATIONS.includes(name)))
       throw new Error(
         `The database belongs to another program (it has the table ${tables[0]}). Check DATABASE_URL.`,
       );

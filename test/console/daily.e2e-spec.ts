@@ -43,9 +43,8 @@ withBrowser('daily work', () => {
     page = await service.admin();
     await page.titled('Home');
     await page.shows('1 import waits for you, 1 key ends soon.');
-    expect(await page.rows('Imports that wait')).toEqual([
-      ['home', 'upload.csv', 'Needs approval', expect.anything(), expect.anything()],
-    ]);
+    const waits = await page.rows('Imports that wait');
+    expect(waits.map((cells) => cells.slice(0, 3))).toEqual([['home', 'upload.csv', 'Needs approval']]);
     expect((await page.rows('Last imports')).map(([dataset]) => dataset)).toEqual(['home']);
     await page.shows('ends soon');
     await page.page.getByText('As a table').click();

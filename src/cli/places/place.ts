@@ -1,7 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
-import { fstatSync, openSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Application, withApplication } from '../application.js';
 import { RemoteService } from './remote-service.js';
@@ -63,11 +62,15 @@ export async function atPlace<T>(
 /** @throws Error for a file that others can read, or that holds nothing. */
 async function keyOf(file: string): Promise<string> {
   if (file === '-') return (await text(process.stdin)).trim();
-  const descriptor = openSync(file, 'r');
-  const { mode } = fstatSync(descriptor);
-  if ((mode & OTHERS) !== 0)
-    throw new Error(`Others can read ${file}: chmod 600 ${file}, and make a new key if they may have.`);
-  const key = (await readFile(file, 'utf8')).trim();
-  if (key === '') throw new Error(`${file} is empty.`);
-  return key;
+  const handle = await open(file);
+  try {
+    const { mode } = await handle.stat();
+    if ((mode & OTHERS) !== 0)
+      throw new Error(`Others can read ${file}: chmod 600 ${file}, and make a new key if they may have.`);
+    const key = (await handle.readFile('utf8')).trim();
+    if (key === '') throw new Error(`${file} is empty.`);
+    return key;
+  } finally {
+    await handle.close();
+  }
 }
