@@ -1,6 +1,7 @@
 import { ApiKeyEntity } from './api-keys/api-key.entity.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from './api-keys/fuse/key-fuse.entity.js';
 import { AuditEventEntity } from './audit/audit.entity.js';
+import { AuditCountEntity } from './audit/audit-count.entity.js';
 import { AuditRunEntity } from './audit/audit-run.entity.js';
 import { AuditLateEventEntity, AuditSealEntity } from './audit/audit-seal.entity.js';
 import { ImportProfileEntity } from './import/profiles/import-profile.entity.js';
@@ -45,6 +46,7 @@ export const ENTITIES = [
   AuditRunEntity,
   AuditSealEntity,
   AuditLateEventEntity,
+  AuditCountEntity,
   ImportRunEntity,
   ImportRowEntity,
   ImportFilePartEntity,

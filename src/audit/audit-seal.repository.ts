@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { deleteRows, insertRows } from '../database/engine/bulk.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
+import { AuditCountEntity } from './audit-count.entity.js';
 import { AuditSealEntity, AuditLateEventEntity } from './audit-seal.entity.js';
 import { isAsRead, storedForm } from './stored-form.js';
 
@@ -83,9 +84,15 @@ export class AuditSealRepository {
   }
 
   /** @throws DatabaseFault `duplicate` when another instance has made the seal of this number. */
-  async insert(tx: Sql, seal: AuditSealEntity, late: readonly AuditLateEventEntity[]): Promise<void> {
+  async insert(
+    tx: Sql,
+    seal: AuditSealEntity,
+    late: readonly AuditLateEventEntity[],
+    counts: readonly AuditCountEntity[],
+  ): Promise<void> {
     await insertRows(tx, AuditSealEntity, [seal]);
     await insertRows(tx, AuditLateEventEntity, late);
+    await insertRows(tx, AuditCountEntity, counts);
   }
 
   /** Forgets the members of the seals up to a number, a hundred at once, the oldest first. */

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { LeasesModule } from '../leases/leases.module.js';
+import { AuditCountsRepository } from './audit-counts.repository.js';
+import { AuditCounts } from './audit-counts.service.js';
 import { AuditController } from './audit.controller.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditService } from './audit.service.js';
@@ -22,6 +24,8 @@ import { Sealer } from './sealer.service.js';
     AuditRunsRepository,
     AuditWalkRepository,
     AuditSealRepository,
+    AuditCounts,
+    AuditCountsRepository,
     LateEventsRepository,
     SealedRowsRepository,
     LateRows,
@@ -29,6 +33,6 @@ import { Sealer } from './sealer.service.js';
     SealVerifier,
     RunVerifier,
   ],
-  exports: [AuditService, Sealer, SealVerifier],
+  exports: [AuditCounts, AuditService, Sealer, SealVerifier],
 })
 export class AuditModule {}

@@ -20,6 +20,7 @@ import {
 } from './audit-event.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import type { AuditFilter } from './audit.query.js';
+import { AuditCounts } from './audit-counts.service.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
 import { peopleBy, toRecord } from './audit.mapping.js';
@@ -62,6 +63,7 @@ export class AuditService {
     private readonly rows: AuditWalkRepository,
     private readonly runs: AuditRunsRepository,
     private readonly sealer: Sealer,
+    private readonly counts: AuditCounts,
     { SEARCH_TIMEOUT }: Env,
   ) {
     this.maxMillis = SEARCH_TIMEOUT * 1000;
@@ -151,6 +153,7 @@ export class AuditService {
 
   /** Deletes events older than AUDIT_RETENTION_DAYS, and who is behind imports without any event left, in short transactions that block no other writer for long. */
   async purge(): Promise<void> {
+    await this.counts.purge();
     const until = await this.sealer.purgeable();
     if (until === undefined) return;
     while ((await this.repository.deleteBefore(until, PURGE_ROWS)) > 0) await setImmediate();

@@ -7,7 +7,11 @@ import { LateEventsRepository } from './late-events.repository.js';
 import { LATE_MILLIS, Members, hashOfRow } from './seal.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
 
-type LateRow = Omit<AuditLateEventEntity, 'seal'>;
+/** An entry for a row, and the action of the row. */
+export interface LateRow {
+  entry: Omit<AuditLateEventEntity, 'seal'>;
+  action: string;
+}
 
 /** Finds rows that no range covers: those that came late, and those of the future. */
 @Injectable()
@@ -53,7 +57,7 @@ export class LateRows {
     for await (const { row, hasId } of this.rows.rows(from, until)) {
       if (found.length >= most) break;
       if (!hasId || !isEventId(row.id) || known.has(row.id) || isSealed(row.id)) continue;
-      found.push({ id: row.id, row_hash: hashOfRow(row) });
+      found.push({ entry: { id: row.id, row_hash: hashOfRow(row) }, action: row.action });
     }
     return found;
   }

@@ -6,9 +6,11 @@ import { TransactionRunner } from '../database/transaction-runner.js';
 import { toProblemError } from '../http/problem.js';
 import { Leases } from '../leases/leases.service.js';
 import { Log } from '../telemetry/log.js';
+import { AuditCounts } from './audit-counts.service.js';
 import { AuditSealRepository, type KnownSeal } from './audit-seal.repository.js';
 import { BEFORE_ALL, firstId, isEventId, millisOf } from './event-id.js';
 import { LateEventsRepository } from './late-events.repository.js';
+import { HourCounts } from './hour-counts.js';
 import { LateRows } from './late-rows.service.js';
 import { Members, NO_SEAL, RowsHash, type SealFacts, SealKeys } from './seal.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
@@ -53,6 +55,7 @@ export class Sealer implements BeforeApplicationShutdown {
     private readonly rows: SealedRowsRepository,
     private readonly lateEvents: LateEventsRepository,
     private readonly lateRows: LateRows,
+    private readonly counts: AuditCounts,
     private readonly transactions: TransactionRunner,
     private readonly leases: Leases,
     private readonly log: Log,
@@ -64,6 +67,7 @@ export class Sealer implements BeforeApplicationShutdown {
   start(): void {
     this.timer = setInterval(() => {
       this.busy ??= this.run()
+        .then(() => this.fillIn())
         .catch((error: unknown) => {
           this.log.fault('audit seals', toProblemError(error).code, error);
         })
@@ -91,6 +95,12 @@ export class Sealer implements BeforeApplicationShutdown {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
       while (!this.ending && (await this.sealNext(look)));
     });
+  }
+
+  /** Counts what seals of earlier versions cover, unless another instance does. */
+  async fillIn(): Promise<void> {
+    if (!(await this.counts.nextToFillIn())) return;
+    await this.leases.hold(LEASE, LEASE_SECONDS, () => this.counts.fillIn(() => this.ending));
   }
 
   async lastSealed(): Promise<DbTime | null> {
@@ -123,13 +133,15 @@ export class Sealer implements BeforeApplicationShutdown {
   private async sealNext(look: Look): Promise<boolean> {
     const last = await this.repository.last();
     const from = last?.until_id ?? BEFORE_ALL;
-    const late = look.hasLate ? [] : await this.outside(last, look);
+    const outside = look.hasLate ? NONE : await this.outside(last, look);
+    const { late } = outside;
     look.hasLate = late.length < MAX_LATE;
     if (from >= look.limit && late.length === 0) return false;
     const range = look.hasLate && from < look.limit ? await this.range(from, look.limit) : noRows(from);
     const lateHash = new RowsHash();
     late.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const entry of late) lateHash.addLate(entry);
+    for (const { entry, action } of outside.missed) range.counts.add(entry.id, action);
     const facts: SealFacts = {
       number: (last?.number ?? 0) + 1,
       sealed: look.at,
@@ -146,7 +158,8 @@ export class Sealer implements BeforeApplicationShutdown {
     const seal = { ...facts, hash, members: range.members.text };
     const entries = late.map((entry) => ({ ...entry, seal: facts.number }));
     try {
-      await this.transactions.run((tx) => this.repository.insert(tx, seal, entries));
+      const counts = range.counts.rows(facts.number);
+      await this.transactions.run((tx) => this.repository.insert(tx, seal, entries, counts));
     } catch (error) {
       if (error instanceof DatabaseFault && error.fault === 'duplicate') return false;
       throw error;
@@ -155,10 +168,11 @@ export class Sealer implements BeforeApplicationShutdown {
     return true;
   }
 
-  /** Rows that are in no range that is still to be sealed. */
+  /** Rows that are in no range that is still to be sealed: those that were `missed` are the service's own. */
   private async outside(last: KnownSeal | undefined, { at }: Look) {
-    const late = last ? await this.lateRows.missed(last, at, MAX_LATE) : [];
-    return [...late, ...(await this.lateRows.ahead(at, MAX_LATE - late.length))];
+    const missed = last ? await this.lateRows.missed(last, at, MAX_LATE) : [];
+    const ahead = await this.lateRows.ahead(at, MAX_LATE - missed.length);
+    return { missed, late: [...missed, ...ahead].map(({ entry }) => entry) };
   }
 
   /** The rows of the next range. What is no row of the service is left out, and so belongs to no seal. */
@@ -170,6 +184,7 @@ export class Sealer implements BeforeApplicationShutdown {
       if (range.rows.count === MAX_ROWS) return { ...range, until: row.id };
       range.rows.add(row);
       range.members.add(row.id);
+      range.counts.add(row.id, row.action);
     }
     return range;
   }
@@ -198,6 +213,13 @@ interface Range {
   until: string;
   rows: RowsHash;
   members: Members;
+  counts: HourCounts;
 }
 
-const noRows = (until: string): Range => ({ until, rows: new RowsHash(), members: new Members() });
+const noRows = (until: string): Range => ({
+  until,
+  rows: new RowsHash(),
+  members: new Members(),
+  counts: new HourCounts(),
+});
+const NONE = { missed: [], late: [] };

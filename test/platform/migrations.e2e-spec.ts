@@ -41,7 +41,7 @@ const drift = async () => {
 
 test('migrations run up, down to nothing, and up again, and match the entities', async () => {
   await dataSource.runMigrations();
-  expect(await tables()).toHaveLength(26);
+  expect(await tables()).toHaveLength(27);
   expect(await drift()).toEqual([]);
   const counts = await dataSource.query<object[]>('SELECT name, value FROM user_counts ORDER BY name');
   expect(counts).toEqual(['Active', 'Blocked', 'webmasters'].map((name) => ({ name, value: 0 })));

@@ -18,6 +18,7 @@ import { ImportReport1764840000000 } from './1764840000000-import-report.js';
 import { ImportAlerts1764850000000 } from './1764850000000-import-alerts.js';
 import { Scim1764900000000 } from './1764900000000-scim.js';
 import { KeyProfiles1764910000000 } from './1764910000000-key-profiles.js';
+import { AuditCounts1765000000000 } from './1765000000000-audit-counts.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -41,4 +42,5 @@ export const MIGRATIONS = [
   ImportAlerts1764850000000,
   Scim1764900000000,
   KeyProfiles1764910000000,
+  AuditCounts1765000000000,
 ];

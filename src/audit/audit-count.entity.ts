@@ -1,0 +1,15 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { ascii, integer } from '../database/engine/columns.js';
+
+/**
+ * How many rows of an action and an hour a seal covers (ADR 28). It stays when the rows are deleted. Each seal that is counted
+ * has one row without an action, so that it is known to be, also where it covers nothing.
+ */
+@Entity('audit_counts', { withoutRowid: true })
+export class AuditCountEntity {
+  @PrimaryColumn({ ...integer() }) seal!: number;
+  /** Hours since 1970 (UTC). */
+  @PrimaryColumn({ ...integer() }) hour!: number;
+  @PrimaryColumn(ascii(64)) action!: string;
+  @Column(integer()) value!: number;
+}
