@@ -37,6 +37,7 @@ const POLICY = {
   'sessions.manage': { levels: WEBMASTERS, scope: 'users:write' },
   'api_keys.manage': { levels: WEBMASTERS, scope: 'keys:write' },
   'audit.read': { levels: WEBMASTERS, scope: 'audit:read' },
+  'statistics.read': { levels: WEBMASTERS, scope: 'audit:read' },
   'users.read': { levels: MEMBERS, scope: 'users:read' },
   'users.search': { levels: MEMBERS, scope: 'users:read' },
   'users.create': { levels: WEBMASTERS, scope: 'users:write' },

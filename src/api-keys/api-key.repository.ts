@@ -56,6 +56,14 @@ export class ApiKeyRepository {
     return this.database.query(`SELECT ${COLUMNS} FROM api_keys ORDER BY id DESC`);
   }
 
+  /** Keys that are good and expire by a time, the next one first. */
+  async expiring(time: string, by: string, limit: number): Promise<ApiKeyEntity[]> {
+    return this.database.query(
+      `SELECT ${COLUMNS} FROM api_keys WHERE revoked IS NULL AND expires > ? AND expires <= ? ORDER BY expires, id LIMIT ?`,
+      [time, by, limit],
+    );
+  }
+
   /** The key, unchanged by others until the transaction ends. */
   async lock(tx: Sql, id: string): Promise<ApiKeyEntity | undefined> {
     return tx.first(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?${forUpdate(tx)}`, [id]);

@@ -10,7 +10,7 @@ import { ProblemError, unauthenticated } from '../common/errors.js';
 import { toJson } from '../common/json.js';
 import { sha256 } from '../common/secret.js';
 import { truncated } from '../common/text.js';
-import { type DbTime, now } from '../common/time.js';
+import { type DbTime, now, secondsFrom } from '../common/time.js';
 import type { Sql } from '../database/engine/sql.js';
 import { TransactionRunner } from '../database/transaction-runner.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
@@ -117,6 +117,13 @@ export class ApiKeysService {
   async list(): Promise<ApiKey[]> {
     const time = now();
     return (await this.repository.list()).map((key) => shown(key, time));
+  }
+
+  /** Keys that expire within so many seconds, the next one first. */
+  async expiring(seconds: number, limit: number): Promise<ApiKey[]> {
+    const time = now();
+    const keys = await this.repository.expiring(time, secondsFrom(time, seconds), limit);
+    return keys.map((key) => shown(key, time));
   }
 
   /**

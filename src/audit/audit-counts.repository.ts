@@ -40,7 +40,7 @@ export class AuditCountsRepository {
        WHERE seal > ? AND seal <= ? AND hour >= ? AND action IN (${placeholders(actions.length)}) GROUP BY 1, 2`,
       [offset, behind, last, from, ...actions],
     );
-    return rows.map(({ day, action, value }) => ({ hour: Number(day), action, value: Number(value) }));
+    return rows.map(({ day, action, value }) => ({ hour: day, action, value: Number(value) }));
   }
 
   /** The newest of these seals that is not counted. */

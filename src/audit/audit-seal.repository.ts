@@ -66,6 +66,12 @@ export class AuditSealRepository {
     }
   }
 
+  /** Seals up to a number, newest first. */
+  async upTo(number: number, limit: number): Promise<KnownSeal[]> {
+    const sql = `SELECT ${SEAL} FROM audit_seals WHERE number <= ? ORDER BY number DESC LIMIT ?`;
+    return this.database.query(sql, [number, limit]);
+  }
+
   /** The newest seal whose rows all are of before an id. */
   async lastUntil(id: string): Promise<number | undefined> {
     const sql =
@@ -92,6 +98,8 @@ export class AuditSealRepository {
   ): Promise<void> {
     await insertRows(tx, AuditSealEntity, [seal]);
     await insertRows(tx, AuditLateEventEntity, late);
+    // Of seals that are not there any more, where somebody has taken them out.
+    await tx.execute('DELETE FROM audit_counts WHERE seal >= ?', [seal.number]);
     await insertRows(tx, AuditCountEntity, counts);
   }
 

@@ -7,6 +7,7 @@ import { AuditRepository } from './audit.repository.js';
 import { AuditService } from './audit.service.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditSealRepository } from './audit-seal.repository.js';
+import { AuditSealsController } from './audit-seals.controller.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
 import { LateEventsRepository } from './late-events.repository.js';
 import { LateRows } from './late-rows.service.js';
@@ -17,7 +18,7 @@ import { Sealer } from './sealer.service.js';
 
 @Module({
   imports: [LeasesModule],
-  controllers: [AuditController],
+  controllers: [AuditController, AuditSealsController],
   providers: [
     AuditService,
     AuditRepository,

@@ -107,6 +107,12 @@ export class Sealer implements BeforeApplicationShutdown {
     return (await this.repository.last())?.sealed ?? null;
   }
 
+  /** A page of seals, newest first, with their number: they have no gaps. Those up to `purged` may have no events any more. */
+  async page(offset: number, limit: number): Promise<{ count: number; purged: number; seals: KnownSeal[] }> {
+    const { number: count, purged } = (await this.repository.last()) ?? NO_SEAL;
+    return { count, purged, seals: await this.repository.upTo(count - offset, limit) };
+  }
+
   /**
    * The id before which AUDIT_RETENTION_DAYS lets rows be deleted: only what a seal has announced, so that verifying knows
    * what is not there by intent. @returns undefined where nothing may be deleted.

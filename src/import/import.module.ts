@@ -28,12 +28,14 @@ import { ImportReportRepository } from './report/import-report.repository.js';
 import { RunRows } from './report/run-rows.js';
 import { RunEvents } from './report/run-events.js';
 import { RunWatchers } from './report/run-watchers.js';
+import { ImportSummary } from './report/import-summary.service.js';
 import { UsersExport } from './report/users-export.js';
 import { Applier } from './apply/applier.service.js';
 import { FuseGuard } from './apply/fuse-guard.service.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
 import { WaitingRuns } from './apply/waiting-runs.service.js';
+import { ImportSummaryRepository } from './runs/import-summary.repository.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { ImportLane } from './apply/import-lane.js';
 import { ImportWorker } from './apply/import-worker.service.js';
@@ -89,8 +91,11 @@ import { UsersExportController } from './users-export.controller.js';
     ImportFilesRepository,
     ImportReportRepository,
     RunRows,
+    ImportSummary,
+    ImportSummaryRepository,
   ],
   exports: [
+    ImportSummary,
     ImportPreview,
     ImportProfiles,
     ImportRequests,

@@ -40,6 +40,18 @@ const listed = (raw: unknown): unknown => (typeof raw === 'string' ? [raw] : raw
 /** Every engine accepts it as an offset; a greater number means the same: past every end. */
 const MAX_INTEGER = 1e15;
 
+/** Decimal digits with a minus in front, where it may be negative: no other sign, no fraction, no exponent. */
+export const RangeParam = (min: number, max: number, schema: QuerySchema = {}) => {
+  const rule = { message: `must be an integer from ${min} to ${max}` };
+  return applyDecorators(
+    ApiPropertyOptional({ type: 'integer', minimum: min, maximum: max, ...schema }),
+    Normalise(read((text) => (/^-?\d{1,9}$/.test(text) ? Number(text) : undefined))),
+    IsInt(rule),
+    Min(min, rule),
+    Max(max, rule),
+  );
+};
+
 /** Decimal digits only: no sign, no fraction, no exponent. */
 export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
   const rule = { message: `must be an integer of at least ${min}` };

@@ -11,18 +11,21 @@ import { GuidesController } from './guides.controller.js';
 import { Gauges } from './gauges.js';
 import { Readiness } from './readiness.js';
 import { ProblemsController } from './problems.controller.js';
+import { StatisticsController } from './statistics.controller.js';
+import { StatisticsService } from './statistics.service.js';
 import { StatusController } from './status.controller.js';
 
 @Module({
   imports: [ApiKeysModule, AuditModule, ImportModule, UsersModule, TerminusModule.forRoot({ logger: false })],
   controllers: [
     StatusController,
+    StatisticsController,
     HealthController,
     MetricsController,
     ProblemsController,
     FrontController,
     GuidesController,
   ],
-  providers: [Readiness, Gauges],
+  providers: [Readiness, Gauges, StatisticsService],
 })
 export class StatusModule {}

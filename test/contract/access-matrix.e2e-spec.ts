@@ -97,6 +97,8 @@ TABLE.push(
 
 TABLE.push(
   ['GET /audit', '', (c) => c.get('/audit'), MANAGERS(200)],
+  ['GET /audit/seals', '', (c) => c.get('/audit/seals'), MANAGERS(200)],
+  ['GET /statistics', '', (c) => c.get('/statistics'), MANAGERS(200)],
   ['GET /audit.csv', '', (c) => c.get('/audit.csv'), MANAGERS(200)],
   ['POST /users/{user_id}/restore', '', (c) => c.post(`/users/${NOBODY}/restore`), MANAGERS(404)],
   ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), MANAGERS(200)],

@@ -5,13 +5,14 @@ import { DOCUMENT, OPERATIONS } from '../support/operations.js';
 /** Programs on generated clients call these names: one that changes or goes away breaks them. New ones are added. */
 const NAMES = `
 applyImport cancelImport checkLiveness checkReadiness createApiKey createScimGroup createScimUser createUser
-deleteImportProfile deleteScimGroup deleteScimUser downloadFailedRows downloadImportTemplate endSession endUserSessions
-exportAuditEvents exportUsers getCurrentUser getGroup getImport getImportProfile getMetrics getScimConfig getScimGroup
-getScimResourceType getScimSchema getScimUser getStatus getUser listApiKeys listAuditEvents listDeletedUsers listGroups
-listImportProfiles listImportRows listImports listScimGroups listScimResourceTypes listScimResources listScimSchemas
-listScimUsers listSessions listUserHistory logIn logOut patchScimGroup patchScimUser previewImport rejectImport
-replaceScimGroup replaceScimUser resetApiKeyFuse restoreUser revertImport revokeApiKey runScimBulk saveImportProfile
-searchScimGroups searchScimResources searchScimUsers searchUsers setGroupRoles startImport updateUser watchImport
+deleteImportProfile deleteScimGroup deleteScimUser downloadFailedRows downloadImportTemplate endSession
+endUserSessions exportAuditEvents exportUsers getCurrentUser getGroup getImport getImportProfile getMetrics
+getScimConfig getScimGroup getScimResourceType getScimSchema getScimUser getStatistics getStatus getUser listApiKeys
+listAuditEvents listAuditSeals listDeletedUsers listGroups listImportProfiles listImportRows listImports
+listScimGroups listScimResourceTypes listScimResources listScimSchemas listScimUsers listSessions listUserHistory
+logIn logOut patchScimGroup patchScimUser previewImport rejectImport replaceScimGroup replaceScimUser resetApiKeyFuse
+restoreUser revertImport revokeApiKey runScimBulk saveImportProfile searchScimGroups searchScimResources
+searchScimUsers searchUsers setGroupRoles startImport updateUser watchImport
 `
   .trim()
   .split(/\s+/);

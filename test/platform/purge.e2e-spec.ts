@@ -89,9 +89,10 @@ test('what is still valid stays', async () => {
   const session = await app.login();
   await day(9);
   setClock(start + 60_000);
-  const { audit_seals: sealed, ...before } = await counts();
+  // What is counted of the audit goes with its age.
+  const { audit_seals: sealed, audit_counts: _counted, ...before } = await counts();
   await purge();
-  const { audit_seals: seals, ...others } = await counts();
+  const { audit_seals: seals, audit_counts: _left, ...others } = await counts();
   expect(others).toEqual(before);
   expect(seals).toBeGreaterThanOrEqual(sealed ?? 0);
   expect((await session.get('/users/me')).status).toBe(200);

@@ -17,6 +17,7 @@ const SCOPE_OF: Record<string, string> = {
   'PUT /import_profiles': 'imports:write',
   'DELETE /import_profiles': 'imports:write',
   'GET /audit': 'audit:read',
+  'GET /statistics': 'audit:read',
   'GET /api_keys': 'keys:write',
   'POST /api_keys': 'keys:write',
   'DELETE /api_keys': 'keys:write',

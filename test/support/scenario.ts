@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { SealVerifier } from '../../src/audit/seal-verifier.service.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { toDbTime } from '../../src/common/time.js';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { Env } from '../../src/config/env.js';
 import { LoginAddressRepository } from '../../src/sessions/login-address.repository.js';
 import { SessionsService } from '../../src/sessions/sessions.service.js';
@@ -192,6 +193,8 @@ export async function lookAround(app: TestApp): Promise<void> {
   }
   for (const path of ['/health/live', '/health/ready', '/metrics']) await ok(nobody.raw('GET', path));
   await ok(nobody.get('/status'));
+  await ok(key.get('/audit/seals?limit=1&offset=1'));
+  await ok(key.get('/statistics?days=90&utc_offset=-5'));
 }
 
 /** Seals the audit, finds a row that came late, and compares all with the seals. */
@@ -206,8 +209,17 @@ export async function seal(app: TestApp): Promise<void> {
     [uuidv7({ msecs: lateMillis }), toDbTime(new Date(lateMillis)), seededUuid(7)],
   );
   await sealer.run(end + HOUR_MILLIS + LOOK_MILLIS);
+  await countAgain(app);
   const { fault, late } = await app.app.get(SealVerifier).verify();
   if (fault || late !== 1) throw new Error(`${late} late rows; ${JSON.stringify(fault)}`);
+  await purge(app);
+}
+
+/** Counts what was sealed, as after an upgrade, and adds the numbers up. */
+async function countAgain({ app, key }: TestApp): Promise<void> {
+  await app.get<Database>(DATABASE).execute('DELETE FROM audit_counts WHERE seal > 0');
+  await app.get(Sealer).fillIn();
+  await ok(key.get('/statistics?days=90&utc_offset=-5'));
 }
 
 /** A key blocks more users than it may, and its fuse is reset. */
