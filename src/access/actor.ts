@@ -56,6 +56,8 @@ export interface Caller {
   actor: Actor;
   requestId: string;
   ip: string;
+  /** Why, in the words of who acts. */
+  reason?: string;
   /** Present where the request carries an `Idempotency-Key`. */
   repeatable?: RepeatableRequest;
 }

@@ -2,6 +2,7 @@ import { applyDecorators, createParamDecorator, type ExecutionContext } from '@n
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Reflector } from '@nestjs/core';
+import { auditReasonOf } from '../http/audit-reason.js';
 import type { Actor, Caller } from './actor.js';
 import { type Permission, scopeOf } from './policy.js';
 import type { RepeatableRequest } from './repeatable.js';
@@ -41,8 +42,16 @@ export const Requires = (permission: Permission, self?: Permission) =>
     ApiExtension(REQUIRED_SCOPE, scopeOf(permission) ?? 'none'),
   );
 
-/** The actor of the request, with the request's id and address. */
+/** The actor of the request, with the request's id and address, and why it is made. @throws ProblemError `invalid_parameter` for a bad reason. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
-  const { actor, requestId, ip = '', repeatable } = context.switchToHttp().getRequest<Request>();
-  return repeatable ? { actor, requestId, ip, repeatable } : { actor, requestId, ip };
+  const request = context.switchToHttp().getRequest<Request>();
+  const { actor, requestId, ip = '', repeatable } = request;
+  const reason = auditReasonOf(request);
+  return {
+    actor,
+    requestId,
+    ip,
+    ...(reason !== undefined && { reason }),
+    ...(repeatable && { repeatable }),
+  };
 });

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuditNames } from '../audit/audit-names.service.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { ApiKeysController } from './api-keys.controller.js';
@@ -14,4 +15,8 @@ import { KeyFuse } from './fuse/key-fuse.service.js';
   providers: [ApiKeysService, KeyUse, ApiKeyRepository, KeyFuse, KeyFuseRepository],
   exports: [ApiKeysService, KeyUse, KeyFuse],
 })
-export class ApiKeysModule {}
+export class ApiKeysModule {
+  constructor(names: AuditNames) {
+    names.add(['key', 'api_key'], { table: 'api_keys', id: 'id', name: 'name' });
+  }
+}

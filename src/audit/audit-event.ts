@@ -48,6 +48,9 @@ export const TARGET_KINDS = [
 /** The id of a target that is no record: all users, or a name that no user has. */
 export const NO_TARGET = '00000000-0000-0000-0000-000000000000';
 
+/** The field under which the reason of a request is stored among its changes. */
+export const GIVEN_REASON = 'given_reason';
+
 export type { FieldChange as AuditChange };
 
 /** Someone who acts, without more. The id is null for the service itself and for a client without credentials. */
@@ -72,6 +75,8 @@ export interface AuditRecord {
   action: AuditAction;
   target: { kind: string; id: string };
   changes: readonly FieldChange[];
+  /** Why, in the words of who acted; empty where nothing was said. */
+  reason: string;
   request_id: string;
   ip: string;
 }

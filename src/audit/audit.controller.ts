@@ -25,10 +25,14 @@ export class AuditController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AuditPageDto> {
-    const { records, last } = await this.audit.page(query, query.after, limitOf(query));
+    const { records, nameOf, last } = await this.audit.page(query, query.after, limitOf(query));
     if (last !== undefined) response.links({ next: nextPage(request, last) });
     const { count, exact } = await this.audit.count(query);
-    return { Count: count, CountIsExact: exact, Results: records.map(presentEvent) };
+    return {
+      Count: count,
+      CountIsExact: exact,
+      Results: records.map((record) => presentEvent(record, nameOf)),
+    };
   }
 
   @Get('audit.csv')

@@ -8,6 +8,7 @@ import {
   ApiResponse,
 } from '@nestjs/swagger';
 import { FIELD_VALUE, NEXT, Problems, REQUEST_ID, STREAM, Secured } from '../http/docs.js';
+import { AUDIT_REASON, MAX_REASON } from '../http/audit-reason.js';
 import { MAX_LIMIT } from '../http/page.js';
 import { ACTIONS, ACTOR_KINDS, TARGET_KINDS } from './audit-event.js';
 import { AuditFilter, AuditQuery } from './audit.query.js';
@@ -26,16 +27,24 @@ export const COUNT_IS_EXACT = {
 /** A user is the record with the most fields and has fewer. */
 export const MAX_CHANGES = 100;
 
+const NAME = {
+  maxLength: 255,
+  example: 'jane',
+  description:
+    'Username, name of the key or group, or name of the file, as it is today; empty where there is none.',
+} as const;
 const ID = { type: String, format: 'uuid', nullable: true } as const;
 
 class AuditPartyDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'user' }) kind!: string;
   @ApiProperty(ID) id!: string | null;
+  @ApiProperty(NAME) name!: string;
 }
 
-class AuditActorDto {
+export class AuditActorDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) kind!: string;
   @ApiProperty(ID) id!: string | null;
+  @ApiProperty(NAME) name!: string;
   @ApiPropertyOptional({ description: 'Of an import: who started it.' }) started_by?: AuditPartyDto;
   @ApiPropertyOptional({ description: 'Of an import: who approved it; absent where nobody had to.' })
   approved_by?: AuditPartyDto;
@@ -48,7 +57,14 @@ class AuditTargetDto {
     description: 'Zeros where it is no record, such as the unknown name of a failed login.',
   })
   id!: string;
+  @ApiProperty(NAME) name!: string;
 }
+
+export const REASON = {
+  maxLength: MAX_REASON,
+  example: 'left the company',
+  description: `From ${AUDIT_REASON}; empty where nothing was said.`,
+} as const;
 
 export class AuditChangeDto {
   @ApiProperty({ maxLength: 100, example: 'email' }) field!: string;
@@ -63,6 +79,7 @@ export class AuditEventDto {
   @ApiProperty({ enum: ACTIONS, example: 'user.updated' }) action!: string;
   @ApiProperty() target!: AuditTargetDto;
   @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
+  @ApiProperty(REASON) reason!: string;
   @ApiProperty(REQUEST_ID) request_id!: string;
   @ApiProperty({ maxLength: 64, description: 'Empty for what the service does by itself.' }) ip!: string;
 }

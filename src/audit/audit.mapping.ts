@@ -1,6 +1,6 @@
 import { Changes } from '../common/changes.js';
 import type { AuditEventEntity } from './audit.entity.js';
-import type { AuditRecord, People } from './audit-event.js';
+import { type AuditRecord, GIVEN_REASON, type People } from './audit-event.js';
 import type { AuditRunEntity } from './audit-run.entity.js';
 
 /** Who is behind each import. */
@@ -18,13 +18,15 @@ export function peopleBy(rows: readonly AuditRunEntity[]): ReadonlyMap<string, P
 /** The record of a database row. */
 export function toRecord(row: AuditEventEntity, people: ReadonlyMap<string, People>): AuditRecord {
   const { actor_kind: kind, actor_id: id } = row;
+  const { list } = Changes.read(row.changes);
   return {
     id: row.id,
     time: row.time,
     actor: { kind, id, ...(kind === 'import' && id !== null && people.get(id)) },
     action: row.action,
     target: { kind: row.target_kind, id: row.target_id },
-    changes: Changes.read(row.changes).list,
+    changes: list.filter(({ field }) => field !== GIVEN_REASON),
+    reason: String(list.find(({ field }) => field === GIVEN_REASON)?.new ?? ''),
     request_id: row.request_id,
     ip: row.ip,
   };

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { LeasesModule } from '../leases/leases.module.js';
 import { AuditCountsRepository } from './audit-counts.repository.js';
 import { AuditCounts } from './audit-counts.service.js';
+import { AuditNames } from './audit-names.service.js';
 import { AuditController } from './audit.controller.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditService } from './audit.service.js';
@@ -21,6 +22,7 @@ import { Sealer } from './sealer.service.js';
   controllers: [AuditController, AuditSealsController],
   providers: [
     AuditService,
+    AuditNames,
     AuditRepository,
     AuditRunsRepository,
     AuditWalkRepository,
@@ -34,6 +36,6 @@ import { Sealer } from './sealer.service.js';
     SealVerifier,
     RunVerifier,
   ],
-  exports: [AuditCounts, AuditService, Sealer, SealVerifier],
+  exports: [AuditCounts, AuditNames, AuditService, Sealer, SealVerifier],
 })
 export class AuditModule {}

@@ -15,12 +15,14 @@ import {
   type AuditAction,
   type AuditChange,
   type AuditRecord,
+  GIVEN_REASON,
   NO_TARGET,
   type TARGET_KINDS,
 } from './audit-event.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import type { AuditFilter } from './audit.query.js';
 import { AuditCounts } from './audit-counts.service.js';
+import { AuditNames, type NameOf } from './audit-names.service.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
 import { peopleBy, toRecord } from './audit.mapping.js';
@@ -37,6 +39,7 @@ export interface AuditEvent {
 /** A page of events. `last` is the id of the last one, where more follow. */
 export interface AuditPage {
   records: AuditRecord[];
+  nameOf: NameOf;
   last: string | undefined;
 }
 
@@ -50,6 +53,7 @@ interface RecordedCaller {
   actor: { kind: (typeof ACTOR_KINDS)[number]; id: string | null };
   requestId: string;
   ip: string;
+  reason?: string;
 }
 
 /** Records who changed what, in the transaction of the change, so that neither exists without the other. */
@@ -62,6 +66,7 @@ export class AuditService {
     private readonly repository: AuditRepository,
     private readonly rows: AuditWalkRepository,
     private readonly runs: AuditRunsRepository,
+    private readonly names: AuditNames,
     private readonly sealer: Sealer,
     private readonly counts: AuditCounts,
     { SEARCH_TIMEOUT }: Env,
@@ -138,7 +143,8 @@ export class AuditService {
       if (Date.now() - began >= this.maxMillis) throw tooBroad(filter);
     }
     const records = await this.withPeople(found.slice(0, limit));
-    return { records, last: found.length > limit ? records.at(-1)?.id : undefined };
+    const nameOf = await this.names.of(records);
+    return { records, nameOf, last: found.length > limit ? records.at(-1)?.id : undefined };
   }
 
   /** The number of events; where it is not exact there are at least as many. */
@@ -189,10 +195,16 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
     action,
     target_kind: target.kind,
     target_id: target.id,
-    changes: (changes instanceof Changes ? changes : Changes.of(changes ?? [])).textAfter(withoutKeys),
+    changes: withReason(changes, caller.reason).textAfter(withoutKeys),
     request_id: caller.requestId,
     ip: caller.ip,
   }));
+}
+
+/** The reason of a request is kept with the changes: both are sealed, and searched, alike. */
+function withReason(changes: AuditEvent['changes'], reason: string | undefined): Changes {
+  const all = changes instanceof Changes ? changes : Changes.of(changes ?? []);
+  return reason === undefined ? all : Changes.of([...all.list, { field: GIVEN_REASON, new: reason }]);
 }
 
 const timeOf = (id: string): DbTime => toDbTime(new Date(millisOf(id)));

@@ -1,19 +1,30 @@
 import { toIso } from '../common/time.js';
-import type { AuditChange, AuditRecord } from './audit-event.js';
-import type { AuditChangeDto, AuditEventDto } from './audit.docs.js';
+import type { AuditChange, AuditRecord, Party } from './audit-event.js';
+import type { NameOf } from './audit-names.service.js';
+import type { AuditActorDto, AuditChangeDto, AuditEventDto } from './audit.docs.js';
 
 /** The answer for an audit row. A change of a secret has its field only. */
-export function presentEvent({ id, time, actor, action, ...rest }: AuditRecord): AuditEventDto {
-  const { target, changes, request_id, ip } = rest;
+export function presentEvent(record: AuditRecord, nameOf: NameOf): AuditEventDto {
+  const { id, time, actor, action, target, changes, reason, request_id, ip } = record;
   return {
     id,
     time: toIso(time),
-    actor,
+    actor: presentActor(actor, nameOf),
     action,
-    target,
+    target: { ...target, name: nameOf(target) },
     changes: changes.map(presentChange),
+    reason,
     request_id,
     ip,
+  };
+}
+
+function presentActor({ kind, id, ...people }: AuditRecord['actor'], nameOf: NameOf): AuditActorDto {
+  const named = (party: Party) => ({ ...party, name: nameOf(party) });
+  return {
+    ...named({ kind, id }),
+    ...(people.started_by && { started_by: named(people.started_by) }),
+    ...(people.approved_by && { approved_by: named(people.approved_by) }),
   };
 }
 
@@ -35,11 +46,12 @@ export const CSV_COLUMNS = [
   'Id',
   'StartedBy',
   'ApprovedBy',
+  'Reason',
 ];
 
 /** In the order of `CSV_COLUMNS`. */
 export function csvCells({ id, time, actor, action, ...rest }: AuditRecord): string[] {
-  const { target, changes, request_id, ip } = rest;
+  const { target, changes, reason, request_id, ip } = rest;
   const event = [
     toIso(time),
     actor.kind,
@@ -49,5 +61,6 @@ export function csvCells({ id, time, actor, action, ...rest }: AuditRecord): str
     target.id,
     JSON.stringify(changes),
   ];
-  return [...event, request_id, ip, id, actor.started_by?.id ?? '', actor.approved_by?.id ?? ''];
+  const { started_by, approved_by } = actor;
+  return [...event, request_id, ip, id, started_by?.id ?? '', approved_by?.id ?? '', reason];
 }

@@ -10,6 +10,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { CATALOGUE, type ErrorCode, FIELD_CODES, MAX_ERRORS } from '../common/errors.js';
+import { AUDIT_REASON, MAX_REASON } from './audit-reason.js';
 import { HEADER_BYTES } from './bounds.js';
 import { MAX_DETAIL } from './problem.js';
 
@@ -173,18 +174,29 @@ export const Problems = (...codes: ErrorCode[]) => {
 /** Error answers of a route with a JSON body. */
 export const BodyProblems = (...codes: ErrorCode[]) => Problems(...BODY, ...codes);
 
+/** Characters of one that is percent-encoded as UTF-8. */
+const MAX_ENCODED = 12;
+
 /** The header of a request that may be sent again. */
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
-/** A route that changes something: with a key it takes effect once, and a repetition gets the first answer. */
+/** A route that changes something: with a key it takes effect once, and a repetition gets the first answer. The audit keeps its reason. */
 export const Repeatable = () =>
-  ApiHeader({
-    name: IDEMPOTENCY_KEY,
-    required: false,
-    description:
-      'Random, 1 to 255 printable ASCII characters. Sent again within 24 hours, the request gets its first answer.',
-    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
-  });
+  applyDecorators(
+    ApiHeader({
+      name: IDEMPOTENCY_KEY,
+      required: false,
+      description:
+        'Random, 1 to 255 printable ASCII characters. Sent again within 24 hours, the request gets its first answer.',
+      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
+    }),
+    ApiHeader({
+      name: AUDIT_REASON,
+      required: false,
+      description: `Why, for the audit: at most ${MAX_REASON} characters, percent-encoded as UTF-8.`,
+      schema: { type: 'string', maxLength: MAX_REASON * MAX_ENCODED, pattern: '^[ -~]*$' },
+    }),
+  );
 
 const OF_A_CHANGE: ErrorCode[] = ['unauthenticated', 'forbidden', 'cross_site', 'validation_failed'];
 

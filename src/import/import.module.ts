@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
+import { AuditNames } from '../audit/audit-names.service.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
@@ -106,4 +107,9 @@ import { UsersExportController } from './users-export.controller.js';
     UsersExport,
   ],
 })
-export class ImportModule {}
+export class ImportModule {
+  constructor(names: AuditNames) {
+    names.add(['import'], { table: 'import_runs', id: 'id', name: 'file_name' });
+    names.add(['import_profile'], { table: 'import_profiles', id: 'id', name: 'name' });
+  }
+}

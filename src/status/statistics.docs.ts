@@ -28,6 +28,7 @@ export class ImportRunSummaryDto extends PickType(ImportRunDto, [
   'state',
   'dry_run',
   'reverts',
+  'file',
   'created',
   'finished',
   'counts',

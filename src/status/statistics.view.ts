@@ -33,6 +33,7 @@ function presentSummary(run: ImportRun): ImportRunSummaryDto {
     state: run.state,
     dry_run: run.dryRun,
     reverts: run.reverts,
+    file: run.file,
     created: toIso(run.created),
     finished: run.finished === null ? null : toIso(run.finished),
     counts: run.counts ?? noCounts(),

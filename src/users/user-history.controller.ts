@@ -30,10 +30,11 @@ export class UserHistoryController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<HistoryPageDto> {
     await this.users.get(uuid, caller);
-    const { count, exact, events, next } = await this.history.page(uuid, query.after, limitOf(query));
+    const page = await this.history.page(uuid, query.after, limitOf(query));
+    const { count, exact, events, nameOf, next } = page;
     if (next !== undefined) response.links({ next: nextPage(request, next) });
     const shown = events.map(({ event, actorName, summary }) => {
-      const { target: _, actor, ...rest } = presentEvent(event);
+      const { target: _, actor, ...rest } = presentEvent(event, nameOf);
       return { ...rest, actor: { kind: actor.kind, id: actor.id, name: actorName }, summary };
     });
     return { Count: count, CountIsExact: exact, Results: shown };

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { AuditChangeDto, COUNT, COUNT_IS_EXACT, MAX_CHANGES } from '../audit/audit.docs.js';
+import { AuditChangeDto, COUNT, COUNT_IS_EXACT, MAX_CHANGES, REASON } from '../audit/audit.docs.js';
 import { ACTIONS, ACTOR_KINDS } from '../audit/audit-event.js';
 import { NEXT, Problems, REQUEST_ID, Secured } from '../http/docs.js';
 import { MAX_LIMIT, Walk } from '../http/page.js';
@@ -26,6 +26,7 @@ class HistoryEventDto {
   })
   summary!: string;
   @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
+  @ApiProperty(REASON) reason!: string;
   @ApiProperty(REQUEST_ID) request_id!: string;
   @ApiProperty({ maxLength: 64 }) ip!: string;
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
+import { AuditNames } from '../audit/audit-names.service.js';
 import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AvatarController } from './avatar.controller.js';
@@ -71,4 +72,8 @@ import { UsersService } from './users.service.js';
     NewPasswords,
   ],
 })
-export class UsersModule {}
+export class UsersModule {
+  constructor(names: AuditNames) {
+    names.add(['user'], { table: 'users', id: 'uuid', name: 'username' });
+  }
+}

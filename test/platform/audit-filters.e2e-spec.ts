@@ -203,13 +203,14 @@ describe('who is behind an import', () => {
       expect(actor).toEqual({
         kind: 'import',
         id: run.id,
-        started_by: { kind: 'user', id: uploader.uuid },
-        approved_by: { kind: 'user', id: approver.uuid },
+        name: 'upload.csv',
+        started_by: { kind: 'user', id: uploader.uuid, name: 'uploader' },
+        approved_by: { kind: 'user', id: approver.uuid, name: 'approver' },
       });
     }
     const lines = (await app.key.get(`/audit.csv?actor=${run.id}`)).text.trim().split('\r\n');
-    expect(lines[0]).toMatch(/,StartedBy,ApprovedBy$/);
-    expect(lines[1]).toMatch(new RegExp(`,${uploader.uuid},${approver.uuid}$`));
+    expect(lines[0]).toMatch(/,StartedBy,ApprovedBy,Reason$/);
+    expect(lines[1]).toMatch(new RegExp(`,${uploader.uuid},${approver.uuid},$`));
   });
   test('they are found by either of them', async () => {
     expect(await created(uploader)).toEqual(['p9', 'p3', 'p2', 'p1']);

@@ -137,7 +137,7 @@ test('the file has the same events, safe for spreadsheets', async () => {
   expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
   const [head, line, ...more] = answer.text.split('\r\n');
   expect(head).toBe(
-    '\ufeffTime,ActorKind,Actor,Action,TargetKind,Target,Changes,RequestId,Ip,Id,StartedBy,ApprovedBy',
+    '\ufeffTime,ActorKind,Actor,Action,TargetKind,Target,Changes,RequestId,Ip,Id,StartedBy,ApprovedBy,Reason',
   );
   expect(line).toMatch(/^\d{4}-.*Z,key,[0-9a-f-]{36},user.created,user,/);
   expect(line).toContain(`""new"":""=cmd-`);

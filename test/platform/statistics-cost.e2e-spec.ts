@@ -5,9 +5,9 @@ import { Sealer } from '../../src/audit/sealer.service.js';
 import { NO_CHANGES } from '../../src/common/changes.js';
 import { toDbTime } from '../../src/common/time.js';
 import { insertRows } from '../../src/database/engine/bulk.js';
+import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import { TestApp } from '../support/app.js';
 import { effortOf } from '../support/effort.js';
-import { databaseOf } from '../support/people.js';
 import { ok } from '../support/scenario.js';
 import { DAY, HOUR } from '../support/sealed-audit.js';
 import { refreshStatistics, seededUuid } from '../support/seed.js';
@@ -47,14 +47,12 @@ async function add(app: TestApp, count: number, from: number, until: number): Pr
         action: ACTIONS[index % ACTIONS.length] ?? 'user.updated',
         target_kind: 'user',
         target_id: seededUuid(index),
-        changes: NO_CHANGES,
+        changes: NO_CHANGES.text,
         request_id: 'seed',
         ip: '',
       };
     });
-    const tx = await databaseOf(app).begin();
-    await insertRows(tx, AuditEventEntity, rows);
-    await tx.commit();
+    await app.app.get(TransactionRunner).run((tx) => insertRows(tx, AuditEventEntity, rows));
   }
 }
 

@@ -1,7 +1,6 @@
-import type { ComponentChildren } from 'preact';
 import { useResource } from '../../api/resource.js';
-import { href, setQuery, usePlace } from '../../lib/place.js';
-import { label, shown, words } from '../../lib/text.js';
+import { setQuery, usePlace } from '../../lib/place.js';
+import { label, number, shown, words } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
 import { SelectField, TextField } from '../../parts/field.js';
@@ -11,19 +10,18 @@ import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { ACTIONS } from './actions.js';
-import { type Event, fileOf, loadEvents } from './audit.js';
+import { type Event, type Seal, loadEvents, loadSeal } from './audit.js';
+import { Actor, Party } from './party.js';
 
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
-/** Pages of those that events name. */
-const PAGES: Partial<Record<string, string>> = { user: '/users', import: '/imports', group: '/groups' };
-const NOBODY = /^0{8}-/;
 const FEW = 3;
+const LEAD = 'Who did what, through what, and from where.';
 
 const COLUMNS: readonly Column<Event>[] = [
   { name: 'time', title: 'When', cell: ({ time }) => <Time at={time} /> },
   { name: 'action', title: 'What', cell: ({ action }) => words(action) },
   { name: 'actor', title: 'Who', cell: ({ actor }) => <Actor actor={actor} /> },
-  { name: 'target', title: 'To what', cell: ({ target }) => <Party kind={target.kind} id={target.id} /> },
+  { name: 'target', title: 'To what', cell: ({ target }) => <Party {...target} /> },
   { name: 'changes', title: 'Changes', cell: (event) => <Changes event={event} /> },
   {
     name: 'from',
@@ -41,10 +39,15 @@ const COLUMNS: readonly Column<Event>[] = [
 export function AuditPage() {
   const { query } = usePlace();
   const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadEvents(query, signal));
+  const errorOf = (name: string): string => {
+    if (data?.unknown === name) return 'no user has this username';
+    return problem?.code === 'invalid_parameter' && problem.detail.includes(name) ? 'is not valid' : '';
+  };
+  const { data: seal, isLoading: isSealLoading } = useResource('seal', loadSeal);
   const filter = (name: string) => ({
     name,
     value: query.get(name) ?? '',
-    error: problem?.code === 'invalid_parameter' && problem.detail.includes(name) ? 'is not valid' : '',
+    error: errorOf(name),
     onValue: (value: string) => {
       setQuery({ [name]: value.trim(), after: undefined }, { replace: true });
     },
@@ -52,11 +55,13 @@ export function AuditPage() {
   return (
     <Page
       title="Audit"
-      lead="Who did what, through what, and from where."
+      lead={isSealLoading ? LEAD : <Sealed seal={seal} />}
       actions={
-        <a class="button" href={fileOf(query)} download>
-          Download
-        </a>
+        data?.file && (
+          <a class="button" href={data.file} download>
+            Download
+          </a>
+        )
       }
     >
       <div class="toolbar">
@@ -73,8 +78,8 @@ export function AuditPage() {
           label="Through"
           choices={[{ value: '', text: 'Anybody' }, ...KINDS.map((value) => ({ value, text: words(value) }))]}
         />
-        <TextField {...filter('actor')} label="Who (id)" />
-        <TextField {...filter('target')} label="To whom (id)" />
+        <TextField {...filter('actor')} label="Who (username or id)" />
+        <TextField {...filter('target')} label="To whom (username or id)" />
         <DayField {...filter('since')} label="From" />
         <DayField {...filter('until')} label="Before" />
       </div>
@@ -97,6 +102,17 @@ export function AuditPage() {
   );
 }
 
+/** How far the audit is sealed: whoever changes an event of before that is found out. */
+const Sealed = ({ seal }: { seal: Seal | undefined }) =>
+  seal ? (
+    <>
+      {LEAD} Sealed until <Time at={seal.until} /> (seal {number(seal.number)}):{' '}
+      <code>rollcall audit verify</code> finds an event that was changed.
+    </>
+  ) : (
+    <>{LEAD} Nothing is sealed yet: an hour is sealed when it is over.</>
+  );
+
 function DayField(props: { name: string; label: string; value: string; onValue: (value: string) => void }) {
   const { name, label: text, value, onValue } = props;
   return (
@@ -111,36 +127,6 @@ function DayField(props: { name: string; label: string; value: string; onValue: 
         }}
       />
     </div>
-  );
-}
-
-function Actor({ actor }: { actor: Event['actor'] }) {
-  const behind = [actor.started_by, actor.approved_by].filter((party) => party !== undefined);
-  return (
-    <span>
-      <Party kind={actor.kind} id={actor.id} />
-      {behind.map((party, index) => (
-        <span key={index} class="muted small">
-          <br />
-          {index === 0 ? 'started by ' : 'approved by '}
-          <Party kind={party.kind} id={party.id} />
-        </span>
-      ))}
-    </span>
-  );
-}
-
-/** A user, import, key and so on, with its page where it has one. */
-function Party({ kind, id }: { kind: string; id: string | null }): ComponentChildren {
-  if (id === null || NOBODY.test(id)) return words(kind);
-  const page = PAGES[kind];
-  const text = `${words(kind)} …${id.slice(-6)}`;
-  return page ? (
-    <a href={href(`${page}/${id}`)} title={id}>
-      {text}
-    </a>
-  ) : (
-    <span title={id}>{text}</span>
   );
 }
 

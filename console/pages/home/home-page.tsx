@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { Run } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { href } from '../../lib/place.js';
 import { counted, number } from '../../lib/text.js';
@@ -8,15 +9,30 @@ import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { Bar } from '../import/bar.js';
-import { daysLeft } from '../keys/keys.js';
-import { type Overview, loadOverview } from './home.js';
-import { Plot } from './plot.js';
+import { type Overview, type Statistics, loadOverview } from './home.js';
+import { Plot, type Series } from './plot.js';
+
+const CHANGES: Series = [
+  { name: 'created', text: 'Created', tone: 'created' },
+  { name: 'updated', text: 'Updated', tone: 'updated' },
+];
+const BLOCKS: Series = [
+  { name: 'reactivated', text: 'Reactivated', tone: 'created' },
+  { name: 'blocked', text: 'Blocked', tone: 'blocked' },
+  { name: 'deleted', text: 'Deleted', tone: 'error' },
+];
+const IMPORTS: Series = [
+  { name: 'imports_completed', text: 'Completed', tone: 'created' },
+  { name: 'imports_superseded', text: 'Superseded', tone: 'updated' },
+  { name: 'imports_rejected', text: 'Rejected', tone: 'blocked' },
+  { name: 'imports_failed', text: 'Failed', tone: 'error' },
+];
 
 /** Is all well: who there is, what waits, what came last, what will end. */
 export function HomePage() {
   const { data, problem } = useResource('home', loadOverview);
   return (
-    <Page title="Home" lead={data && summary(data)}>
+    <Page title="Home" lead={data && summary(data.statistics)}>
       <div class="stack">
         <ProblemNote problem={problem} />
         {data ? <Content overview={data} /> : !problem && <p class="muted">Loading …</p>}
@@ -25,57 +41,83 @@ export function HomePage() {
   );
 }
 
+const waitingOf = ({ imports }: Statistics): number => imports.needs_approval + imports.planned;
+
 /** What there is to do, in a sentence. */
-function summary({ waiting, expiring, status }: Overview): string {
+function summary(statistics: Statistics): string {
+  const { imports, api_keys: keys } = statistics;
+  const waiting = waitingOf(statistics);
+  const [ending, blown] = [keys.expiring.length, keys.fuses_blown];
   const parts = [
-    ...(status.import_overdue === true ? ['No import has been completed for longer than it should'] : []),
-    ...(waiting.length > 0
-      ? [`${counted(waiting.length, 'import')} ${waiting.length === 1 ? 'waits' : 'wait'} for you`]
+    ...(imports.overdue === true ? ['no import has been completed for longer than it should'] : []),
+    ...(waiting > 0
+      ? [`${counted(waiting, 'import')} ${waiting === 1 ? 'waits' : 'wait'} for a decision`]
       : []),
-    ...(expiring.length > 0
-      ? [`${counted(expiring.length, 'key')} ${expiring.length === 1 ? 'ends' : 'end'} soon`]
+    ...(blown > 0
+      ? [
+          `${counted(blown, 'key')} ${blown === 1 ? 'has' : 'have'} blocked too many users and may block no more`,
+        ]
       : []),
+    ...(ending > 0 ? [`${counted(ending, 'key')} ${ending === 1 ? 'expires' : 'expire'} soon`] : []),
   ];
-  return parts.length === 0 ? 'Nothing waits for you.' : `${parts.join(', ')}.`;
+  const text = parts.join(', ');
+  return text === ''
+    ? 'All is well. Nothing waits for you.'
+    : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-function Content({ overview }: { overview: Overview }) {
-  const { active, blocked, failedLogins, waiting, latest, expiring, days } = overview;
+function Content({ overview: { statistics, waiting } }: { overview: Overview }) {
+  const { users, imports, api_keys: keys, failed_logins: failed, days } = statistics;
+  const waits = waitingOf(statistics);
   return (
     <>
       <ul class="numbers">
-        <Number value={active} text="active users" to={href('/users', { status: 'Active' })} />
-        <Number value={blocked} text="blocked users" to={href('/users', { status: 'Blocked' })} />
+        <Number value={users.active} text="active users" to={href('/users', { status: 'Active' })} />
+        <Number value={users.blocked} text="blocked users" to={href('/users', { status: 'Blocked' })} />
         <Number
-          value={waiting.length}
-          text="imports wait"
-          to={href('/imports', { state: 'needs_approval' })}
-          isBad={waiting.length > 0}
+          value={waits}
+          text={waits === 1 ? 'import waits' : 'imports wait'}
+          to={href('/imports', { state: imports.needs_approval > 0 ? 'needs_approval' : 'planned' })}
+          isBad={waits > 0}
         />
         <Number
-          value={failedLogins}
+          value={failed.last_24_hours}
+          more={!failed.exact}
           text="failed logins in 24 hours"
           to={href('/audit', { action: 'session.login_failed' })}
         />
       </ul>
       {waiting.length > 0 && (
         <Card title="Waits for you" isFlush>
-          <Runs caption="Imports that wait" runs={waiting} />
+          <Runs
+            caption="Imports that wait"
+            runs={waiting.map((run) => ({ dataset: run.options.dataset, run }))}
+          />
         </Card>
       )}
-      <Card title="Changes by imports in the last 30 days">
-        <Plot days={days} />
-      </Card>
+      <div class="plots">
+        <Card title="Changes of users">
+          <Plot title="Changes of users" days={days} series={CHANGES} />
+        </Card>
+        <Card title="Blocks">
+          <Plot title="Blocks" days={days} series={BLOCKS} />
+        </Card>
+        <Card title="Imports">
+          <Plot title="Imports" days={days} series={IMPORTS} />
+        </Card>
+      </div>
       <Card title="Last import of each data set" isFlush>
-        <Runs caption="Last imports" runs={latest} />
+        <Runs
+          caption="Last imports"
+          runs={imports.datasets.map(({ dataset, last_run: run }) => ({ dataset, run }))}
+        />
       </Card>
-      {expiring.length > 0 && (
-        <Card title="Keys that end soon">
+      {keys.expiring.length > 0 && (
+        <Card title="Keys that expire soon">
           <ul class="stack">
-            {expiring.map((key) => (
-              <li key={key.id}>
-                <a href={href('/keys')}>{key.name}</a> ends in {counted(daysLeft(key) ?? 0, 'day')}, last used{' '}
-                <Time at={key.last_used} />.
+            {keys.expiring.map(({ id, name, expires }) => (
+              <li key={id}>
+                <a href={href('/keys')}>{name}</a> expires <Time at={expires} />.
               </li>
             ))}
           </ul>
@@ -85,34 +127,46 @@ function Content({ overview }: { overview: Overview }) {
   );
 }
 
-function Number(props: { value: number; text: string; to: string; isBad?: boolean }): ComponentChildren {
-  const { value, text, to, isBad = false } = props;
+function Number(props: {
+  value: number;
+  /** There may be more. */
+  more?: boolean;
+  text: string;
+  to: string;
+  isBad?: boolean;
+}): ComponentChildren {
+  const { value, more = false, text, to, isBad = false } = props;
   return (
     <li>
       <a href={to} class={isBad ? 'warn' : ''}>
-        <strong>{number(value)}</strong>
+        <strong>
+          {number(value)}
+          {more && '+'}
+        </strong>
         <span>{text}</span>
       </a>
     </li>
   );
 }
 
-const Runs = ({ caption, runs }: { caption: string; runs: Overview['latest'] }) => (
+type Summary = Pick<Run, 'id' | 'file' | 'state' | 'created' | 'counts' | 'missing'>;
+
+const Runs = ({ caption, runs }: { caption: string; runs: { dataset: string; run: Summary }[] }) => (
   <Table
     caption={caption}
     rows={runs}
-    keyOf={({ id }) => id}
+    keyOf={({ run }) => run.id}
     empty="No file has been imported yet."
     columns={[
-      { name: 'dataset', title: 'Data set', cell: (run) => run.options.dataset },
+      { name: 'dataset', title: 'Data set', cell: ({ dataset }) => dataset },
       {
         name: 'file',
         title: 'File',
-        cell: (run) => <a href={href(`/imports/${run.id}`)}>{run.file.name}</a>,
+        cell: ({ run }) => <a href={href(`/imports/${run.id}`)}>{run.file.name}</a>,
       },
-      { name: 'state', title: 'State', cell: (run) => <StatePill state={run.state} /> },
-      { name: 'outcome', title: 'Outcome', cell: (run) => <Bar run={run} /> },
-      { name: 'created', title: 'Received', cell: (run) => <Time at={run.created} /> },
+      { name: 'state', title: 'State', cell: ({ run }) => <StatePill state={run.state} /> },
+      { name: 'outcome', title: 'Outcome', cell: ({ run }) => <Bar run={run} /> },
+      { name: 'created', title: 'Received', cell: ({ run }) => <Time at={run.created} /> },
     ]}
   />
 );

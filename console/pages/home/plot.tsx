@@ -1,12 +1,14 @@
 import { number } from '../../lib/text.js';
 import type { Day } from './home.js';
 
-const SERIES = [
-  { name: 'created', text: 'Created' },
-  { name: 'updated', text: 'Updated' },
-  { name: 'blocked', text: 'Blocked' },
-  { name: 'failed', text: 'Failed rows' },
-] as const;
+/** What a plot shows of each day, from the ground up. */
+export type Series = readonly {
+  name: Exclude<keyof Day, 'day' | 'complete'>;
+  text: string;
+  /** The colour: good, change, bad, worst. */
+  tone: 'created' | 'updated' | 'blocked' | 'error';
+}[];
+
 const STEP = 20;
 const HEIGHT = 120;
 const GAP = 4;
@@ -14,11 +16,11 @@ const GAP = 4;
 const LEAST = 2;
 
 const DATE = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const shown = (date: string): string => DATE.format(new Date(`${date}T12:00`));
+const shown = (day: string): string => DATE.format(new Date(`${day}T12:00`));
 
-/** What imports changed on each day, as columns; the same as a table for who does not see them. */
-export function Plot({ days }: { days: readonly Day[] }) {
-  const total = (day: Day): number => SERIES.reduce((sum, { name }) => sum + day[name], 0);
+/** What happened on each day, as columns; the same as a table for everybody who reads numbers. */
+export function Plot({ title, days, series }: { title: string; days: readonly Day[]; series: Series }) {
+  const total = (day: Day): number => series.reduce((sum, { name }) => sum + day[name], 0);
   const most = Math.max(...days.map(total), 1);
   return (
     <figure class="plot">
@@ -26,82 +28,82 @@ export function Plot({ days }: { days: readonly Day[] }) {
         viewBox={`0 0 ${days.length * STEP} ${HEIGHT}`}
         role="img"
         preserveAspectRatio="none"
-        aria-label={`Changes by imports in the last ${days.length} days; the table below has the numbers.`}
+        aria-label={`${title} in the last ${days.length} days; the table below has the numbers.`}
       >
         {days.map((day, n) => (
-          <Column key={day.date} day={day} x={n * STEP} most={most} />
+          <Column key={day.day} day={day} series={series} x={n * STEP} most={most} />
         ))}
       </svg>
       <figcaption class="small muted">
-        <span>{shown(days[0]?.date ?? '')}</span>
+        <span>{shown(days[0]?.day ?? '')}</span>
         <span>today</span>
       </figcaption>
-      <ul class="legend">
-        {SERIES.map(({ name, text }) => (
+      <ul class="legend small">
+        {series.map(({ name, text, tone }) => (
           <li key={name}>
-            <span class={`dot of-${name === 'failed' ? 'error' : name}`} />
-            {text}
+            <span class={`dot of-${tone}`} />
+            {text} <strong>{number(days.reduce((sum, day) => sum + day[name], 0))}</strong>
           </li>
         ))}
       </ul>
+      {days.some(({ complete }) => !complete) && (
+        <p class="small muted">Some days are not counted in full: see the table.</p>
+      )}
       <details class="small">
         <summary>As a table</summary>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              <th scope="col" class="number">
-                Imports
-              </th>
-              {SERIES.map(({ name, text }) => (
-                <th key={name} scope="col" class="number">
-                  {text}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {days
-              .filter(({ runs }) => runs > 0)
-              .map((day) => (
-                <tr key={day.date}>
-                  <td>{shown(day.date)}</td>
-                  <td class="number">{number(day.runs)}</td>
-                  {SERIES.map(({ name }) => (
-                    <td key={name} class="number">
-                      {number(day[name])}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-          </tbody>
-        </table>
+        <Numbers title={title} days={days.filter((day) => total(day) > 0 || !day.complete)} series={series} />
       </details>
     </figure>
   );
 }
 
-function Column({ day, x, most }: { day: Day; x: number; most: number }) {
+/** Newest first, without days on which nothing happened. */
+const Numbers = ({ title, days, series }: { title: string; days: readonly Day[]; series: Series }) =>
+  days.length === 0 ? (
+    <p class="muted">Nothing happened.</p>
+  ) : (
+    <table>
+      <caption class="hidden">{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Day</th>
+          {series.map(({ name, text }) => (
+            <th key={name} scope="col" class="number">
+              {text}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {days.toReversed().map((day) => (
+          <tr key={day.day}>
+            <td>{shown(day.day)}</td>
+            {series.map(({ name }) => (
+              <td key={name} class="number">
+                {number(day[name])}
+                {!day.complete && <span class="muted"> or more</span>}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+
+function Column({ day, series, x, most }: { day: Day; series: Series; x: number; most: number }) {
   let y = HEIGHT;
   return (
     <g>
       <title>
-        {shown(day.date)}: {SERIES.map(({ name, text }) => `${text} ${number(day[name])}`).join(', ')}
+        {shown(day.day)}: {series.map(({ name, text }) => `${text} ${number(day[name])}`).join(', ')}
       </title>
       <rect x={x} y={0} width={STEP - GAP} height={HEIGHT} class="ground" />
-      {SERIES.map(({ name }) => {
+      {series.map(({ name, tone }) => {
         const height = day[name] === 0 ? 0 : Math.max(LEAST, (day[name] / most) * HEIGHT);
         y -= height;
         return (
           height > 0 && (
-            <rect
-              key={name}
-              x={x}
-              y={y}
-              width={STEP - GAP}
-              height={height}
-              class={`fill-${name === 'failed' ? 'error' : name}`}
-            />
+            <rect key={name} x={x} y={y} width={STEP - GAP} height={height} class={`fill-${tone}`} />
           )
         );
       })}

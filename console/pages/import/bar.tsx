@@ -1,9 +1,8 @@
-import type { Run } from '../../api/client.js';
 import { number, words } from '../../lib/text.js';
-import { countsOf } from './runs.js';
+import { type Counted, countsOf } from './runs.js';
 
 /** The outcomes of a run as shares of a line, which its text says too. */
-export function Bar({ run }: { run: Run }) {
+export function Bar({ run }: { run: Counted }) {
   const counts = countsOf(run);
   if (counts.length === 0) return <span class="none">no rows</span>;
   const text = counts.map(([outcome, rows]) => `${number(rows)} ${outcome}`).join(', ');
@@ -16,7 +15,7 @@ export function Bar({ run }: { run: Run }) {
   );
 }
 
-export const Legend = ({ run }: { run: Run }) => (
+export const Legend = ({ run }: { run: Counted }) => (
   <ul class="legend small">
     {countsOf(run).map(([outcome, rows]) => (
       <li key={outcome}>

@@ -47,13 +47,16 @@ export async function loadRows(id: string, outcome: string, after: string, signa
   return { count: data.Count, rows: data.Results, next: nextOf(headers) };
 }
 
+/** What rows became of a run; a summary of a run has it too. */
+export type Counted = Pick<Run, 'counts' | 'missing'>;
+
 /** Outcome → rows, of those that there are. */
-export const countsOf = (run: Run): [outcome: Outcome, rows: number][] =>
+export const countsOf = (run: Counted): [outcome: Outcome, rows: number][] =>
   OUTCOMES.map((outcome): [Outcome, number] => [outcome, countOf(run, outcome)]).filter(
     ([, rows]) => rows > 0,
   );
 
-export function countOf({ counts, missing }: Run, outcome: Outcome): number {
+export function countOf({ counts, missing }: Counted, outcome: Outcome): number {
   if (outcome === 'missing') return missing.reported;
   return counts?.[outcome] ?? 0;
 }

@@ -23,8 +23,9 @@ export class LocalAudit implements AuditAccess {
   constructor(private readonly context: INestApplicationContext) {}
 
   async page(query: AuditQuery): Promise<FoundEvents> {
-    const { records, last } = await this.context.get(AuditService).page(query, query.after, limitOf(query));
-    return { events: records.map(presentEvent), next: last };
+    const audit = this.context.get(AuditService);
+    const { records, nameOf, last } = await audit.page(query, query.after, limitOf(query));
+    return { events: records.map((record) => presentEvent(record, nameOf)), next: last };
   }
 }
 

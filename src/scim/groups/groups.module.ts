@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuditNames } from '../../audit/audit-names.service.js';
 import { AuditModule } from '../../audit/audit.module.js';
 import { UsersModule } from '../../users/users.module.js';
 import { GroupMembers } from './group-members.service.js';
@@ -24,4 +25,8 @@ import { GroupsService } from './groups.service.js';
   ],
   exports: [GroupsService, GroupSearch, GroupMembers, GroupRepository, GroupWriter],
 })
-export class GroupsModule {}
+export class GroupsModule {
+  constructor(names: AuditNames) {
+    names.add(['group'], { table: 'user_groups', id: 'uuid', name: 'display_name' });
+  }
+}

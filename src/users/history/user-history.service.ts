@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import type { AuditChange, AuditRecord, Party } from '../../audit/audit-event.js';
+import type { NameOf } from '../../audit/audit-names.service.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { truncated } from '../../common/text.js';
-import { UserDirectory } from '../directory/user-directory.service.js';
 
 /** Characters of a value that a sentence quotes. */
 const MAX_VALUE = 60;
@@ -24,54 +23,39 @@ export interface HistoryEvent {
   summary: string;
 }
 
+/** A page of events. `next` is the cursor of the following one. */
+export interface HistoryPage {
+  count: number;
+  exact: boolean;
+  events: HistoryEvent[];
+  nameOf: NameOf;
+  next: string | undefined;
+}
+
 /** The history of a user, as people read it. */
 @Injectable()
 export class UserHistory {
-  constructor(
-    private readonly audit: AuditService,
-    private readonly keys: ApiKeysService,
-    private readonly users: UserDirectory,
-  ) {}
+  constructor(private readonly audit: AuditService) {}
 
-  /** Newest first, after the event with the id `after`. `next` is the cursor of the following page. */
-  async page(
-    uuid: string,
-    after: string | undefined,
-    limit: number,
-  ): Promise<{ count: number; exact: boolean; events: HistoryEvent[]; next: string | undefined }> {
-    const { records, last } = await this.audit.page({ target: uuid }, after, limit);
-    const names = await this.names(records);
+  /** Newest first, after the event with the id `after`. */
+  async page(uuid: string, after: string | undefined, limit: number): Promise<HistoryPage> {
+    const { records, nameOf, last } = await this.audit.page({ target: uuid }, after, limit);
     const events = records.map((event) => {
-      const actorName = nameOf(event.actor, names);
-      return { event, actorName, summary: summary(event, actorName) };
+      const name = actorName(event.actor, nameOf);
+      return { event, actorName: name, summary: summary(event, name) };
     });
-    return { ...(await this.audit.count({ target: uuid })), events, next: last };
-  }
-
-  /** Id of an actor → its name for people. */
-  private async names(records: readonly AuditRecord[]): Promise<Map<string, string>> {
-    const of = (kind: string) =>
-      records.flatMap(({ actor }) =>
-        [actor, actor.started_by, actor.approved_by].flatMap((party) =>
-          party?.kind === kind ? (party.id ?? []) : [],
-        ),
-      );
-    const users = await this.users.byUuids(of('user'));
-    const keys = of('key').length > 0 ? await this.keys.list() : [];
-    return new Map([
-      ...[...users].map(([uuid, { username }]): [string, string] => [uuid, username]),
-      ...keys.map(({ id, name }): [string, string] => [id, `API key "${name}"`]),
-      ...of('import').map((id): [string, string] => [id, `import ${id}`]),
-    ]);
+    return { ...(await this.audit.count({ target: uuid })), events, nameOf, next: last };
   }
 }
 
 /** `import 0198… (started by jane, approved by joe)`; the kind of an actor without a name. */
-function nameOf(
-  { started_by, approved_by, ...actor }: AuditRecord['actor'],
-  names: ReadonlyMap<string, string>,
-): string {
-  const name = ({ kind, id }: Party): string => names.get(id ?? '') ?? kind;
+function actorName({ started_by, approved_by, ...actor }: AuditRecord['actor'], nameOf: NameOf): string {
+  const name = (party: Party): string => {
+    if (party.kind === 'import') return `import ${party.id ?? ''}`;
+    const known = nameOf(party);
+    if (known === '') return party.kind;
+    return party.kind === 'key' ? `API key "${known}"` : known;
+  };
   const people = [
     ...(started_by ? [`started by ${name(started_by)}`] : []),
     ...(approved_by ? [`approved by ${name(approved_by)}`] : []),
@@ -80,10 +64,11 @@ function nameOf(
 }
 
 /** `jane blocked the user: status from "Active" to "Blocked"` */
-function summary({ action, changes }: AuditRecord, actor: string): string {
+function summary({ action, changes, reason }: AuditRecord, actor: string): string {
   const done = DONE[action] ?? action;
   const differences = changes.map(difference).join('; ');
-  return `${actor} ${done}${differences === '' ? '' : `: ${differences}`}`;
+  const why = reason === '' ? '' : `. Reason: ${reason}`;
+  return `${actor} ${done}${differences === '' ? '' : `: ${differences}`}${why}`;
 }
 
 function difference({ field, old, new: value }: AuditChange): string {

@@ -1,0 +1,51 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { selectIn } from '../database/engine/bulk.js';
+import { DATABASE, type Database } from '../database/engine/database.js';
+import type { ACTOR_KINDS, AuditRecord, Party, TARGET_KINDS } from './audit-event.js';
+
+type Kind = (typeof ACTOR_KINDS | typeof TARGET_KINDS)[number];
+
+/** Where the names of a kind of records are stored. */
+interface Source {
+  table: string;
+  id: string;
+  name: string;
+}
+
+/** The name of somebody or something today; empty where it has none, or is not there any more. */
+export type NameOf = (party: Party) => string;
+
+/**
+ * Names for people, of the ids that events have. They are looked up when they are read, so that the audit keeps no name that
+ * somebody has given up. Each feature says where its names are; all of one kind cost one statement.
+ */
+@Injectable()
+export class AuditNames {
+  private readonly sources = new Map<string, Source>();
+
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  add(kinds: readonly Kind[], source: Source): void {
+    for (const kind of kinds) this.sources.set(kind, source);
+  }
+
+  /** The names of everybody and everything in these events. */
+  async of(records: readonly AuditRecord[]): Promise<NameOf> {
+    const wanted = new Map<Source, Set<string>>();
+    for (const { kind, id } of records.flatMap(partiesOf)) {
+      const source = this.sources.get(kind);
+      if (source && id !== null) wanted.set(source, (wanted.get(source) ?? new Set()).add(id));
+    }
+    const names = new Map<string, string>();
+    for (const [{ table, id, name }, ids] of wanted) {
+      const text = (list: string) =>
+        `SELECT ${id} AS id, ${name} AS name FROM ${table} WHERE ${id} IN (${list})`;
+      const rows = await selectIn<{ id: string; name: string }>(this.database, [...ids], text);
+      for (const row of rows) names.set(row.id, row.name);
+    }
+    return ({ id }) => names.get(id ?? '') ?? '';
+  }
+}
+
+const partiesOf = ({ actor, target }: AuditRecord): Party[] =>
+  [actor, actor.started_by, actor.approved_by, target].filter((party) => party !== undefined);

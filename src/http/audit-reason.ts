@@ -1,0 +1,34 @@
+import type { Request } from 'express';
+import { ProblemError } from '../common/errors.js';
+import { isSafe } from './methods.js';
+
+/** The header by which a client says why it changes something. */
+export const AUDIT_REASON = 'X-Audit-Reason';
+export const MAX_REASON = 500;
+
+const CONTROL = /\p{Cc}/u;
+
+/**
+ * Why a request changes something, for the audit. A header has no letters beyond ASCII: others are percent-encoded as UTF-8.
+ * @returns undefined where nothing is said. @throws ProblemError `invalid_parameter`.
+ */
+export function auditReasonOf(request: Request): string | undefined {
+  const sent = request.headers['x-audit-reason'];
+  if (typeof sent !== 'string' || isSafe(request)) return undefined;
+  const reason = decoded(sent).trim();
+  if (Array.from(reason).length > MAX_REASON || CONTROL.test(reason)) {
+    throw new ProblemError(
+      'invalid_parameter',
+      `${AUDIT_REASON} must have at most ${MAX_REASON} characters, without line breaks.`,
+    );
+  }
+  return reason === '' ? undefined : reason;
+}
+
+function decoded(sent: string): string {
+  try {
+    return decodeURIComponent(sent);
+  } catch {
+    throw new ProblemError('invalid_parameter', `${AUDIT_REASON} must be percent-encoded UTF-8.`);
+  }
+}
