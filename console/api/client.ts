@@ -46,6 +46,10 @@ export async function ask<T>(
   throw problem;
 }
 
+/** The header by which the audit learns why something is done; none where nothing was said. */
+export const because = (reason: string): { headers?: Record<string, string> } =>
+  reason.trim() === '' ? {} : { headers: { 'X-Audit-Reason': encodeURIComponent(reason.trim()) } };
+
 /** The cursor of the next page, from the header `Link: <…?after=…>; rel="next"`; '' at the end. */
 export function nextOf(headers: Headers): string {
   const address = /<([^>]+)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];

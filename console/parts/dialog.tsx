@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/resource.js';
+import { TextField } from './field.js';
 import { ProblemNote } from './problem-note.js';
 
 interface DialogProps {
@@ -29,6 +30,8 @@ export function Dialog({ title, children, onClose, isWide = false }: DialogProps
   );
 }
 
+const MAX_REASON = 500;
+
 interface ConfirmProps {
   title: string;
   /** What will happen, and to how many. */
@@ -36,15 +39,17 @@ interface ConfirmProps {
   /** The verb on the button. */
   verb: string;
   isDangerous?: boolean;
-  work: () => Promise<void>;
+  /** @param reason for the audit; empty where nothing was said. */
+  work: (reason: string) => Promise<void>;
   onClose: () => void;
 }
 
-/** Asks before something is done, does it, and shows what the service says against it. */
+/** Asks before something is done, and why; does it, and shows what the service says against it. Enter alone keeps all as it is. */
 export function Confirm({ title, children, verb, isDangerous = false, work, onClose }: ConfirmProps) {
   const action = useAction();
+  const [reason, setReason] = useState('');
   const confirm = async (): Promise<void> => {
-    if (await action.run(work)) onClose();
+    if (await action.run(() => work(reason))) onClose();
   };
   return (
     <Dialog title={title} onClose={onClose}>
@@ -55,9 +60,17 @@ export function Confirm({ title, children, verb, isDangerous = false, work, onCl
         }}
       >
         {children}
+        <TextField
+          name="reason"
+          label="Reason (optional)"
+          hint="Kept in the audit."
+          value={reason}
+          onValue={setReason}
+          input={{ maxLength: MAX_REASON, autocomplete: 'off' }}
+        />
         <ProblemNote problem={action.problem} />
         <div class="buttons end">
-          <button type="button" onClick={onClose}>
+          <button type="button" autofocus onClick={onClose}>
             Keep as it is
           </button>
           <button type="submit" class={isDangerous ? 'danger' : 'primary'} disabled={action.isBusy}>

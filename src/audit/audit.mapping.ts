@@ -1,4 +1,4 @@
-import { Changes } from '../common/changes.js';
+import { Changes, type FieldChange } from '../common/changes.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import { type AuditRecord, GIVEN_REASON, type People } from './audit-event.js';
 import type { AuditRunEntity } from './audit-run.entity.js';
@@ -26,8 +26,13 @@ export function toRecord(row: AuditEventEntity, people: ReadonlyMap<string, Peop
     action: row.action,
     target: { kind: row.target_kind, id: row.target_id },
     changes: list.filter(({ field }) => field !== GIVEN_REASON),
-    reason: String(list.find(({ field }) => field === GIVEN_REASON)?.new ?? ''),
+    reason: reasonIn(list),
     request_id: row.request_id,
     ip: row.ip,
   };
+}
+
+function reasonIn(list: readonly FieldChange[]): string {
+  const reason = list.find(({ field }) => field === GIVEN_REASON)?.new;
+  return typeof reason === 'string' ? reason : '';
 }

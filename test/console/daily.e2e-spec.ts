@@ -42,13 +42,16 @@ withBrowser('daily work', () => {
     await service.key.post('/api_keys', { name: 'ends soon', scopes: ['users:read'], expires: soon });
     page = await service.admin();
     await page.titled('Home');
-    await page.shows('1 import waits for you, 1 key ends soon.');
+    await page.shows('1 import waits for a decision, 1 key expires soon.');
     const waits = await page.rows('Imports that wait');
     expect(waits.map((cells) => cells.slice(0, 3))).toEqual([['home', 'upload.csv', 'Needs approval']]);
     expect((await page.rows('Last imports')).map(([dataset]) => dataset)).toEqual(['home']);
     await page.shows('ends soon');
-    await page.page.getByText('As a table').click();
-    await page.page.getByRole('cell', { name: '6', exact: true }).waitFor();
+    const plots = page.page.getByRole('figure');
+    await plots.first().getByText('As a table').click();
+    await plots.first().getByRole('cell', { name: '7', exact: true }).waitFor();
+    await plots.last().getByText('As a table').click();
+    await plots.last().getByRole('table', { name: 'Imports' }).waitFor();
     await page.page.getByRole('link', { name: 'upload.csv' }).first().click();
     await page.titled(/^upload\.csv/);
     expect(page.place).toBe(`/console/imports/${String(waiting.id)}`);
@@ -76,6 +79,7 @@ withBrowser('daily work', () => {
     expect((await asKey.get('/users/search')).status).toBe(200);
     expect((await asKey.get('/imports')).status).toBe(403);
     await page.button('I have it').click();
+    await page.page.getByRole('row').filter({ hasText: MARKUP }).waitFor();
     const shown = await page.rows('API keys');
     expect(shown[0]).toEqual(expect.arrayContaining(['active', 'users:readgroups:read', '127.0.0.0/8']));
     expect(shown[0]?.[0]).toContain(MARKUP);
@@ -116,17 +120,19 @@ withBrowser('daily work', () => {
   });
 
   test('the audit is filtered, and a filter has an address', async () => {
-    const name = randomUUID();
+    const name = `audited-${randomUUID()}`;
     const { uuid } = (
       await service.key.post('/users', { username: name, email: `${name}@example.org`, surname: MARKUP })
     ).body;
     await service.key.put(`/users/${String(uuid)}`, { status: 'Blocked' });
     page = await service.admin('/console/audit');
-    await page.field('To whom (id)').fill(String(uuid));
+    await page.shows('Nothing is sealed yet');
+    await page.field('To whom').fill(name);
     await page.field('What').selectOption('user.blocked');
     await page.shows('1 event');
-    expect(page.place).toBe(`/console/audit?target=${String(uuid)}&action=user.blocked`);
+    expect(page.place).toBe(`/console/audit?target=${name}&action=user.blocked`);
     expect((await page.rows('Audit')).map(([, what]) => what)).toEqual(['User blocked']);
+    expect((await page.rows('Audit')).map((cells) => cells[3])).toEqual([`User ${name}`]);
     await page.page.reload();
     await page.shows('1 event');
     const file = await service.key.get(`/audit.csv?target=${String(uuid)}&action=user.blocked`);
@@ -134,7 +140,9 @@ withBrowser('daily work', () => {
     await page.field('What').selectOption('');
     await page.page.getByText(/^and \d+ more$/).click();
     await page.shows(MARKUP);
-    await page.field('Who (id)').fill('nobody');
-    await page.page.getByRole('alert').waitFor();
+    await page.field('Who').fill('nobody');
+    await page.shows('Actor is nobody’s username.');
+    await page.field('Who').fill('admin');
+    await page.shows('No event fits.');
   });
 });

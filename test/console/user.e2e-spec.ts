@@ -120,6 +120,7 @@ withBrowser('a user', () => {
     await open();
     await page.button('Block').click();
     await page.shows(/can no longer log in, and 1 session of theirs ends at once/);
+    await page.field('Reason (optional)').fill('Left, “for ever”');
     await page.page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
     await page.shows('Ada Lovelace is blocked.');
     await session.page.reload();
@@ -129,6 +130,8 @@ withBrowser('a user', () => {
     await page.page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
     await page.button('Block').waitFor();
     expect((await now()).status).toBe('Active');
+    await page.page.goto(`${page.page.url()}?tab=history`);
+    await page.shows('Left, “for ever”');
   });
 
   test('has sessions, which end one by one or all', async () => {

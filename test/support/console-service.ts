@@ -6,7 +6,7 @@ import { type TestDatabase, freshDatabase } from './database.js';
 import { Process, newcomer } from './process.js';
 import { PAGE_URL, launch } from './swagger-page.js';
 
-/** The built service with an empty database, and a browser that reaches it at `PAGE_URL`. */
+/** The built service with a database of its own, and a browser that reaches it at `PAGE_URL`. */
 export class ConsoleService {
   private constructor(
     readonly database: TestDatabase,
@@ -14,8 +14,9 @@ export class ConsoleService {
     readonly browser: Browser,
   ) {}
 
-  static async start(settings: Record<string, string> = {}): Promise<ConsoleService> {
-    const database = await freshDatabase();
+  /** @param given a database that has been filled, in place of an empty one. */
+  static async start(settings: Record<string, string> = {}, given?: TestDatabase): Promise<ConsoleService> {
+    const database = given ?? (await freshDatabase());
     const service = await Process.running({
       ...newcomer(database),
       BASE_URL: PAGE_URL,

@@ -15,6 +15,7 @@ import { Actor, Party } from './party.js';
 
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
 const FEW = 3;
+const NAMED = { placeholder: 'username or id', spellcheck: false, autocomplete: 'off' } as const;
 const LEAD = 'Who did what, through what, and from where.';
 
 const COLUMNS: readonly Column<Event>[] = [
@@ -40,7 +41,7 @@ export function AuditPage() {
   const { query } = usePlace();
   const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadEvents(query, signal));
   const errorOf = (name: string): string => {
-    if (data?.unknown === name) return 'no user has this username';
+    if (data?.unknown === name) return 'is nobody’s username';
     return problem?.code === 'invalid_parameter' && problem.detail.includes(name) ? 'is not valid' : '';
   };
   const { data: seal, isLoading: isSealLoading } = useResource('seal', loadSeal);
@@ -78,8 +79,8 @@ export function AuditPage() {
           label="Through"
           choices={[{ value: '', text: 'Anybody' }, ...KINDS.map((value) => ({ value, text: words(value) }))]}
         />
-        <TextField {...filter('actor')} label="Who (username or id)" />
-        <TextField {...filter('target')} label="To whom (username or id)" />
+        <TextField {...filter('actor')} label="Who" input={NAMED} />
+        <TextField {...filter('target')} label="To whom" input={NAMED} />
         <DayField {...filter('since')} label="From" />
         <DayField {...filter('until')} label="Before" />
       </div>
@@ -130,10 +131,11 @@ function DayField(props: { name: string; label: string; value: string; onValue: 
   );
 }
 
-function Changes({ event: { changes } }: { event: Event }) {
+function Changes({ event: { changes, reason } }: { event: Event }) {
   const [first, others] = [changes.slice(0, FEW), changes.slice(FEW)];
   return (
     <>
+      {reason && <p class="reason">{reason}</p>}
       <Fields changes={first} />
       {others.length > 0 && (
         <details>

@@ -3,6 +3,12 @@ import { href } from '../../lib/place.js';
 import { words } from '../../lib/text.js';
 import type { Event } from './audit.js';
 
+interface PartyProps {
+  kind: string;
+  id: string | null;
+  name: string;
+}
+
 /** Pages of those that events name. */
 const PAGES: Partial<Record<string, string>> = { user: '/users', import: '/imports', group: '/groups' };
 const NOBODY = /^0{8}-/;
@@ -13,38 +19,38 @@ export function Actor({ actor }: { actor: Event['actor'] }) {
   return (
     <span>
       <Party {...actor} />
-      {starter && (
-        <span class="muted small">
-          <br />
-          started by <Party {...starter} />
-        </span>
-      )}
-      {approver && (
-        <span class="muted small">
-          <br />
-          approved by <Party {...approver} />
-        </span>
-      )}
+      {starter && <Behind did="started by" party={starter} />}
+      {approver && <Behind did="approved by" party={approver} />}
     </span>
   );
 }
 
-/** A user, import, key and so on by its name, with its page where it has one; the end of its id where it has no name. */
-export function Party(props: { kind: string; id: string | null; name: string }): ComponentChildren {
-  const { kind, id, name } = props;
-  if (id === null || NOBODY.test(id)) return words(kind);
+const Behind = ({ did, party }: { did: string; party: PartyProps }) => (
+  <span class="muted small">
+    <br />
+    {did} {party.id === null ? words(party.kind) : <Name {...party} id={party.id} />}
+  </span>
+);
+
+/** What somebody or something is, and its name. */
+export const Party = ({ kind, id, name }: PartyProps): ComponentChildren =>
+  id === null || NOBODY.test(id) ? (
+    words(kind)
+  ) : (
+    <>
+      <span class="muted">{words(kind)}</span> <Name kind={kind} id={id} name={name} />
+    </>
+  );
+
+/** The name, or the end of the id where there is none; a link where it has a page. */
+function Name({ kind, id, name }: PartyProps & { id: string }) {
   const page = PAGES[kind];
   const text = name || `…${id.slice(-6)}`;
-  return (
-    <>
-      <span class="muted">{words(kind)}</span>{' '}
-      {page ? (
-        <a href={href(`${page}/${id}`)} title={id}>
-          {text}
-        </a>
-      ) : (
-        <span title={id}>{text}</span>
-      )}
-    </>
+  return page ? (
+    <a class="inline" href={href(`${page}/${id}`)} title={id}>
+      {text}
+    </a>
+  ) : (
+    <span title={id}>{text}</span>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Run, api, ask } from '../../api/client.js';
+import { type Run, api, ask, because } from '../../api/client.js';
 import { go, href } from '../../lib/place.js';
 import { counted } from '../../lib/text.js';
 import { Confirm } from '../../parts/dialog.js';
@@ -14,10 +14,10 @@ interface Action {
   /** What it does, and to how many. */
   says: string;
   done: string;
-  send: (id: string) => Promise<{ data: Run }>;
+  send: (id: string, reason: string) => Promise<{ data: Run }>;
 }
 
-const path = (id: string) => ({ params: { path: { import_id: id } } });
+const of = (id: string, reason: string) => ({ params: { path: { import_id: id } }, ...because(reason) });
 
 /** "4 users are created, 2 blocked". */
 function changes(run: Run): string {
@@ -36,7 +36,7 @@ const approve = (run: Run): Action => ({
   kind: 'primary',
   says: `${changes(run)}The file is planned again first; if anything differs by then, nothing is written.`,
   done: 'The import goes on.',
-  send: (id) => ask(api.POST('/api/0.3/imports/{import_id}/apply', path(id))),
+  send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/apply', of(id, reason))),
 });
 
 const reject = (run: Run): Action => ({
@@ -45,7 +45,7 @@ const reject = (run: Run): Action => ({
   kind: 'danger',
   says: `Nothing of this file is ever written: ${counted(changedBy(run), 'user')} stay as they are.`,
   done: 'The import is rejected.',
-  send: (id) => ask(api.POST('/api/0.3/imports/{import_id}/reject', path(id))),
+  send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/reject', of(id, reason))),
 });
 
 const cancel = (run: Run): Action => ({
@@ -54,7 +54,7 @@ const cancel = (run: Run): Action => ({
   kind: 'danger',
   says: `It stops at its next batch, at about ${counted(run.progress.rows_done, 'row')}. What is applied by then stays, and can be reverted.`,
   done: 'The import stops.',
-  send: (id) => ask(api.POST('/api/0.3/imports/{import_id}/cancel', path(id))),
+  send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/cancel', of(id, reason))),
 });
 
 const revert = (run: Run): Action => ({
@@ -66,7 +66,7 @@ const revert = (run: Run): Action => ({
     `${countOf(run, 'created') > 0 ? `, and blocks the ${counted(countOf(run, 'created'), 'user')} that were created` : ''}. ` +
     'The rest is listed as conflicts.',
   done: 'The revert has begun.',
-  send: (id) => ask(api.POST('/api/0.3/imports/{import_id}/revert', path(id))),
+  send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/revert', of(id, reason))),
 });
 
 const OF_STATE: Partial<Record<Run['state'], ((run: Run) => Action)[]>> = {
@@ -111,8 +111,8 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
           onClose={() => {
             setOpen(undefined);
           }}
-          work={async () => {
-            const { data } = await open.send(run.id);
+          work={async (reason) => {
+            const { data } = await open.send(run.id, reason);
             say(open.done);
             if (data.id === run.id) onChange();
             else go(href(`/imports/${data.id}`));

@@ -169,8 +169,8 @@ function Ask({ question: { key, what }, onClose }: { question: Question; onClose
         title={`Open the fuse of ${key.name}`}
         verb="Open for an hour"
         onClose={onClose}
-        work={async () => {
-          await openFuse(key.id);
+        work={async (reason) => {
+          await openFuse(key.id, reason);
           say(`The fuse of ${key.name} is open for an hour.`);
         }}
       >
@@ -185,8 +185,8 @@ function Ask({ question: { key, what }, onClose }: { question: Question; onClose
       verb="Revoke"
       isDangerous
       onClose={onClose}
-      work={async () => {
-        await revokeKey(key.id);
+      work={async (reason) => {
+        await revokeKey(key.id, reason);
         say(`${key.name} is revoked.`);
       }}
     >

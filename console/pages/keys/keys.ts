@@ -1,4 +1,4 @@
-import { api, ask } from '../../api/client.js';
+import { api, ask, because } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
 
 export type Key = components['schemas']['ApiKeyDto'];
@@ -36,13 +36,13 @@ export async function createKey(wanted: Partial<KeyInput> & { name: string }): P
   return (await ask(api.POST('/api/0.3/api_keys', { body }))).data;
 }
 
-export async function revokeKey(id: string): Promise<void> {
-  await ask(api.DELETE('/api/0.3/api_keys/{key_id}', at(id)));
+export async function revokeKey(id: string, reason: string): Promise<void> {
+  await ask(api.DELETE('/api/0.3/api_keys/{key_id}', { ...at(id), ...because(reason) }));
 }
 
 /** Lets the key block any number of users for an hour. */
-export async function openFuse(id: string): Promise<void> {
-  await ask(api.POST('/api/0.3/api_keys/{key_id}/fuse', at(id)));
+export async function openFuse(id: string, reason: string): Promise<void> {
+  await ask(api.POST('/api/0.3/api_keys/{key_id}/fuse', { ...at(id), ...because(reason) }));
 }
 
 const DAY = 86_400_000;

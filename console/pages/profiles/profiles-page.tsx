@@ -42,8 +42,8 @@ export function ProfilesPage() {
             setDoomed(undefined);
             reload();
           }}
-          work={async () => {
-            await deleteProfile(doomed.name);
+          work={async (reason) => {
+            await deleteProfile(doomed.name, reason);
             say(`The profile ${doomed.name} is deleted.`);
           }}
         >

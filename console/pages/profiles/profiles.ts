@@ -1,4 +1,4 @@
-import { api, ask } from '../../api/client.js';
+import { api, ask, because } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
 import type { Preview } from '../../api/upload.js';
 import { IGNORE } from '../../lib/columns.js';
@@ -52,6 +52,6 @@ export async function saveProfile(
   await ask(api.PUT('/api/0.3/import_profiles/{name}', { ...at(name), body }));
 }
 
-export async function deleteProfile(name: string): Promise<void> {
-  await ask(api.DELETE('/api/0.3/import_profiles/{name}', at(name)));
+export async function deleteProfile(name: string, reason: string): Promise<void> {
+  await ask(api.DELETE('/api/0.3/import_profiles/{name}', { ...at(name), ...because(reason) }));
 }

@@ -34,8 +34,8 @@ export function BlockButton({ version, onChange }: { version: Version; onChange:
           onClose={() => {
             setOpen(false);
           }}
-          work={async () => {
-            onChange(await saveUser(version, { status: isActive ? 'Blocked' : 'Active' }));
+          work={async (reason) => {
+            onChange(await saveUser(version, { status: isActive ? 'Blocked' : 'Active' }, reason));
             say(`${name} is ${isActive ? 'blocked' : 'active again'}.`);
           }}
         >

@@ -39,7 +39,7 @@ export function History({ id }: { id: string }) {
 }
 
 function Event({ event }: { event: HistoryEvent }) {
-  const { actor, action, changes, time, ip, request_id } = event;
+  const { actor, action, changes, reason, time, ip, request_id } = event;
   const page = PAGES[actor.kind];
   return (
     <li>
@@ -52,6 +52,7 @@ function Event({ event }: { event: HistoryEvent }) {
           <Time at={time} />
         </span>
       </div>
+      {reason && <p class="reason">{reason}</p>}
       {changes.length > 0 && (
         <dl class="diff">
           {changes.map((change) => (

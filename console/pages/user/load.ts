@@ -1,4 +1,4 @@
-import { type User, type UserInput, api, ask, nextOf } from '../../api/client.js';
+import { type User, type UserInput, api, ask, because, nextOf } from '../../api/client.js';
 
 /** A user, and the tag that names this very state of it. */
 export interface Version {
@@ -15,9 +15,11 @@ export async function loadUser(id: string, signal?: AbortSignal): Promise<Versio
 }
 
 /** Changes a user that nobody has changed since it was read. @throws Problem 412 where somebody has. */
-export async function saveUser({ user, etag }: Version, body: UserInput): Promise<Version> {
+export async function saveUser({ user, etag }: Version, body: UserInput, reason = ''): Promise<Version> {
   const params = { ...at(user.uuid), header: { 'If-Match': etag } };
-  const { data, headers } = await ask(api.PUT('/api/0.3/users/{user_id}', { params, body }));
+  const { data, headers } = await ask(
+    api.PUT('/api/0.3/users/{user_id}', { params, body, ...because(reason) }),
+  );
   return { user: data, etag: headers.get('etag') ?? '' };
 }
 

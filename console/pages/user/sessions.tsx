@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Session, type User, api, ask } from '../../api/client.js';
+import { type Session, type User, api, ask, because } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { findOut } from '../../api/session.js';
 import { counted } from '../../lib/text.js';
@@ -23,15 +23,15 @@ export function Sessions({ user }: { user: User }) {
   } = useResource(user.uuid, (signal) => loadSessions(user.uuid, signal));
   const [ending, setEnding] = useState<Session | 'all'>();
   const isOwn = ending === 'all' ? data.some(({ current }) => current) : ending?.current;
-  const end = async (): Promise<void> => {
-    if (ending === 'all')
-      await ask(
-        api.DELETE('/api/0.3/users/{user_id}/sessions', { params: { path: { user_id: user.uuid } } }),
-      );
-    else if (ending)
-      await ask(
-        api.DELETE('/api/0.3/sessions/{session_id}', { params: { path: { session_id: ending.id } } }),
-      );
+  const end = async (reason: string): Promise<void> => {
+    const why = because(reason);
+    if (ending === 'all') {
+      const params = { path: { user_id: user.uuid } };
+      await ask(api.DELETE('/api/0.3/users/{user_id}/sessions', { params, ...why }));
+    } else if (ending) {
+      const params = { path: { session_id: ending.id } };
+      await ask(api.DELETE('/api/0.3/sessions/{session_id}', { params, ...why }));
+    }
     say(ending === 'all' ? `${counted(data.length, 'session')} ended.` : 'The session has ended.');
     if (isOwn) await findOut();
     else reload();

@@ -48,11 +48,11 @@ export class UserHistory {
   }
 }
 
-/** `import 0198… (started by jane, approved by joe)`; the kind of an actor without a name. */
+/** `import staff.csv (started by jane, approved by joe)`; the kind of an actor without a name. */
 function actorName({ started_by, approved_by, ...actor }: AuditRecord['actor'], nameOf: NameOf): string {
   const name = (party: Party): string => {
-    if (party.kind === 'import') return `import ${party.id ?? ''}`;
     const known = nameOf(party);
+    if (party.kind === 'import') return `import ${known || (party.id ?? '')}`;
     if (known === '') return party.kind;
     return party.kind === 'key' ? `API key "${known}"` : known;
   };
