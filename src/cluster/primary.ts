@@ -69,7 +69,7 @@ class Primary {
         throw error;
       });
       logLife(this.log, this.env, url);
-      process.stderr.write(welcome(url, first)); // standard output has log lines only
+      process.stderr.write(welcome(url, this.env.CONSOLE_ENABLED, first)); // standard output has log lines only
       for (const started of [worker, ...others]) void this.replace(started);
     } catch (error) {
       if (!this.ending.signal.aborted) throw error;

@@ -16,7 +16,7 @@ export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
   const first = await serve(app, app.listen(env.PORT, env.HOST));
   const url = await app.getUrl();
   logLife(app.get(Log), env, url);
-  process.stderr.write(welcome(url, first)); // standard output has log lines only
+  process.stderr.write(welcome(url, env.CONSOLE_ENABLED, first)); // standard output has log lines only
 }
 
 /**

@@ -2,9 +2,15 @@ import { VERSION } from '../common/version.js';
 import type { FirstCredentials } from './first-start.service.js';
 
 /** The text for people after a start: the addresses and, the first time, the credentials. It is no part of the log. */
-export function welcome(url: string, first: FirstCredentials | undefined): string {
+export function welcome(url: string, hasConsole: boolean, first: FirstCredentials | undefined): string {
   const api = `${url}/api/0.3`;
-  const lines = ['', `Rollcall ${VERSION} is running.`, `  API         ${api}`, `  Swagger UI  ${url}/docs`];
+  const lines = [
+    '',
+    `Rollcall ${VERSION} is running.`,
+    ...(hasConsole ? [`  Console     ${url}/console`] : []),
+    `  Swagger UI  ${url}/docs`,
+    `  API         ${api}`,
+  ];
   if (first) lines.push('', ...credentials(first), '', ...trial(api, first));
   return `${lines.join('\n')}\n\n`;
 }
