@@ -1,24 +1,12 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ConsolePage, NARROW, WIDE } from '../support/console-page.js';
+import { PATHS, addresses } from '../support/console-routes.js';
 import { ConsoleService } from '../support/console-service.js';
 import { csv, imported } from '../support/imports.js';
-import { ROOT } from '../support/process.js';
 import { NO_BROWSER } from '../support/swagger-page.js';
 
 const withBrowser = NO_BROWSER ? describe.skip : describe;
 
-/** The addresses of the table of pages. */
-const PATHS = [
-  ...readFileSync(join(ROOT, 'console/routes.tsx'), 'utf8').matchAll(/\{\s*path: '([^']+)'/g),
-].map(([, path]) => path!);
-/** Views of a page that have an address of their own. */
-const VIEWS: Record<string, string[]> = {
-  '/users': ['?q=nobody-is-like-that', '?sort=surname&order=asc&columns=name,phone,created'],
-  '/users/:id': ['?tab=sessions', '?tab=history'],
-  '/imports/:id': ['?view=fields'],
-};
 const LOOKS = ['light', 'dark'] as const;
 const SIZES = { wide: WIDE, narrow: NARROW };
 
@@ -48,18 +36,6 @@ withBrowser('every page', () => {
   });
   afterAll(() => service.end());
 
-  /** The name of a picture, and the address. */
-  const addresses = (): [string, string][] =>
-    PATHS.flatMap((path) =>
-      ['', ...(VIEWS[path] ?? [])].map((view): [string, string] => [
-        `${path}${view}`
-          .replace(/[^a-z]+/g, ' ')
-          .trim()
-          .replaceAll(' ', '-'),
-        `/console${path.replace(':id', ids[path] ?? ':id')}${view}`,
-      ]),
-    );
-
   test('is in the table, and the test has an id for each that needs one', () => {
     expect(PATHS.length).toBeGreaterThan(4);
     expect(PATHS.filter((path) => path.includes(':') && !(path in ids))).toEqual([]);
@@ -71,7 +47,7 @@ withBrowser('every page', () => {
     ),
   )('has no fault that axe-core finds, and no width of its own (%s, %s)', async (look, size) => {
     const page = await service.admin('/console', { colorScheme: look, viewport: SIZES[size] });
-    for (const [name, address] of addresses()) {
+    for (const [name, address] of addresses(ids)) {
       await page.goto(address);
       await page.settled();
       expect([address, await page.violations()]).toEqual([address, []]);

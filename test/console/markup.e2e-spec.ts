@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConsolePage } from '../support/console-page.js';
+import { addresses } from '../support/console-routes.js';
+import { ConsoleService } from '../support/console-service.js';
+import { settled } from '../support/imports.js';
+import { NO_BROWSER } from '../support/swagger-page.js';
+
+const withBrowser = NO_BROWSER ? describe.skip : describe;
+/** An element that a page would have, had it taken the text for markup. */
+const EVIL = '<img data-evil src=x onerror=alert(1)>';
+const BREAKOUT = `"'></a></td></script><svg data-evil onload=alert(1)>`;
+const SCRIPT = 'javascript:alert(1)//';
+const PASSWORD = 'plenty of markup';
+
+/** Whatever text the service keeps is text on every page that shows it: no element, no address, no event comes of it. */
+withBrowser('text that is full of markup', () => {
+  jest.setTimeout(180_000);
+  let service: ConsoleService;
+  let page: ConsolePage;
+  const ids: Record<string, string> = {};
+
+  beforeAll(async () => {
+    service = await ConsoleService.start();
+    const { key } = service;
+    const profile = {
+      username: `u${EVIL}`,
+      email: 'evil@example.org',
+      external_id: `id${BREAKOUT}`,
+      firstname: EVIL,
+      middle_name: BREAKOUT,
+      surname: SCRIPT,
+      known_as: EVIL,
+      about_me: `${EVIL}${BREAKOUT}`,
+      // Only addresses are taken here.
+      social_media: { linkedin: `https://example.org/?${encodeURI(EVIL)}` },
+      authname: { saml: [EVIL] },
+      roles: ['Organisational user'],
+      password: PASSWORD,
+    };
+    const made = await key.post('/users', profile);
+    expect([made.status, made.body]).toEqual([201, { uuid: made.body.uuid }]);
+    ids['/users/:id'] = made.body.uuid;
+    const why = { 'x-audit-reason': encodeURIComponent(`${EVIL}${BREAKOUT}`) };
+    await key.put(`/users/${made.body.uuid}`, { known_as: BREAKOUT }, why);
+    await key.post('/api_keys', { name: `${EVIL}${BREAKOUT}` });
+    await service.key
+      .with({ 'user-agent': EVIL })
+      .post('/sessions/login', { username: EVIL, password: EVIL });
+    const header = ['ExternalId,Username,Email,Forename'];
+    const rows = (domain: string) =>
+      Array.from(
+        { length: 8 },
+        (_, n) => `E-${n},e${n},e${n}@${domain},"${EVIL}${BREAKOUT.replaceAll('"', '""')}"`,
+      );
+    const send = async (lines: string[]): Promise<string> => {
+      const name = {
+        'content-type': 'text/csv',
+        'x-file-name': encodeURIComponent(`${EVIL}${BREAKOUT}.csv`),
+      };
+      const sent = await key.send('POST', '/imports?dataset=evil', `${lines.join('\n')}\n`, name);
+      expect(sent.status).toBe(202);
+      return (await settled(key, sent.body.id)).id;
+    };
+    await send([...header, ...rows('example.org')]);
+    await send([`ExternalId,${EVIL}`, 'a,b']); // refused, with the header in its reason
+    await send([...header, `X-1,${SCRIPT},no address,${EVIL}`]); // an error of a row, with its cells
+    ids['/imports/:id'] = await send([...header, ...rows('example.net')]);
+    const group = { displayName: `${EVIL}${BREAKOUT}`, members: [{ value: made.body.uuid }] };
+    const scim = await key.raw('POST', '/scim/v2/Groups', JSON.stringify(group), {
+      'content-type': 'application/scim+json',
+      'x-api-key': String(key.headers['x-api-key']),
+    });
+    expect(scim.status).toBe(201);
+    ids['/groups/:id'] = (JSON.parse(scim.text) as { id: string }).id;
+    page = await service.admin('/console', { userAgent: EVIL });
+  });
+  afterAll(async () => {
+    await page.close();
+    await service.end();
+  });
+
+  /** What the page has of it, in place of text. */
+  const found = (): Promise<string[]> =>
+    page.page.evaluate(() => {
+      const all = (
+        globalThis as unknown as { document: { querySelectorAll: (all: string) => ArrayLike<Tag> } }
+      ).document;
+      interface Tag {
+        outerHTML: string;
+      }
+      const bad = '[data-evil], [onload], [onerror], a[href^="javascript:" i], iframe, main script';
+      return Array.from(all.querySelectorAll(bad), ({ outerHTML }) => outerHTML);
+    });
+
+  test('is text on every page', async () => {
+    let shown = 0;
+    for (const [, address] of addresses(ids)) {
+      await page.goto(address);
+      await page.settled();
+      for (const summary of await page.page.locator('main summary:visible').all()) await summary.click();
+      expect([address, await found()]).toEqual([address, []]);
+      shown += (await page.page.locator('main').innerText()).includes('data-evil') ? 1 : 0;
+    }
+    // It was there to be seen: on more than the pages of users and imports.
+    expect(shown).toBeGreaterThanOrEqual(8);
+    expect(page.problems).toEqual([]);
+  });
+
+  test('is text in the rows and problems of every import', async () => {
+    const { Results } = (await service.key.get('/imports?dataset=evil')).body;
+    expect(Results).toHaveLength(4);
+    for (const { id } of Results as { id: string }[]) {
+      await page.goto(`/console/imports/${id}`);
+      await page.settled();
+      expect(await found()).toEqual([]);
+    }
+    expect(page.problems).toEqual([]);
+  });
+
+  test('is text in a file that is looked at, its name, header and cells', async () => {
+    await page.goto('/console/imports/new');
+    await page.settled();
+    const path = join(service.database.folder, `${EVIL.replaceAll(/[<>=]/g, '_')}.csv`);
+    writeFileSync(path, `ExternalId,${EVIL},Email\n1,${EVIL},${EVIL}\n`);
+    await page.page.setInputFiles('input[type=file]', path);
+    await page.shows(/data-evil src/);
+    expect(await found()).toEqual([]);
+    expect(page.problems).toEqual([]);
+  });
+
+  test('is text for the user who has it, and in an address that somebody sends', async () => {
+    const own = await service.as(`u${EVIL}`, PASSWORD, '/console/me');
+    await own.settled();
+    expect(await own.page.locator('[data-evil]').count()).toBe(0);
+    expect(own.problems).toEqual([]);
+    await own.close();
+    const sent = encodeURIComponent(BREAKOUT);
+    for (const address of [
+      `/console/users?q=${sent}&sort=${sent}&columns=${sent}`,
+      `/console/audit?actor=${sent}&since=${sent}&after=${sent}`,
+      `/console/imports?state=${sent}&dataset=${sent}&after=${sent}`,
+      `/console/users/${sent}`,
+      `/console/imports/${sent}?outcome=${sent}&view=${sent}`,
+      `/console/${sent}`,
+    ]) {
+      await page.goto(address);
+      await page.page.getByRole('heading', { level: 1 }).waitFor();
+      await page.page.waitForLoadState('networkidle');
+      expect([address, await found()]).toEqual([address, []]);
+    }
+    expect(page.problems).toEqual([]);
+  });
+});
