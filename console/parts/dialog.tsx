@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/resource.js';
+import { focusTitle } from '../lib/focus.js';
 import { TextField } from './field.js';
 import { ProblemNote } from './problem-note.js';
 
@@ -9,21 +10,33 @@ interface DialogProps {
   children: ComponentChildren;
   onClose: () => void;
   isWide?: boolean;
+  /** What was asked for is done: its button may go away, and the title of the page gets the focus. */
+  isDone?: { readonly current: boolean };
 }
 
-/** A question above the page. Escape closes it, and the browser keeps the focus in it and gives it back. */
-export function Dialog({ title, children, onClose, isWide = false }: DialogProps) {
+/** A question above the page. Escape closes it; the browser keeps the focus in it, and whoever opened it gets it back. */
+export function Dialog({ title, children, onClose, isWide = false, isDone }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     const opener = document.activeElement;
-    dialog.current?.showModal();
+    const own = dialog.current;
+    own?.showModal();
     return () => {
-      if (opener instanceof HTMLElement) opener.focus();
+      own?.close(); // nothing outside can have the focus while it is open
+      if (isDone?.current) focusTitle();
+      else if (opener instanceof HTMLElement) opener.focus();
     };
-  }, []);
+  }, [isDone]);
   return (
-    <dialog ref={dialog} class={isWide ? 'wide' : ''} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class={isWide ? 'wide' : ''}
+      aria-labelledby={id}
+      onClose={() => {
+        if (dialog.current) onClose();
+      }}
+    >
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
@@ -48,11 +61,14 @@ interface ConfirmProps {
 export function Confirm({ title, children, verb, isDangerous = false, work, onClose }: ConfirmProps) {
   const action = useAction();
   const [reason, setReason] = useState('');
+  const isDone = useRef(false);
   const confirm = async (): Promise<void> => {
-    if (await action.run(() => work(reason))) onClose();
+    if (!(await action.run(() => work(reason)))) return;
+    isDone.current = true;
+    onClose();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} isDone={isDone}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

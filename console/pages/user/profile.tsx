@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
+import { focusTitle } from '../../lib/focus.js';
 import { href } from '../../lib/place.js';
 import { label, shown } from '../../lib/text.js';
 import { nameOf } from '../../parts/avatar.js';
@@ -42,6 +43,10 @@ interface ProfileProps {
 /** The profile, and in the same place its form. */
 export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
   const [isEdited, setEdited] = useState(false);
+  const close = (): void => {
+    setEdited(false);
+    focusTitle();
+  };
   if (isEdited)
     return (
       <ProfileForm
@@ -49,11 +54,9 @@ export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
         isFull={isFull}
         onSaved={(next) => {
           onChange(next);
-          setEdited(false);
+          close();
         }}
-        onClose={() => {
-          setEdited(false);
-        }}
+        onClose={close}
       />
     );
   const edit = (

@@ -1,0 +1,192 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ADMIN_PASSWORD } from '../support/app.js';
+import { ConsolePage } from '../support/console-page.js';
+import { ConsoleService } from '../support/console-service.js';
+import { csv, imported } from '../support/imports.js';
+import { NO_BROWSER } from '../support/swagger-page.js';
+
+const withBrowser = NO_BROWSER ? describe.skip : describe;
+const HEADER = 'ExternalId,Username,Email,Forename';
+const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
+/** Presses of Tab after which something cannot be reached. */
+const FAR = 80;
+
+interface Focused {
+  /** Its text, the text of its label, or its name for those who do not see. */
+  name: string;
+  /** Whether a line or a shadow shows where the focus is; the page itself needs none. */
+  isSeen: boolean;
+}
+
+/** Each main task without a mouse: with Tab, Enter, Space, Escape and what is typed. */
+withBrowser('with the keyboard alone', () => {
+  jest.setTimeout(120_000);
+  let service: ConsoleService;
+  let page: ConsolePage;
+  beforeAll(async () => {
+    service = await ConsoleService.start();
+    await imported(service.key, people('example.org'));
+  });
+  afterEach(async () => {
+    const { problems } = page;
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+  afterAll(() => service.end());
+
+  const people = (domain: string): string =>
+    csv(HEADER, ...NAMES.map((name, n) => `K-${n},${name},${name}@${domain},${name}`));
+  const press = (key: string) => page.page.keyboard.press(key);
+  const type = (text: string) => page.page.keyboard.type(text);
+
+  const focused = (): Promise<Focused> =>
+    page.page.evaluate(() => {
+      interface Tag {
+        innerText: string;
+        labels?: ArrayLike<{ innerText: string }>;
+        getAttribute: (name: string) => string | null;
+      }
+      const { document, getComputedStyle } = globalThis as unknown as {
+        document: { activeElement: Tag; body: Tag };
+        getComputedStyle: (tag: Tag) => { outlineStyle: string; boxShadow: string };
+      };
+      const tag = document.activeElement;
+      if (tag === document.body) return { name: 'nothing', isSeen: true };
+      const { outlineStyle, boxShadow } = getComputedStyle(tag);
+      const name = tag.getAttribute('aria-label') ?? tag.labels?.[0]?.innerText ?? tag.innerText;
+      return { name: name.trim(), isSeen: outlineStyle !== 'none' || boxShadow !== 'none' };
+    });
+
+  /** Goes on with Tab until something of that name has the focus, which must be seen on all the way. */
+  async function reach(name: string | RegExp): Promise<void> {
+    const passed: string[] = [];
+    for (let step = 0; step < FAR; step++) {
+      const { name: found, isSeen } = await focused();
+      if (typeof name === 'string' ? found === name : name.test(found)) return;
+      passed.push(found.slice(0, 40));
+      await press('Tab');
+      if (step > 0) expect([found, isSeen]).toEqual([found, true]);
+    }
+    throw new Error(`${String(name)} is not reached; passed: ${passed.join(' | ')}`);
+  }
+  /** Opens a page as somebody who has signed in with the keyboard. */
+  async function open(path: string): Promise<void> {
+    page = await ConsolePage.open(service.browser, path);
+    await page.titled('Sign in to Rollcall');
+    await reach('Username or e-mail');
+    await type('admin');
+    await reach('Password');
+    await type(ADMIN_PASSWORD);
+    await press('Enter');
+    await page.page.getByRole('heading', { name: 'Sign in to Rollcall' }).waitFor({ state: 'detached' });
+    await page.settled();
+  }
+
+  test('an import that waits is found, approved with a reason, and reverted', async () => {
+    const run = await imported(service.key, people('example.net'));
+    expect(run.state).toBe('needs_approval');
+    await open('/console');
+    await reach('upload.csv');
+    await press('Enter');
+    await page.page.locator('h1', { hasText: 'Needs approval' }).waitFor();
+    await reach('Approve');
+    await press('Enter');
+    await page.page.getByRole('dialog').waitFor();
+    // Enter on what has the focus at first changes nothing.
+    await press('Enter');
+    await page.page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await focused()).name).toBe('Approve');
+    expect((await service.key.get(`/imports/${run.id}`)).body.state).toBe('needs_approval');
+    await press('Enter');
+    await page.page.getByRole('dialog').waitFor();
+    await press('Escape');
+    await page.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await press('Enter');
+    await reach(/^Reason/);
+    await type('announced on Monday');
+    await press('Tab');
+    await reach('Approve');
+    await press('Space');
+    await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
+    const approved = (await service.key.get(`/audit?target=${run.id}&action=import.approved`)).body.Results;
+    expect(approved[0].reason).toBe('announced on Monday');
+    await reach('Revert');
+    await press('Enter');
+    await reach(/^Reason/);
+    await reach('Revert');
+    await press('Enter');
+    await page.titled(/^Revert of/);
+    await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
+    const ada = (await service.key.get('/users/search?username=ada')).body.Results[0];
+    expect(ada.email).toBe('ada@example.org');
+  });
+
+  test('somebody is found, edited and blocked', async () => {
+    await open('/console/users');
+    await reach('Search');
+    await type('cleo');
+    await page.shows('1 user');
+    await reach('cleo');
+    await press('Enter');
+    await page.titled(/^cleo/);
+    await reach('Edit');
+    await press('Enter');
+    await reach('Phone');
+    await type('+49 30 1234');
+    await press('Enter');
+    await page.shows('+49 30 1234');
+    await reach('Block');
+    await press('Enter');
+    await reach(/^Reason/);
+    await reach('Block');
+    await press('Enter');
+    await page.shows('cleo is blocked.');
+    const { status, phone } = (await service.key.get('/users/search?username=cleo')).body.Results[0];
+    expect([status, phone]).toEqual(['Blocked', '+49 30 1234']);
+  });
+
+  test('a file is chosen, looked at, planned and rejected', async () => {
+    await open('/console/imports/new');
+    const path = join(service.database.folder, 'keyboard.csv');
+    writeFileSync(path, people('example.com'));
+    const chooser = page.page.waitForEvent('filechooser');
+    await reach(/file/i);
+    await press('Enter');
+    await (await chooser).setFiles(path);
+    await page.page.getByRole('region', { name: 'First rows' }).waitFor();
+    await reach('Plan it');
+    await press('Enter');
+    await page.titled(/^keyboard\.csv/);
+    await reach('Reject');
+    await press('Enter');
+    await reach(/^Reason/);
+    await reach('Reject');
+    await press('Enter');
+    await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
+  });
+
+  test('a key is made and revoked', async () => {
+    await open('/console/keys');
+    await reach('New key');
+    await press('Enter');
+    await reach('What it is for');
+    await type('keyboard');
+    await reach('Make the key');
+    await press('Enter');
+    await page.page
+      .getByRole('dialog')
+      .getByText(/^rollcall_/)
+      .waitFor();
+    await reach('I have it');
+    await press('Enter');
+    await page.page.getByRole('row').filter({ hasText: 'keyboard' }).waitFor();
+    await reach('Revoke');
+    await press('Enter');
+    await reach(/^Reason/);
+    await reach('Revoke');
+    await press('Enter');
+    await page.shows('keyboard is revoked.');
+  });
+});
