@@ -63,6 +63,18 @@ withBrowser('daily work', () => {
     page = await service.admin('/console/keys');
     await page.button('New key').click();
     await page.field('What it is for').fill(MARKUP);
+    // Nothing chosen is nothing allowed, never everything.
+    await dialog().getByLabel('users:read').uncheck();
+    await page.shows('Choose at least one.');
+    expect(await page.button('Make the key').isDisabled()).toBe(true);
+    await dialog()
+      .getByLabel(/^Everything/)
+      .check();
+    expect(await dialog().getByLabel('audit:read').isChecked()).toBe(true);
+    await dialog()
+      .getByLabel(/^Everything/)
+      .uncheck();
+    await dialog().getByLabel('users:read').check();
     await dialog().getByLabel('groups:read read groups').check();
     await page.field('Only from these networks').fill('10.0.0.0/99');
     await page.button('Make the key').click();

@@ -10,6 +10,9 @@ const FIELDS = ['name', 'expires', 'networks'];
 const PROVIDERS = ['standard', 'entra', 'okta', 'midpoint'] as const;
 const DAY = 86_400_000;
 
+/** What a key may do: everything only where that was said. */
+type Scopes = readonly string[] | 'all';
+
 /** Makes a key, and shows it once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewKey>();
@@ -41,7 +44,7 @@ function Form({ onMade, onClose }: { onMade: (key: NewKey) => void; onClose: () 
   const [days, setDays] = useState('90');
   const [networks, setNetworks] = useState('');
   const [profile, setProfile] = useState<string>('standard');
-  const [scopes, setScopes] = useState<readonly string[]>(['users:read']);
+  const [scopes, setScopes] = useState<Scopes>(['users:read']);
   const action = useAction();
   const create = (): Promise<boolean> =>
     action.run(async () => {
@@ -49,7 +52,7 @@ function Form({ onMade, onClose }: { onMade: (key: NewKey) => void; onClose: () 
       const key = await createKey({
         name,
         profile: PROVIDERS.find((each) => each === profile) ?? 'standard',
-        ...(scopes.length > 0 && { scopes: [...scopes] }),
+        ...(scopes !== 'all' && { scopes: [...scopes] }),
         ...(list.length > 0 && { networks: list }),
         ...(days !== '' && { expires: new Date(Date.now() + Number(days) * DAY).toISOString() }),
       });
@@ -70,26 +73,7 @@ function Form({ onMade, onClose }: { onMade: (key: NewKey) => void; onClose: () 
         error={action.problem?.at('name')}
         input={{ required: true, maxLength: 255, autofocus: true }}
       />
-      <fieldset>
-        <legend>What it may do</legend>
-        {SCOPES.map(([scope, meaning]) => (
-          <label key={scope} class="check">
-            <input
-              type="checkbox"
-              checked={scopes.includes(scope)}
-              onChange={(event) => {
-                setScopes(
-                  event.currentTarget.checked ? [...scopes, scope] : scopes.filter((each) => each !== scope),
-                );
-              }}
-            />
-            <span>
-              <code>{scope}</code> <span class="muted">{meaning}</span>
-            </span>
-          </label>
-        ))}
-        {scopes.length === 0 && <p class="error">Without a scope it may do everything, as a Webmaster.</p>}
-      </fieldset>
+      <ScopeChoice scopes={scopes} onChange={setScopes} />
       <div class="form-grid">
         <SelectField
           name="expires"
@@ -126,10 +110,48 @@ function Form({ onMade, onClose }: { onMade: (key: NewKey) => void; onClose: () 
         <button type="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="submit" class="primary" disabled={action.isBusy}>
+        <button type="submit" class="primary" disabled={action.isBusy || scopes.length === 0}>
           Make the key
         </button>
       </div>
     </form>
+  );
+}
+
+function ScopeChoice({ scopes, onChange }: { scopes: Scopes; onChange: (scopes: Scopes) => void }) {
+  const isAll = scopes === 'all';
+  return (
+    <fieldset>
+      <legend>What it may do</legend>
+      {SCOPES.map(([scope, meaning]) => (
+        <label key={scope} class="check">
+          <input
+            type="checkbox"
+            checked={isAll || scopes.includes(scope)}
+            disabled={isAll}
+            onChange={(event) => {
+              const others = isAll ? [] : scopes.filter((each) => each !== scope);
+              onChange(event.currentTarget.checked ? [...others, scope] : others);
+            }}
+          />
+          <span>
+            <code>{scope}</code> <span class="muted">{meaning}</span>
+          </span>
+        </label>
+      ))}
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isAll}
+          onChange={(event) => {
+            onChange(event.currentTarget.checked ? 'all' : []);
+          }}
+        />
+        <span>
+          Everything <span class="muted">that a Webmaster may do, and what later versions add</span>
+        </span>
+      </label>
+      {scopes.length === 0 && <p class="error">Choose at least one.</p>}
+    </fieldset>
   );
 }
