@@ -10,6 +10,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'UsersController.change': 'updateUser',
   'UsersExportController.export': 'exportUsers',
   'DeletedUsersController.list': 'listDeletedUsers',
+  'RolesController.list': 'listRoles',
   'UserRestoreController.restore': 'restoreUser',
   'UserHistoryController.list': 'listUserHistory',
   'UserSessionsController.endAll': 'endUserSessions',

@@ -9,6 +9,7 @@ import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import { UserCounts } from './counts/user-counts.service.js';
 import { DeletedUsers } from './directory/deleted-users.service.js';
+import { RolesController } from './roles.controller.js';
 import { DeletedUsersController, UserRestoreController } from './deleted-users.controller.js';
 import { DeletedUsersRepository } from './change/deleted-users.repository.js';
 import { UserCountsRepository } from './counts/user-counts.repository.js';
@@ -38,6 +39,7 @@ import { UsersService } from './users.service.js';
     UserSessionsController,
     UserHistoryController,
     AvatarController,
+    RolesController,
   ],
   providers: [
     UsersService,

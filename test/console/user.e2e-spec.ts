@@ -14,7 +14,7 @@ withBrowser('a user', () => {
   let service: ConsoleService;
   let user: Json;
   let page: ConsolePage;
-  beforeAll(async () => void (service = await ConsoleService.start()));
+  beforeAll(async () => void (service = await ConsoleService.start({ EXTRA_ROLES: 'Night shift' })));
   beforeEach(async () => {
     user = await create(service.key, {
       password: PASSWORD,
@@ -35,6 +35,15 @@ withBrowser('a user', () => {
     await page.titled(/Ada Lovelace/);
   };
   const now = async (): Promise<Json> => (await service.key.get(`/users/${user.uuid}`)).body;
+
+  test('gets a role that only this installation has', async () => {
+    await open();
+    await page.button('Edit').click();
+    await page.field('Night shift').check();
+    await page.button('Save').click();
+    await page.shows('The profile is saved.');
+    expect((await now()).roles).toEqual(['Organisational user', 'Night shift']);
+  });
 
   test('is edited in place; only what was changed is sent', async () => {
     await open();

@@ -33,6 +33,7 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
   ['POST /sessions/logout', '', (c) => c.post('/sessions/logout'), [401, 401, 401, 200, 200, 200, 401]],
   ['GET /users/me', '', (c) => c.get('/users/me'), [401, 401, 401, 200, 200, 200, 404]],
   ['GET /users/deleted', '', (c) => c.get('/users/deleted'), [401, 401, 401, 403, 403, 200, 200]],
+  ['GET /roles', '', (c) => c.get('/roles'), [401, 401, 401, 403, 200, 200, 200]],
   ['GET /users/search', '', (c) => c.get('/users/search'), [401, 401, 401, 403, 200, 200, 200]],
   ['POST /users', '', (c) => c.post('/users', aUser()), [401, 401, 401, 403, 403, 201, 201]],
   [

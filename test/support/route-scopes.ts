@@ -9,6 +9,7 @@ const SCOPE_OF: Record<string, string> = {
   'PUT /users': 'users:write',
   'DELETE /users': 'users:write',
   'GET /users/{user_id}/history': 'audit:read',
+  'GET /roles': 'users:read',
   'GET /groups': 'groups:read',
   'PUT /groups': 'groups:write',
   'GET /imports': 'imports:read',

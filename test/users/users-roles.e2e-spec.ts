@@ -36,6 +36,11 @@ test.each(ROLES)('%s is a role, in any case', async (role) => {
   }
 });
 
+test('all of them are listed, and nothing else', async () => {
+  const { Count, Results } = (await app.key.get('/roles')).body;
+  expect([Count, Results]).toEqual([ROLES.length, ROLES.map((name) => ({ name }))]);
+});
+
 test('roles replace the roles that were there; without any the default comes back', async () => {
   const { uuid } = await create(app.key, { roles: ['Editor'] });
   const put = async (roles: unknown) =>

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { useAction, useResource } from '../../api/resource.js';
+import { useRoles } from '../../api/roles.js';
 import { href, usePlace } from '../../lib/place.js';
-import { ROLES } from '../../lib/roles.js';
 import { counted } from '../../lib/text.js';
 import { CheckField } from '../../parts/field.js';
 import { Card, Page } from '../../parts/page.js';
@@ -69,8 +69,7 @@ function Roles({ open: { group, etag }, onSaved }: { open: OpenGroup; onSaved: (
     setRoles(group.roles);
   }, [group]);
   const isChanged = roles.length !== group.roles.length || roles.some((role) => !group.roles.includes(role));
-  // A role that `EXTRA_ROLES` adds is known when the group has it.
-  const all = [...new Set([...ROLES, ...group.roles])];
+  const all = useRoles(group.roles);
   return (
     <Card
       title="Roles of its members"

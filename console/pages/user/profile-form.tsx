@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
 import { Problem } from '../../api/problem.js';
-import { ROLES } from '../../lib/roles.js';
+import { useRoles } from '../../api/roles.js';
 import { CheckField, LongField, TextField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
@@ -170,7 +170,7 @@ function Roles(props: {
   error: string | undefined;
 }) {
   const { value, onValue, error } = props;
-  const all = [...new Set([...ROLES, ...value])].toSorted();
+  const all = useRoles(value);
   return (
     <Group title="Roles" error={error}>
       <div class="choices">

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
+import { useRoles } from '../../api/roles.js';
 import { isWebmaster } from '../../api/session.js';
 import { setQuery, usePlace } from '../../lib/place.js';
-import { ROLES } from '../../lib/roles.js';
 import { useDelayed } from '../../lib/use-delayed.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
@@ -65,6 +65,7 @@ export function UsersPage({ user }: { user: User }) {
 
 function Filters({ isFull }: { isFull: boolean }) {
   const { query } = usePlace();
+  const roles = useRoles();
   const value = (name: string): string => query.get(name) ?? '';
   const choose = (name: string) => (chosen: string) => {
     setQuery({ [name]: chosen, after: undefined });
@@ -93,7 +94,7 @@ function Filters({ isFull }: { isFull: boolean }) {
         name="role"
         value={value('role')}
         onValue={choose('role')}
-        choices={[{ value: '', text: 'Any' }, ...ROLES.map((each) => ({ value: each, text: each }))]}
+        choices={[{ value: '', text: 'Any' }, ...roles.map((each) => ({ value: each, text: each }))]}
       />
       {isFull && (
         <SelectField
