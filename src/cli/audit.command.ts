@@ -67,10 +67,11 @@ const verify = (application: Application) =>
 
 const HEAD = ['TIME (UTC)', 'ACTION', 'ACTOR', 'TARGET', 'ADDRESS', 'CHANGES'];
 
-function cells({ time, action, actor, target, ip, changes }: AuditEventDto): string[] {
+function cells({ time, action, actor, target, ip, changes, reason }: AuditEventDto): string[] {
   const people = [actor.started_by, actor.approved_by].flatMap((party) => (party ? [nameOf(party)] : []));
   const who = people.length === 0 ? nameOf(actor) : `${nameOf(actor)} (${people.join(', ')})`;
-  const what = changes.map(({ field }) => field).join(', ');
+  const fields = changes.map(({ field }) => field).join(', ');
+  const what = [fields, reason && `“${reason}”`].filter(Boolean).join(' ');
   return [
     time.slice(0, 19).replace('T', ' '),
     action,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { canonicalUuid } from '../common/uuid.js';
 import { DeletedQuery } from '../users/deleted-users.docs.js';
 import type { Application } from './application.js';
-import { type Place, atPlace, placedCommand } from './places/place.js';
+import { type Place, atPlace, changingCommand, placedCommand } from './places/place.js';
 import { queryOf } from './places/query-of.js';
 import { USERS } from './places/users-access.js';
 import { table, toJson } from './table.js';
@@ -31,7 +31,7 @@ export const deletedCommands = (application: Application): Command[] => [
           process.stderr.write(`There are ${Count}: --offset ${next}\n`);
       });
     }),
-  placedCommand(
+  changingCommand(
     'restore',
     'take back a deleted user, within SCIM_DELETED_DAYS days: as it was, without its groups',
   )

@@ -10,7 +10,7 @@ import type { Application } from './application.js';
 import { exitCode, followed, summary } from './import-output.js';
 import { type ImportsAccess, LocalImports } from './places/imports-access.js';
 import { RemoteImports } from './places/imports-remote.js';
-import { type Access, PLACE_FLAGS, type Place, atPlace, placedCommand } from './places/place.js';
+import { type Access, PLACE_FLAGS, type Place, atPlace, changingCommand } from './places/place.js';
 import { snakeCase } from './places/query-of.js';
 import { LocalUploads, RemoteUploads, type Uploads } from './places/uploads.js';
 import { previewText } from './preview-output.js';
@@ -37,12 +37,15 @@ interface Imports {
 }
 
 const ACCESS: Access<Imports> = {
-  local: (context) => ({ uploads: new LocalUploads(context), runs: new LocalImports(context) }),
+  local: (context, caller) => ({
+    uploads: new LocalUploads(context, caller),
+    runs: new LocalImports(context, caller),
+  }),
   remote: (service) => ({ uploads: new RemoteUploads(service), runs: new RemoteImports(service) }),
 };
 
 export const importCommand = (application: Application) =>
-  placedCommand('import', 'import a CSV file of users ("-" is standard input)')
+  changingCommand('import', 'import a CSV file of users ("-" is standard input)')
     .argument('<file>')
     .option('--dry-run', 'plan only: nothing is written')
     .option('--preview', 'show what the file is and what is wrong with it, and stop')

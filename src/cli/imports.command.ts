@@ -8,7 +8,7 @@ import { type Decision, type ImportsAccess, LocalImports } from './places/import
 import { rowsTable, runText, runsTable } from './imports-output.js';
 import { RemoteImports } from './places/imports-remote.js';
 import { queryOf } from './places/query-of.js';
-import { type Access, type Place, atPlace, placedCommand } from './places/place.js';
+import { type Access, type Place, atPlace, changingCommand, placedCommand } from './places/place.js';
 import { toJson } from './table.js';
 import { writeOut } from './write-out.js';
 
@@ -26,9 +26,11 @@ export const importsCommand = (application: Application) => {
   const one = (name: string, description: string) =>
     placedCommand(name, description).argument('<id>', '', parseId);
   const decision = (name: string, what: Decision, description: string) =>
-    one(name, description).action((id: string, flags: Flags) =>
-      using(application, flags, (imports) => decide(imports, id, what, flags)),
-    );
+    changingCommand(name, description)
+      .argument('<id>', '', parseId)
+      .action((id: string, flags: Flags) =>
+        using(application, flags, (imports) => decide(imports, id, what, flags)),
+      );
   return new Command('imports')
     .description('runs of imports: look at them, and decide on those that wait')
     .addHelpText('afterAll', EXIT_CODES)
@@ -78,7 +80,7 @@ export const importsCommand = (application: Application) => {
 };
 
 const ACCESS: Access<ImportsAccess> = {
-  local: (context) => new LocalImports(context),
+  local: (context, caller) => new LocalImports(context, caller),
   remote: (service) => new RemoteImports(service),
 };
 const using = (application: Application, flags: Flags, work: (imports: ImportsAccess) => Promise<void>) =>

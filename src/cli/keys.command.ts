@@ -8,7 +8,7 @@ import { type DbTime, now, secondsFrom, toDbTime, toMillis } from '../common/tim
 import { readInput } from '../input/read-input.js';
 import type { Application } from './application.js';
 import { type KeysAccess, LocalKeys, RemoteKeys } from './places/keys-access.js';
-import { type Access, type Place, atPlace, placedCommand } from './places/place.js';
+import { type Access, type Place, atPlace, changingCommand, placedCommand } from './places/place.js';
 import { table, toJson } from './table.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -32,7 +32,7 @@ export const keysCommand = (application: Application) =>
     .addCommand(fuse(application));
 
 const create = (application: Application) =>
-  placedCommand('create', 'create a key; it is printed only once')
+  changingCommand('create', 'create a key; it is printed only once')
     .argument('<name>', 'what it is for, 1 to 255 characters', parseName)
     .option(
       '--expires <when>',
@@ -102,7 +102,7 @@ function toRow(key: ApiKeyDto): string[] {
 const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? 'never';
 
 const revoke = (application: Application) =>
-  placedCommand('revoke', 'revoke a key permanently')
+  changingCommand('revoke', 'revoke a key permanently')
     .argument('<id>')
     .action((id: string, place: Place) =>
       using(application, place, async (keys) => {
@@ -113,7 +113,7 @@ const revoke = (application: Application) =>
     );
 
 const fuse = (application: Application) =>
-  placedCommand('fuse', 'reset the fuse of a key: for an hour it may block any number of users')
+  changingCommand('fuse', 'reset the fuse of a key: for an hour it may block any number of users')
     .argument('<id>')
     .action((id: string, place: Place) =>
       using(application, place, async (keys) => {
@@ -124,7 +124,7 @@ const fuse = (application: Application) =>
     );
 
 const ACCESS: Access<KeysAccess> = {
-  local: (context) => new LocalKeys(context),
+  local: (context, caller) => new LocalKeys(context, caller),
   remote: (service) => new RemoteKeys(service),
 };
 const using = (application: Application, place: Place, work: (keys: KeysAccess) => Promise<void>) =>

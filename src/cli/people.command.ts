@@ -4,7 +4,7 @@ import type { UserDto } from '../users/user.view.js';
 import { UserQuery } from '../users/search/user.query.js';
 import type { Application } from './application.js';
 import { queryOf } from './places/query-of.js';
-import { type Place, atPlace, placedCommand } from './places/place.js';
+import { type Place, atPlace, changingCommand, placedCommand } from './places/place.js';
 import { newPassword, readSecret } from './secret-input.js';
 import { table, toJson } from './table.js';
 import { USERS, type UsersAccess, userNamed } from './places/users-access.js';
@@ -22,7 +22,7 @@ export function peopleCommands(application: Application): Command[] {
   const using = (flags: Flags, work: (users: UsersAccess) => Promise<void>): Promise<void> =>
     atPlace(application, flags, USERS, work);
   const changing = (name: string, description: string, fields: JsonObject, done: string) =>
-    placedCommand(name, description)
+    changingCommand(name, description)
       .argument('<who...>', WHO)
       .action((names: string[], flags: Flags) =>
         using(flags, (users) => changeEach(users, names, fields, done, flags)),
@@ -61,7 +61,7 @@ export function peopleCommands(application: Application): Command[] {
       ),
     changing('block', 'block users, and end their sessions at once', { status: 'Blocked' }, 'blocked'),
     changing('reactivate', 'let blocked users in again', { status: 'Active' }, 'active'),
-    placedCommand(
+    changingCommand(
       'reset-password',
       'give a user a new password and end its sessions; it is shown only this once',
     )

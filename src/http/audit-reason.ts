@@ -15,11 +15,16 @@ const CONTROL = /\p{Cc}/u;
 export function auditReasonOf(request: Request): string | undefined {
   const sent = request.headers['x-audit-reason'];
   if (typeof sent !== 'string' || isSafe(request)) return undefined;
-  const reason = decoded(sent).trim();
+  return checkedReason(decoded(sent), AUDIT_REASON);
+}
+
+/** @param name of the header or option that it comes from. @returns undefined for an empty one. @throws ProblemError `invalid_parameter`. */
+export function checkedReason(text: string, name: string): string | undefined {
+  const reason = text.trim();
   if (Array.from(reason).length > MAX_REASON || CONTROL.test(reason)) {
     throw new ProblemError(
       'invalid_parameter',
-      `${AUDIT_REASON} must have at most ${MAX_REASON} characters, without line breaks.`,
+      `${name} must have at most ${MAX_REASON} characters, without line breaks.`,
     );
   }
   return reason === '' ? undefined : reason;

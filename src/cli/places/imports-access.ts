@@ -1,4 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import type { Caller } from '../../access/actor.js';
 import { page } from '../../http/page.js';
 import type { RowsQuery, RunsQuery } from '../../import/import.query.js';
 import { presentRow, presentRun } from '../../import/import.view.js';
@@ -7,7 +8,6 @@ import { ImportsService } from '../../import/imports.service.js';
 import { FailedRows } from '../../import/report/failed-rows.js';
 import { RunEvents } from '../../import/report/run-events.js';
 import type { ImportRun } from '../../import/runs/import-run.js';
-import { CLI_CALLER } from '../application.js';
 
 /** What an operator decides about a run. */
 export type Decision = 'apply' | 'reject' | 'cancel' | 'revert';
@@ -30,7 +30,10 @@ export interface ImportsAccess {
 export class LocalImports implements ImportsAccess {
   private readonly imports: ImportsService;
 
-  constructor(private readonly context: INestApplicationContext) {
+  constructor(
+    private readonly context: INestApplicationContext,
+    private readonly caller: Caller,
+  ) {
     this.imports = context.get(ImportsService);
   }
 
@@ -54,8 +57,8 @@ export class LocalImports implements ImportsAccess {
   async decide(id: string, decision: Decision, dryRun: boolean): Promise<ImportRunDto> {
     const run =
       decision === 'revert'
-        ? await this.imports.revert(id, CLI_CALLER, dryRun)
-        : await this.imports[decision](id, CLI_CALLER);
+        ? await this.imports.revert(id, this.caller, dryRun)
+        : await this.imports[decision](id, this.caller);
     return this.present(run);
   }
 

@@ -1,4 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import type { Caller } from '../../access/actor.js';
 import { MAX_LIMIT } from '../../http/page.js';
 import type { ApiKeyInput } from '../../api-keys/api-key.input.js';
 import { presentApiKey } from '../../api-keys/api-key.view.js';
@@ -6,7 +7,6 @@ import type { ApiKeyDto, ApiKeyPageDto, NewApiKeyDto } from '../../api-keys/api-
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { toIso } from '../../common/time.js';
-import { CLI_CALLER } from '../application.js';
 import type { RemoteService } from './remote-service.js';
 
 /** A key as it is asked for; what is undefined is not. */
@@ -29,14 +29,17 @@ const unknownKey = (id: string): Error => new Error(`There is no key ${id}; "rol
 export class LocalKeys implements KeysAccess {
   private readonly keys: ApiKeysService;
 
-  constructor(private readonly context: INestApplicationContext) {
+  constructor(
+    private readonly context: INestApplicationContext,
+    private readonly caller: Caller,
+  ) {
     this.keys = context.get(ApiKeysService);
   }
 
   async create({ unknown_fields, ...wanted }: WantedKey): Promise<NewApiKeyDto> {
     const { key, ...made } = await this.keys.create(
       { ...wanted, ignoresUnknownFields: unknown_fields === 'ignore' },
-      CLI_CALLER,
+      this.caller,
     );
     return Object.assign(presentApiKey(made), { key });
   }
@@ -46,13 +49,13 @@ export class LocalKeys implements KeysAccess {
   }
 
   async revoke(id: string): Promise<boolean> {
-    const before = await this.keys.revoke(id, CLI_CALLER);
+    const before = await this.keys.revoke(id, this.caller);
     if (before === undefined) throw unknownKey(id);
     return before === 'revoked';
   }
 
   async openFuse(id: string): Promise<string> {
-    const until = await this.context.get(KeyFuse).reset(id, CLI_CALLER);
+    const until = await this.context.get(KeyFuse).reset(id, this.caller);
     if (until === undefined) throw unknownKey(id);
     return toIso(until);
   }

@@ -2,7 +2,9 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
 import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { type Application, withApplication } from '../application.js';
+import type { Caller } from '../../access/actor.js';
+import { checkedReason } from '../../http/audit-reason.js';
+import { type Application, CLI_CALLER, withApplication } from '../application.js';
 import { RemoteService } from './remote-service.js';
 
 /** Where a command works: the database of these settings, or a running service. */
@@ -11,10 +13,12 @@ export interface Place {
   key?: string;
   keyFile?: string;
   json?: true;
+  /** Why, for the audit, of a command that changes something. */
+  reason?: string;
 }
 
 /** Flags of a place, which are no part of a query. */
-export const PLACE_FLAGS: ReadonlySet<string> = new Set(['url', 'key', 'keyFile', 'json']);
+export const PLACE_FLAGS: ReadonlySet<string> = new Set(['url', 'key', 'keyFile', 'json', 'reason']);
 
 /** Rights of a file that let others in. */
 const OTHERS = 0o077;
@@ -37,24 +41,30 @@ export const placedCommand = (name: string, description: string): Command =>
           );
     });
 
+/** As `placedCommand`, of a command that changes something. */
+export const changingCommand = (name: string, description: string): Command =>
+  placedCommand(name, description).option('--reason <text>', 'why, for the audit');
+
 /** What serves one and the same task at the two places. */
 export interface Access<T> {
-  local: (context: INestApplicationContext) => T;
+  local: (context: INestApplicationContext, caller: Caller) => T;
   remote: (service: RemoteService) => T;
 }
 
 /** Works at a place, and says on standard error which one it is. @throws Error for a service without a key. */
 export async function atPlace<T>(
   application: Application,
-  { url, key, keyFile, json }: Place,
+  { url, key, keyFile, json, reason: why = '' }: Place,
   { local, remote }: Access<T>,
   work: (access: T) => Promise<void>,
 ): Promise<void> {
+  const reason = checkedReason(why, '--reason');
+  const caller = reason === undefined ? CLI_CALLER : { ...CLI_CALLER, reason };
   if (url === undefined)
-    return withApplication(application, (context) => work(local(context)), { quiet: json });
+    return withApplication(application, (context) => work(local(context, caller)), { quiet: json });
   const secret = keyFile === undefined ? key : await keyOf(keyFile);
   if (!secret) throw new Error('--url needs an API key: --key, --key-file, or the variable ROLLCALL_KEY.');
-  const service = new RemoteService(url, secret);
+  const service = new RemoteService(url, secret, reason);
   if (!json) process.stderr.write(`Service: ${service.base.origin}\n`);
   return work(remote(service));
 }

@@ -13,10 +13,11 @@ export class RemoteService {
   /** Its API. */
   readonly base: URL;
 
-  /** @param url of the service. @throws Error for what is no address. */
+  /** @param url of the service. @param because why, for the audit. @throws Error for what is no address. */
   constructor(
     url: string,
     private readonly key: string,
+    private readonly because?: string,
   ) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new Error('--url must be the address of a service, such as http://127.0.0.1:3000.');
@@ -38,6 +39,7 @@ export class RemoteService {
     }
     const headers = {
       'x-api-key': this.key,
+      ...(this.because !== undefined && { 'x-audit-reason': encodeURIComponent(this.because) }),
       ...(body && { 'content-type': 'application/json' }),
       ...(file && { 'content-type': 'text/csv', 'x-file-name': encodeURIComponent(file.name) }),
     };

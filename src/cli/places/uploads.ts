@@ -1,4 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import type { Caller } from '../../access/actor.js';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -11,7 +12,6 @@ import { ImportPreview, type Preview } from '../../import/profiles/import-previe
 import { ImportProfiles } from '../../import/profiles/import-profiles.service.js';
 import { ImportRequests, type Requested } from '../../import/profiles/requested-options.js';
 import { UsersService } from '../../users/users.service.js';
-import { CLI_CALLER } from '../application.js';
 import { byProfileFile, isProfileFile } from '../profile-file.js';
 import type { RemoteService } from './remote-service.js';
 
@@ -27,7 +27,10 @@ const nameOf = (file: string): string => (file === '-' ? 'stdin.csv' : basename(
 
 /** Into the database, by the services of the application. */
 export class LocalUploads implements Uploads {
-  constructor(private readonly context: INestApplicationContext) {}
+  constructor(
+    private readonly context: INestApplicationContext,
+    private readonly caller: Caller,
+  ) {}
 
   /** @throws Error for a database without users: it is not the one of a service, or the name is mistyped. */
   async start(file: string, asked: JsonObject): Promise<string> {
@@ -37,16 +40,16 @@ export class LocalUploads implements Uploads {
         'This database has no users. Start the service on it once: that makes the first Webmaster.',
       );
     const queue = this.context.get(RunQueue);
-    queue.assertOptions(options, CLI_CALLER);
+    queue.assertOptions(options, this.caller);
     const stored = await this.context.get(ImportStore).store(nameOf(file), bytesOf(file));
-    return (await queue.submit(stored, options, CLI_CALLER, profile)).id;
+    return (await queue.submit(stored, options, this.caller, profile)).id;
   }
 
   async preview(file: string, asked: JsonObject): Promise<Preview> {
     const requested = await this.resolved(asked);
     const head = new FileHead();
     await head.store(file, bytesOf(file));
-    return this.context.get(ImportPreview).of(head, requested, CLI_CALLER);
+    return this.context.get(ImportPreview).of(head, requested, this.caller);
   }
 
   /** @throws ProblemError for a profile that there is not, or one that is not valid. */

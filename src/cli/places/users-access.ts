@@ -1,4 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import type { Caller } from '../../access/actor.js';
 import type { JsonObject } from '../../common/json.js';
 import { isUuid } from '../../common/uuid.js';
 import { toIso } from '../../common/time.js';
@@ -14,7 +15,6 @@ import type { UserQuery } from '../../users/search/user.query.js';
 import { UserSearch } from '../../users/search/user-search.service.js';
 import { type UserDto, presentUser, viewFor } from '../../users/user.view.js';
 import { UsersService } from '../../users/users.service.js';
-import { CLI_CALLER } from '../application.js';
 import type { Access } from './place.js';
 import type { RemoteService } from './remote-service.js';
 
@@ -44,7 +44,10 @@ class LocalUsers implements UsersAccess {
   readonly passwordLength: number;
   private readonly users: UsersService;
 
-  constructor(private readonly context: INestApplicationContext) {
+  constructor(
+    private readonly context: INestApplicationContext,
+    private readonly caller: Caller,
+  ) {
     this.users = context.get(UsersService);
     this.passwordLength = context.get(Env).PASSWORD_MIN_LENGTH;
   }
@@ -53,18 +56,18 @@ class LocalUsers implements UsersAccess {
     const search = this.context.get(UserSearch);
     const { count, users, next } = await search.search(
       query,
-      CLI_CALLER.actor,
+      this.caller.actor,
       () => new AbortController().signal,
     );
     return { Count: count, Results: users.map((user) => this.present(user)), next };
   }
 
   async get(uuid: string): Promise<UserDto> {
-    return this.present(await this.users.get(uuid, CLI_CALLER));
+    return this.present(await this.users.get(uuid, this.caller));
   }
 
   async change(uuid: string, fields: JsonObject): Promise<UserDto> {
-    return this.present(await this.users.change(uuid, readInput(ChangedUserInput, fields), CLI_CALLER));
+    return this.present(await this.users.change(uuid, readInput(ChangedUserInput, fields), this.caller));
   }
 
   async deleted(query: DeletedQuery): Promise<DeletedPageDto> {
@@ -73,13 +76,13 @@ class LocalUsers implements UsersAccess {
   }
 
   async restore(uuid: string): Promise<UserDto> {
-    return this.present(await this.context.get(DeletedUsers).restore(uuid, CLI_CALLER));
+    return this.present(await this.context.get(DeletedUsers).restore(uuid, this.caller));
   }
 
   private present(user: User): UserDto {
     return presentUser(
       user,
-      viewFor(CLI_CALLER.actor, user.uuid),
+      viewFor(this.caller.actor, user.uuid),
       this.context.get(UserSettings).defaultAvatar,
     );
   }
@@ -116,7 +119,7 @@ class RemoteUsers implements UsersAccess {
 
 /** The users at either place. */
 export const USERS: Access<UsersAccess> = {
-  local: (context) => new LocalUsers(context),
+  local: (context, caller) => new LocalUsers(context, caller),
   remote: (service) => new RemoteUsers(service),
 };
 
