@@ -80,7 +80,7 @@ class FailedLoginsDto {
 }
 
 class DayDto implements Day {
-  @ApiProperty({ format: 'date', example: '2026-01-31' }) day!: string;
+  @ApiProperty({ format: 'date', maxLength: 10, example: '2026-01-31' }) day!: string;
   @ApiProperty({
     example: true,
     description:

@@ -199,15 +199,12 @@ describe('who is behind an import', () => {
   test('every row of it names who started and who approved it', async () => {
     const { Results } = (await app.key.get(`/audit?actor=${run.id}`)).body;
     expect(Results.length).toBeGreaterThanOrEqual(4);
-    for (const { actor } of Results) {
-      expect(actor).toEqual({
-        kind: 'import',
-        id: run.id,
-        name: 'upload.csv',
-        started_by: { kind: 'user', id: uploader.uuid, name: 'uploader' },
-        approved_by: { kind: 'user', id: approver.uuid, name: 'approver' },
-      });
-    }
+    const behind = {
+      started_by: { kind: 'user', id: uploader.uuid, name: 'uploader' },
+      approved_by: { kind: 'user', id: approver.uuid, name: 'approver' },
+    };
+    for (const { actor } of Results)
+      expect(actor).toEqual({ kind: 'import', id: run.id, name: 'upload.csv', ...behind });
     const lines = (await app.key.get(`/audit.csv?actor=${run.id}`)).text.trim().split('\r\n');
     expect(lines[0]).toMatch(/,StartedBy,ApprovedBy,Reason$/);
     expect(lines[1]).toMatch(new RegExp(`,${uploader.uuid},${approver.uuid},$`));
@@ -226,7 +223,7 @@ describe('who is behind an import', () => {
   test('the history of a user names them, for people', async () => {
     const one = (await app.key.get('/users/search?external_id=p2')).body.Results[0];
     const { Results } = (await app.key.get(`/users/${one.uuid}/history`)).body;
-    expect(Results[0].actor.name).toBe(`import ${run.id} (started by uploader, approved by approver)`);
+    expect(Results[0].actor.name).toBe('import upload.csv (started by uploader, approved by approver)');
   });
   test('a revert has its own', async () => {
     const self = await app.login('approver', PASSWORD);

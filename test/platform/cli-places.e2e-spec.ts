@@ -9,7 +9,7 @@ import { API_KEY, TestApp } from '../support/app.js';
 import { selfSigned } from '../support/certificate.js';
 import { deletion, writeUsers } from '../support/deletion.js';
 import { create } from '../support/factories.js';
-import { csv, imported } from '../support/imports.js';
+import { csv } from '../support/imports.js';
 import { Process, runCommand } from '../support/process.js';
 
 /** Every command that has two places does the same on the database and through the service, and says which it is. */
@@ -84,31 +84,6 @@ describe.each(['database', 'service'])('on the %s', (door) => {
     if (door === 'database') for (const name of names) await app.key.post('/api_keys', { name });
     const listed = JSON.parse((await run(['keys', 'list', '--json'])).out) as { name: string }[];
     expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
-  });
-
-  test('the reason of a command is in the audit, whatever it changes', async () => {
-    const reason = 'gelöscht: 100 % “alt”';
-    const because = (...args: string[]) => run([...args, '--reason', reason]);
-    const user = await create(app.key);
-    const { id: key } = (await app.key.post('/api_keys', { name: 'old' })).body;
-    const file = csv('ExternalId,Username,Email', `W-${door},w.${door},w.${door}@example.org`);
-    const plan = await imported(app.key, file, 'dry_run=true');
-    for (const [action, target, ...args] of [
-      ['user.blocked', user.uuid, 'users', 'block', user.uuid],
-      ['user.reactivated', user.uuid, 'users', 'reactivate', user.uuid],
-      ['api_key.revoked', key, 'keys', 'revoke', key],
-      ['import.approved', plan.id, 'imports', 'approve', plan.id],
-      ['import.reverted', plan.id, 'imports', 'revert', plan.id],
-    ] as string[][]) {
-      const { code, err } = await because(...args);
-      expect([action, code, err]).toEqual([action, 0, expect.any(String)]);
-      const [event] = (await app.key.get(`/audit?target=${target}&action=${action}`)).body.Results;
-      expect([action, event?.reason]).toEqual([action, reason]);
-    }
-    expect((await run(['audit', 'list', '--target', key])).out).toContain(reason);
-    const long = await run(['users', 'block', user.uuid, '--reason', 'x'.repeat(501)]);
-    expect([long.code, long.err]).toEqual([2, expect.stringContaining('--reason must have at most 500')]);
-    expect((await app.key.get(`/users/${user.uuid}`)).body.status).toBe('Active');
   });
 
   test('audit list: filters, times and pages', async () => {

@@ -17,7 +17,7 @@ const DONE: Readonly<Record<string, string>> = {
 };
 
 /** An event of a user with the name of its actor, and a sentence for people. */
-export interface HistoryEvent {
+interface HistoryEvent {
   event: AuditRecord;
   actorName: string;
   summary: string;
