@@ -195,7 +195,7 @@ test('a change by an import names the import', async () => {
   const { Results } = (await app.key.get(`/users/${found.uuid as string}/history`)).body;
   expect(Results[0].summary).toMatch(
     new RegExp(
-      `^import ${run.id as string} \\(started by API key "first key"\\) created the user: username set`,
+      `^import upload\\.csv \\(started by API key "first key"\\) created the user: username set`,
     ),
   );
 });
