@@ -193,9 +193,8 @@ test('a change by an import names the import', async () => {
   const run = await imported(app.key, csv('ExternalId,Username,Email', 'h1,h1,h1@example.org'));
   const found = (await app.key.get('/users/search?external_id=h1')).body.Results[0];
   const { Results } = (await app.key.get(`/users/${found.uuid as string}/history`)).body;
+  expect(Results[0].actor).toMatchObject({ kind: 'import', id: run.id });
   expect(Results[0].summary).toMatch(
-    new RegExp(
-      `^import upload\\.csv \\(started by API key "first key"\\) created the user: username set`,
-    ),
+    /^import upload\.csv \(started by API key "first key"\) created the user: username set/,
   );
 });
