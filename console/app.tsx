@@ -22,7 +22,7 @@ export function App() {
   }, [target]);
   if (path === SIGN_IN) return <SignInPage />;
   return (
-    <Shell user={user}>
+    <Shell key={user?.uuid} user={user}>
       {session.state === 'unreachable' ? (
         <Page title="Not available">
           <ProblemNote problem={session.problem} />

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from './api/client.js';
+import { useAction } from './api/resource.js';
 import { signOut } from './api/session.js';
 import { href, usePlace } from './lib/place.js';
 import { Avatar } from './parts/avatar.js';
 import { Icon } from './parts/icon.js';
 import { Logo } from './parts/logo.js';
+import { ProblemNote } from './parts/problem-note.js';
 import { Toast } from './parts/toast.js';
 import { ROUTES } from './routes.js';
 
@@ -13,6 +15,7 @@ import { ROUTES } from './routes.js';
 export function Shell({ user, children }: { user: User | undefined; children: ComponentChildren }) {
   const { path } = usePlace();
   const [isOpen, setOpen] = useState(false);
+  const leaving = useAction();
   useEffect(() => {
     setOpen(false);
   }, [path]);
@@ -63,7 +66,7 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
                   class="bare"
                   aria-label="Sign out"
                   title="Sign out"
-                  onClick={() => void signOut()}
+                  onClick={() => void leaving.run(signOut)}
                 >
                   <Icon name="out" />
                 </button>
@@ -73,6 +76,14 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
         </div>
       </header>
       <main id="main" class="main" tabIndex={-1}>
+        {leaving.problem && (
+          <div class="stack">
+            <p>
+              <strong>You are still signed in.</strong>
+            </p>
+            <ProblemNote problem={leaving.problem} />
+          </div>
+        )}
         {children}
       </main>
       <Toast />

@@ -18,12 +18,39 @@ export const whenSignedOut = (listener: () => void): void => {
   onSignedOut = listener;
 };
 
+const SESSION = { credentials: 'same-origin', cache: 'no-store' } as const;
+const SAFE = ['GET', 'HEAD'];
+/** A login needs no key, and its password is not to be kept; a look at a file changes nothing. */
+const WITHOUT_KEY = /\/(sessions\/login|preview)(\?|$)/;
+
+/** Requests that change something and have no answer yet, each with its key. */
+const unanswered = new Map<string, string>();
+
+/**
+ * Sends a request so that it takes effect once: whoever repeats what has lost its answer gets the first answer (docs/interface.md,
+ * `Idempotency-Key`).
+ */
+async function once(request: Request): Promise<Response> {
+  const { method, url, headers, signal } = request;
+  if (SAFE.includes(method) || WITHOUT_KEY.test(url)) return fetch(request);
+  const file = headers.get('x-file-name');
+  const body = file === null ? await request.text() : '';
+  const name = JSON.stringify([method, url, headers.get('if-match'), file ?? body]);
+  const key = unanswered.get(name) ?? crypto.getRandomValues(new Uint32Array(4)).join('-');
+  unanswered.set(name, key);
+  headers.set('Idempotency-Key', key);
+  const response = await (file === null
+    ? fetch(url, { method, headers, signal, ...SESSION, ...(body && { body }) })
+    : fetch(request));
+  if (response.status < 500) unanswered.delete(name);
+  return response;
+}
+
 /** The interface of the service, typed by `docs/openapi.json`. The browser adds the cookie of the session. */
 export const api = createClient<paths>({
   baseUrl: '',
-  credentials: 'same-origin',
-  cache: 'no-store',
-  fetch: (request) => fetch(request),
+  ...SESSION,
+  fetch: once,
 });
 
 export interface Answer<T> {

@@ -35,12 +35,37 @@ export async function findOut(): Promise<void> {
 export async function signIn(username: string, password: string): Promise<void> {
   await ask(api.POST('/api/0.3/sessions/login', { body: { username, password } }));
   await findOut();
+  otherTabs.postMessage('session');
 }
 
+/** @throws Problem where the session goes on. */
 export async function signOut(): Promise<void> {
-  await ask(api.POST('/api/0.3/sessions/logout')).catch(() => undefined); // it has ended anyway
+  try {
+    await ask(api.POST('/api/0.3/sessions/logout'));
+  } catch (thrown) {
+    const problem = problemOf(thrown);
+    if (problem.status !== 401) throw problem; // else it has ended already
+  }
   who.set({ state: 'nobody' });
   go(href('/sign-in'));
+  otherTabs.postMessage('session');
+}
+
+/** Tabs of a browser have one session: what one of them does to it, the others must know. */
+const otherTabs = new BroadcastChannel('rollcall');
+
+/** Looks whether it is still the session of the same user. What cannot be asked is asked the next time. */
+async function lookAgain(): Promise<void> {
+  const known = who.get();
+  if (known.state !== 'user') return;
+  const found = await ask(api.GET('/api/0.3/users/me')).catch(() => undefined);
+  if (found && found.data.uuid !== known.user.uuid) who.set({ state: 'user', user: found.data });
+}
+
+/** Follows what other tabs do, and looks again whenever somebody comes back to this one. */
+export function followTabs(): void {
+  otherTabs.onmessage = () => void lookAgain();
+  addEventListener('focus', () => void lookAgain());
 }
 
 whenSignedOut(() => {

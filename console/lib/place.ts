@@ -72,6 +72,7 @@ export function followLinks(): void {
     const link = target instanceof Element ? target.closest('a') : null;
     const isPlain = button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
     if (!link || !isPlain || link.target || link.hasAttribute('download') || !isOurs(link.href)) return;
+    if (link.hash !== '') return; // a place in the page: the browser goes there
     event.preventDefault();
     go(link.pathname + link.search);
   });

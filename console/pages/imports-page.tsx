@@ -1,7 +1,6 @@
-import { useEffect } from 'preact/hooks';
 import type { Run } from '../api/client.js';
 import { isWorking, useRunEvents } from '../api/events.js';
-import { useResource } from '../api/resource.js';
+import { useEvery, useResource } from '../api/resource.js';
 import { href, setQuery, usePlace } from '../lib/place.js';
 import { number, words } from '../lib/text.js';
 import { duration } from '../lib/time.js';
@@ -14,9 +13,10 @@ import { type Column, Table } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 import { Bar } from './import/bar.js';
 import { Progress } from './import/progress.js';
-import { loadRuns, secondsOf } from './import/runs.js';
+import { WAITING, loadRuns, secondsOf, titleOf } from './import/runs.js';
 
 const STATES: readonly Run['state'][] = [
+  'queued',
   'needs_approval',
   'planned',
   'applying',
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<Run>[] = [
     title: 'File',
     cell: (run) => (
       <span>
-        <a href={href(`/imports/${run.id}`)}>{run.reverts ? `Revert of ${run.file.name}` : run.file.name}</a>
+        <a href={href(`/imports/${run.id}`)}>{titleOf(run)}</a>
         <br />
         <span class="muted small">
           {run.options.dataset}
@@ -81,14 +81,7 @@ export function ImportsPage() {
   useRunEvents(runs, (run) => {
     if (data) set({ ...data, runs: runs.map((each) => (each.id === run.id ? run : each)) });
   });
-  useEffect(() => {
-    const look = setInterval(() => {
-      if (!document.hidden) reload();
-    }, LOOK_MILLIS);
-    return () => {
-      clearInterval(look);
-    };
-  }, [reload]);
+  useEvery(LOOK_MILLIS, reload);
   return (
     <Page
       title="Imports"
@@ -107,6 +100,7 @@ export function ImportsPage() {
           }}
           choices={[
             { value: '', text: 'Any' },
+            { value: WAITING, text: 'Waits for a decision' },
             ...STATES.map((state) => ({ value: state, text: words(state) })),
           ]}
         />
@@ -118,6 +112,7 @@ export function ImportsPage() {
         rows={runs}
         keyOf={({ id }) => id}
         isLoading={isLoading && !data}
+        isUnknown={problem !== undefined && !data}
         empty={query.get('state') ? 'No import is in this state.' : 'No file has been imported yet.'}
       />
       <Pager count={data?.count} shown={runs.length} unit={['import', 'imports']} next={data?.next ?? ''} />

@@ -12,10 +12,12 @@ interface DialogProps {
   isWide?: boolean;
   /** What was asked for is done: its button may go away, and the title of the page gets the focus. */
   isDone?: { readonly current: boolean };
+  /** Nothing but its buttons closes it: what it shows would be lost. */
+  isHeld?: boolean;
 }
 
 /** A question above the page. Escape closes it; the browser keeps the focus in it, and whoever opened it gets it back. */
-export function Dialog({ title, children, onClose, isWide = false, isDone }: DialogProps) {
+export function Dialog({ title, children, onClose, isWide = false, isDone, isHeld = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -33,6 +35,9 @@ export function Dialog({ title, children, onClose, isWide = false, isDone }: Dia
       ref={dialog}
       class={isWide ? 'wide' : ''}
       aria-labelledby={id}
+      onCancel={(event) => {
+        if (isHeld) event.preventDefault();
+      }}
       onClose={() => {
         if (dialog.current) onClose();
       }}
@@ -87,9 +92,9 @@ export function Confirm({ title, children, verb, isDangerous = false, work, onCl
         <ProblemNote problem={action.problem} />
         <div class="buttons end">
           <button type="button" autofocus onClick={onClose}>
-            Keep as it is
+            Cancel
           </button>
-          <button type="submit" class={isDangerous ? 'danger' : 'primary'} disabled={action.isBusy}>
+          <button type="submit" class={isDangerous ? 'danger' : 'primary'} aria-disabled={action.isBusy}>
             {verb}
           </button>
         </div>

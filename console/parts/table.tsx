@@ -22,6 +22,8 @@ interface TableProps<T> {
   order?: 'asc' | 'desc';
   onSort?: (sort: string, order: 'asc' | 'desc') => void;
   isLoading?: boolean;
+  /** It could not be read: nothing is said of its rows. */
+  isUnknown?: boolean;
   /** Instead of rows. */
   empty?: ComponentChildren;
 }
@@ -29,6 +31,7 @@ interface TableProps<T> {
 /** A list. It scrolls sideways in itself where it is wider than the window. */
 export function Table<T>(props: TableProps<T>) {
   const { caption, columns, rows, keyOf, isLoading = false, empty = 'Nothing is here yet.' } = props;
+  if (props.isUnknown) return null;
   return (
     // It can be scrolled with the keys.
     <div class={`scroll${isLoading ? ' loading' : ''}`} role="region" aria-label={caption} tabIndex={0}>

@@ -9,7 +9,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 
 /** A time in the reader's zone, the exact one on hover. @param isShort how long ago it was, instead of the moment. */
 export function Time({ at, isShort = true }: { at: string | null | undefined; isShort?: boolean }) {
-  const current = useStore(now);
+  useStore(now); // so that it is drawn again
   useEffect(() => {
     if (clocks++ === 0)
       timer = setInterval(() => {
@@ -22,7 +22,7 @@ export function Time({ at, isShort = true }: { at: string | null | undefined; is
   if (!at) return <span class="none">never</span>;
   return (
     <time dateTime={at} title={exact(at)}>
-      {isShort ? ago(at, current) : moment(at)}
+      {isShort ? ago(at) : moment(at)}
     </time>
   );
 }

@@ -74,7 +74,7 @@ withBrowser('imports', () => {
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     expect((await settled(service.key, run.id)).state).toBe('completed');
     await page.button('Revert').click();
-    await page.shows(/undoes what this one did to 8 users/);
+    await page.shows(/undoes this one: 8 users will be as they were before\./);
     await dialog().getByRole('button', { name: 'Revert' }).click();
     await page.titled(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
@@ -86,7 +86,7 @@ withBrowser('imports', () => {
     const run = await parked('rejected');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.button('Reject').click();
-    await page.shows(/Nothing of this file is ever written: 8 users stay as they are\./);
+    await page.shows(/Nothing of this file is ever written: 8 users stay unchanged\./);
     await dialog().getByRole('button', { name: 'Reject' }).click();
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
     expect(await page.button('Approve').count()).toBe(0);

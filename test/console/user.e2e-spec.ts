@@ -152,7 +152,7 @@ withBrowser('a user', () => {
     await page.button('End').nth(1).waitFor({ state: 'detached' });
     await page.button('End all').click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
-    await page.shows('Ada Lovelace is logged in nowhere.');
+    await page.shows('Ada Lovelace has no session.');
     for (const each of sessions) await each.close();
   });
 

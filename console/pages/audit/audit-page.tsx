@@ -10,7 +10,7 @@ import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { ACTIONS } from './actions.js';
-import { type Event, type Seal, loadEvents, loadSeal } from './audit.js';
+import { type Event, type Seal, loadEvents, loadSeal, localOf } from './audit.js';
 import { Actor, Party } from './party.js';
 
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
@@ -81,8 +81,8 @@ export function AuditPage() {
         />
         <TextField {...filter('actor')} label="Who" input={NAMED} />
         <TextField {...filter('target')} label="To whom" input={NAMED} />
-        <DayField {...filter('since')} label="From" />
-        <DayField {...filter('until')} label="Before" />
+        <MomentField {...filter('since')} label="From" />
+        <MomentField {...filter('until')} label="Before" />
       </div>
       <ProblemNote problem={problem} />
       <Table
@@ -91,6 +91,7 @@ export function AuditPage() {
         rows={data?.events ?? []}
         keyOf={({ id }) => id}
         isLoading={isLoading && !data}
+        isUnknown={problem !== undefined && !data}
         empty="No event fits."
       />
       <Pager
@@ -105,7 +106,7 @@ export function AuditPage() {
 
 /** How far the audit is sealed: whoever changes an event of before that is found out. */
 const Sealed = ({ seal }: { seal: Seal | undefined }) =>
-  seal ? (
+  seal && seal.number + seal.events > 1 ? (
     <>
       {LEAD} Sealed until <Time at={seal.until} /> (seal {number(seal.number)}):{' '}
       <code>rollcall audit verify</code> finds an event that was changed.
@@ -114,17 +115,24 @@ const Sealed = ({ seal }: { seal: Seal | undefined }) =>
     <>{LEAD} Nothing is sealed yet: an hour is sealed when it is over.</>
   );
 
-function DayField(props: { name: string; label: string; value: string; onValue: (value: string) => void }) {
+/** A moment of the reader's zone; the address has it in UTC, so that it can be shared. */
+function MomentField(props: {
+  name: string;
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+}) {
   const { name, label: text, value, onValue } = props;
   return (
     <div class="field">
       <label for={`audit-${name}`}>{text}</label>
       <input
         id={`audit-${name}`}
-        type="date"
-        value={value}
-        onInput={(event) => {
-          onValue(event.currentTarget.value);
+        type="datetime-local"
+        value={localOf(value)}
+        onChange={(event) => {
+          const { value: typed } = event.currentTarget;
+          onValue(typed === '' ? '' : new Date(typed).toISOString());
         }}
       />
     </div>

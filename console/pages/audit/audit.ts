@@ -12,15 +12,18 @@ const FILTERS = ['action', 'actor', 'actor_kind', 'target', 'field', 'since', 'u
 const PARTIES = ['actor', 'target'] as const;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** A day begins at midnight of the reader's zone. What is no time is for the service to refuse. */
+function momentOf(value: string): string {
+  const date = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00` : value);
+  return Number.isNaN(date.getTime()) ? value : date.toISOString();
+}
+
 /** The query of the service for the query of the page; times of a form are those of the reader's zone. */
 function queryOf(page: URLSearchParams): Query {
   const set = FILTERS.map((name) => [name, page.get(name) ?? ''] as const).filter(
     ([, value]) => value !== '',
   );
-  const sent = set.map(([name, value]) => [
-    name,
-    /^(since|until)$/.test(name) ? new Date(value).toISOString() : value,
-  ]);
+  const sent = set.map(([name, value]) => [name, /^(since|until)$/.test(name) ? momentOf(value) : value]);
   return Object.fromEntries(sent) as Query;
 }
 
@@ -29,6 +32,14 @@ async function idOf(typed: string, signal: AbortSignal): Promise<string | undefi
   if (UUID.test(typed)) return typed;
   const params = { query: { username: typed, limit: 1 } };
   return (await ask(api.GET('/api/0.3/users/search', { params, signal }))).data.Results[0]?.uuid;
+}
+
+/** The moment as a field for local times has it. */
+export function localOf(value: string): string {
+  const millis = Date.parse(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00` : value);
+  if (Number.isNaN(millis)) return '';
+  const shift = new Date(millis).getTimezoneOffset() * 60_000;
+  return new Date(millis - shift).toISOString().slice(0, 16);
 }
 
 export interface Events {

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
+import { Problem } from '../../api/problem.js';
 import { useAction, useResource } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
 import { href, usePlace } from '../../lib/place.js';
@@ -80,7 +81,11 @@ function Roles({ open: { group, etag }, onSaved }: { open: OpenGroup; onSaved: (
           disabled={!isChanged || action.isBusy}
           onClick={() =>
             void action.run(async () => {
-              await saveRoles(group.uuid, etag, roles);
+              await saveRoles(group.uuid, etag, roles).catch((thrown: unknown) => {
+                // Somebody else has changed the group: the page shows how it is now.
+                if (thrown instanceof Problem && thrown.status === 412) onSaved();
+                throw thrown;
+              });
               say(`The roles of ${group.display_name} are saved.`);
               onSaved();
             })

@@ -62,6 +62,7 @@ export function GroupsPage() {
         rows={data?.groups ?? []}
         keyOf={({ uuid }) => uuid}
         isLoading={isLoading && !data}
+        isUnknown={problem !== undefined && !data}
         empty={query.get('q') ? 'No group has this name.' : 'No identity provider has sent a group yet.'}
       />
       <Pager

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Run } from '../../api/client.js';
-import { useResource } from '../../api/resource.js';
+import { useEvery, useResource } from '../../api/resource.js';
 import { href } from '../../lib/place.js';
 import { counted, number } from '../../lib/text.js';
 import { Card, Page } from '../../parts/page.js';
@@ -9,6 +9,7 @@ import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { Bar } from '../import/bar.js';
+import { WAITING, titleOf } from '../import/runs.js';
 import { type Overview, type Statistics, loadOverview } from './home.js';
 import { Plot, type Series } from './plot.js';
 
@@ -28,9 +29,12 @@ const IMPORTS: Series = [
   { name: 'imports_failed', text: 'Failed', tone: 'error' },
 ];
 
+const LOOK_MILLIS = 15_000;
+
 /** Is all well: who there is, what waits, what came last, what will end. */
 export function HomePage() {
-  const { data, problem } = useResource('home', loadOverview);
+  const { data, problem, reload } = useResource('home', loadOverview);
+  useEvery(LOOK_MILLIS, reload);
   return (
     <Page title="Home" lead={data && summary(data.statistics)}>
       <div class="stack">
@@ -40,6 +44,8 @@ export function HomePage() {
     </Page>
   );
 }
+
+const dayBefore = (time: string): string => new Date(Date.parse(time) - 86_400_000).toISOString();
 
 const waitingOf = ({ imports }: Statistics): number => imports.needs_approval + imports.planned;
 
@@ -77,14 +83,14 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
         <Number
           value={waits}
           text={waits === 1 ? 'import waits' : 'imports wait'}
-          to={href('/imports', { state: imports.needs_approval > 0 ? 'needs_approval' : 'planned' })}
+          to={href('/imports', { state: WAITING })}
           isBad={waits > 0}
         />
         <Number
           value={failed.last_24_hours}
           more={!failed.exact}
-          text="failed logins in 24 hours"
-          to={href('/audit', { action: 'session.login_failed' })}
+          text={failed.last_24_hours === 1 ? 'failed login in 24 hours' : 'failed logins in 24 hours'}
+          to={href('/audit', { action: 'session.login_failed', since: dayBefore(statistics.time) })}
         />
       </ul>
       {waiting.length > 0 && (
@@ -149,7 +155,7 @@ function Number(props: {
   );
 }
 
-type Summary = Pick<Run, 'id' | 'file' | 'state' | 'created' | 'counts' | 'missing'>;
+type Summary = Pick<Run, 'id' | 'file' | 'reverts' | 'state' | 'created' | 'counts' | 'missing'>;
 
 const Runs = ({ caption, runs }: { caption: string; runs: { dataset: string; run: Summary }[] }) => (
   <Table
@@ -162,7 +168,7 @@ const Runs = ({ caption, runs }: { caption: string; runs: { dataset: string; run
       {
         name: 'file',
         title: 'File',
-        cell: ({ run }) => <a href={href(`/imports/${run.id}`)}>{run.file.name}</a>,
+        cell: ({ run }) => <a href={href(`/imports/${run.id}`)}>{titleOf(run)}</a>,
       },
       { name: 'state', title: 'State', cell: ({ run }) => <StatePill state={run.state} /> },
       { name: 'outcome', title: 'Outcome', cell: ({ run }) => <Bar run={run} /> },

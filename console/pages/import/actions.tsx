@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { type Run, api, ask, because } from '../../api/client.js';
 import { go, href } from '../../lib/place.js';
-import { counted } from '../../lib/text.js';
+import { Problem } from '../../api/problem.js';
+import { counted, number } from '../../lib/text.js';
 import { Confirm } from '../../parts/dialog.js';
 import { say } from '../../parts/toast.js';
-import { changedBy, countOf } from './runs.js';
+import { blockedBy, changedBy, countOf, titleOf } from './runs.js';
 
 interface Action {
   verb: string;
@@ -19,23 +20,44 @@ interface Action {
 
 const of = (id: string, reason: string) => ({ params: { path: { import_id: id } }, ...because(reason) });
 
-/** "4 users are created, 2 blocked". */
-function changes(run: Run): string {
-  const parts = (['created', 'updated', 'reactivated', 'blocked'] as const)
-    .map((outcome) => ({ outcome, rows: countOf(run, outcome) }))
-    .filter(({ rows }) => rows > 0)
-    .map(({ outcome, rows }, index) =>
-      index === 0 ? `${counted(rows, 'user')} will be ${outcome}` : `${rows} ${outcome}`,
-    );
-  return parts.length > 0 ? `${parts.join(', ')}. ` : 'No user will change. ';
+/** "2 users will be blocked, 4 updated. ": what locks somebody out comes first. */
+function sentence(parts: readonly [users: number, done: string][]): string {
+  const some = parts.filter(([users]) => users > 0);
+  const texts = some.map(([users, done], index) =>
+    index === 0 ? `${counted(users, 'user')} will be ${done}` : `${number(users)} ${done}`,
+  );
+  return texts.length > 0 ? `${texts.join(', ')}. ` : 'No user will change. ';
 }
+
+const changes = (run: Run): string =>
+  sentence([
+    [blockedBy(run), 'blocked'],
+    [countOf(run, 'reactivated'), 'reactivated'],
+    [countOf(run, 'created'), 'created'],
+    [countOf(run, 'updated'), 'updated'],
+  ]);
+
+/** What a revert does to those whom nobody has changed since. */
+const undone = (run: Run): string =>
+  sentence([
+    [countOf(run, 'created') + countOf(run, 'reactivated'), 'blocked'],
+    [blockedBy(run), 'let in again'],
+    [countOf(run, 'updated'), 'as they were before'],
+  ]);
+
+const failures = (run: Run): string => {
+  const rows = countOf(run, 'error');
+  return rows > 0
+    ? `${counted(rows, 'row')} of the file ${rows === 1 ? 'has' : 'have'} errors and will be left out. `
+    : '';
+};
 
 const approve = (run: Run): Action => ({
   verb: run.state === 'planned' ? 'Apply' : 'Approve',
   text: run.state === 'planned' ? 'Apply the plan' : 'Approve',
-  kind: 'primary',
-  says: `${changes(run)}The file is planned again first; if anything differs by then, nothing is written.`,
-  done: 'The import goes on.',
+  kind: blockedBy(run) > 0 ? 'danger' : 'primary',
+  says: `${changes(run)}${failures(run)}The file is planned again first; if anything differs by then, nothing is written.`,
+  done: 'The import is being applied.',
   send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/apply', of(id, reason))),
 });
 
@@ -43,7 +65,7 @@ const reject = (run: Run): Action => ({
   verb: 'Reject',
   text: 'Reject',
   kind: 'danger',
-  says: `Nothing of this file is ever written: ${counted(changedBy(run), 'user')} stay as they are.`,
+  says: `Nothing of this file is ever written: ${changedBy(run) === 1 ? '1 user stays' : `${counted(changedBy(run), 'user')} stay`} unchanged.`,
   done: 'The import is rejected.',
   send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/reject', of(id, reason))),
 });
@@ -61,10 +83,7 @@ const revert = (run: Run): Action => ({
   verb: 'Revert',
   text: 'Revert',
   kind: 'danger',
-  says:
-    `A new run undoes what this one did to ${counted(changedBy(run), 'user')}: it restores the values that nobody has changed since` +
-    `${countOf(run, 'created') > 0 ? `, and blocks the ${counted(countOf(run, 'created'), 'user')} that were created` : ''}. ` +
-    'The rest is listed as conflicts.',
+  says: `A new run undoes this one: ${undone(run)}What somebody has changed since then stays as it is, and is listed as a conflict.`,
   done: 'The revert has begun.',
   send: (id, reason) => ask(api.POST('/api/0.3/imports/{import_id}/revert', of(id, reason))),
 });
@@ -95,7 +114,7 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
         <button
           key={action.verb}
           type="button"
-          class={action.kind === 'primary' ? 'primary' : ''}
+          class={action.verb === 'Approve' || action.verb === 'Apply' ? 'primary' : ''}
           onClick={() => {
             setOpen(action);
           }}
@@ -105,14 +124,18 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
       ))}
       {open && (
         <Confirm
-          title={`${open.verb} ${run.file.name}`}
+          title={`${open.verb} ${titleOf(run)}`}
           verb={open.verb}
           isDangerous={open.kind === 'danger'}
           onClose={() => {
             setOpen(undefined);
           }}
           work={async (reason) => {
-            const { data } = await open.send(run.id, reason);
+            const { data } = await open.send(run.id, reason).catch((thrown: unknown) => {
+              // Somebody else may have decided meanwhile: the page shows how it is now.
+              if (thrown instanceof Problem && thrown.status === 409) onChange();
+              throw thrown;
+            });
             say(open.done);
             if (data.id === run.id) onChange();
             else go(href(`/imports/${data.id}`));

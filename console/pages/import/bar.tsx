@@ -1,26 +1,31 @@
-import { number, words } from '../../lib/text.js';
-import { type Counted, countsOf } from './runs.js';
+import { number } from '../../lib/text.js';
+import { type Counted, countsOf, outcomeText } from './runs.js';
 
-/** The outcomes of a run as shares of a line, which its text says too. */
-export function Bar({ run }: { run: Counted }) {
+/** The outcomes of a run as shares of a line, and in words. */
+export function Bar({ run, isLabelled = true }: { run: Counted; isLabelled?: boolean }) {
   const counts = countsOf(run);
   if (counts.length === 0) return <span class="none">no rows</span>;
-  const text = counts.map(([outcome, rows]) => `${number(rows)} ${outcome}`).join(', ');
+  const text = counts
+    .map(([outcome, rows]) => `${number(rows)} ${outcomeText(run, outcome).toLowerCase()}`)
+    .join(', ');
   return (
-    <div class="bar" role="img" aria-label={text} title={text}>
-      {counts.map(([outcome, rows]) => (
-        <span key={outcome} class={`of-${outcome}`} style={{ flexGrow: rows }} />
-      ))}
-    </div>
+    <>
+      <div class="bar" aria-hidden="true">
+        {counts.map(([outcome, rows]) => (
+          <span key={outcome} class={`of-${outcome}`} style={{ flexGrow: rows }} />
+        ))}
+      </div>
+      {isLabelled && <span class="small muted">{text}</span>}
+    </>
   );
 }
 
-export const Legend = ({ run }: { run: Counted }) => (
+export const Legend = ({ run, isPlan = false }: { run: Counted; isPlan?: boolean }) => (
   <ul class="legend small">
     {countsOf(run).map(([outcome, rows]) => (
       <li key={outcome}>
         <span class={`dot of-${outcome}`} />
-        <span class="muted">{words(outcome)}</span> <strong>{number(rows)}</strong>
+        <span class="muted">{outcomeText(run, outcome, isPlan)}</span> <strong>{number(rows)}</strong>
       </li>
     ))}
   </ul>

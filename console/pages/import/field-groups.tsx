@@ -4,8 +4,8 @@ import { Change } from '../../parts/change.js';
 import { Table } from '../../parts/table.js';
 import { Who } from './who.js';
 
-/** The changes of these rows by field, the field that changes most often first: what stands out is seen at once. */
-export function FieldGroups({ rows }: { rows: readonly Row[] }) {
+/** The changes of these rows, of a page where there are more, by field, the field that changes most often first: what stands out is seen at once. */
+export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: boolean }) {
   const groups = new Map<string, { row: Row; change: Row['changes'][number] }[]>();
   for (const row of rows)
     for (const change of row.changes)
@@ -17,7 +17,11 @@ export function FieldGroups({ rows }: { rows: readonly Row[] }) {
       {sorted.map(([field, changes]) => (
         <section key={field} class="group">
           <h3>
-            {label(field)} <span class="badge">{counted(changes.length, 'row')}</span>
+            {label(field)}{' '}
+            <span class="badge">
+              {counted(changes.length, 'row')}
+              {isPart && ' on this page'}
+            </span>
           </h3>
           <Table
             caption={`Changes of ${label(field)}`}

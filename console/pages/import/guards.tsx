@@ -19,7 +19,8 @@ const SENTENCES: Record<string, string> = {
   old_file: 'The file repeats an earlier one or takes back changes of the last run: %n, and %l pass.',
   foreign_dataset: '%n of the matched users belong to another data set; up to %l pass without a question.',
   errors: '%n rows failed; up to %l pass without a question.',
-  after_revert: '%n changes that a revert has undone would come back; %l pass.',
+  after_revert: '%n changes that a revert has undone would come back; up to %l pass without a question.',
+  key_fuse: 'The key would block %n users; up to %l pass without a question.',
 };
 
 function sentence({ name, field, value, limit }: Guard): string {
@@ -57,7 +58,7 @@ export function Guards({ run }: { run: Run }) {
                   name: 'line',
                   title: 'Line',
                   isNumber: true,
-                  cell: ({ line }) => line ?? 'not in the file',
+                  cell: ({ line }) => line ?? '–',
                 },
                 {
                   name: 'external_id',

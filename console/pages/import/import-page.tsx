@@ -13,10 +13,11 @@ import { Time } from '../../parts/time.js';
 import { say } from '../../parts/toast.js';
 import { Actions } from './actions.js';
 import { Bar, Legend } from './bar.js';
+import { Decisions } from './decisions.js';
 import { Guards } from './guards.js';
 import { Progress } from './progress.js';
 import { Rows } from './rows.js';
-import { countsOf, loadRun, secondsOf } from './runs.js';
+import { countsOf, loadRun, secondsOf, titleOf } from './runs.js';
 
 /** One run: what it does or has done, what holds it up, and every row. */
 export function ImportPage({ params }: { user: User; params: Record<string, string> }) {
@@ -28,7 +29,7 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
   const seconds = secondsOf(run);
   return (
     <Page
-      title={run.reverts ? `Revert of ${run.file.name}` : run.file.name}
+      title={titleOf(run)}
       beside={<StatePill state={run.state} />}
       lead={
         <>
@@ -42,13 +43,14 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
         <ProblemNote problem={problem} />
         {(isWorking(run) || countsOf(run).length > 0) && (
           <Card title={isPlan(run) ? 'What it would do' : 'Outcome'}>
-            {isWorking(run) ? <Progress run={run} /> : <Bar run={run} />}
-            <Legend run={run} />
+            {isWorking(run) ? <Progress run={run} /> : <Bar run={run} isLabelled={false} />}
+            <Legend run={run} isPlan={isPlan(run)} />
           </Card>
         )}
         <Guards run={run} />
         <Refusal run={run} />
-        <Rows run={run} />
+        <Rows run={run} isPlan={isPlan(run)} />
+        <Decisions run={run} />
         <Details run={run} />
       </div>
     </Page>
@@ -65,7 +67,7 @@ function useEndOf(run: Run | undefined): void {
   const wasWorking = useRef(false);
   useEffect(() => {
     if (!run) return;
-    if (wasWorking.current && !isWorking(run)) say(`${run.file.name}: ${words(run.state).toLowerCase()}.`);
+    if (wasWorking.current && !isWorking(run)) say(`${titleOf(run)}: ${words(run.state).toLowerCase()}.`);
     wasWorking.current = isWorking(run);
   }, [run]);
 }
@@ -93,7 +95,9 @@ function Details({ run }: { run: Run }) {
     ([name, value]) => !SAID.includes(name) && value !== false && value !== 'none',
   );
   const facts: [string, preact.ComponentChildren][] = [
-    ['File', `${run.file.name}, ${size(run.file.size)}`],
+    ...(run.reverts
+      ? []
+      : [['File', `${run.file.name}, ${size(run.file.size)}`] as [string, preact.ComponentChildren]]),
     ['Rows', run.progress.rows_total === null ? 'not known' : counted(run.progress.rows_total, 'row')],
     ['Sent by', <Actor key="" actor={run.actor} />],
     ...(run.approved_by
@@ -102,14 +106,16 @@ function Details({ run }: { run: Run }) {
     ...(run.profile ? [['Profile', run.profile] as [string, preact.ComponentChildren]] : []),
     ...(run.reverts
       ? [
-          ['Reverts', <a href={href(`/imports/${run.reverts}`)}>the run before</a>] as [
+          ['Reverts', <a href={href(`/imports/${run.reverts}`)}>the import of {run.file.name}</a>] as [
             string,
             preact.ComponentChildren,
           ],
         ]
       : []),
     ...options.map(([name, value]): [string, preact.ComponentChildren] => [words(name), String(value)]),
-    ['SHA-256', <Copy text={run.file.sha256} what="checksum" />],
+    ...(run.reverts
+      ? []
+      : [['SHA-256', <Copy text={run.file.sha256} what="checksum" />] as [string, preact.ComponentChildren]]),
     ['Id', <Copy text={run.id} what="id" />],
   ];
   return (

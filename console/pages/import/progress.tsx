@@ -4,6 +4,7 @@ import { duration } from '../../lib/time.js';
 
 /** How far a run has come, while it works. */
 export function Progress({ run }: { run: Run }) {
+  if (run.state === 'queued') return <span class="muted">Waits for its turn</span>;
   const { percent, rows_done: done, rows_total: total, eta_seconds: eta } = run.progress;
   return (
     <div class="working">

@@ -10,7 +10,7 @@ import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Tabs } from '../../parts/tabs.js';
 import { FieldGroups } from './field-groups.js';
-import { countOf, countsOf, loadRows } from './runs.js';
+import { countOf, countsOf, loadRows, outcomeText } from './runs.js';
 import { Who } from './who.js';
 
 const TONES: Record<Row['outcome'], Tone> = {
@@ -24,14 +24,18 @@ const TONES: Record<Row['outcome'], Tone> = {
   missing: 'warn',
 };
 
-const COLUMNS: readonly Column<Row>[] = [
+const columnsOf = (isPlan: boolean): readonly Column<Row>[] => [
   { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
   {
     name: 'outcome',
     title: 'Outcome',
     cell: ({ outcome }) => <Pill tone={TONES[outcome]}>{words(outcome)}</Pill>,
   },
-  { name: 'who', title: 'External ID', cell: (row) => <Who row={row} /> },
+  {
+    name: 'who',
+    title: 'External ID',
+    cell: (row) => <Who row={row} isNew={isPlan && row.outcome === 'created'} />,
+  },
   { name: 'changes', title: 'Changes', cell: (row) => <What row={row} /> },
 ];
 
@@ -59,7 +63,7 @@ function What({ row: { changes, errors, outcome } }: { row: Row }) {
 }
 
 /** The rows of a run by outcome, as a list or by the fields that change. Unchanged rows are counted, not kept. */
-export function Rows({ run }: { run: Run }) {
+export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
   const { query } = usePlace();
   const [outcome, after, view] = [query.get('outcome') ?? '', query.get('after') ?? '', query.get('view')];
   const key = isWorking(run) ? undefined : [run.id, run.state, outcome, after].join();
@@ -74,7 +78,11 @@ export function Rows({ run }: { run: Run }) {
         label="Outcomes"
         tabs={[
           { value: '', text: 'All changes' },
-          ...kept.map(([each]) => ({ value: each, text: words(each), count: countOf(run, each) })),
+          ...kept.map(([each]) => ({
+            value: each,
+            text: outcomeText(run, each, isPlan),
+            count: countOf(run, each),
+          })),
         ]}
       />
       <p class="buttons toolbar">
@@ -92,11 +100,14 @@ export function Rows({ run }: { run: Run }) {
       </p>
       <ProblemNote problem={problem} />
       {view === 'fields' ? (
-        <FieldGroups rows={outcome === '' ? rows.filter((row) => row.outcome !== 'created') : rows} />
+        <FieldGroups
+          rows={outcome === '' ? rows.filter((row) => row.outcome !== 'created') : rows}
+          isPart={after !== '' || data?.next !== ''}
+        />
       ) : (
         <Table
           caption="Rows"
-          columns={COLUMNS}
+          columns={columnsOf(isPlan)}
           rows={rows}
           keyOf={({ line, uuid, external_id }) => `${line ?? ''} ${uuid ?? ''} ${external_id}`}
           isLoading={isLoading}

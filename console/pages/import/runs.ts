@@ -1,4 +1,5 @@
 import { type Outcome, type Run, api, ask, nextOf } from '../../api/client.js';
+import { words } from '../../lib/text.js';
 
 const OUTCOMES: readonly Outcome[] = [
   'created',
@@ -11,6 +12,10 @@ const OUTCOMES: readonly Outcome[] = [
   'missing',
 ];
 
+/** In the place of a state: the states of runs that wait for a decision. */
+export const WAITING = 'waiting';
+const UNDECIDED: Run['state'][] = ['needs_approval', 'planned'];
+
 const LIST = 25;
 const ROWS = 50;
 
@@ -22,7 +27,7 @@ export async function loadRuns(query: URLSearchParams, signal: AbortSignal) {
     query: {
       offset,
       limit: LIST,
-      ...(state && { state: [state as Run['state']] }),
+      ...(state && { state: state === WAITING ? UNDECIDED : [state as Run['state']] }),
       ...(dataset && { dataset }),
     },
   };
@@ -61,13 +66,23 @@ export function countOf({ counts, missing }: Counted, outcome: Outcome): number 
   return counts?.[outcome] ?? 0;
 }
 
-/** Users that a run changes or has changed. */
-export const changedBy = (run: Run): number =>
-  (['created', 'updated', 'reactivated', 'blocked'] as const).reduce(
-    (sum, outcome) => sum + countOf(run, outcome),
-    0,
-  );
+/** What a run is called: a revert has the file of the run that it undoes. */
+export const titleOf = ({ reverts, file }: Pick<Run, 'reverts' | 'file'>): string =>
+  reverts ? `Revert of ${file.name}` : file.name;
 
-/** Seconds that a run has taken; undefined until it has ended. */
-export const secondsOf = ({ started, finished }: Run): number | undefined =>
-  started && finished ? (Date.parse(finished) - Date.parse(started)) / 1000 : undefined;
+/** Users that a run blocks: those whose row says so, and those whom the file lacks. */
+export const blockedBy = (run: Counted): number => countOf(run, 'blocked') + run.missing.blocked;
+
+/** Users that a run changes or has changed. */
+export const changedBy = (run: Counted): number =>
+  blockedBy(run) + countOf(run, 'created') + countOf(run, 'updated') + countOf(run, 'reactivated');
+
+/** An outcome for people. Users whom the file lacks are left alone, or blocked. */
+export function outcomeText(run: Counted, outcome: Outcome, isPlan = false): string {
+  if (outcome !== 'missing' || run.missing.blocked === 0) return words(outcome);
+  return isPlan ? 'Missing, to be blocked' : 'Missing, blocked';
+}
+
+/** Seconds that a run has taken; undefined until it has ended, and where it has waited for somebody. */
+export const secondsOf = ({ started, finished, approved_by: approver }: Run): number | undefined =>
+  started && finished && !approver ? (Date.parse(finished) - Date.parse(started)) / 1000 : undefined;

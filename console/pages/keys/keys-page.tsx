@@ -48,6 +48,7 @@ export function KeysPage() {
         rows={data?.keys ?? []}
         keyOf={({ id }) => id}
         isLoading={isLoading && !data}
+        isUnknown={problem !== undefined && !data}
       />
       <Pager
         count={data?.count}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { useAction } from '../../api/resource.js';
+import { type Action, useAction } from '../../api/resource.js';
 import { Copy } from '../../parts/copy.js';
 import { Dialog } from '../../parts/dialog.js';
 import { SelectField, TextField } from '../../parts/field.js';
@@ -16,9 +16,10 @@ type Scopes = readonly string[] | 'all';
 /** Makes a key, and shows it once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewKey>();
+  const action = useAction();
   if (made)
     return (
-      <Dialog title={`The key ${made.name}`} onClose={onClose} isWide>
+      <Dialog key="made" title={`The key ${made.name}`} onClose={onClose} isWide isHeld>
         <form method="dialog">
           <p>Copy it now: it is not kept, and nobody can show it again.</p>
           <p>
@@ -33,19 +34,33 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       </Dialog>
     );
   return (
-    <Dialog title="New API key" onClose={onClose} isWide>
-      <Form onMade={setMade} onClose={onClose} />
+    // While it is being made nothing closes it: a key that nobody has seen would stay.
+    <Dialog title="New API key" onClose={onClose} isWide isHeld={action.isBusy}>
+      <Form
+        action={action}
+        onMade={setMade}
+        onClose={() => {
+          if (!action.isBusy) onClose();
+        }}
+      />
     </Dialog>
   );
 }
 
-function Form({ onMade, onClose }: { onMade: (key: NewKey) => void; onClose: () => void }) {
+interface FormProps {
+  action: Action;
+  onMade: (key: NewKey) => void;
+  onClose: () => void;
+}
+
+function Form({ action, onMade, onClose }: FormProps) {
+  // The same request again, when its answer is lost, is to be the same.
+  const [opened] = useState(Date.now);
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
   const [networks, setNetworks] = useState('');
   const [profile, setProfile] = useState<string>('standard');
   const [scopes, setScopes] = useState<Scopes>(['users:read']);
-  const action = useAction();
   const create = (): Promise<boolean> =>
     action.run(async () => {
       const list = networks.split(/[\s,]+/).filter(Boolean);
@@ -54,7 +69,7 @@ function Form({ onMade, onClose }: { onMade: (key: NewKey) => void; onClose: () 
         profile: PROVIDERS.find((each) => each === profile) ?? 'standard',
         ...(scopes !== 'all' && { scopes: [...scopes] }),
         ...(list.length > 0 && { networks: list }),
-        ...(days !== '' && { expires: new Date(Date.now() + Number(days) * DAY).toISOString() }),
+        ...(days !== '' && { expires: new Date(opened + Number(days) * DAY).toISOString() }),
       });
       onMade(key);
     });

@@ -79,7 +79,7 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
             onValue={setName}
             input={{ required: true, maxLength: 64 }}
           />
-          <button type="submit" class="primary" disabled={action.isBusy}>
+          <button type="submit" class="primary" aria-disabled={action.isBusy}>
             Save and look again
           </button>
         </form>

@@ -32,6 +32,7 @@ export function ProfilesPage() {
         rows={data ?? []}
         keyOf={({ name }) => name}
         isLoading={isLoading && !data}
+        isUnknown={problem !== undefined && !data}
       />
       {doomed && (
         <Confirm

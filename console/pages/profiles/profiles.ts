@@ -1,4 +1,5 @@
 import { api, ask, because } from '../../api/client.js';
+import { Problem } from '../../api/problem.js';
 import type { components } from '../../api/generated.js';
 import type { Preview } from '../../api/upload.js';
 import { IGNORE } from '../../lib/columns.js';
@@ -8,8 +9,9 @@ export type Profile = components['schemas']['ImportProfileDto'];
 const MOST = 100;
 const at = (name: string) => ({ params: { path: { name } } });
 
-export async function loadProfiles(signal: AbortSignal): Promise<Profile[]> {
-  const call = api.GET('/api/0.3/import_profiles', { params: { query: { limit: MOST } }, signal });
+export async function loadProfiles(signal?: AbortSignal): Promise<Profile[]> {
+  const params = { query: { limit: MOST } };
+  const call = api.GET('/api/0.3/import_profiles', { params, ...(signal && { signal }) });
   return (await ask(call)).data.Results;
 }
 
@@ -34,6 +36,20 @@ export const isChanged = (mapping: Mapping, preview: Preview): boolean =>
       use !== 'template' && mapping[source] !== (column ?? (use === 'ignored' ? IGNORE : undefined)),
   );
 
+/** @throws Problem where the profile is another one than the one that is built on: nobody overwrites it unseen. */
+async function unchanged(name: string, base: Profile | undefined): Promise<void> {
+  const saved = (await loadProfiles()).find((each) => each.name === name);
+  const known = base?.name === name ? base : undefined;
+  if (JSON.stringify(saved?.profile) === JSON.stringify(known?.profile)) return;
+  throw new Problem(409, {
+    code: 'console',
+    title: known ? 'Somebody else has changed this profile' : 'There is a profile of this name',
+    detail: known
+      ? 'Nothing was saved. Choose the profile again to see how it is now, then say what the columns are.'
+      : 'Nothing was saved. Give another name, or choose that profile above to change it.',
+  });
+}
+
 /** Saves how the file is read under a name: on top of an earlier profile, where there is one. @throws Problem of a bad profile. */
 export async function saveProfile(
   name: string,
@@ -41,6 +57,7 @@ export async function saveProfile(
   base: Profile | undefined,
   more: { dataset: string; delimiter: string; encoding: string },
 ): Promise<void> {
+  await unchanged(name, base);
   const set = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== ''));
   const { default_roles: roles, ...earlier }: Partial<Profile['profile']> = base?.profile ?? {};
   const body = {

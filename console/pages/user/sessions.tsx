@@ -59,14 +59,14 @@ export function Sessions({ user }: { user: User }) {
         rows={data}
         keyOf={({ id }) => id}
         isLoading={isLoading}
-        empty={`${nameOf(user)} is logged in nowhere.`}
+        empty={`${nameOf(user)} has no session.`}
         columns={[
           { name: 'created', title: 'Login', cell: ({ created }) => <Time at={created} /> },
           { name: 'expires', title: 'Ends', cell: ({ expires }) => <Time at={expires} /> },
           { name: 'ip', title: 'Address', cell: ({ ip }) => <code>{ip}</code> },
           {
             name: 'current',
-            title: 'Which',
+            title: 'Here',
             cell: ({ current }) => current && <Pill tone="good">This one</Pill>,
           },
           {

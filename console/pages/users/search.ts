@@ -6,11 +6,8 @@ type Query = NonNullable<paths['/api/0.3/users/search']['get']['parameters']['qu
 const PAGE = 50;
 const MOST = 100;
 
-/** The last word that somebody types is a beginning: `ada lo` finds Ada Lovelace. */
-function typed(text: string): string {
-  const words = text.trim();
-  return /[^\s*]{2}$/u.test(words) ? `${words}*` : words;
-}
+/** Every word that somebody types is a beginning: `lov ad` finds Ada Lovelace. */
+const typed = (text: string): string => text.trim().replace(/[^\s*]{2}(?=\s|$)/gu, '$&*');
 
 /** The query of the service for the query of the page. */
 function queryOf(page: URLSearchParams): Query {

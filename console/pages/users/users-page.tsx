@@ -50,6 +50,7 @@ export function UsersPage({ user }: { user: User }) {
             setQuery({ sort, order, after: undefined });
           }}
           isLoading={isLoading}
+          isUnknown={problem !== undefined && !data}
           empty="No user is like that."
         />
       )}
