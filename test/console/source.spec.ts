@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { RoleCatalogue } from '../../src/access/roles.js';
 import { SCOPES as KEY_SCOPES } from '../../src/access/scopes.js';
 import { ACTIONS as AUDIT_ACTIONS } from '../../src/audit/audit-event.js';
 import { COLUMNS as IMPORT_COLUMNS } from '../../src/import/file/columns.js';
@@ -42,7 +41,6 @@ const listIn = (file: string, list: string): string[] => {
 };
 
 test.each<[string, string, string, readonly string[]]>([
-  ['roles', 'lib/roles.ts', 'ROLES', new RoleCatalogue([]).names],
   ['columns of an import', 'lib/columns.ts', 'COLUMNS', IMPORT_COLUMNS.map(({ name }) => name)],
   ['actions of the audit', 'pages/audit/actions.ts', 'ACTIONS', AUDIT_ACTIONS],
   ['scopes of a key', 'pages/keys/keys.ts', 'SCOPES', KEY_SCOPES],

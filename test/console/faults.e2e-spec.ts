@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Route } from 'playwright-core';
+import { ADMIN_PASSWORD } from '../support/app.js';
+import type { ConsolePage } from '../support/console-page.js';
+import { ConsoleService } from '../support/console-service.js';
+import { create } from '../support/factories.js';
+import { csv, imported } from '../support/imports.js';
+import { PASSWORD } from '../support/people.js';
+import { NO_BROWSER, PAGE_URL } from '../support/swagger-page.js';
+
+const withBrowser = NO_BROWSER ? describe.skip : describe;
+
+/** What goes wrong between a browser and the service: lost answers, other tabs, other operators. */
+withBrowser('where something goes wrong', () => {
+  jest.setTimeout(90_000);
+  let service: ConsoleService;
+  let page: ConsolePage;
+  beforeAll(async () => void (service = await ConsoleService.start()));
+  afterEach(async () => {
+    const { problems } = page;
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+  afterAll(() => service.end());
+
+  const dialog = () => page.page.getByRole('dialog');
+  /** Carries the first request out, and loses its answer. */
+  const loseAnswer = (pattern: string, method: string) => {
+    let isLost = false;
+    return page.page.route(pattern, async (route: Route) => {
+      if (isLost || route.request().method() !== method) return route.continue();
+      isLost = true;
+      // The browser alone knows where PAGE_URL is.
+      const carried = await route.fetch({ url: route.request().url().replace(PAGE_URL, service.url) });
+      expect(carried.ok()).toBe(true);
+      return route.abort();
+    });
+  };
+
+  test('a key whose answer is lost is made once, and shown the second time', async () => {
+    const name = `lost ${randomUUID()}`;
+    page = await service.admin('/console/keys');
+    await loseAnswer('**/api_keys', 'POST');
+    await page.button('New key').click();
+    await page.field('What it is for').fill(name);
+    await page.button('Make the key').click();
+    await page.shows('The service cannot be reached');
+    await page.button('Make the key').click();
+    await dialog()
+      .getByText(/^rollcall_/)
+      .waitFor();
+    const keys = (await service.key.get('/api_keys?limit=100')).body.Results as { name: string }[];
+    expect(keys.filter((key) => key.name === name)).toHaveLength(1);
+    // Only its button closes it.
+    await page.page.keyboard.press('Escape');
+    await dialog()
+      .getByText(/^rollcall_/)
+      .waitFor();
+    await page.button('I have it').click();
+  });
+
+  test('a file whose plan is lost is planned once, and a user whose save is lost is saved once', async () => {
+    page = await service.admin('/console/imports/new?dataset=lost');
+    await loseAnswer('**/imports?*', 'POST');
+    const path = join(service.database.folder, 'lost.csv');
+    writeFileSync(path, csv('ExternalId,Username,Email', 'L-1,lost1,lost1@example.org'));
+    await page.page.setInputFiles('input[type=file]', path);
+    await page.button('Plan it').click();
+    await page.shows('The service cannot be reached');
+    await page.button('Plan it').click();
+    await page.titled(/^lost\.csv/);
+    expect((await service.key.get('/imports?dataset=lost')).body.Count).toBe(1);
+    const { uuid } = await create(service.key, { firstname: 'Lou', surname: 'Lost' });
+    await page.goto(`/console/users/${uuid}`);
+    await loseAnswer(`**/users/${uuid}`, 'PUT');
+    await page.button('Edit').click();
+    await page.field('Phone').fill('77');
+    await page.button('Save').click();
+    await page.shows('The service cannot be reached');
+    await page.button('Save').click();
+    await page.shows('The profile is saved.');
+  });
+
+  test('a session that cannot be ended is said to go on', async () => {
+    page = await service.admin('/console/users');
+    await page.page.route('**/sessions/logout', (route) => route.abort());
+    await page.button('Sign out').click();
+    await page.shows('You are still signed in.');
+    expect(page.place).toBe('/console/users');
+    await page.page.unroute('**/sessions/logout');
+    await page.button('Sign out').click();
+    await page.titled('Sign in to Rollcall');
+  });
+
+  test('a tab follows who signs in in another one', async () => {
+    const { username } = await create(service.key, { password: PASSWORD });
+    page = await service.admin('/console/keys');
+    const other = await page.page.context().newPage();
+    await other.goto(`${PAGE_URL}/console`);
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await page.titled('Sign in to Rollcall');
+    await other.getByLabel('Username or e-mail', { exact: true }).fill(username);
+    await other.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await other.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await other.getByText(username).first().waitFor();
+    await page.signIn('admin', ADMIN_PASSWORD);
+    await page.page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await other.getByText('admin', { exact: true }).first().waitFor();
+  });
+
+  test('what a run blocks is asked first, with those whom the file lacks; what fails is said', async () => {
+    const people = Array.from({ length: 12 }, (_, n) => `B-${n},block${n},block${n}@example.org`);
+    const head = 'ExternalId,Username,Email';
+    await imported(service.key, csv(head, ...people), 'dataset=blocks');
+    const file = csv(head, ...people.slice(0, 2), 'B-99,x y,no address');
+    const run = await imported(service.key, file, 'dataset=blocks&missing=block&dry_run=true');
+    page = await service.admin(`/console/imports/${run.id}`);
+    await page.shows('Missing, to be blocked');
+    await page.button('Apply the plan').click();
+    await page.shows(/^10 users will be blocked\. 1 row of the file has errors and will be left out\./);
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    const decided = await service.key.post(`/imports/${run.id}/reject`);
+    expect(decided.status).toBe(202);
+    await page.button('Apply the plan').click();
+    await dialog().getByRole('button', { name: 'Apply' }).click();
+    await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
+  });
+
+  test('a profile that somebody else has saved meanwhile is not overwritten', async () => {
+    const profile = { columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' } };
+    await service.key.put('/import_profiles/shared', profile);
+    page = await service.admin('/console/imports/new?profile=shared');
+    const path = join(service.database.folder, 'shared.csv');
+    writeFileSync(path, csv('No,Mail,Login,Town', '1,a@example.org,a,Rome'));
+    await page.page.setInputFiles('input[type=file]', path);
+    await page.page.getByRole('region', { name: 'Columns of the file' }).waitFor();
+    await service.key.put('/import_profiles/shared', { ...profile, missing: 'report' });
+    await page.button('Save and look again').click();
+    await page.shows('Somebody else has changed this profile');
+    const saved = (await service.key.get('/import_profiles/shared')).body;
+    expect(saved.profile.missing).toBe('report');
+  });
+
+  test('the link to the content leads there, and a list that cannot be read is not said to be empty', async () => {
+    page = await service.admin('/console/imports');
+    await page.page.reload();
+    await page.titled('Imports');
+    await page.page.keyboard.press('Tab');
+    await page.page.keyboard.press('Enter');
+    await page.page.keyboard.press('Tab');
+    expect(await page.page.locator('main :focus').count()).toBe(1);
+    await page.page.route('**/api/0.3/groups?*', (route) => route.abort());
+    await page.goto('/console/groups');
+    await page.shows('The service cannot be reached');
+    expect(await page.page.getByText('No identity provider has sent a group yet.').count()).toBe(0);
+    await page.page.unroute('**/api/0.3/groups?*');
+    await page.shows('No identity provider has sent a group yet.');
+  });
+
+  test('a day of the audit is one of the reader', async () => {
+    await create(service.key);
+    page = await service.admin('/console/audit', { timezoneId: 'Pacific/Kiritimati' });
+    const local = new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10);
+    await page.goto(`/console/audit?since=${local}`);
+    await page.page.getByRole('row').filter({ hasText: 'User created' }).first().waitFor();
+    expect(await page.field('From').inputValue()).toBe(`${local}T00:00`);
+    await page.goto('/console/audit?since=bad');
+    await page.shows(/since/);
+    expect(await page.page.getByText('RangeError').count()).toBe(0);
+  });
+});
