@@ -193,6 +193,7 @@ export async function lookAround(app: TestApp): Promise<void> {
   }
   for (const path of ['/health/live', '/health/ready', '/metrics']) await ok(nobody.raw('GET', path));
   await ok(nobody.get('/status'));
+  await ok(key.get('/roles'));
   await ok(key.get('/audit/seals?limit=1&offset=1'));
   await ok(key.get('/statistics?days=90&utc_offset=-5'));
 }

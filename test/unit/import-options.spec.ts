@@ -6,7 +6,7 @@ import { ENTITIES } from '../../src/entities.js';
 import { RequestedOptions } from '../../src/import/runs/import-options.js';
 
 /** What the command does with the run, and not how the file is imported. */
-const OWN = ['url', 'key', 'key_file', 'preview', 'approve', 'json'];
+const OWN = ['url', 'key', 'key_file', 'preview', 'approve', 'json', 'reason'];
 
 test('the command takes every option of POST /imports, by the same name, and no other', () => {
   const command = importCommand({ module: (env) => AppModule.with(env), entities: ENTITIES });
