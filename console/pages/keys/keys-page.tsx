@@ -135,14 +135,16 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
           <a class="button" href={href('/audit', { actor: key.id })}>
             What it did
           </a>
-          <button
-            type="button"
-            onClick={() => {
-              ask({ key, what: 'fuse' });
-            }}
-          >
-            Open fuse
-          </button>
+          {mayBlock(key) && (
+            <button
+              type="button"
+              onClick={() => {
+                ask({ key, what: 'fuse' });
+              }}
+            >
+              Lift its limit
+            </button>
+          )}
           <button
             type="button"
             onClick={() => {
@@ -156,10 +158,24 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
   },
 ];
 
+/** Only who may block has a limit of users that it may block. */
+const mayBlock = ({ scopes }: Key): boolean =>
+  scopes === null || ['users:write', 'imports:write'].some((scope) => scopes.includes(scope));
+
 function State({ of: key }: { of: Key }) {
   const left = daysLeft(key);
   if (key.state !== 'active') return <Pill tone="quiet">{key.state}</Pill>;
-  if (left === undefined || left > SOON) return <Pill tone="good">active</Pill>;
+  if (left === undefined) return <Pill tone="good">active</Pill>;
+  if (left > SOON)
+    return (
+      <>
+        <Pill tone="good">active</Pill>
+        <br />
+        <span class="muted small">
+          until <Time at={key.expires} isShort={false} />
+        </span>
+      </>
+    );
   return <Pill tone="warn">{left <= 1 ? 'ends today' : `ends in ${left} days`}</Pill>;
 }
 
@@ -167,16 +183,18 @@ function Ask({ question: { key, what }, onClose }: { question: Question; onClose
   if (what === 'fuse')
     return (
       <Confirm
-        title={`Open the fuse of ${key.name}`}
-        verb="Open for an hour"
+        title={`Lift the limit of ${key.name}`}
+        verb="Lift for an hour"
+        isDangerous
         onClose={onClose}
         work={async (reason) => {
           await openFuse(key.id, reason);
-          say(`The fuse of ${key.name} is open for an hour.`);
+          say(`For an hour ${key.name} has no limit.`);
         }}
       >
         <p>
-          For an hour the key may block and delete any number of users. Do this when its connector is right.
+          A key that blocks very many users within an hour is stopped: its fuse blows. For the next hour this
+          one may block and delete any number of users. Do this when you know that its connector is right.
         </p>
       </Confirm>
     );
