@@ -1,12 +1,12 @@
 import type { Request } from 'express';
 import { ProblemError } from '../common/errors.js';
+import { deceptiveIn } from '../common/invisible.js';
+import { isCleanText, isWithin, normaliseLine } from '../common/text.js';
 import { isSafe } from './methods.js';
 
 /** The header by which a client says why it changes something. */
 export const AUDIT_REASON = 'X-Audit-Reason';
 export const MAX_REASON = 500;
-
-const CONTROL = /\p{Cc}/u;
 
 /**
  * Why a request changes something, for the audit. A header has no letters beyond ASCII: others are percent-encoded as UTF-8.
@@ -20,11 +20,11 @@ export function auditReasonOf(request: Request): string | undefined {
 
 /** @param name of the header or option that it comes from. @returns undefined for an empty one. @throws ProblemError `invalid_parameter`. */
 export function checkedReason(text: string, name: string): string | undefined {
-  const reason = text.trim();
-  if (Array.from(reason).length > MAX_REASON || CONTROL.test(reason)) {
+  const reason = normaliseLine(text);
+  if (!isWithin(reason, MAX_REASON) || !isCleanText(reason) || deceptiveIn(reason) !== undefined) {
     throw new ProblemError(
       'invalid_parameter',
-      `${name} must have at most ${MAX_REASON} characters, without line breaks.`,
+      `${name} must have at most ${MAX_REASON} characters, in one line, and none that changes the order of what is read.`,
     );
   }
   return reason === '' ? undefined : reason;

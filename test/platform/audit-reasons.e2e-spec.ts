@@ -30,10 +30,13 @@ describe('a reason', () => {
     const { uuid } = await create(app.key);
     expect((await because(reason).put(`/users/${uuid}`, { status: 'Blocked' })).status).toBe(200);
     const [event] = await events(`target=${uuid}&action=user.blocked`);
-    expect(event.reason).toBe(reason);
+    expect(event.reason).toBe(reason.normalize('NFC'));
     expect(event.changes).toEqual([{ field: 'status', old: 'Active', new: 'Blocked' }]);
     const [own] = (await app.key.get(`/users/${uuid}/history`)).body.Results;
-    expect([own.reason, own.summary]).toEqual([reason, expect.stringContaining(`. Reason: ${reason}`)]);
+    expect([own.reason, own.summary]).toEqual([
+      event.reason,
+      expect.stringContaining(`. Reason: ${event.reason}`),
+    ]);
   });
 
   test('is of its request: what came before and what comes after has none', async () => {
@@ -95,6 +98,8 @@ describe('a reason', () => {
     ['50%', 'not encoded'],
     ['a%0Ab', 'two lines'],
     ['a%00b', 'a NUL'],
+    ['a%E2%80%AEb', 'the other direction'],
+    ['a%CC%81'.padEnd(200, '%CC%81'), 'more marks than any writing has'],
   ])('%s is refused, and nothing is done', async (header) => {
     const { uuid } = await create(app.key);
     const answer = await app.key.put(`/users/${uuid}`, { phone: '1' }, { 'x-audit-reason': header });
