@@ -12,12 +12,11 @@ interface Source {
   name: string;
 }
 
-/** The name of somebody or something today; empty where it has none, or is not there any more. */
+/** The name of a party today; empty where it has none or was deleted. */
 export type NameOf = (party: Party) => string;
 
 /**
- * Names for people, of the ids that events have. They are looked up when they are read, so that the audit keeps no name that
- * somebody has given up. Each feature says where its names are; all of one kind cost one statement.
+ * Names for the ids in events. They are looked up when events are read, so the audit keeps no name that a user no longer has. Each feature says where its names are; all of one kind cost one statement.
  */
 @Injectable()
 export class AuditNames {

@@ -1,11 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService } from '../support/console-service.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
 import { csv, imported } from '../support/imports.js';
-import { NO_BROWSER } from '../support/swagger-page.js';
 
-const withBrowser = NO_BROWSER ? describe.skip : describe;
 const MARKUP = '<img src=x onerror=alert(1)>';
 const HEADER = 'ExternalId,Username,Email';
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay'];

@@ -1,17 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from 'playwright-core';
 import { ADMIN_PASSWORD } from '../support/app.js';
 import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService } from '../support/console-service.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
 import { create } from '../support/factories.js';
 import { csv, imported } from '../support/imports.js';
 import { PASSWORD } from '../support/people.js';
-import { NO_BROWSER, PAGE_URL } from '../support/swagger-page.js';
-
-const withBrowser = NO_BROWSER ? describe.skip : describe;
+import { PAGE_URL } from '../support/swagger-page.js';
 
 /** What goes wrong between a browser and the service: lost answers, other tabs, other operators. */
 withBrowser('where something goes wrong', () => {

@@ -1,12 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { Json } from '../support/client.js';
 import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService } from '../support/console-service.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
 import { csv, imported, settled, upload } from '../support/imports.js';
-import { NO_BROWSER } from '../support/swagger-page.js';
 
-const withBrowser = NO_BROWSER ? describe.skip : describe;
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
 const HEADER = 'ExternalId,Username,Email,Forename,Surname';
 

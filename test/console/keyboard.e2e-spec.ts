@@ -1,13 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_PASSWORD } from '../support/app.js';
 import { ConsolePage } from '../support/console-page.js';
-import { ConsoleService } from '../support/console-service.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
 import { csv, imported } from '../support/imports.js';
-import { NO_BROWSER } from '../support/swagger-page.js';
 
-const withBrowser = NO_BROWSER ? describe.skip : describe;
 const HEADER = 'ExternalId,Username,Email,Forename';
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
 /** Presses of Tab after which something cannot be reached. */

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConsolePage } from '../support/console-page.js';
 import { addresses } from '../support/console-routes.js';
-import { ConsoleService } from '../support/console-service.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
 import { settled } from '../support/imports.js';
-import { NO_BROWSER } from '../support/swagger-page.js';
 
-const withBrowser = NO_BROWSER ? describe.skip : describe;
 /** An element that a page would have, had it taken the text for markup. */
 const EVIL = '<img data-evil src=x onerror=alert(1)>';
 const BREAKOUT = `"'></a></td></script><svg data-evil onload=alert(1)>`;

@@ -1,11 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService } from '../support/console-service.js';
-import { NO_BROWSER } from '../support/swagger-page.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
 
-const withBrowser = NO_BROWSER ? describe.skip : describe;
 const MARKUP = '<img src=x onerror=alert(1)>';
 
 withBrowser('a new import', () => {

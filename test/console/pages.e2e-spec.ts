@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { ConsolePage, NARROW, WIDE } from '../support/console-page.js';
 import { PATHS, addresses } from '../support/console-routes.js';
-import { ConsoleService } from '../support/console-service.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
 import { csv, imported } from '../support/imports.js';
-import { NO_BROWSER } from '../support/swagger-page.js';
-
-const withBrowser = NO_BROWSER ? describe.skip : describe;
 
 const LOOKS = ['light', 'dark'] as const;
 const SIZES = { wide: WIDE, narrow: NARROW };

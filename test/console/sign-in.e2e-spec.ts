@@ -1,12 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { ADMIN_PASSWORD } from '../support/app.js';
 import { ConsolePage } from '../support/console-page.js';
-import { ConsoleService } from '../support/console-service.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
 import { create } from '../support/factories.js';
 import { PASSWORD } from '../support/people.js';
-import { NO_BROWSER } from '../support/swagger-page.js';
-
-const withBrowser = NO_BROWSER ? describe.skip : describe;
 
 withBrowser('who comes to the console', () => {
   jest.setTimeout(90_000);

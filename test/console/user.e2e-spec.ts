@@ -1,13 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService } from '../support/console-service.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
 import type { Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { csv, imported } from '../support/imports.js';
 import { PASSWORD } from '../support/people.js';
-import { NO_BROWSER } from '../support/swagger-page.js';
-
-const withBrowser = NO_BROWSER ? describe.skip : describe;
 
 withBrowser('a user', () => {
   jest.setTimeout(90_000);

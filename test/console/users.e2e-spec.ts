@@ -1,15 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService } from '../support/console-service.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
 import { FORENAMES, SURNAMES } from '../../samples/names.js';
 import type { Json } from '../support/client.js';
 import { create } from '../support/factories.js';
 import { csv, imported } from '../support/imports.js';
 import { PASSWORD } from '../support/people.js';
-import { NO_BROWSER } from '../support/swagger-page.js';
 
-const withBrowser = NO_BROWSER ? describe.skip : describe;
 const PEOPLE = 120;
 const at = (names: readonly string[], n: number): string => names[n % names.length] ?? '';
 const nameOf = (n: number): string[] => [at(FORENAMES, n), at(SURNAMES, n * 7)];

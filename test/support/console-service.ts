@@ -1,10 +1,17 @@
+import { describe } from '@jest/globals';
 import { type Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY } from './app.js';
 import { Client } from './client.js';
 import { ConsolePage } from './console-page.js';
 import { type TestDatabase, freshDatabase } from './database.js';
 import { Process, newcomer } from './process.js';
-import { PAGE_URL, launch } from './swagger-page.js';
+import { NO_BROWSER, PAGE_URL, launch } from './swagger-page.js';
+
+/** Tests in a browser; where there is none they are skipped, and their title says why. */
+export function withBrowser(title: string, tests: () => void): void {
+  if (NO_BROWSER === undefined) describe(title, tests);
+  else describe.skip(`${title}: skipped, ${NO_BROWSER}`, tests);
+}
 
 /** The built service with a database of its own, and a browser that reaches it at `PAGE_URL`. */
 export class ConsoleService {
