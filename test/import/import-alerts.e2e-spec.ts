@@ -19,13 +19,16 @@ const people = (count: number) => Array.from({ length: count }, (_, i) => `p-${i
 class Receiver {
   readonly alerts: { headers: Record<string, unknown>; body: string }[] = [];
   refuse = 0;
+  /** Before it answers. */
+  delayMillis = 0;
   private readonly arrivals = new EventEmitter();
   private readonly server: Server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       this.alerts.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
-      response.writeHead(this.refuse-- > 0 ? 500 : 204).end('nothing of this is logged');
+      const status = this.refuse-- > 0 ? 500 : 204;
+      setTimeout(() => response.writeHead(status).end('nothing of this is logged'), this.delayMillis);
       this.arrivals.emit('alert');
     });
   });
@@ -105,6 +108,19 @@ test('a parked import is told of once, with its guards, signed, and without a pe
   apps = [];
   const again = await start(hooked());
   await again.stop(); // waits for the turn that every start begins with
+  apps = [];
+  expect(receiver.alerts).toHaveLength(1);
+});
+
+test('an alert that is on its way when the service stops is told of once: the stop waits for its answer', async () => {
+  receiver.delayMillis = 300;
+  const app = await start(hooked());
+  await parked(app);
+  await receiver.until(1);
+  await app.stop();
+  apps = [];
+  const again = await start(hooked());
+  await again.stop();
   apps = [];
   expect(receiver.alerts).toHaveLength(1);
 });

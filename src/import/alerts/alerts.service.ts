@@ -22,6 +22,8 @@ const RUNS_A_TURN = 20;
 /** Between two attempts: doubled from the first to the last. */
 const FIRST_PAUSE_MILLIS = 10_000;
 const LAST_PAUSE_MILLIS = 10 * 60_000;
+/** How long a stop waits for the answer to an alert that is on its way: it would be sent again. */
+const ANSWER_MILLIS = 2000;
 
 /**
  * Tells operators of parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND). One of several instances does. What was told is
@@ -30,6 +32,7 @@ const LAST_PAUSE_MILLIS = 10 * 60_000;
 @Injectable()
 export class Alerts implements BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
+  private isStopping = false;
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
   private failures = 0;
@@ -55,9 +58,13 @@ export class Alerts implements BeforeApplicationShutdown {
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
+    this.isStopping = true;
     clearInterval(this.timer);
+    const abort = setTimeout(() => {
+      this.stopping.abort();
+    }, ANSWER_MILLIS);
     await this.busy;
+    clearTimeout(abort);
   }
 
   private work(): void {
@@ -76,6 +83,7 @@ export class Alerts implements BeforeApplicationShutdown {
       for (const run of await this.runs.untold(RUNS_A_TURN)) {
         if (!(await this.tell(parkedAlert(run, this.env.baseUrl)))) return;
         await this.transactions.run((tx) => this.runs.update(tx, run.id, { alerted: now() }));
+        if (this.isStopping) return;
       }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined || !(await this.isOverdueUntold())) return;
