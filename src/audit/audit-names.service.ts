@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { selectIn } from '../database/engine/bulk.js';
 import { DATABASE, type Database } from '../database/engine/database.js';
-import type { ACTOR_KINDS, AuditRecord, Party, TARGET_KINDS } from './audit-event.js';
+import type { ACTOR_KINDS, AuditChange, AuditRecord, Party, TARGET_KINDS } from './audit-event.js';
+import { usersNamedBy } from './named-change.js';
 
 type Kind = (typeof ACTOR_KINDS | typeof TARGET_KINDS)[number];
 
@@ -46,5 +47,9 @@ export class AuditNames {
   }
 }
 
-const partiesOf = ({ actor, target }: AuditRecord): Party[] =>
-  [actor, actor.started_by, actor.approved_by, target].filter((party) => party !== undefined);
+const partiesOf = ({ actor, target, changes }: AuditRecord): Party[] =>
+  [actor, actor.started_by, actor.approved_by, target, ...changes.flatMap(usersOf)].filter(
+    (party) => party !== undefined,
+  );
+
+const usersOf = (change: AuditChange): Party[] => usersNamedBy(change).map((id) => ({ kind: 'user', id }));

@@ -66,7 +66,20 @@ export const REASON = {
   description: `From ${AUDIT_REASON}; empty where nothing was said.`,
 } as const;
 
-export class AuditChangeDto {
+/** Of a field that names a user, such as `manager_uuid`. */
+const SIDE_NAME = {
+  maxLength: 255,
+  example: 'jane.doe',
+  description: 'The username today of the user that the value names; empty for who is deleted.',
+};
+
+/** What every list of changes says of the users that a change names. */
+export class SideNamesDto {
+  @ApiPropertyOptional(SIDE_NAME) old_name?: string;
+  @ApiPropertyOptional(SIDE_NAME) new_name?: string;
+}
+
+export class AuditChangeDto extends SideNamesDto {
   @ApiProperty({ maxLength: 100, example: 'email' }) field!: string;
   @ApiPropertyOptional(ANY) old?: unknown;
   @ApiPropertyOptional(ANY) new?: unknown;

@@ -1,6 +1,7 @@
 import { toIso } from '../common/time.js';
 import type { AuditChange, AuditRecord, Party } from './audit-event.js';
 import type { NameOf } from './audit-names.service.js';
+import { sideNames } from './named-change.js';
 import type { AuditActorDto, AuditChangeDto, AuditEventDto } from './audit.docs.js';
 
 /** The answer for an audit row. A change of a secret has its field only. */
@@ -12,7 +13,7 @@ export function presentEvent(record: AuditRecord, nameOf: NameOf): AuditEventDto
     actor: presentActor(actor, nameOf),
     action,
     target: { ...target, name: nameOf(target) },
-    changes: changes.map(presentChange),
+    changes: changes.map((change) => presentChange(change, nameOf)),
     reason,
     request_id,
     ip,
@@ -28,9 +29,11 @@ function presentActor({ kind, id, ...people }: AuditRecord['actor'], nameOf: Nam
   };
 }
 
-function presentChange({ field, ...values }: AuditChange): AuditChangeDto {
+function presentChange(change: AuditChange, nameOf: NameOf): AuditChangeDto {
+  const { field, ...values } = change;
   if (!('old' in values) && !('new' in values)) return { field };
-  return { field, old: values.old ?? null, new: values.new ?? null };
+  const names = sideNames(change, (id) => nameOf({ kind: 'user', id }));
+  return { field, old: values.old ?? null, new: values.new ?? null, ...names };
 }
 
 export const CSV_COLUMNS = [

@@ -13,7 +13,8 @@ export function runsTable(runs: readonly ImportRunDto[]): string {
       const { created, updated, blocked, reactivated, error } = run.counts;
       const changed = created + updated + blocked + reactivated + run.missing.blocked;
       const rows = run.progress.rows_total ?? '-';
-      const state = run.dry_run ? `${run.state} (dry run)` : run.state;
+      const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
+    const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
       const dataset = run.options.dataset;
       return [run.id, state, minute(run.created), dataset, rows, changed, error, fileOf(run)];
     }),
@@ -23,6 +24,7 @@ export function runsTable(runs: readonly ImportRunDto[]): string {
 /** All that is known of a run. */
 export function runText(run: ImportRunDto): string {
   const { file, options, profile, actor, approved_by: approver, created, finished, progress } = run;
+  const { reverted_by: revert } = run;
   const facts = [
     ['File', `${fileOf(run)}, ${file.size} bytes`],
     ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
@@ -32,18 +34,19 @@ export function runText(run: ImportRunDto): string {
     finished === null
       ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]
       : ['Finished', `${minute(finished)} UTC`],
+    ...(revert === null ? [] : [['Undone', `by ${revert}`]]),
   ];
   return `${summary(run)}\n${table(facts)}`;
 }
 
 /** Rows as a table: what changes, and what is wrong. */
 export function rowsTable(rows: readonly ImportRowDto[]): string {
-  const cells = rows.map(({ line, outcome, external_id: externalId, errors, changes }) => {
+  const cells = rows.map(({ line, outcome, external_id: externalId, name, errors, changes }) => {
     const changed = changes.map(({ field, old, new: value }) => `${field}: ${shown(old)} → ${shown(value)}`);
     const wrong = errors.map(({ field, code, message }) => `${code}: ${field} ${message}`);
-    return [line ?? '', outcome, externalId, [...wrong, ...changed].join('; ')];
+    return [line ?? '', outcome, externalId, name, [...wrong, ...changed].join('; ')];
   });
-  return table([['Line', 'Outcome', 'ExternalId', 'What'], ...cells]);
+  return table([['Line', 'Outcome', 'ExternalId', 'Name', 'What'], ...cells]);
 }
 
 function shown(value: unknown): string {

@@ -55,6 +55,7 @@ export const importsCommand = (application: Application) => {
       one('rows', 'rows of a run, with what changes or what is wrong; unchanged ones are counted only')
         .option('--outcome <outcome...>', 'such as error; several mean any of them')
         .option('--code <code>', 'of the first error or warning')
+        .option('--external-id <id...>', 'the rows of one person, or of several')
         .option('--limit <number>', 'rows, at most 100', '25')
         .option('--after <line>', 'below this line')
         .action((id: string, flags: Flags, self: Command) =>

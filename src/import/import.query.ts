@@ -1,5 +1,5 @@
 import { Page } from '../http/page.js';
-import { BooleanParam, ChoicesParam, PatternParam } from '../input/query-rules.js';
+import { BooleanParam, ChoicesParam, PatternParam, TextsParam } from '../input/query-rules.js';
 import { DatasetParam } from './runs/import-options.js';
 import { ROW_OUTCOMES, RUN_STATES } from './runs/import-run.js';
 
@@ -24,6 +24,12 @@ export class RowsQuery extends Page {
     description: 'Code of the first error or warning.',
   })
   code?: string;
+
+  @TextsParam(255, {
+    description: 'The rows of one person: as the rows have it, letter by letter. May be repeated.',
+    example: ['HR-10042'],
+  })
+  external_id?: string[];
 
   @PatternParam(/^-?\d{1,10}$/, 'must be the cursor of a page', {
     maxLength: 11,

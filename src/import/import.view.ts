@@ -1,27 +1,46 @@
+import { sideNames } from '../audit/named-change.js';
 import { now, toIso, toMillis } from '../common/time.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportRun, noCounts } from './runs/import-run.js';
 import type { StagedRow } from './runs/import-row.js';
+import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 
+/** uuid → user, of those whom the reader may know. */
+export type People = ReadonlyMap<string, User>;
+
 /** The answer for a row. `line` is null for a user that the file lacks. */
-export function presentRow(row: StagedRow): ImportRowDto {
+export function presentRow(row: StagedRow, people: People): ImportRowDto {
   return {
     line: row.line > 0 ? row.line : null,
     outcome: row.outcome,
     external_id: row.externalId,
     uuid: row.userUuid,
+    name: nameOf(row, people),
     errors: row.errors,
-    changes: row.changes.list.map(({ field, old, new: value }) => ({
-      field,
-      old: old ?? null,
-      new: value ?? null,
+    changes: row.changes.list.map((change) => ({
+      field: change.field,
+      old: change.old ?? null,
+      new: change.new ?? null,
+      ...(people.size > 0 && sideNames(change, (uuid) => people.get(uuid)?.username ?? '')),
     })),
   };
 }
 
+/** Of a user who is not there yet, as the row says. */
+function nameOf({ userUuid, changes, version }: StagedRow, people: People): string {
+  const user = people.get(userUuid ?? '') ?? (version === 0 ? changes.values : {});
+  const { firstname, surname, username }: Partial<Record<string, unknown>> = { ...user };
+  const names = [firstname, surname].filter((name) => typeof name === 'string' && name !== '');
+  return names.length > 0 ? names.join(' ') : typeof username === 'string' ? username : '';
+}
+
 /** The answer for a run. `problems`: why the file was refused, or the first rows with an error or a warning. */
-export function presentRun(run: ImportRun, failed: readonly StagedRow[]): ImportRunDto {
+export function presentRun(
+  run: ImportRun,
+  failed: readonly StagedRow[],
+  revertedBy: string | null,
+): ImportRunDto {
   return {
     id: run.id,
     state: run.state,
@@ -30,6 +49,7 @@ export function presentRun(run: ImportRun, failed: readonly StagedRow[]): Import
     profile: run.profile?.name ?? null,
     guard_limits: run.profile?.guards ?? null,
     reverts: run.reverts,
+    reverted_by: revertedBy,
     file: run.file,
     actor: { kind: run.caller.actor.kind, id: run.caller.actor.id },
     approved_by: run.approver && { kind: run.approver.kind, id: run.approver.id },

@@ -3,6 +3,7 @@ import { ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
+import { may } from '../access/policy.js';
 import { type Present, answer } from '../access/repeatable.js';
 import { type ErrorCode, ProblemError } from '../common/errors.js';
 import { Accepts, CheckedQuery } from '../http/input.guard.js';
@@ -107,17 +108,19 @@ export class ImportsController {
   async rows(
     @Param('import_id') id: string,
     @CheckedQuery() query: RowsQuery,
+    @CurrentCaller() { actor }: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRowPageDto> {
-    const filter = { outcomes: query.outcome, code: query.code };
+    const filter = { outcomes: query.outcome, code: query.code, externalIds: query.external_id };
     if (query.after !== undefined && query.offset > 0) {
       throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
     }
     const place = { ...page(query), ...(query.after !== undefined && { after: Number(query.after) }) };
-    const { count, rows, next } = await this.imports.listRows(id, filter, place);
+    const { count, rows, next, people } = await this.imports.listRows(id, filter, place);
     if (next !== undefined) response.links({ next: nextPage(request, String(next)) });
-    return { Count: count, Results: rows.map(presentRow) };
+    const known = may(actor, 'users.read') ? people : new Map<string, never>();
+    return { Count: count, Results: rows.map((row) => presentRow(row, known)) };
   }
 
   @Get(':import_id/failed.csv')
@@ -211,7 +214,8 @@ export class ImportsController {
   }
 
   private async present(...[run, sql]: Parameters<Present<ImportRun, ImportRunDto>>): Promise<ImportRunDto> {
-    return presentRun(run, await this.imports.firstProblems(run.id, sql));
+    const problems = await this.imports.firstProblems(run.id, sql);
+    return presentRun(run, problems, await this.imports.revertOf(run.id, sql));
   }
 
   private async *eventLines(id: string, actor: Actor, response: Response): AsyncGenerator<string> {

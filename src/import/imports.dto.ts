@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
+import { SideNamesDto } from '../audit/audit.docs.js';
 import { FIELD_VALUE } from '../http/docs.js';
 import { MAX_LIMIT } from '../http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
@@ -123,7 +124,7 @@ class ImportProblemDto extends RowErrorDto {
   @ApiProperty({ type: 'integer', nullable: true, example: 17 }) line!: number | null;
 }
 
-class FieldChangeDto {
+class FieldChangeDto extends SideNamesDto {
   @ApiProperty({ maxLength: 100, example: 'phone' }) field!: string;
   @ApiProperty(FIELD_VALUE) old!: unknown;
   @ApiProperty(FIELD_VALUE) new!: unknown;
@@ -158,6 +159,13 @@ export class ImportRunDto {
   guard_limits!: GuardOverrides | null;
   @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'The run that this one undoes.' })
   reverts!: string | null;
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'The run that has undone this one, or is about to; null for none.',
+  })
+  reverted_by!: string | null;
   @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;
   @ApiProperty({ type: ImportActorDto }) actor!: ImportActorDto;
   @ApiProperty({
@@ -200,6 +208,14 @@ export class ImportRowDto {
   @ApiProperty({ enum: [...ROW_OUTCOMES, 'missing'] }) outcome!: string;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true }) uuid!: string | null;
+  @ApiProperty({
+    maxLength: 511,
+    example: 'Jane Doe',
+    description:
+      'First and last name, or else the username: of the user today (for a key with `users:read`), and as the row says of one ' +
+      'who is not there yet. Empty where nothing is known.',
+  })
+  name!: string;
   @ApiProperty({ type: [RowErrorDto], maxItems: MAX_ROW_ERRORS }) errors!: RowErrorDto[];
   @ApiProperty({ type: [FieldChangeDto], maxItems: 100 }) changes!: FieldChangeDto[];
 }

@@ -67,6 +67,11 @@ export class ImportsService {
     return this.report.problems(id, MAX_PROBLEMS, sql);
   }
 
+  /** The run that has undone this one, or is about to; null for none. @param sql the transaction that this is part of, if any. */
+  async revertOf(id: string, sql?: Sql): Promise<string | null> {
+    return (await this.runs.revertsOf(id, sql)).find(undoes)?.id ?? null;
+  }
+
   async list(filter: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
     return this.runs.list(filter);
   }
@@ -125,7 +130,7 @@ export class ImportsService {
       const original = await this.runs.lock(tx, id);
       if (!original) throw notFound(id);
       assertScope(caller.actor, datasetScope(original.dataset));
-      const earlier = (await this.runs.revertsOf(tx, id)).find(undoes);
+      const earlier = (await this.runs.revertsOf(id, tx)).find(undoes);
       if (earlier) throw wrongState(`Import ${id} is already undone by ${earlier.id}.`);
       if (!isFinal(original.state) || original.appliedBatches === 0) {
         throw wrongState(`Import ${id} is ${original.state} and has nothing to undo.`);
@@ -194,7 +199,7 @@ export class ImportsService {
   private async remove(id: string): Promise<void> {
     const free = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
-      if ((await this.runs.revertsOf(tx, id)).some(({ finished }) => finished === null)) return false;
+      if ((await this.runs.revertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
       await this.runs.update(tx, id, { appliedBatches: 0 }); // its rows go in several transactions: from here it cannot be undone
       return true;
     });

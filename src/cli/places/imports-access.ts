@@ -49,9 +49,12 @@ export class LocalImports implements ImportsAccess {
 
   async rows(id: string, query: RowsQuery): Promise<{ found: ImportRowPageDto; next: string | undefined }> {
     const place = { ...page(query), ...(query.after !== undefined && { after: Number(query.after) }) };
-    const filter = { outcomes: query.outcome, code: query.code };
-    const { count, rows, next } = await this.imports.listRows(id, filter, place);
-    return { found: { Count: count, Results: rows.map(presentRow) }, next: next?.toString() };
+    const filter = { outcomes: query.outcome, code: query.code, externalIds: query.external_id };
+    const { count, rows, next, people } = await this.imports.listRows(id, filter, place);
+    return {
+      found: { Count: count, Results: rows.map((row) => presentRow(row, people)) },
+      next: next?.toString(),
+    };
   }
 
   async decide(id: string, decision: Decision, dryRun: boolean): Promise<ImportRunDto> {
@@ -71,6 +74,7 @@ export class LocalImports implements ImportsAccess {
   }
 
   private async present(run: ImportRun): Promise<ImportRunDto> {
-    return presentRun(run, await this.imports.firstProblems(run.id));
+    const problems = await this.imports.firstProblems(run.id);
+    return presentRun(run, problems, await this.imports.revertOf(run.id));
   }
 }

@@ -19,6 +19,7 @@ import { ImportAlerts1764850000000 } from './1764850000000-import-alerts.js';
 import { Scim1764900000000 } from './1764900000000-scim.js';
 import { KeyProfiles1764910000000 } from './1764910000000-key-profiles.js';
 import { AuditCounts1765000000000 } from './1765000000000-audit-counts.js';
+import { ImportLookups1765100000000 } from './1765100000000-import-lookups.js';
 
 /** In the order in which they run. One set for every engine. */
 export const MIGRATIONS = [
@@ -43,4 +44,5 @@ export const MIGRATIONS = [
   Scim1764900000000,
   KeyProfiles1764910000000,
   AuditCounts1765000000000,
+  ImportLookups1765100000000,
 ];

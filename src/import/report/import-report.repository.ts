@@ -11,6 +11,8 @@ import { type RowError, type StagedOutcome, type StagedRow, WARNINGS } from '../
 export interface RowFilter {
   outcomes: readonly string[] | undefined;
   code: string | undefined;
+  /** As the rows have them. */
+  externalIds?: readonly string[] | undefined;
 }
 
 /** Where a page of rows begins. */
@@ -49,10 +51,13 @@ export class ImportReportRepository {
   private readonly byOutcome: string;
   /** Rows with one code, in the order of their lines. */
   private readonly byCode: string;
+  /** Rows with one external id, in the order of their lines. */
+  private readonly byExternalId: string;
 
   constructor(@Inject(DATABASE) private readonly database: Database) {
     this.byOutcome = `import_rows${byIndex(database, 'ix_import_rows_outcome')}`;
     this.byCode = `import_rows${byIndex(database, 'ix_import_rows_code')}`;
+    this.byExternalId = `import_rows${byIndex(database, 'ix_import_rows_external_id')}`;
   }
 
   /** The first rows with errors or warnings. */
@@ -84,10 +89,20 @@ export class ImportReportRepository {
   }
 
   /** The rows of a filter, in parts that an index has in the order of their lines. */
-  private parts(runId: string, { outcomes, code }: RowFilter): Part[] {
+  private parts(runId: string, { outcomes, code, externalIds }: RowFilter): Part[] {
     const wanted = [...new Set(outcomes ?? LISTED)];
+    const listed = `outcome IN (${placeholders(wanted.length)})`;
+    if (externalIds !== undefined) {
+      const coded = code === undefined ? '' : ' AND code = ?';
+      const where = `run_id = ? AND external_id = ? AND ${listed}${coded}`;
+      const rest = [...wanted, ...(code === undefined ? [] : [code])];
+      return [...new Set(externalIds)].map((externalId) => ({
+        from: this.byExternalId,
+        where,
+        params: [runId, externalId, ...rest],
+      }));
+    }
     if (code !== undefined) {
-      const listed = `outcome IN (${placeholders(wanted.length)})`;
       const where = `run_id = ? AND code = ? AND ${listed}`;
       return [{ from: this.byCode, where, params: [runId, code, ...wanted] }];
     }

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { usersNamedBy } from '../../audit/named-change.js';
 import type { Sql } from '../../database/engine/sql.js';
 import { type ImportRun, ROW_OUTCOMES, RUNNABLE } from '../runs/import-run.js';
 import type { StagedRow } from '../runs/import-row.js';
+import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import type { User } from '../../users/model/user.js';
 import {
   BEFORE_ALL,
   ImportReportRepository,
@@ -17,12 +20,17 @@ export interface RowPage {
   rows: StagedRow[];
   /** The last line of the page, where there is another one: `after` of the next. */
   next: number | undefined;
+  /** uuid → user, of the users of these rows and of the managers that they name. */
+  people: Map<string, User>;
 }
 
 /** Lists the rows of runs that are kept. */
 @Injectable()
 export class RunRows {
-  constructor(private readonly report: ImportReportRepository) {}
+  constructor(
+    private readonly report: ImportReportRepository,
+    private readonly directory: UserDirectory,
+  ) {}
 
   /** The first rows with an error or a warning. @param sql the transaction that this is part of, if any. */
   async problems(id: string, limit: number, sql?: Sql): Promise<StagedRow[]> {
@@ -38,13 +46,15 @@ export class RunRows {
     const found = await this.report.list(run.id, filter, { after, offset, limit: limit + 1 });
     const rows = found.slice(0, limit);
     const count = await this.count(run, filter);
-    return { count, rows, next: found.length > limit ? rows.at(-1)?.line : undefined };
+    const people = await this.directory.byUuids(rows.flatMap(uuidsOf));
+    return { count, rows, next: found.length > limit ? rows.at(-1)?.line : undefined, people };
   }
 
   /** Rows of an outcome are counted in the run, so that a page does not cost the number of all. */
   private async count(run: ImportRun, filter: RowFilter): Promise<number> {
     const { counts, missing } = run;
-    if (filter.code !== undefined || counts === null || RUNNABLE.includes(run.state)) {
+    const isNarrow = filter.code !== undefined || filter.externalIds !== undefined;
+    if (isNarrow || counts === null || RUNNABLE.includes(run.state)) {
       return this.report.count(run.id, filter);
     }
     const wanted = new Set(filter.outcomes ?? [...ROW_OUTCOMES, 'missing']);
@@ -54,3 +64,9 @@ export class RunRows {
     return [...wanted].reduce((sum, outcome) => sum + (known[outcome] ?? 0), 0);
   }
 }
+
+/** The users that a row is about. */
+const uuidsOf = ({ userUuid, changes }: StagedRow): string[] => [
+  ...(userUuid === null ? [] : [userUuid]),
+  ...changes.list.flatMap(usersNamedBy),
+];

@@ -165,9 +165,9 @@ export class ImportRunsRepository {
     return (await this.database.query<ImportRunEntity>(sql, [limit])).map(toRun);
   }
 
-  async revertsOf(tx: Sql, id: string): Promise<ImportRun[]> {
-    const sql = 'SELECT * FROM import_runs WHERE reverts = ? ORDER BY id';
-    const rows = await tx.query<ImportRunEntity>(sql, [id]);
+  async revertsOf(id: string, sql: Sql = this.database): Promise<ImportRun[]> {
+    const text = 'SELECT * FROM import_runs WHERE reverts = ? ORDER BY id';
+    const rows = await sql.query<ImportRunEntity>(text, [id]);
     return rows.map(toRun);
   }
 

@@ -11,6 +11,7 @@ import type { Counts, Guard, Reason, RunState } from './import-run.js';
 @Entity('import_runs')
 @Index('ix_import_runs_state', ['state', 'id'])
 @Index('ix_import_runs_dataset', ['dataset', 'state', 'id'])
+@Index('ix_import_runs_reverts', ['reverts', 'id'])
 export class ImportRunEntity {
   @PrimaryColumn(uuid()) id!: string;
   @Column(ascii(24)) state!: RunState;
@@ -79,6 +80,7 @@ export class ImportRunEntity {
 @Index('ix_import_rows_batch', ['run_id', 'batch', 'line'])
 @Index('ix_import_rows_outcome', ['run_id', 'outcome', 'line'])
 @Index('ix_import_rows_code', ['run_id', 'code', 'line'])
+@Index('ix_import_rows_external_id', ['run_id', 'external_id', 'line'])
 export class ImportRowEntity {
   @PrimaryColumn(uuid()) run_id!: string;
   @PrimaryColumn({ ...integer() }) line!: number;
