@@ -14,7 +14,7 @@ export function runsTable(runs: readonly ImportRunDto[]): string {
       const changed = created + updated + blocked + reactivated + run.missing.blocked;
       const rows = run.progress.rows_total ?? '-';
       const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
-    const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
+      const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
       const dataset = run.options.dataset;
       return [run.id, state, minute(run.created), dataset, rows, changed, error, fileOf(run)];
     }),
