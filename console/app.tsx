@@ -5,7 +5,9 @@ import { go, here, href, isOurs, usePlace } from './lib/place.js';
 import { useStore } from './lib/store.js';
 import { SignInPage } from './pages/sign-in-page.js';
 import { Page } from './parts/page.js';
+import { LeaveQuestion } from './parts/leave-question.js';
 import { ProblemNote } from './parts/problem-note.js';
+import { SessionEnded } from './parts/session-ended.js';
 import { homeOf, routeOf } from './routes.js';
 import { Shell } from './shell.js';
 
@@ -15,7 +17,7 @@ const SIGN_IN = '/sign-in';
 export function App() {
   const { path, query } = usePlace();
   const session = useStore(who);
-  const user = session.state === 'user' ? session.user : undefined;
+  const user = 'user' in session ? session.user : undefined;
   const target = redirection(session.state, user, path, query.get('back'));
   useEffect(() => {
     if (target !== undefined) go(target, { replace: true });
@@ -33,6 +35,8 @@ export function App() {
       ) : (
         user && target === undefined && <Found user={user} path={path} />
       )}
+      {session.state === 'ended' && <SessionEnded user={session.user} />}
+      <LeaveQuestion />
     </Shell>
   );
 }

@@ -39,11 +39,11 @@ export const ROUTES: readonly Route[] = [
   { path: '/imports', page: ImportsPage, isFor: isWebmaster, nav: { text: 'Imports', icon: 'imports' } },
   { path: '/imports/new', page: NewImportPage, isFor: isWebmaster },
   { path: '/imports/:id', page: ImportPage, isFor: isWebmaster },
-  { path: '/profiles', page: ProfilesPage, isFor: isWebmaster, nav: { text: 'Profiles', icon: 'profile' } },
+  { path: '/profiles', page: ProfilesPage, isFor: isWebmaster, nav: { text: 'Profiles', icon: 'columns' } },
   { path: '/groups', page: GroupsPage, isFor: isWebmaster, nav: { text: 'Groups', icon: 'list' } },
   { path: '/groups/:id', page: GroupPage, isFor: isWebmaster },
   { path: '/keys', page: KeysPage, isFor: isWebmaster, nav: { text: 'API keys', icon: 'key' } },
-  { path: '/audit', page: AuditPage, isFor: isWebmaster, nav: { text: 'Audit', icon: 'search' } },
+  { path: '/audit', page: AuditPage, isFor: isWebmaster, nav: { text: 'Audit', icon: 'clock' } },
   { path: '/me', page: UserPage, isFor: everybody, nav: { text: 'My profile', icon: 'person' } },
 ];
 

@@ -4,6 +4,7 @@ import type { User } from './api/client.js';
 import { useAction } from './api/resource.js';
 import { signOut } from './api/session.js';
 import { href, usePlace } from './lib/place.js';
+import { unlessUnsaved } from './lib/unsaved.js';
 import { Avatar } from './parts/avatar.js';
 import { Icon } from './parts/icon.js';
 import { Logo } from './parts/logo.js';
@@ -51,7 +52,7 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
           <div class="foot">
             <a href="/docs" class="item" target="_blank" rel="noreferrer">
               <Icon name="docs" />
-              Interface
+              API in Swagger UI
             </a>
             <a href="/guides" class="item" target="_blank" rel="noreferrer">
               <Icon name="profile" />
@@ -66,7 +67,9 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
                   class="bare"
                   aria-label="Sign out"
                   title="Sign out"
-                  onClick={() => void leaving.run(signOut)}
+                  onClick={() => {
+                    unlessUnsaved(() => void leaving.run(signOut));
+                  }}
                 >
                   <Icon name="out" />
                 </button>

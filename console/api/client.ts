@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from './generated.js';
+import { store } from '../lib/store.js';
 import { Problem } from './problem.js';
 
 type Schemas = components['schemas'];
@@ -11,6 +12,9 @@ export type Run = Schemas['ImportRunDto'];
 export type Row = Schemas['ImportRowDto'];
 export type Guard = Schemas['ImportGuardDto'];
 export type Outcome = Row['outcome'];
+
+/** Counts the sessions that followed one that had ended: what was refused meanwhile is asked for again. */
+export const renewals = store(0);
 
 /** Told when the service no longer knows the session. */
 let onSignedOut: () => void = () => undefined;
@@ -58,13 +62,21 @@ export interface Answer<T> {
   headers: Headers;
 }
 
+/** An answer that is no JSON is not from the service. */
+const FOREIGN = {
+  code: 'foreign_answer',
+  title: 'Something else than the service has answered',
+  detail:
+    'A proxy or a login page of the network may stand between. Open the service in a new tab, then try again.',
+};
+
 /** The answer to a call of `api`. @throws Problem as the service describes it. */
 export async function ask<T>(
   call: Promise<{ data?: T; error?: unknown; response: Response }>,
 ): Promise<Answer<NonNullable<T>>> {
   const { data, error, response } = await call.catch((fault: unknown) => {
     if (fault instanceof DOMException && fault.name === 'AbortError') throw fault;
-    throw new Problem(0, undefined);
+    throw fault instanceof SyntaxError ? new Problem(0, FOREIGN) : new Problem(0, undefined);
   });
   const { status, ok, headers } = response;
   if (ok) return { data: (data ?? {}) as NonNullable<T>, headers };

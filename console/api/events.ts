@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Run } from './client.js';
+import { useStore } from '../lib/store.js';
+import { type Run, renewals } from './client.js';
 
 /** A browser opens six connections to a service that speaks HTTP/1.1: some must be left for everything else. */
 const STREAMS = 3;
@@ -17,6 +18,7 @@ export function useRunEvents(runs: readonly Run[], onRun: (run: Run) => void): v
     .join();
   const latest = useRef(onRun);
   latest.current = onRun;
+  const renewal = useStore(renewals); // a stream that was refused does not begin anew by itself
   useEffect(() => {
     const streams = ids
       .split(',')
@@ -33,5 +35,5 @@ export function useRunEvents(runs: readonly Run[], onRun: (run: Run) => void): v
     return () => {
       for (const stream of streams) stream.close();
     };
-  }, [ids]);
+  }, [ids, renewal]);
 }

@@ -40,7 +40,7 @@ export class Problem extends Error {
     const ofField = this.errors.filter(
       (error) => error.field === field || error.field.startsWith(`${field}.`),
     );
-    if (ofField.length > 0) return ofField.map(({ message }) => message).join('; ');
+    if (ofField.length > 0) return [...new Set(ofField.map(({ message }) => message))].join('; ');
     return this.conflicts.some((conflict) => conflict.field === field) ? 'another user has it' : '';
   }
 }

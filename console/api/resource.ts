@@ -1,4 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useStore } from '../lib/store.js';
+import { renewals } from './client.js';
 import { type Problem, problemOf } from './problem.js';
 
 export interface Resource<T> {
@@ -40,6 +42,7 @@ export function useResource<T>(
   const [turn, setTurn] = useState(0);
   const known = useRef<string | undefined>(undefined);
   const latest = useRef(load);
+  const renewal = useStore(renewals);
   latest.current = load;
   useEffect(() => {
     if (key === undefined) return undefined;
@@ -75,6 +78,9 @@ export function useResource<T>(
   const reload = useCallback(() => {
     setTurn((count) => count + 1);
   }, []);
+  useEffect(() => {
+    if (state.problem?.status === 401) reload();
+  }, [renewal]);
   const set = useCallback((data: T) => {
     setState({ data, isLoading: false });
   }, []);
@@ -93,6 +99,7 @@ export interface Action {
 export function useAction(): Action {
   const [state, setState] = useState<{ isBusy: boolean; problem?: Problem }>({ isBusy: false });
   const isBusy = useRef(false);
+  const renewal = useStore(renewals);
   const run = useCallback(async (work: () => Promise<void>) => {
     if (isBusy.current) return false;
     isBusy.current = true;
@@ -111,5 +118,8 @@ export function useAction(): Action {
   const clear = useCallback(() => {
     setState({ isBusy: false });
   }, []);
+  useEffect(() => {
+    if (state.problem?.status === 401) clear(); // it can be done now
+  }, [renewal]);
   return { isBusy: state.isBusy, problem: state.problem, run, clear };
 }

@@ -1,6 +1,6 @@
 import { store } from '../lib/store.js';
-import { go, here, href } from '../lib/place.js';
-import { type User, api, ask, whenSignedOut } from './client.js';
+import { go, href } from '../lib/place.js';
+import { type User, api, ask, renewals, whenSignedOut } from './client.js';
 import { Problem, problemOf } from './problem.js';
 
 /** Who uses the console, as far as it is known. */
@@ -8,6 +8,8 @@ export type Who =
   | { state: 'unknown' }
   | { state: 'nobody' }
   | { state: 'user'; user: User }
+  /** The session has ended while the page was open: it stays, with what was typed, until this user is back. */
+  | { state: 'ended'; user: User }
   | { state: 'unreachable'; problem: Problem };
 
 export const who = store<Who>({ state: 'unknown' });
@@ -24,11 +26,18 @@ export const seesOthers = (user: User): boolean => isWebmaster(user) || !held(us
 export async function findOut(): Promise<void> {
   try {
     const { data } = await ask(api.GET('/api/0.3/users/me'));
-    who.set({ state: 'user', user: data });
+    welcome(data);
   } catch (thrown) {
     const problem = problemOf(thrown);
-    who.set(problem.status === 401 ? { state: 'nobody' } : { state: 'unreachable', problem });
+    if (problem.status === 401) who.set({ state: 'nobody' });
+    else if (!('user' in who.get())) who.set({ state: 'unreachable', problem });
   }
+}
+
+function welcome(user: User): void {
+  const isBack = who.get().state === 'ended';
+  who.set({ state: 'user', user });
+  if (isBack) renewals.set(renewals.get() + 1);
 }
 
 /** @throws Problem where the service refuses the login. */
@@ -46,9 +55,14 @@ export async function signOut(): Promise<void> {
     const problem = problemOf(thrown);
     if (problem.status !== 401) throw problem; // else it has ended already
   }
-  who.set({ state: 'nobody' });
-  go(href('/sign-in'));
+  forget();
+  go(href('/sign-in', { left: true }));
   otherTabs.postMessage('session');
+}
+
+/** Nobody is here any more: the page goes to where one signs in. */
+export function forget(): void {
+  who.set({ state: 'nobody' });
 }
 
 /** Tabs of a browser have one session: what one of them does to it, the others must know. */
@@ -57,9 +71,9 @@ const otherTabs = new BroadcastChannel('rollcall');
 /** Looks whether it is still the session of the same user. What cannot be asked is asked the next time. */
 async function lookAgain(): Promise<void> {
   const known = who.get();
-  if (known.state !== 'user') return;
+  if (known.state !== 'user' && known.state !== 'ended') return;
   const found = await ask(api.GET('/api/0.3/users/me')).catch(() => undefined);
-  if (found && found.data.uuid !== known.user.uuid) who.set({ state: 'user', user: found.data });
+  if (found && (known.state === 'ended' || found.data.uuid !== known.user.uuid)) welcome(found.data);
 }
 
 /** Follows what other tabs do, and looks again whenever somebody comes back to this one. */
@@ -69,7 +83,7 @@ export function followTabs(): void {
 }
 
 whenSignedOut(() => {
-  const wasIn = who.get().state === 'user';
-  who.set({ state: 'nobody' });
-  if (wasIn) go(href('/sign-in', { back: here(), ended: true }), { replace: true });
+  const known = who.get();
+  if (known.state === 'user') who.set({ state: 'ended', user: known.user });
+  else if (known.state !== 'ended') who.set({ state: 'nobody' });
 });

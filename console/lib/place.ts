@@ -1,4 +1,5 @@
 import { store, useStore } from './store.js';
+import { isUnsaved, unlessUnsaved } from './unsaved.js';
 
 /** Where the service has the console. */
 const BASE = '/console';
@@ -20,8 +21,23 @@ function read(): Place {
 
 const place = store(read());
 
-addEventListener('popstate', () => {
+/** What the browser shows, to come back to when somebody who has gone back or forward wants to stay. */
+let shown: { address: string; state: unknown } = { address: here(), state: history.state };
+
+function show(): void {
+  shown = { address: here(), state: history.state };
   place.set(read());
+}
+
+addEventListener('popstate', () => {
+  if (!isUnsaved()) {
+    show();
+    return;
+  }
+  history.pushState(shown.state, '', shown.address);
+  unlessUnsaved(() => {
+    history.back();
+  });
 });
 
 export const usePlace = (): Place => useStore(place);
@@ -32,18 +48,29 @@ export function href(path: string, changes: Changes = {}): string {
   return `${BASE}${path === '/' ? '' : path}${query && `?${query}`}`;
 }
 
-/** Goes to an address of the console. @param replace the address instead of adding one to the history. */
+/**
+ * Goes to an address of the console; where something is typed and not saved, after a question.
+ * @param replace the address instead of adding one to the history, without a question.
+ */
 export function go(
   address: string,
   { replace = false, state = {} }: { replace?: boolean; state?: object } = {},
 ) {
-  if (replace) history.replaceState(state, '', address);
-  else history.pushState(state, '', address);
-  place.set(read());
+  if (replace) {
+    history.replaceState(state, '', address);
+    show();
+    return;
+  }
+  unlessUnsaved(() => {
+    history.pushState(state, '', address);
+    show();
+  });
 }
 
 /** The address that is shown now, to come back to. */
-export const here = (): string => location.pathname + location.search;
+export function here(): string {
+  return location.pathname + location.search;
+}
 
 /** Whether an address leads to a page of the console: what stands in a query may be written by anybody. */
 export function isOurs(address: string): boolean {

@@ -7,8 +7,18 @@ export const number = (value: number): string => NUMBER.format(value);
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
 
+/** Codes whose words alone would not say it. */
+const WORDS: Readonly<Record<string, string>> = {
+  'session.created': 'Signed in',
+  'session.ended': 'Session ended',
+  'session.login_failed': 'Sign-in failed',
+  'api_key.new_address': 'API key used from a new address',
+};
+
 /** `needs_approval` as people write it: "Needs approval". */
 export function words(code: string): string {
+  const known = WORDS[code];
+  if (known) return known;
   const text = code.replace(/[_.]/g, ' ').replace(/^api /, 'API ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -47,7 +47,23 @@ const COLUMNS: readonly Column<Run>[] = [
       </span>
     ),
   },
-  { name: 'state', title: 'State', cell: (run) => <StatePill state={run.state} /> },
+  {
+    name: 'state',
+    title: 'State',
+    cell: (run) => (
+      <>
+        <StatePill state={run.state} />
+        {run.reverted_by && (
+          <>
+            <br />
+            <a class="small" href={href(`/imports/${run.reverted_by}`)}>
+              undone
+            </a>
+          </>
+        )}
+      </>
+    ),
+  },
   {
     name: 'outcome',
     title: 'Outcome',

@@ -1,22 +1,31 @@
 import { shown } from '../lib/text.js';
 
-/** One side of a change: a value, "empty" for none. */
-const Side = ({ value, kind }: { value: unknown; kind: 'old' | 'new' }) => {
+interface Values {
+  old?: unknown;
+  new?: unknown;
+  /** What the values are called, where they are ids; '' for what is not there any more. */
+  old_name?: string;
+  new_name?: string;
+}
+
+/** One side of a change: a value, or its name with the value on hover; "empty" for none. */
+const Side = ({ value, name, kind }: { value: unknown; name: string | undefined; kind: 'old' | 'new' }) => {
   const text = shown(value);
   if (text === '') return <span class="none">empty</span>;
-  return kind === 'old' ? <del>{text}</del> : <ins>{text}</ins>;
+  const title = name ? { title: text } : {};
+  return kind === 'old' ? <del {...title}>{name || text}</del> : <ins {...title}>{name || text}</ins>;
 };
 
 /** A change of a value, old → new. @param isFirst of something that was not there before: the value alone. */
-export const Change = ({ from, to, isFirst = false }: { from: unknown; to: unknown; isFirst?: boolean }) =>
+export const Change = ({ of: change, isFirst = false }: { of: Values; isFirst?: boolean }) =>
   isFirst ? (
-    <Side value={to} kind="new" />
+    <Side value={change.new} name={change.new_name} kind="new" />
   ) : (
     <span class="change">
-      <Side value={from} kind="old" />
+      <Side value={change.old} name={change.old_name} kind="old" />
       <span class="arrow" aria-label="becomes" role="img">
         →
       </span>
-      <Side value={to} kind="new" />
+      <Side value={change.new} name={change.new_name} kind="new" />
     </span>
   );

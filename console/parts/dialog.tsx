@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/resource.js';
 import { focusTitle } from '../lib/focus.js';
 import { TextField } from './field.js';
@@ -14,13 +14,17 @@ interface DialogProps {
   isDone?: { readonly current: boolean };
   /** Nothing but its buttons closes it: what it shows would be lost. */
   isHeld?: boolean;
+  /** Nobody is to read the page behind it. */
+  isCovering?: boolean;
 }
 
 /** A question above the page. Escape closes it; the browser keeps the focus in it, and whoever opened it gets it back. */
-export function Dialog({ title, children, onClose, isWide = false, isDone, isHeld = false }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, children, onClose, isWide = false, isDone, isHeld = false, isCovering = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
+    // Not after the next frame: a key that is pressed until then would be lost.
     const opener = document.activeElement;
     const own = dialog.current;
     own?.showModal();
@@ -33,10 +37,12 @@ export function Dialog({ title, children, onClose, isWide = false, isDone, isHel
   return (
     <dialog
       ref={dialog}
-      class={isWide ? 'wide' : ''}
+      class={`${isWide ? 'wide' : ''}${isCovering ? ' covering' : ''}`}
+      {...(isHeld && { closedby: 'none' })} // a second Escape would close it all the same
       aria-labelledby={id}
       onCancel={(event) => {
-        if (isHeld) event.preventDefault();
+        event.preventDefault(); // it is closed by being left out, at once
+        if (!isHeld) onClose();
       }}
       onClose={() => {
         if (dialog.current) onClose();

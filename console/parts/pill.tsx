@@ -26,5 +26,5 @@ const TONES: Record<Run['state'], Tone> = {
 };
 
 export const StatePill = ({ state }: { state: Run['state'] }) => (
-  <Pill tone={TONES[state]}>{state === 'completed_with_errors' ? 'With errors' : words(state)}</Pill>
+  <Pill tone={TONES[state]}>{words(state)}</Pill>
 );

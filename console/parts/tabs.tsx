@@ -9,15 +9,23 @@ export interface Tab {
 }
 
 /** Links between the views of one page: each has an address. @param name of the query parameter. */
-export function Tabs({ name, label, tabs }: { name: string; label: string; tabs: readonly Tab[] }) {
+export function Tabs(props: {
+  name: string;
+  label: string;
+  tabs: readonly Tab[];
+  /** Other query parameters that every tab keeps. */
+  keeps?: readonly string[];
+}) {
+  const { name, label, tabs, keeps = [] } = props;
   const { path, query } = usePlace();
   const current = query.get(name) ?? '';
+  const kept = Object.fromEntries(keeps.map((each) => [each, query.get(each) ?? '']));
   return (
     <nav class="tabs" aria-label={label}>
       {tabs.map(({ value, text, count }) => (
         <a
           key={value}
-          href={href(path, { [name]: value })}
+          href={href(path, { [name]: value, ...kept })}
           aria-current={value === current ? 'page' : undefined}
         >
           {text}

@@ -10,6 +10,7 @@ type Kind = (typeof ACTOR_KINDS | typeof TARGET_KINDS)[number];
 interface Source {
   table: string;
   id: string;
+  /** A column, or an expression of one. */
   name: string;
 }
 

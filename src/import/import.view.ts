@@ -30,9 +30,9 @@ export function presentRow(row: StagedRow, people: People): ImportRowDto {
 /** Of a user who is not there yet, as the row says. */
 function nameOf({ userUuid, changes, version }: StagedRow, people: People): string {
   const user = people.get(userUuid ?? '') ?? (version === 0 ? changes.values : {});
-  const { firstname, surname, username }: Partial<Record<string, unknown>> = { ...user };
-  const names = [firstname, surname].filter((name) => typeof name === 'string' && name !== '');
-  return names.length > 0 ? names.join(' ') : typeof username === 'string' ? username : '';
+  const text = (field: string) => String(({ ...user } as Record<string, unknown>)[field] ?? '');
+  const names = [text('known_as') || text('firstname'), text('surname')].filter((name) => name !== '');
+  return names.join(' ') || text('username');
 }
 
 /** The answer for a run. `problems`: why the file was refused, or the first rows with an error or a warning. */

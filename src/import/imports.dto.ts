@@ -212,7 +212,7 @@ export class ImportRowDto {
     maxLength: 511,
     example: 'Jane Doe',
     description:
-      'First and last name, or else the username: of the user today (for a key with `users:read`), and as the row says of one ' +
+      'First name (or what the user is known as) and surname, or else the username: of the user today (for a key with `users:read`), and as the row says of one ' +
       'who is not there yet. Empty where nothing is known.',
   })
   name!: string;

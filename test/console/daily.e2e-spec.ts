@@ -64,7 +64,7 @@ withBrowser('daily work', () => {
     // Nothing chosen is nothing allowed, never everything.
     await dialog().getByLabel('users:read').uncheck();
     await page.shows('Choose at least one.');
-    expect(await page.button('Make the key').isDisabled()).toBe(true);
+    expect(await page.button('Create the key').isDisabled()).toBe(true);
     await dialog()
       .getByLabel(/^Everything/)
       .check();
@@ -75,20 +75,20 @@ withBrowser('daily work', () => {
     await dialog().getByLabel('users:read').check();
     await dialog().getByLabel('groups:read read groups').check();
     await page.field('Only from these networks').fill('10.0.0.0/99');
-    await page.button('Make the key').click();
+    await page.button('Create the key').click();
     await dialog()
       .getByText(/Only from these networks|Networks/)
       .last()
       .waitFor();
     await page.field('Only from these networks').fill('127.0.0.0/8');
-    await page.button('Make the key').click();
-    await page.button('I have it').waitFor();
+    await page.button('Create the key').click();
+    await page.button('I have copied it').waitFor();
     const key = (await dialog().locator('code').textContent()) ?? '';
     expect(key).toMatch(/^rollcall_[0-9a-f]{12}_/);
     const asKey = service.key.with({ 'x-api-key': key });
     expect((await asKey.get('/users/search')).status).toBe(200);
     expect((await asKey.get('/imports')).status).toBe(403);
-    await page.button('I have it').click();
+    await page.button('I have copied it').click();
     await page.page.getByRole('row').filter({ hasText: MARKUP }).waitFor();
     const shown = await page.rows('API keys');
     expect(shown[0]).toEqual(

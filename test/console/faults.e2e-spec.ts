@@ -44,9 +44,9 @@ withBrowser('where something goes wrong', () => {
     await loseAnswer('**/api_keys', 'POST');
     await page.button('New key').click();
     await page.field('What it is for').fill(name);
-    await page.button('Make the key').click();
+    await page.button('Create the key').click();
     await page.shows('The service cannot be reached');
-    await page.button('Make the key').click();
+    await page.button('Create the key').click();
     await dialog()
       .getByText(/^rollcall_/)
       .waitFor();
@@ -57,7 +57,7 @@ withBrowser('where something goes wrong', () => {
     await dialog()
       .getByText(/^rollcall_/)
       .waitFor();
-    await page.button('I have it').click();
+    await page.button('I have copied it').click();
   });
 
   test('a file whose plan is lost is planned once, and a user whose save is lost is saved once', async () => {
@@ -99,11 +99,14 @@ withBrowser('where something goes wrong', () => {
     const other = await page.page.context().newPage();
     await other.goto(`${PAGE_URL}/console`);
     await other.getByRole('button', { name: 'Sign out' }).click();
-    await page.titled('Sign in to Rollcall');
+    await page.shows('Your session has ended');
     await other.getByLabel('Username or e-mail', { exact: true }).fill(username);
     await other.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await other.getByRole('button', { name: 'Sign in', exact: true }).click();
     await other.getByText(username).first().waitFor();
+    await page.titled('Not for your account');
+    await page.button('Sign out').click();
+    await page.titled('Sign in to Rollcall');
     await page.signIn('admin', ADMIN_PASSWORD);
     await page.page.getByRole('button', { name: 'Sign out' }).waitFor();
     await other.getByText('admin', { exact: true }).first().waitFor();
@@ -136,7 +139,7 @@ withBrowser('where something goes wrong', () => {
     await page.page.setInputFiles('input[type=file]', path);
     await page.page.getByRole('region', { name: 'Columns of the file' }).waitFor();
     await service.key.put('/import_profiles/shared', { ...profile, missing: 'report' });
-    await page.button('Save and look again').click();
+    await page.button('Save the profile and look again').click();
     await page.shows('Somebody else has changed this profile');
     const saved = (await service.key.get('/import_profiles/shared')).body;
     expect(saved.profile.missing).toBe('report');

@@ -171,13 +171,13 @@ withBrowser('with the keyboard alone', () => {
     await press('Enter');
     await reach('What it is for');
     await type('keyboard');
-    await reach('Make the key');
+    await reach('Create the key');
     await press('Enter');
     await page.page
       .getByRole('dialog')
       .getByText(/^rollcall_/)
       .waitFor();
-    await reach('I have it');
+    await reach('I have copied it');
     await press('Enter');
     await page.page.getByRole('row').filter({ hasText: 'keyboard' }).waitFor();
     await reach('Revoke');

@@ -125,7 +125,7 @@ withBrowser('a user', () => {
     const session = await service.as(user.username, PASSWORD);
     await open();
     await page.button('Block').click();
-    await page.shows(/can no longer log in, and 1 session of theirs ends at once/);
+    await page.shows(/can no longer sign in, and 1 session of theirs ends at once/);
     await page.field('Reason (optional)').fill('Left, “for ever”');
     await page.page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
     await page.shows('Ada Lovelace is blocked.');

@@ -50,7 +50,7 @@ withBrowser('the users', () => {
 
   test('are found while a name is typed, and the address keeps the search', async () => {
     page = await service.admin('/console/users');
-    await page.shows('50 of 122 users');
+    await page.shows('1 to 50 of 122 users');
     await page.field('Search').pressSequentially('ada love');
     await page.shows('1 user');
     expect(page.place).toBe('/console/users?q=ada+love');
@@ -58,13 +58,13 @@ withBrowser('the users', () => {
     await page.shows('1 user');
     expect(await first()).toContain('Ada Lovelace');
     await page.page.goBack();
-    await page.shows('50 of 122 users');
+    await page.shows('1 to 50 of 122 users');
     expect(await page.field('Search').inputValue()).toBe('');
   });
 
   test('are filtered and sorted, and each step is one in the history', async () => {
     page = await service.admin('/console/users');
-    await page.shows('50 of 122 users');
+    await page.shows('1 to 50 of 122 users');
     await page.page.getByRole('combobox', { name: 'Status' }).selectOption('Blocked');
     await page.shows('3 users');
     await page.button('Name').click();
@@ -73,26 +73,26 @@ withBrowser('the users', () => {
     await page.page.goBack();
     await page.page.locator('th[aria-sort=descending]', { hasText: 'Updated' }).waitFor();
     await page.page.goBack();
-    await page.shows('50 of 122 users');
+    await page.shows('1 to 50 of 122 users');
     await page.page.getByRole('combobox', { name: 'Role' }).selectOption('Editor');
     await page.shows('1 user');
   });
 
   test('are walked by pages, forward and back, and a page can be shared', async () => {
     page = await service.admin('/console/users?sort=username&order=asc');
-    await page.shows('50 of 122 users');
+    await page.shows('1 to 50 of 122 users');
     const beginning = await first();
     await page.button('Next').click();
     await page.page.locator('tbody tr').first().filter({ hasNotText: 'Ada Lovelace' }).waitFor();
     const second = await first();
     expect(second).not.toBe(beginning);
     await page.button('Next').click();
-    await page.shows('22 of 122 users');
+    await page.shows('101 to 122 of 122 users');
     expect(await page.button('Next').isDisabled()).toBe(true);
     await page.button('Previous').click();
-    await page.shows('50 of 122 users');
+    await page.shows('51 to 100 of 122 users');
     await page.page.reload();
-    await page.shows('50 of 122 users');
+    await page.shows('51 to 100 of 122 users');
     expect(await first()).toBe(second);
     await page.button('Previous').click();
     await page.button('Previous').waitFor({ state: 'detached' });
@@ -130,7 +130,7 @@ withBrowser('the users', () => {
 
   test('a search that the service refuses shows what it says, with the request id', async () => {
     page = await service.admin('/console/users');
-    await page.shows('50 of 122 users');
+    await page.shows('1 to 50 of 122 users');
     await page.field('Search').fill('a b c d e f g h i j k l m');
     const alert = page.page.getByRole('alert');
     await alert.waitFor();

@@ -171,8 +171,9 @@ const Fields = ({ changes }: { changes: Event['changes'] }) => (
 /** What became of a field: old → new, or the value of what is new; secrets have none. */
 function Value({ change }: { change: Event['changes'][number] }) {
   if (!('old' in change || 'new' in change)) return <span class="muted">changed</span>;
-  const [from, to] = [cut(change.old), cut(change.new)];
-  return from === '' ? <>{to}</> : <Change from={from} to={to} />;
+  const { old_name: before, new_name: after } = change;
+  const [from, to] = [cut(before || change.old), cut(after || change.new)];
+  return from === '' ? <>{to}</> : <Change of={{ old: from, new: to }} />;
 }
 
 const MOST = 80;

@@ -5,6 +5,7 @@ import { useAction, useResource } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
 import { href, usePlace } from '../../lib/place.js';
 import { counted } from '../../lib/text.js';
+import { useUnsaved } from '../../lib/unsaved.js';
 import { CheckField } from '../../parts/field.js';
 import { Card, Page } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
@@ -70,6 +71,7 @@ function Roles({ open: { group, etag }, onSaved }: { open: OpenGroup; onSaved: (
     setRoles(group.roles);
   }, [group]);
   const isChanged = roles.length !== group.roles.length || roles.some((role) => !group.roles.includes(role));
+  useUnsaved(isChanged);
   const all = useRoles(group.roles);
   return (
     <Card

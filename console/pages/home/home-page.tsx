@@ -89,7 +89,7 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
         <Number
           value={failed.last_24_hours}
           more={!failed.exact}
-          text={failed.last_24_hours === 1 ? 'failed login in 24 hours' : 'failed logins in 24 hours'}
+          text={failed.last_24_hours === 1 ? 'failed sign-in in 24 hours' : 'failed sign-ins in 24 hours'}
           to={href('/audit', { action: 'session.login_failed', since: dayBefore(statistics.time) })}
         />
       </ul>

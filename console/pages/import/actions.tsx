@@ -5,7 +5,7 @@ import { Problem } from '../../api/problem.js';
 import { counted, number } from '../../lib/text.js';
 import { Confirm } from '../../parts/dialog.js';
 import { say } from '../../parts/toast.js';
-import { blockedBy, changedBy, countOf, titleOf } from './runs.js';
+import { blockedBy, changedBy, countOf, isWaiting, titleOf } from './runs.js';
 
 interface Action {
   verb: string;
@@ -102,9 +102,10 @@ const OF_STATE: Partial<Record<Run['state'], ((run: Run) => Action)[]>> = {
 /** What an operator can do with a run in its state, each after a question. */
 export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
   const [open, setOpen] = useState<Action>();
-  const actions = (OF_STATE[run.state] ?? []).map((action) => action(run));
+  const possible = run.reverted_by === null ? (OF_STATE[run.state] ?? []) : [];
+  const actions = possible.map((action) => action(run));
   return (
-    <>
+    <div class={`buttons${isWaiting(run) ? ' decision' : ''}`}>
       {countOf(run, 'error') > 0 && (
         <a class="button" href={`/api/0.3/imports/${run.id}/failed.csv`} download>
           Failed rows
@@ -144,6 +145,6 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
           <p>{open.says}</p>
         </Confirm>
       )}
-    </>
+    </div>
   );
 }

@@ -1,46 +1,72 @@
+import { useState } from 'preact/hooks';
 import type { Row } from '../../api/client.js';
 import { counted, label } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Table } from '../../parts/table.js';
 import { Who } from './who.js';
 
-/** The changes of these rows, of a page where there are more, by field, the field that changes most often first: what stands out is seen at once. */
+type Changed = { row: Row; change: Row['changes'][number] };
+
+/** Rows of a field that are shown, and when somebody asks for more. */
+const FEW = 5;
+const MORE = 100;
+
+/** The changes of these rows by field, the field that changes most often first: what stands out is seen at once. */
 export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: boolean }) {
-  const groups = new Map<string, { row: Row; change: Row['changes'][number] }[]>();
+  const groups = new Map<string, Changed[]>();
   for (const row of rows)
-    for (const change of row.changes)
-      groups.set(change.field, [...(groups.get(change.field) ?? []), { row, change }]);
+    for (const change of row.changes) {
+      const group = groups.get(change.field);
+      if (group) group.push({ row, change });
+      else groups.set(change.field, [{ row, change }]);
+    }
   const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length);
-  if (sorted.length === 0) return <p class="muted">No field changes on this page.</p>;
+  if (sorted.length === 0) return <p class="muted">These rows change no field.</p>;
   return (
     <>
+      {isPart && <p class="muted">Of the {counted(rows.length, 'row')} of this page. The plan has more.</p>}
       {sorted.map(([field, changes]) => (
         <section key={field} class="group">
           <h3>
-            {label(field)}{' '}
-            <span class="badge">
-              {counted(changes.length, 'row')}
-              {isPart && ' on this page'}
-            </span>
+            {label(field)} <span class="badge">{counted(changes.length, 'row')}</span>
           </h3>
-          <Table
-            caption={`Changes of ${label(field)}`}
-            rows={changes}
-            keyOf={({ row }) => `${row.line ?? ''} ${row.uuid ?? ''} ${row.external_id}`}
-            columns={[
-              { name: 'line', title: 'Line', isNumber: true, cell: ({ row }) => row.line ?? '–' },
-              { name: 'who', title: 'External ID', cell: ({ row }) => <Who row={row} /> },
-              {
-                name: 'change',
-                title: 'Change',
-                cell: ({ row, change }) => (
-                  <Change from={change.old} to={change.new} isFirst={row.outcome === 'created'} />
-                ),
-              },
-            ]}
-          />
+          <Rows field={field} changes={changes.slice(0, FEW)} />
+          {changes.length > FEW && <More field={field} changes={changes.slice(FEW)} />}
         </section>
       ))}
     </>
   );
 }
+
+/** Drawn when it is opened: a closed one costs nothing. */
+function More({ field, changes }: { field: string; changes: readonly Changed[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const text = counted(changes.length, 'more row');
+  return (
+    <details
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+      }}
+    >
+      <summary>{changes.length > MORE ? `The first ${MORE} of ${text}` : text}</summary>
+      {isOpen && <Rows field={field} changes={changes.slice(0, MORE)} />}
+    </details>
+  );
+}
+
+const Rows = ({ field, changes }: { field: string; changes: readonly Changed[] }) => (
+  <Table
+    caption={`Changes of ${label(field)}`}
+    rows={changes}
+    keyOf={({ row }) => `${row.line ?? ''} ${row.uuid ?? ''} ${row.external_id}`}
+    columns={[
+      { name: 'line', title: 'Line', isNumber: true, cell: ({ row }) => row.line ?? '–' },
+      { name: 'who', title: 'Person', cell: ({ row }) => <Who row={row} /> },
+      {
+        name: 'change',
+        title: 'Change',
+        cell: ({ row, change }) => <Change of={change} isFirst={row.outcome === 'created'} />,
+      },
+    ]}
+  />
+);

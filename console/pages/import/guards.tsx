@@ -1,9 +1,12 @@
-import type { Guard, Run } from '../../api/client.js';
+import type { Guard, Row, Run } from '../../api/client.js';
+import { useResource } from '../../api/resource.js';
 import { label, number, words } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Card } from '../../parts/page.js';
 import { Pill } from '../../parts/pill.js';
 import { Table } from '../../parts/table.js';
+import { MOST_IDS, loadRowsOf } from './runs.js';
+import { Who } from './who.js';
 
 /** What each guard counts, and where it stops. `%n` is the number, `%l` the limit, `%f` the field. */
 const SENTENCES: Record<string, string> = {
@@ -32,11 +35,22 @@ function sentence({ name, field, value, limit }: Guard): string {
     .replace('%f', field ? label(field) : 'A field');
 }
 
+/** External id → its row, of the rows that the guards show. */
+function usePeople(run: Run, hits: readonly Guard[]): ReadonlyMap<string, Row> {
+  const shown = hits.flatMap(({ examples }) => examples.map((example) => example.external_id));
+  const ids = [...new Set(shown.filter((id) => id !== ''))].slice(0, MOST_IDS);
+  const { data } = useResource(ids.length > 0 ? [run.id, run.state, ...ids].join() : undefined, (signal) =>
+    loadRowsOf(run.id, ids, signal),
+  );
+  return data ?? new Map<string, Row>();
+}
+
 /** Why the run waits: every guard that was hit, as a sentence with its numbers, a reason and rows. */
 export function Guards({ run }: { run: Run }) {
   const hits = run.guards.filter(({ hit }) => hit);
-  if (hits.length === 0) return null;
   const waits = run.state === 'needs_approval';
+  const people = usePeople(run, hits);
+  if (hits.length === 0) return null;
   return (
     <Card title={waits ? 'Why it waits for you' : 'What the guards found'}>
       {waits && (
@@ -61,14 +75,14 @@ export function Guards({ run }: { run: Run }) {
                   cell: ({ line }) => line ?? '–',
                 },
                 {
-                  name: 'external_id',
-                  title: 'External ID',
-                  cell: ({ external_id }) => <code>{external_id}</code>,
+                  name: 'who',
+                  title: 'Person',
+                  cell: ({ external_id: id }) => <Who row={people.get(id) ?? { external_id: id }} />,
                 },
                 {
                   name: 'change',
                   title: 'Change',
-                  cell: (row) => <Change from={row.old} to={row.new} isFirst={row.old === null} />,
+                  cell: (row) => <Change of={row} isFirst={row.old === null} />,
                 },
               ]}
             />

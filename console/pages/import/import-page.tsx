@@ -6,7 +6,9 @@ import { href } from '../../lib/place.js';
 import { counted, label, size, words } from '../../lib/text.js';
 import { duration } from '../../lib/time.js';
 import { Copy } from '../../parts/copy.js';
+import { Icon } from '../../parts/icon.js';
 import { Card, Page } from '../../parts/page.js';
+import { Person } from '../../parts/person.js';
 import { StatePill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
@@ -17,7 +19,7 @@ import { Decisions } from './decisions.js';
 import { Guards } from './guards.js';
 import { Progress } from './progress.js';
 import { Rows } from './rows.js';
-import { countsOf, loadRun, secondsOf, titleOf } from './runs.js';
+import { countsOf, isWaiting, loadRun, secondsOf, titleOf } from './runs.js';
 
 /** One run: what it does or has done, what holds it up, and every row. */
 export function ImportPage({ params }: { user: User; params: Record<string, string> }) {
@@ -41,15 +43,23 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
     >
       <div class="stack">
         <ProblemNote problem={problem} />
+        {run.reverted_by && (
+          <p class="note info">
+            <Icon name="undo" />
+            <span>
+              This import was undone: <a href={href(`/imports/${run.reverted_by}`)}>see its revert</a>.
+            </span>
+          </p>
+        )}
         {(isWorking(run) || countsOf(run).length > 0) && (
-          <Card title={isPlan(run) ? 'What it would do' : 'Outcome'}>
+          <Card title={isWaiting(run) ? 'What it would do' : 'Outcome'}>
             {isWorking(run) ? <Progress run={run} /> : <Bar run={run} isLabelled={false} />}
-            <Legend run={run} isPlan={isPlan(run)} />
+            <Legend run={run} isPlan={isWaiting(run)} />
           </Card>
         )}
         <Guards run={run} />
         <Refusal run={run} />
-        <Rows run={run} isPlan={isPlan(run)} />
+        <Rows run={run} isPlan={isWaiting(run)} />
         <Decisions run={run} />
         <Details run={run} />
       </div>
@@ -59,8 +69,6 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
 
 /** Options that the title says. */
 const SAID = ['dataset', 'dry_run'];
-
-const isPlan = ({ state }: Run): boolean => state === 'planned' || state === 'needs_approval';
 
 /** Says it when a run that somebody watches stops. */
 function useEndOf(run: Run | undefined): void {
@@ -135,6 +143,6 @@ function Details({ run }: { run: Run }) {
 const KINDS = { key: 'an API key', user: 'a user', system: 'the schedule' } as const;
 
 function Actor({ actor: { kind, id } }: { actor: Run['actor'] }) {
-  if (kind === 'user' && id) return <a href={href(`/users/${id}`)}>{KINDS[kind]}</a>;
+  if (kind === 'user' && id) return <Person id={id} />;
   return <span title={id ?? ''}>{KINDS[kind]}</span>;
 }

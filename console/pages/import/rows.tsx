@@ -7,10 +7,11 @@ import { Change } from '../../parts/change.js';
 import { Pager } from '../../parts/pager.js';
 import { Pill, type Tone } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
+import { SearchField } from '../../parts/search-field.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Tabs } from '../../parts/tabs.js';
 import { FieldGroups } from './field-groups.js';
-import { countOf, countsOf, loadRows, outcomeText } from './runs.js';
+import { countOf, countsOf, loadManyRows, loadRows, outcomeText } from './runs.js';
 import { Who } from './who.js';
 
 const TONES: Record<Row['outcome'], Tone> = {
@@ -33,7 +34,7 @@ const columnsOf = (isPlan: boolean): readonly Column<Row>[] => [
   },
   {
     name: 'who',
-    title: 'External ID',
+    title: 'Person',
     cell: (row) => <Who row={row} isNew={isPlan && row.outcome === 'created'} />,
   },
   { name: 'changes', title: 'Changes', cell: (row) => <What row={row} /> },
@@ -54,7 +55,7 @@ function What({ row: { changes, errors, outcome } }: { row: Row }) {
         <div key={change.field}>
           <dt>{label(change.field)}</dt>
           <dd>
-            <Change from={change.old} to={change.new} isFirst={outcome === 'created'} />
+            <Change of={change} isFirst={outcome === 'created'} />
           </dd>
         </div>
       ))}
@@ -65,9 +66,14 @@ function What({ row: { changes, errors, outcome } }: { row: Row }) {
 /** The rows of a run by outcome, as a list or by the fields that change. Unchanged rows are counted, not kept. */
 export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
   const { query } = usePlace();
-  const [outcome, after, view] = [query.get('outcome') ?? '', query.get('after') ?? '', query.get('view')];
-  const key = isWorking(run) ? undefined : [run.id, run.state, outcome, after].join();
-  const { data, problem, isLoading } = useResource(key, (signal) => loadRows(run.id, outcome, after, signal));
+  const [outcome = '', after = '', person = '', view = ''] = ['outcome', 'after', 'person', 'view'].map(
+    (name) => query.get(name) ?? '',
+  );
+  const isGrouped = view === 'fields';
+  const key = isWorking(run) ? undefined : [run.id, run.state, outcome, after, person, view].join();
+  const { data, problem, isLoading } = useResource(key, (signal) =>
+    (isGrouped ? loadManyRows : loadRows)(run.id, { outcome, after, person }, signal),
+  );
   if (isWorking(run) || countsOf(run).length === 0) return null;
   const kept = countsOf(run).filter(([each]) => each !== 'unchanged');
   const rows = data?.rows ?? [];
@@ -76,6 +82,7 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
       <Tabs
         name="outcome"
         label="Outcomes"
+        keeps={['person', 'view']}
         tabs={[
           { value: '', text: 'All changes' },
           ...kept.map(([each]) => ({
@@ -85,21 +92,24 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
           })),
         ]}
       />
-      <p class="buttons toolbar">
+      <div class="toolbar">
+        <SearchField
+          name="person"
+          label="Find a person"
+          placeholder="Name of a user, or a whole external ID"
+        />
         <a
           class="button"
-          href={href(`/imports/${run.id}`, { outcome, after, view: view === 'fields' ? '' : 'fields' })}
+          href={href(`/imports/${run.id}`, { outcome, person, view: isGrouped ? '' : 'fields' })}
         >
-          {view === 'fields' ? 'Row by row' : 'Grouped by field'}
+          {isGrouped ? 'Row by row' : 'Group by field'}
         </a>
-        {outcome === 'error' && (
-          <span class="muted">
-            Download the failed rows, correct them, and send that file: it closes the gap.
-          </span>
-        )}
-      </p>
+      </div>
+      {outcome === 'error' && (
+        <p class="muted">Download the failed rows, correct them, and send that file: it closes the gap.</p>
+      )}
       <ProblemNote problem={problem} />
-      {view === 'fields' ? (
+      {isGrouped ? (
         <FieldGroups
           rows={outcome === '' ? rows.filter((row) => row.outcome !== 'created') : rows}
           isPart={after !== '' || data?.next !== ''}
@@ -111,7 +121,7 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
           rows={rows}
           keyOf={({ line, uuid, external_id }) => `${line ?? ''} ${uuid ?? ''} ${external_id}`}
           isLoading={isLoading}
-          empty="No row has changed anything."
+          empty={person ? 'No row of the plan is about this person.' : 'No row changes anything.'}
         />
       )}
       <Pager count={data?.count} shown={rows.length} unit={['row', 'rows']} next={data?.next ?? ''} />

@@ -1,5 +1,6 @@
-import { type Outcome, type Run, api, ask, nextOf } from '../../api/client.js';
+import { type Outcome, type Row, type Run, api, ask, nextOf } from '../../api/client.js';
 import { words } from '../../lib/text.js';
+import { searchUsers } from '../users/search.js';
 
 const OUTCOMES: readonly Outcome[] = [
   'created',
@@ -15,6 +16,9 @@ const OUTCOMES: readonly Outcome[] = [
 /** In the place of a state: the states of runs that wait for a decision. */
 export const WAITING = 'waiting';
 const UNDECIDED: Run['state'][] = ['needs_approval', 'planned'];
+
+/** Whether somebody has to decide on a run: it is a plan. */
+export const isWaiting = ({ state }: Run): boolean => UNDECIDED.includes(state);
 
 const LIST = 25;
 const ROWS = 50;
@@ -41,15 +45,71 @@ export async function loadRun(id: string, signal?: AbortSignal): Promise<Run> {
   return (await ask(api.GET('/api/0.3/imports/{import_id}', { params, ...(signal && { signal }) }))).data;
 }
 
-export async function loadRows(id: string, outcome: string, after: string, signal: AbortSignal) {
+/** Rows, and external ids, of one request. */
+export const MOST_IDS = 100;
+/** People that a search in a plan looks at. */
+const FOUND = 50;
+
+/** The row of each of these people, by external id. */
+export async function loadRowsOf(
+  id: string,
+  externalIds: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, Row>> {
+  const query = { limit: MOST_IDS, external_id: [...externalIds] };
+  const params = { path: { import_id: id }, query };
+  const { data } = await ask(api.GET('/api/0.3/imports/{import_id}/rows', { params, signal }));
+  return new Map(data.Results.map((row) => [row.external_id, row]));
+}
+
+/** What somebody types who looks for a person: an external id, or words of a user that has one. */
+async function externalIdsOf(text: string, signal: AbortSignal): Promise<string[]> {
+  const { users } = await searchUsers(new URLSearchParams({ q: text }), signal, FOUND);
+  return [...new Set([text, ...users.map((user) => user.external_id)])].filter((id) => id !== '');
+}
+
+/** Which rows of a run, as the address says it. */
+export interface RowFilter {
+  outcome: string;
+  /** An external id, or words of a user; '' for everybody. */
+  person: string;
+  after: string;
+}
+
+export async function loadRows(
+  id: string,
+  { outcome, person, after }: RowFilter,
+  signal: AbortSignal,
+  limit = ROWS,
+) {
   const chosen = OUTCOMES.filter((each) => each === outcome);
-  const query = { limit: ROWS, ...(chosen.length > 0 && { outcome: chosen }), ...(after && { after }) };
+  const query = {
+    limit,
+    ...(chosen.length > 0 && { outcome: chosen }),
+    ...(person && { external_id: await externalIdsOf(person, signal) }),
+    ...(after && { after }),
+  };
   const call = api.GET('/api/0.3/imports/{import_id}/rows', {
     params: { path: { import_id: id }, query },
     signal,
   });
   const { data, headers } = await ask(call);
   return { count: data.Count, rows: data.Results, next: nextOf(headers) };
+}
+
+/** As many rows as can be looked at together. */
+const MANY = 500;
+
+/** As `loadRows`, several pages as one. */
+export async function loadManyRows(id: string, filter: RowFilter, signal: AbortSignal) {
+  const rows: Row[] = [];
+  let { after } = filter;
+  for (;;) {
+    const page = await loadRows(id, { ...filter, after }, signal, MOST_IDS);
+    rows.push(...page.rows);
+    if (!page.next || rows.length >= MANY) return { ...page, rows };
+    after = page.next;
+  }
 }
 
 /** What rows became of a run; a summary of a run has it too. */

@@ -1,8 +1,24 @@
 import type { Row } from '../../api/client.js';
 import { href } from '../../lib/place.js';
 
-/** The user that a row is about, as a link where it is known. @param isNew who is not there before the plan is applied. */
-export function Who({ row, isNew = false }: { row: Row; isNew?: boolean }) {
-  const text = row.external_id || row.uuid || 'no external id';
-  return row.uuid && !isNew ? <a href={href(`/users/${row.uuid}`)}>{text}</a> : <code>{text}</code>;
+interface WhoProps {
+  row: Pick<Row, 'external_id'> & Partial<Pick<Row, 'name' | 'uuid'>>;
+  /** Who is not there before the plan is applied. */
+  isNew?: boolean;
+}
+
+/** The person that a row is about: the name, as a link where the user is there, and the external id. */
+export function Who({ row: { external_id: id, name, uuid }, isNew = false }: WhoProps) {
+  const title = name || id || uuid || 'no external ID';
+  return (
+    <span>
+      {uuid && !isNew ? <a href={href(`/users/${uuid}`)}>{title}</a> : title}
+      {name && id && (
+        <>
+          <br />
+          <code class="muted small">{id}</code>
+        </>
+      )}
+    </span>
+  );
 }

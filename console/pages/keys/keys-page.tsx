@@ -95,7 +95,7 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
   { name: 'state', title: 'State', cell: (key) => <State of={key} /> },
   {
     name: 'scopes',
-    title: 'May',
+    title: 'Scopes',
     cell: ({ scopes }) =>
       scopes === null ? (
         <Pill tone="warn">everything</Pill>
@@ -109,7 +109,7 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
         </span>
       ),
   },
-  { name: 'networks', title: 'From', cell: ({ networks }) => networks?.join(', ') ?? 'anywhere' },
+  { name: 'networks', title: 'Networks', cell: ({ networks }) => networks?.join(', ') ?? 'anywhere' },
   {
     name: 'used',
     title: 'Last used',
@@ -125,7 +125,7 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
       </span>
     ),
   },
-  { name: 'created', title: 'Made', cell: ({ created }) => <Time at={created} /> },
+  { name: 'created', title: 'Created', cell: ({ created }) => <Time at={created} /> },
   {
     name: 'actions',
     title: 'Actions',
@@ -133,7 +133,7 @@ const columnsFor = (ask: (question: Question) => void): readonly Column<Key>[] =
       key.state === 'active' && (
         <span class="buttons">
           <a class="button" href={href('/audit', { actor: key.id })}>
-            What it did
+            Activity
           </a>
           {mayBlock(key) && (
             <button

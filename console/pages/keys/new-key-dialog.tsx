@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Action, useAction } from '../../api/resource.js';
+import { useUnsaved } from '../../lib/unsaved.js';
 import { Copy } from '../../parts/copy.js';
 import { Dialog } from '../../parts/dialog.js';
 import { SelectField, TextField } from '../../parts/field.js';
@@ -17,6 +18,7 @@ type Scopes = readonly string[] | 'all';
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewKey>();
   const action = useAction();
+  useUnsaved(made !== undefined); // nobody can show it again
   if (made)
     return (
       <Dialog key="made" title={`The key ${made.name}`} onClose={onClose} isWide isHeld>
@@ -27,7 +29,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
           </p>
           <div class="buttons end">
             <button type="submit" class="primary">
-              I have it
+              I have copied it
             </button>
           </div>
         </form>
@@ -61,6 +63,7 @@ function Form({ action, onMade, onClose }: FormProps) {
   const [networks, setNetworks] = useState('');
   const [profile, setProfile] = useState<string>('standard');
   const [scopes, setScopes] = useState<Scopes>(['users:read']);
+  useUnsaved(name !== '' || networks !== '');
   const create = (): Promise<boolean> =>
     action.run(async () => {
       const list = networks.split(/[\s,]+/).filter(Boolean);
@@ -126,7 +129,7 @@ function Form({ action, onMade, onClose }: FormProps) {
           Cancel
         </button>
         <button type="submit" class="primary" disabled={action.isBusy || scopes.length === 0}>
-          Make the key
+          Create the key
         </button>
       </div>
     </form>

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
 import type { Options, Preview } from '../../api/upload.js';
 import { COLUMNS, IGNORE } from '../../lib/columns.js';
+import { useUnsaved } from '../../lib/unsaved.js';
 import { TextField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
@@ -30,6 +31,7 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
   const [mapping, setMapping] = useState<Mapping>(() => mappingOf(preview));
   const [name, setName] = useState(base && !base.ready ? base.name : nameFor(file));
   const action = useAction();
+  useUnsaved(isChanged(mapping, preview));
   useEffect(() => {
     setMapping(mappingOf(preview));
   }, [preview]);
@@ -80,7 +82,7 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
             input={{ required: true, maxLength: 64 }}
           />
           <button type="submit" class="primary" aria-disabled={action.isBusy}>
-            Save and look again
+            Save the profile and look again
           </button>
         </form>
       )}

@@ -24,11 +24,10 @@ export function DropZone({ file, onFile }: { file: File | undefined; onFile: (fi
       }}
     >
       <Icon name="imports" />
-      <label for={id}>
-        {file ? `${file.name}, ${size(file.size)}` : 'Drop a CSV file here, or choose one'}
-      </label>
+      <p>{file ? `${file.name}, ${size(file.size)}` : 'Drop a CSV file here, or'}</p>
       <input
         id={id}
+        class="hidden"
         type="file"
         accept=".csv,.txt,.tsv,text/csv,text/plain"
         onChange={(event) => {
@@ -36,6 +35,9 @@ export function DropZone({ file, onFile }: { file: File | undefined; onFile: (fi
           if (chosen) onFile(chosen);
         }}
       />
+      <label for={id} class="button">
+        {file ? 'Choose another file' : 'Choose a file'}
+      </label>
     </div>
   );
 }

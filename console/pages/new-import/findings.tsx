@@ -5,32 +5,63 @@ import { Pill } from '../../parts/pill.js';
 import { Table } from '../../parts/table.js';
 
 const ROWS = 5;
-const PROBLEMS = 50;
+const KINDS = 50;
+const LINES = 5;
 
-/** What is wrong with the beginning of the file: all of it at once. */
+type Found = Preview['problems'][number];
+
+/** The same problem of several lines. */
+interface Kind {
+  first: Found;
+  lines: number[];
+}
+
+function kindsOf(problems: readonly Found[]): Kind[] {
+  const kinds = new Map<string, Kind>();
+  for (const problem of problems) {
+    const { line, field, code, message } = problem;
+    const name = JSON.stringify([field, code, message]);
+    const kind = kinds.get(name) ?? { first: problem, lines: [] };
+    if (line !== null) kind.lines.push(line);
+    kinds.set(name, kind);
+  }
+  return [...kinds.values()];
+}
+
+/** "2, 3, 4, 5, 6 and 12 more" */
+function linesText(lines: readonly number[]): string {
+  const more = lines.length - LINES;
+  return `${lines.slice(0, LINES).join(', ')}${more > 0 ? ` and ${more} more` : ''}` || '–';
+}
+
+/** What is wrong with the beginning of the file: all of it at once, the same problem of several lines once. */
 export function Problems({ preview }: { preview: Preview }) {
   // Of an unknown column its own line says so.
-  const problems = preview.problems.filter(({ code }) => code !== 'unknown_column');
-  if (problems.length === 0) return null;
+  const kinds = kindsOf(preview.problems.filter(({ code }) => code !== 'unknown_column'));
+  if (kinds.length === 0) return null;
   return (
-    <Card title={counted(problems.length, 'problem')} isFlush>
+    <Card title={counted(kinds.length, 'problem')} isFlush>
       <Table
         caption="Problems"
-        rows={problems.slice(0, PROBLEMS)}
-        keyOf={({ line, field, code, message }) => `${line ?? ''} ${field} ${code} ${message}`}
+        rows={kinds.slice(0, KINDS)}
+        keyOf={({ first: { field, code, message } }) => `${field} ${code} ${message}`}
         columns={[
-          { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
-          { name: 'field', title: 'Field', cell: ({ field }) => field && label(field) },
           {
             name: 'what',
             title: 'What is wrong',
-            cell: ({ message, refuses }) => (
+            cell: ({ first: { field, message, refuses } }) => (
               <>
-                {refuses && <Pill tone="bad">Refuses the file</Pill>} {message}
+                {refuses && <Pill tone="bad">Refuses the file</Pill>} {field && `${label(field)} `}
+                {message}
               </>
             ),
           },
-          { name: 'value', title: 'Cell', cell: ({ value }) => value !== undefined && <code>{value}</code> },
+          { name: 'lines', title: 'Lines', cell: ({ lines }) => linesText(lines) },
+          {
+            name: 'value',
+            title: 'First cell',
+            cell: ({ first: { value } }) => value !== undefined && <code>{value}</code>,
+          },
         ]}
       />
     </Card>

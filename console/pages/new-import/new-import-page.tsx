@@ -32,19 +32,28 @@ export function NewImportPage() {
   const plan = useAction();
   const found = file && preview.data;
   const isRefused = found?.problems.some(({ refuses }) => refuses) ?? true;
+  const isReady = file !== undefined && !isRefused && !preview.isLoading;
+  const hint =
+    found && isRefused
+      ? 'As it is, the file would be refused: say below what its columns are, or see the problems.'
+      : 'Nothing is written before you have seen the plan.';
   return (
     <Page
       title="New import"
-      lead="Nothing is written before you have seen the plan."
+      lead={<span id="plan-hint">{hint}</span>}
       actions={
         <button
           type="button"
           class="primary"
-          disabled={!file || isRefused || preview.isLoading || plan.isBusy}
+          aria-disabled={!isReady || plan.isBusy}
+          aria-describedby="plan-hint"
           onClick={() =>
-            void plan.run(async () => {
-              if (file) go(href(`/imports/${(await planFile(file, options)).id}`));
-            })
+            void (
+              isReady &&
+              plan.run(async () => {
+                go(href(`/imports/${(await planFile(file, options)).id}`));
+              })
+            )
           }
         >
           {plan.isBusy ? 'Sending …' : 'Plan it'}
@@ -69,8 +78,6 @@ export function NewImportPage() {
             <p class="muted" role="status">
               Encoding {found.encoding ?? 'not known'}, delimiter{' '}
               {found.delimiter === null ? 'not known' : (DELIMITERS[found.delimiter] ?? found.delimiter)}.
-              {isRefused &&
-                ' As it is, the file would be refused: say what its columns are, or see the problems.'}
             </p>
             <ColumnsCard
               file={file}

@@ -4,7 +4,6 @@ import { href } from '../../lib/place.js';
 import { counted } from '../../lib/text.js';
 import { Confirm } from '../../parts/dialog.js';
 import { Page } from '../../parts/page.js';
-import { Pill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -60,11 +59,15 @@ export function ProfilesPage() {
 }
 
 const columnsFor = (onDelete: (profile: Profile) => void): readonly Column<Profile>[] => [
-  { name: 'name', title: 'Name', cell: ({ name }) => <strong>{name}</strong> },
   {
-    name: 'kind',
-    title: 'Kind',
-    cell: ({ ready }) => ready && <Pill tone="quiet">comes with the service</Pill>,
+    name: 'name',
+    title: 'Name',
+    cell: ({ name, ready }) => (
+      <span>
+        <strong>{name}</strong>
+        {ready && <span class="muted small"> · built in</span>}
+      </span>
+    ),
   },
   { name: 'dataset', title: 'Data set', cell: ({ profile }) => profile.dataset },
   {
@@ -84,7 +87,7 @@ const columnsFor = (onDelete: (profile: Profile) => void): readonly Column<Profi
       </details>
     ),
   },
-  { name: 'missing', title: 'Who is missing', cell: ({ profile }) => profile.missing },
+  { name: 'missing', title: 'Missing users', cell: ({ profile }) => profile.missing },
   {
     name: 'pattern',
     title: 'Files',
@@ -97,7 +100,7 @@ const columnsFor = (onDelete: (profile: Profile) => void): readonly Column<Profi
     cell: (profile) => (
       <span class="buttons">
         <a class="button" href={href('/imports/new', { profile: profile.name })}>
-          Import with it
+          Import a file
         </a>
         {!profile.ready && (
           <button

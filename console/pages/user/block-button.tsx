@@ -5,7 +5,7 @@ import { counted } from '../../lib/text.js';
 import { Confirm } from '../../parts/dialog.js';
 import { nameOf } from '../../parts/avatar.js';
 import { say } from '../../parts/toast.js';
-import { type Version, loadSessions, loadUser, saveUser } from './load.js';
+import { type Version, loadSessions, loadUser, saveUser } from '../../api/users.js';
 
 /** Blocks a user, or lets them in again, after saying what that does. */
 export function BlockButton({ version, onChange }: { version: Version; onChange: (next: Version) => void }) {
@@ -48,11 +48,11 @@ export function BlockButton({ version, onChange }: { version: Version; onChange:
         >
           {isActive ? (
             <p>
-              {name} can no longer log in{ended(sessions.data?.length)}. The profile, the roles and the
+              {name} can no longer sign in{ended(sessions.data?.length)}. The profile, the roles and the
               history stay.
             </p>
           ) : (
-            <p>{name} can log in again, with the same roles and the same password.</p>
+            <p>{name} can sign in again, with the same roles and the same password.</p>
           )}
         </Confirm>
       )}

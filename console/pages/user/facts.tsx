@@ -5,7 +5,7 @@ import { label } from '../../lib/text.js';
 import { Copy } from '../../parts/copy.js';
 import { Card } from '../../parts/page.js';
 import { Time } from '../../parts/time.js';
-import { loadGroups } from './load.js';
+import { loadGroups } from '../../api/users.js';
 
 export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <div>

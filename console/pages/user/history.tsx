@@ -8,7 +8,7 @@ import { Card } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
-import { loadHistory } from './load.js';
+import { loadHistory } from '../../api/users.js';
 
 const PAGES: Partial<Record<HistoryEvent['actor']['kind'], string>> = { user: '/users', import: '/imports' };
 
@@ -60,7 +60,7 @@ function Event({ event }: { event: HistoryEvent }) {
               <dt>{label(change.field)}</dt>
               <dd>
                 {'old' in change || 'new' in change ? (
-                  <Change from={change.old} to={change.new} isFirst={action === 'user.created'} />
+                  <Change of={change} isFirst={action === 'user.created'} />
                 ) : (
                   <span class="muted">changed (not shown)</span>
                 )}

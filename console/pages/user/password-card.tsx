@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
+import { useUnsaved } from '../../lib/unsaved.js';
 import { TextField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { say } from '../../parts/toast.js';
-import { type Version, loadUser, saveUser } from './load.js';
+import { type Version, loadUser, saveUser } from '../../api/users.js';
 
 interface PasswordProps {
   version: Version;
@@ -17,6 +18,7 @@ export function PasswordCard({ version, isSelf, onChange }: PasswordProps) {
   const [password, setPassword] = useState('');
   const [current, setCurrent] = useState('');
   const { run, isBusy, problem } = useAction();
+  useUnsaved(password !== '' || current !== '');
   const save = async (): Promise<void> => {
     const latest = await loadUser(version.user.uuid); // a password overwrites nothing that somebody has read
     await saveUser(latest, { password, ...(isSelf && { current_password: current }) });

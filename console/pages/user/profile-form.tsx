@@ -6,6 +6,7 @@ import { useRoles } from '../../api/roles.js';
 import { CheckField, LongField, TextField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
+import { useUnsaved } from '../../lib/unsaved.js';
 import { say } from '../../parts/toast.js';
 import { ConflictDialog } from './conflict-dialog.js';
 import {
@@ -18,8 +19,9 @@ import {
   mayEdit,
   rebased,
 } from './draft.js';
-import { type Version, loadUser, saveUser } from './load.js';
+import { type Version, loadUser, saveUser } from '../../api/users.js';
 import { ManagerField } from './manager-field.js';
+import { OwnRoleQuestion, losesWebmaster } from './own-role-question.js';
 
 const NAMES = [
   'username',
@@ -53,24 +55,27 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
   const [version, setVersion] = useState(opened);
   const [draft, setDraft] = useState<Draft>(() => draftOf(opened.user));
   const [theirs, setTheirs] = useState<Version>();
+  const [isAsked, setAsked] = useState(false);
   const { run, isBusy, problem } = useAction();
   const base = draftOf(version.user);
+  useUnsaved(differing(base, draft).length > 0);
   const put = (field: string) => (value: Value) => {
     setDraft((current) => ({ ...current, [field]: value }));
   };
-  const save = async (): Promise<void> => {
+  const save = async (reason = ''): Promise<void> => {
     if (differing(base, draft).length === 0) {
       onClose();
       return;
     }
     try {
-      onSaved(await saveUser(version, inputOf(base, draft)));
+      onSaved(await saveUser(version, inputOf(base, draft), reason));
       say('The profile is saved.');
     } catch (thrown) {
       if (!(thrown instanceof Problem) || thrown.status !== 412) throw thrown;
       setTheirs(await loadUser(version.user.uuid));
     }
   };
+  const losesOwn = losesWebmaster(version.user.uuid, base, draft);
   const text = (field: string) => (
     <TextField
       key={field}
@@ -89,7 +94,8 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void run(save);
+          if (losesOwn) setAsked(true);
+          else void run(() => save());
         }}
       >
         <div class="grid">
@@ -140,6 +146,14 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
           </button>
         </div>
       </form>
+      {isAsked && (
+        <OwnRoleQuestion
+          work={save}
+          onClose={() => {
+            setAsked(false);
+          }}
+        />
+      )}
       {theirs && (
         <ConflictDialog
           conflicts={conflictsOf(base, draftOf(theirs.user), draft)}

@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
-import { useResource } from '../../api/resource.js';
 import { focusTitle } from '../../lib/focus.js';
-import { href } from '../../lib/place.js';
 import { label, shown } from '../../lib/text.js';
-import { nameOf } from '../../parts/avatar.js';
 import { Icon } from '../../parts/icon.js';
 import { Card } from '../../parts/page.js';
+import { Person } from '../../parts/person.js';
 import { draftOf } from './draft.js';
 import { Fact } from './facts.js';
-import { type Version, loadUser } from './load.js';
+import type { Version } from '../../api/users.js';
 import { ProfileForm } from './profile-form.js';
 
 const SHOWN = [
@@ -86,7 +84,7 @@ function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) {
         return (
           <Fact key={field} name={field.startsWith('social_media.') ? label(field.slice(13)) : field}>
             {field === 'manager_uuid' && user.manager_uuid ? (
-              <Manager id={user.manager_uuid} />
+              <Person id={user.manager_uuid} />
             ) : text === '' ? (
               <span class="none">empty</span>
             ) : (
@@ -97,9 +95,4 @@ function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) {
       })}
     </dl>
   );
-}
-
-function Manager({ id }: { id: string }) {
-  const { data } = useResource(id, (signal) => loadUser(id, signal));
-  return <a href={href(`/users/${id}`)}>{data ? nameOf(data.user) : id}</a>;
 }

@@ -11,7 +11,7 @@ import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { say } from '../../parts/toast.js';
-import { loadSessions } from './load.js';
+import { loadSessions } from '../../api/users.js';
 
 /** Where a user is logged in, and the way to end that. */
 export function Sessions({ user }: { user: User }) {
@@ -61,7 +61,7 @@ export function Sessions({ user }: { user: User }) {
         isLoading={isLoading}
         empty={`${nameOf(user)} has no session.`}
         columns={[
-          { name: 'created', title: 'Login', cell: ({ created }) => <Time at={created} /> },
+          { name: 'created', title: 'Signed in', cell: ({ created }) => <Time at={created} /> },
           { name: 'expires', title: 'Ends', cell: ({ expires }) => <Time at={expires} /> },
           { name: 'ip', title: 'Address', cell: ({ ip }) => <code>{ip}</code> },
           {
@@ -96,7 +96,7 @@ export function Sessions({ user }: { user: User }) {
           }}
         >
           <p>
-            {isOwn ? 'You are signed out at once.' : `${nameOf(user)} is signed out there at once.`} Logging
+            {isOwn ? 'You are signed out at once.' : `${nameOf(user)} is signed out there at once.`} Signing
             in again is possible.
           </p>
         </Confirm>

@@ -9,11 +9,12 @@ import { ProblemNote } from '../../parts/problem-note.js';
 import { Tabs } from '../../parts/tabs.js';
 import { BlockButton } from './block-button.js';
 import { History } from './history.js';
-import { type Version, loadUser } from './load.js';
+import { type Version, loadUser } from '../../api/users.js';
 import { PasswordCard } from './password-card.js';
 import { Profile } from './profile.js';
 import { Sessions } from './sessions.js';
 import { Facts } from './facts.js';
+import { WaitingChanges } from './waiting.js';
 
 /** A user; without an id the one who reads it. */
 export function UserPage({ user: reader, params }: { user: User; params: Record<string, string> }) {
@@ -52,11 +53,14 @@ export function UserPage({ user: reader, params }: { user: User; params: Record<
       ) : tab === 'history' ? (
         <History id={id} />
       ) : (
-        <div class="split">
-          <Profile version={data} isFull={isFull} isSelf={isSelf} onChange={change} />
-          <div class="stack">
-            <Facts user={user} isFull={isFull} />
-            {(isFull || isSelf) && <PasswordCard version={data} isSelf={isSelf} onChange={reload} />}
+        <div class="stack">
+          {isFull && <WaitingChanges user={user} />}
+          <div class="split">
+            <Profile version={data} isFull={isFull} isSelf={isSelf} onChange={change} />
+            <div class="stack">
+              <Facts user={user} isFull={isFull} />
+              {(isFull || isSelf) && <PasswordCard version={data} isSelf={isSelf} onChange={reload} />}
+            </div>
           </div>
         </div>
       )}

@@ -1,22 +1,18 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
 import { isWebmaster } from '../../api/session.js';
 import { setQuery, usePlace } from '../../lib/place.js';
-import { useDelayed } from '../../lib/use-delayed.js';
-import { SelectField, TextField } from '../../parts/field.js';
-import { Icon } from '../../parts/icon.js';
+import { SelectField } from '../../parts/field.js';
 import { Page } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
+import { SearchField } from '../../parts/search-field.js';
 import { Table } from '../../parts/table.js';
 import { ColumnChoice } from './column-choice.js';
 import { chosenColumns } from './columns.js';
 import { ExportButton } from './export-button.js';
 import { searchUsers } from './search.js';
-
-const PAUSE = 250;
 
 /** The users: what is searched, filtered, sorted and shown stands in the address. */
 export function UsersPage({ user }: { user: User }) {
@@ -79,7 +75,12 @@ function Filters({ isFull }: { isFull: boolean }) {
         event.preventDefault();
       }}
     >
-      <Typed name="q" />
+      <SearchField
+        name="q"
+        label="Search"
+        placeholder="Beginning of a name, username, e-mail or external ID"
+        resets={['sort', 'order']}
+      />
       {isFull && (
         <SelectField
           name="status"
@@ -110,47 +111,7 @@ function Filters({ isFull }: { isFull: boolean }) {
           ]}
         />
       )}
-      {isFull && <Typed name="managed_by" />}
+      {isFull && <SearchField name="managed_by" label="Data set" placeholder="Any" maxLength={64} isSmall />}
     </form>
-  );
-}
-
-const TYPED = { q: 'Search', managed_by: 'Data set' } as const;
-
-/** A text that changes the address when the reader pauses. */
-function Typed({ name }: { name: keyof typeof TYPED }) {
-  const { query } = usePlace();
-  const current = query.get(name) ?? '';
-  const [text, setText] = useState(current);
-  const settled = useDelayed(text, PAUSE);
-  useEffect(() => {
-    setText(current); // the way back in the history
-  }, [current]);
-  useEffect(() => {
-    // One entry of the history for a search, however many letters it has.
-    if (settled === text && settled !== current)
-      setQuery(
-        { [name]: settled, after: undefined, ...(name === 'q' && { sort: undefined, order: undefined }) },
-        { replace: current !== '' },
-      );
-  }, [settled]);
-  const isSearch = name === 'q';
-  return (
-    <div class={isSearch ? 'search' : 'field'}>
-      <TextField
-        name={name}
-        label={TYPED[name]}
-        value={text}
-        onValue={setText}
-        input={{
-          type: 'search',
-          maxLength: isSearch ? 250 : 64,
-          spellcheck: false,
-          autocomplete: 'off',
-          placeholder: isSearch ? 'Name, username, e-mail or external ID' : 'Any',
-        }}
-      />
-      {isSearch && <Icon name="search" />}
-    </div>
   );
 }

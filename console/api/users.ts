@@ -1,4 +1,4 @@
-import { type User, type UserInput, api, ask, because, nextOf } from '../../api/client.js';
+import { type User, type UserInput, api, ask, because, nextOf } from './client.js';
 
 /** A user, and the tag that names this very state of it. */
 export interface Version {

@@ -1,0 +1,54 @@
+import type { Row, Run, User } from '../../api/client.js';
+import { useResource } from '../../api/resource.js';
+import { href } from '../../lib/place.js';
+import { label, words } from '../../lib/text.js';
+import { Change } from '../../parts/change.js';
+import { Icon } from '../../parts/icon.js';
+import { WAITING, loadRowsOf, loadRuns, titleOf } from '../import/runs.js';
+
+interface Waiting {
+  run: Run;
+  row: Row;
+}
+
+/** What imports that wait for a decision would do to a user. */
+async function load(externalId: string, signal: AbortSignal): Promise<Waiting[]> {
+  const { runs } = await loadRuns(new URLSearchParams({ state: WAITING }), signal);
+  const found = runs.map(async (run) => {
+    const row = (await loadRowsOf(run.id, [externalId], signal)).get(externalId);
+    return row && row.changes.length > 0 ? [{ run, row }] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** Says that a plan would change the user: who edits or blocks them is to know it. */
+export function WaitingChanges({ user: { external_id: externalId, updated } }: { user: User }) {
+  const { data = [] } = useResource(externalId ? `${externalId} ${updated}` : undefined, (signal) =>
+    load(externalId, signal),
+  );
+  return (
+    <>
+      {data.map(({ run, row }) => (
+        <div key={run.id} class="note">
+          <Icon name="imports" />
+          <div>
+            <p>
+              <a href={href(`/imports/${run.id}`, { person: externalId })}>{titleOf(run)}</a> waits for a
+              decision, and would change this user: <strong>{words(row.outcome).toLowerCase()}</strong>.
+            </p>
+            <dl class="diff">
+              {row.changes.map((change) => (
+                <div key={change.field}>
+                  <dt>{label(change.field)}</dt>
+                  <dd>
+                    <Change of={change} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </div>
+        </div>
+      ))}
+    </>
+  );
+}

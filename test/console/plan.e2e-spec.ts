@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import type { Json } from '../support/client.js';
+import { type ConsolePage, NARROW } from '../support/console-page.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
+import { csv, imported, linked } from '../support/imports.js';
+
+const HEADER = 'ExternalId,Username,Email,Forename,Surname,Manager';
+const NAMES = ['Ada', 'Bela', 'Cleo', 'Dora', 'Emil', 'Fay', 'Gus', 'Hana'];
+
+/** A plan is about people: who they are, where one of them is, and what it would do to them. */
+withBrowser('the people in a plan', () => {
+  jest.setTimeout(90_000);
+  let service: ConsoleService;
+  let page: ConsolePage;
+  let run: Json;
+  const row = (name: string, n: number, domain: string, manager: string) =>
+    `PL-${n},${name.toLowerCase()}.plan,${name.toLowerCase()}@${domain},${name},Planned,${manager}`;
+  const file = (domain: string, manager: string) =>
+    csv(HEADER, ...NAMES.map((name, n) => row(name, n, domain, n > 1 ? manager : '')));
+  beforeAll(async () => {
+    service = await ConsoleService.start();
+    await imported(service.key, file('example.org', 'PL-0'), 'dataset=plan');
+    const more = row('Nora', 99, 'example.net', '');
+    run = await imported(service.key, `${file('example.net', 'PL-1')}${more}\r\n`, 'dataset=plan');
+    expect(run.state).toBe('needs_approval');
+  });
+  afterEach(async () => {
+    const { problems } = page;
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+  afterAll(() => service.end());
+
+  const people = async () => (await page.rows('Rows')).map((cells) => cells[2]);
+
+  test('have their names, in the plan and in what the guards show; managers have theirs', async () => {
+    page = await service.admin(`/console/imports/${run.id}`);
+    await page.shows('Cleo Planned');
+    expect(await people()).toContain('Cleo PlannedPL-2');
+    expect((await page.rows('Rows of Changed field, E-mail'))[0]?.[1]).toBe('Ada PlannedPL-0');
+    const cleo = (await page.rows('Rows')).find((cells) => cells[2]?.startsWith('Cleo'));
+    expect(cleo?.[3]).toContain('ada.plan→bela.plan');
+    expect(await page.page.getByText('Nora Planned').count()).toBe(1);
+    expect(await page.page.getByRole('link', { name: 'Nora Planned' }).count()).toBe(0); // not there yet
+  });
+
+  test('are found by a name or an external id, and the address has it', async () => {
+    page = await service.admin(`/console/imports/${run.id}`);
+    await page.field('Find a person').fill('cle pla');
+    await page.shows('1 row');
+    expect(await people()).toEqual(['Cleo PlannedPL-2']);
+    expect(page.place).toBe(`/console/imports/${run.id}?person=cle+pla`);
+    await page.field('Find a person').fill('PL-99');
+    await page.page.getByText('Nora PlannedPL-99').waitFor();
+    expect(await people()).toEqual(['Nora PlannedPL-99']);
+    await page.page.getByRole('link', { name: /^Updated/ }).click();
+    await page.shows('No row of the plan is about this person.');
+    expect(page.place).toContain('person=PL-99');
+  });
+
+  test('are told on their own page what waits for them', async () => {
+    const user = await linked(service.key, 'PL-3');
+    page = await service.admin(`/console/users/${user.uuid}`);
+    await page.shows('dora@example.net');
+    await page.page.getByRole('link', { name: 'upload.csv' }).click();
+    await page.titled(/^upload\.csv/);
+    await page.shows('1 row');
+    expect(await people()).toEqual(['Dora PlannedPL-3']);
+  });
+
+  test('are decided on in reach of a thumb, however long the plan is; what was undone says so', async () => {
+    page = await service.admin(`/console/imports/${run.id}`);
+    await page.page.setViewportSize(NARROW);
+    await page.page.getByText('Hana Planned').last().scrollIntoViewIfNeeded();
+    const box = await page.button('Approve').boundingBox();
+    expect(box && box.y > 0 && box.y + box.height <= NARROW.height).toBe(true);
+    expect(await page.overflows()).toBe(false);
+    expect(await page.violations()).toEqual([]);
+    await page.button('Approve').click();
+    await page.page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
+    await page.button('Revert').click();
+    await page.page.getByRole('dialog').getByRole('button', { name: 'Revert' }).click();
+    await page.titled(/^Revert of/);
+    await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
+    await page.goto(`/console/imports/${run.id}`);
+    await page.shows('This import was undone');
+    expect(await page.button('Revert').count()).toBe(0);
+    await page.goto('/console/imports');
+    await page.page.getByRole('link', { name: 'undone' }).click();
+    await page.titled(/^Revert of/);
+  });
+});

@@ -1,0 +1,160 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { ADMIN_PASSWORD } from '../support/app.js';
+import type { ConsolePage } from '../support/console-page.js';
+import { ConsoleService, withBrowser } from '../support/console-service.js';
+import type { Json } from '../support/client.js';
+import { create } from '../support/factories.js';
+
+/** What was typed is not lost: when the session ends, when a page is left, when a save would take the own rights. */
+withBrowser('what was typed', () => {
+  jest.setTimeout(90_000);
+  let service: ConsoleService;
+  let user: Json;
+  let page: ConsolePage;
+  beforeAll(async () => void (service = await ConsoleService.start()));
+  beforeEach(async () => {
+    user = await create(service.key, { firstname: 'Ada', surname: 'Typed' });
+    page = await service.admin(`/console/users/${user.uuid}`);
+    await page.titled(/Ada Typed/);
+  });
+  afterEach(async () => {
+    const { problems } = page;
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+  afterAll(() => service.end());
+
+  const dialog = () => page.page.getByRole('dialog');
+  const idOf = async (username: string): Promise<string> =>
+    (await service.key.get(`/users/search?username=${username}`)).body.Results[0].uuid;
+  const endSessions = async (): Promise<unknown> =>
+    service.key.delete(`/users/${await idOf('admin')}/sessions`);
+  const comeBack = async (): Promise<void> => {
+    await page.shows('Your session has ended');
+    await dialog().getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
+    await dialog().getByRole('button', { name: 'Sign in' }).click();
+    await page.page.getByText('Your session has ended').waitFor({ state: 'detached' });
+  };
+  const phone = async (): Promise<string> => (await service.key.get(`/users/${user.uuid}`)).body.phone;
+  const edit = async (value: string): Promise<void> => {
+    await page.button('Edit').click();
+    await page.field('Phone').fill(value);
+  };
+
+  test('stays in a form whose session has ended, and is saved after signing in again', async () => {
+    await edit('4711');
+    await endSessions();
+    await page.button('Save').click();
+    await page.shows('Your session has ended');
+    expect(await page.violations()).toEqual([]);
+    await page.page.keyboard.press('Escape');
+    await page.page.keyboard.press('Escape');
+    await comeBack();
+    expect(await page.field('Phone').inputValue()).toBe('4711');
+    expect(await page.page.getByText('not authenticated').count()).toBe(0);
+    await page.button('Save').click();
+    await page.shows('The profile is saved.');
+    expect(await phone()).toBe('4711');
+  });
+
+  test('stays in a question, too: a reason and a new key', async () => {
+    await page.button('Block').click();
+    await page.field('Reason (optional)').fill('left on Monday');
+    await endSessions();
+    await dialog().getByRole('button', { name: 'Block' }).click();
+    await comeBack();
+    expect(await page.field('Reason (optional)').inputValue()).toBe('left on Monday');
+    await dialog().getByRole('button', { name: 'Block' }).click();
+    await page.page.locator('h1', { hasText: 'Blocked' }).waitFor();
+    await page.goto('/console/keys');
+    await page.button('New key').click();
+    await page.field('What it is for').fill('typed twice');
+    await endSessions();
+    await page.button('Create the key').click();
+    await comeBack();
+    await page.button('Create the key').click();
+    await page.button('I have copied it').click();
+    await page.shows('typed twice');
+  });
+
+  test('is not kept for somebody else: another user begins anew', async () => {
+    const { username } = await create(service.key, { password: ADMIN_PASSWORD });
+    await edit('4712');
+    await endSessions();
+    await page.button('Save').click();
+    await page.shows('Your session has ended');
+    await dialog().getByLabel('Username or e-mail').fill(username);
+    await dialog().getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
+    await dialog().getByRole('button', { name: 'Sign in' }).click();
+    await page.shows(username);
+    expect(await page.page.getByLabel('Phone', { exact: true }).count()).toBe(0);
+  });
+
+  test('is asked for before a link, a tab, the way back or signing out takes it away', async () => {
+    await page.page.getByRole('link', { name: 'My profile' }).click();
+    await page.titled(/^admin/);
+    await edit('4713');
+    const ways: [string, () => Promise<unknown>][] = [
+      ['a link', () => page.page.getByRole('link', { name: 'Groups' }).click()],
+      ['a tab', () => page.page.getByRole('link', { name: 'History' }).click()],
+      ['the way back', () => page.page.evaluate('history.back()')],
+      ['signing out', () => page.button('Sign out').click()],
+    ];
+    for (const [name, take] of ways) {
+      await take();
+      await page.shows('Leave without saving?');
+      await page.button('Stay').click();
+      expect([name, await page.field('Phone').inputValue()]).toEqual([name, '4713']);
+      expect([name, page.place]).toEqual([name, '/console/me']);
+    }
+    await page.page.getByRole('link', { name: 'Groups' }).click();
+    await page.button('Leave').click();
+    await page.titled('Groups');
+    // Nothing is asked where nothing is left.
+    await page.page.getByRole('link', { name: 'Audit' }).click();
+    await page.titled('Audit');
+  });
+
+  test('the way back is gone after the question, and forward again', async () => {
+    await page.page.getByRole('link', { name: 'Groups' }).click();
+    await page.titled('Groups');
+    await page.page.getByRole('link', { name: 'My profile' }).click();
+    await edit('4714');
+    await page.page.evaluate('history.back()');
+    await page.shows('Leave without saving?');
+    await page.button('Leave').click();
+    await page.titled('Groups');
+    expect(page.place).toBe('/console/groups');
+  });
+
+  test('closing the tab is asked for by the browser, while something is not saved', async () => {
+    const asked: string[] = [];
+    page.page.on('dialog', (question) => {
+      asked.push(question.type());
+      void question.accept();
+    });
+    await page.page.reload();
+    await page.titled(/Ada Typed/);
+    expect(asked).toEqual([]);
+    await edit('4715');
+    await page.page.reload();
+    await page.titled(/Ada Typed/);
+    expect(asked).toEqual(['beforeunload']);
+  });
+
+  test('a Webmaster who takes the role from themselves is asked first', async () => {
+    const own = await create(service.key, { password: ADMIN_PASSWORD, roles: ['Webmaster'] });
+    await page.close();
+    page = await service.as(own.username, ADMIN_PASSWORD, '/console/me');
+    await page.button('Edit').click();
+    await page.field('Webmaster').uncheck();
+    await page.button('Save').click();
+    await page.shows(/only another Webmaster can give it back/);
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    expect((await service.key.get(`/users/${own.uuid}`)).body.roles).toContain('Webmaster');
+    await page.button('Save').click();
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await page.shows('The profile is saved.');
+    expect((await service.key.get(`/users/${own.uuid}`)).body.roles).not.toContain('Webmaster');
+  });
+});
