@@ -29,8 +29,12 @@ export function presentRow(row: StagedRow, people: People): ImportRowDto {
 
 /** Of a user who is not there yet, as the row says. */
 function nameOf({ userUuid, changes, version }: StagedRow, people: People): string {
-  const user = people.get(userUuid ?? '') ?? (version === 0 ? changes.values : {});
-  const text = (field: string) => String(({ ...user } as Record<string, unknown>)[field] ?? '');
+  const user = people.get(userUuid ?? '');
+  const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
+  const text = (field: string): string => {
+    const value = values[field];
+    return typeof value === 'string' ? value : '';
+  };
   const names = [text('known_as') || text('firstname'), text('surname')].filter((name) => name !== '');
   return names.join(' ') || text('username');
 }

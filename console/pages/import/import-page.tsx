@@ -3,6 +3,7 @@ import type { Run, User } from '../../api/client.js';
 import { isWorking, useRunEvents } from '../../api/events.js';
 import { useResource } from '../../api/resource.js';
 import { href } from '../../lib/place.js';
+import { optionName, optionText } from '../../api/options.js';
 import { counted, label, size, words } from '../../lib/text.js';
 import { duration } from '../../lib/time.js';
 import { Copy } from '../../parts/copy.js';
@@ -120,11 +121,14 @@ function Details({ run }: { run: Run }) {
           ],
         ]
       : []),
-    ...options.map(([name, value]): [string, preact.ComponentChildren] => [words(name), String(value)]),
+    ...options.map(([name, value]): [string, preact.ComponentChildren] => [
+      optionName(name),
+      optionText(name, value),
+    ]),
     ...(run.reverts
       ? []
       : [['SHA-256', <Copy text={run.file.sha256} what="checksum" />] as [string, preact.ComponentChildren]]),
-    ['Id', <Copy text={run.id} what="id" />],
+    ['ID', <Copy text={run.id} what="id" />],
   ];
   return (
     <Card title="Details">

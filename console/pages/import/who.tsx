@@ -11,7 +11,7 @@ interface WhoProps {
 export function Who({ row: { external_id: id, name, uuid }, isNew = false }: WhoProps) {
   const title = name || id || uuid || 'no external ID';
   return (
-    <span>
+    <span class="who">
       {uuid && !isNew ? <a href={href(`/users/${uuid}`)}>{title}</a> : title}
       {name && id && (
         <>

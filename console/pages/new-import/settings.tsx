@@ -1,4 +1,5 @@
 import type { Options } from '../../api/upload.js';
+import { VALUES, optionName } from '../../api/options.js';
 import { SelectField, TextField } from '../../parts/field.js';
 
 const ENCODINGS = [
@@ -10,14 +11,6 @@ const ENCODINGS = [
   'windows-1251',
   'utf-16le',
 ];
-const DELIMITERS = [
-  { value: '', text: 'Found from the header' },
-  { value: ',', text: 'Comma' },
-  { value: ';', text: 'Semicolon' },
-  { value: 'tab', text: 'Tab' },
-  { value: '|', text: 'Bar |' },
-];
-
 interface SettingsProps {
   options: Options;
   /** Names of the saved profiles. */
@@ -29,30 +22,26 @@ interface SettingsProps {
 export function Settings({ options, profiles, onOption }: SettingsProps) {
   const select = (
     name: string,
-    label: string,
-    choices: readonly { value: string; text: string }[],
-    hint = '',
+    first: string,
+    choices: readonly (readonly [value: string, text: string])[],
   ) => (
     <SelectField
       name={name}
-      label={label}
-      hint={hint}
+      label={optionName(name)}
       value={options[name] ?? ''}
-      choices={choices}
+      choices={[{ value: '', text: first }, ...choices.map(([value, text]) => ({ value, text }))]}
       onValue={(value) => {
         onOption(name, value);
       }}
     />
   );
+  const itself = (name: string) => [name, name] as const;
   return (
     <div class="form-grid">
-      {select('profile', 'Profile', [
-        { value: '', text: 'None' },
-        ...profiles.map((name) => ({ value: name, text: name })),
-      ])}
+      {select('profile', 'None', profiles.map(itself))}
       <TextField
         name="dataset"
-        label="Data set"
+        label={optionName('dataset')}
         hint="The source that the file comes from."
         value={options['dataset'] ?? ''}
         onValue={(value) => {
@@ -60,22 +49,10 @@ export function Settings({ options, profiles, onOption }: SettingsProps) {
         }}
         input={{ placeholder: 'default', maxLength: 64 }}
       />
-      {select('missing', 'Users that the file lacks', [
-        { value: '', text: 'As the profile says' },
-        { value: 'keep', text: 'Left alone' },
-        { value: 'report', text: 'Listed' },
-        { value: 'block', text: 'Blocked' },
-      ])}
-      {select('mode', 'Rows', [
-        { value: '', text: 'Create and update' },
-        { value: 'create_only', text: 'Create only' },
-        { value: 'update_only', text: 'Update only' },
-      ])}
-      {select('encoding', 'Encoding', [
-        { value: '', text: 'UTF-8, or by its mark' },
-        ...ENCODINGS.map((name) => ({ value: name, text: name })),
-      ])}
-      {select('delimiter', 'Delimiter', DELIMITERS)}
+      {select('missing', 'As the profile says', Object.entries(VALUES.missing))}
+      {select('mode', 'As the profile says', Object.entries(VALUES.mode))}
+      {select('encoding', 'UTF-8, or by its mark', ENCODINGS.map(itself))}
+      {select('delimiter', 'Found from the header', Object.entries(VALUES.delimiter))}
     </div>
   );
 }

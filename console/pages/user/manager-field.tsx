@@ -1,5 +1,6 @@
 import { useId } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
+import { loadUser } from '../../api/users.js';
 import { useDelayed } from '../../lib/use-delayed.js';
 import { nameOf } from '../../parts/avatar.js';
 import { Labelled } from '../../parts/field.js';
@@ -22,9 +23,15 @@ export function ManagerField({ value, onValue, error }: ManagerProps) {
   const found = useResource(wanted, (signal) =>
     searchUsers(new URLSearchParams({ q: wanted ?? '' }), signal, OFFERED),
   );
+  const isChosen = UUID.test(value.trim());
+  const chosen = useResource(isChosen ? value.trim() : undefined, (signal) => loadUser(value.trim(), signal));
+  const hint =
+    isChosen && chosen.data
+      ? `${nameOf(chosen.data.user)}, ${chosen.data.user.email}`
+      : 'Type a name and choose the user';
   return (
     <div>
-      <Labelled name="manager_uuid" error={error} hint="Type a name and choose the user">
+      <Labelled name="manager_uuid" error={error} hint={hint}>
         {({ id: input, describedBy }) => (
           <input
             type="text"

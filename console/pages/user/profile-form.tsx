@@ -98,6 +98,12 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
           else void run(() => save());
         }}
       >
+        {version.user.external_id && (
+          <p class="hint">
+            An identity source has this user as {version.user.external_id}: it may overwrite what is changed
+            here.
+          </p>
+        )}
         <div class="grid">
           {NAMES.filter(may).map(text)}
           {may('manager_uuid') && (

@@ -1,7 +1,7 @@
 import type { Row, Run, User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { href } from '../../lib/place.js';
-import { label, words } from '../../lib/text.js';
+import { label } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Icon } from '../../parts/icon.js';
 import { WAITING, loadRowsOf, loadRuns, titleOf } from '../import/runs.js';
@@ -34,7 +34,7 @@ export function WaitingChanges({ user: { external_id: externalId, updated } }: {
           <div>
             <p>
               <a href={href(`/imports/${run.id}`, { person: externalId })}>{titleOf(run)}</a> waits for a
-              decision, and would change this user: <strong>{words(row.outcome).toLowerCase()}</strong>.
+              decision. It would change this user:
             </p>
             <dl class="diff">
               {row.changes.map((change) => (
