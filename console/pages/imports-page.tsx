@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<Run>[] = [
           <>
             <br />
             <a class="small" href={href(`/imports/${run.reverted_by}`)}>
-              undone
+              reverted
             </a>
           </>
         )}

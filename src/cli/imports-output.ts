@@ -34,7 +34,7 @@ export function runText(run: ImportRunDto): string {
     finished === null
       ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]
       : ['Finished', `${minute(finished)} UTC`],
-    ...(revert === null ? [] : [['Undone', `by ${revert}`]]),
+    ...(revert === null ? [] : [['Reverted', `by ${revert}`]]),
   ];
   return `${summary(run)}\n${table(facts)}`;
 }

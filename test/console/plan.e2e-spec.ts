@@ -84,10 +84,10 @@ withBrowser('the people in a plan', () => {
     await page.titled(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     await page.goto(`/console/imports/${run.id}`);
-    await page.shows('This import was undone');
+    await page.shows('This import was reverted');
     expect(await page.button('Revert').count()).toBe(0);
     await page.goto('/console/imports');
-    await page.page.getByRole('link', { name: 'undone' }).click();
+    await page.page.getByRole('link', { name: 'reverted' }).click();
     await page.titled(/^Revert of/);
   });
 });

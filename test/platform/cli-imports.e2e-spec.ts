@@ -90,10 +90,16 @@ describe.each(['database', 'service'])('on the %s', (door) => {
       '',
       expect.stringMatching(
         new RegExp(
-          `^Line +Outcome +ExternalId +What\n +2 +error +${name}-0 +invalid_format: email must be .*\n$`,
+          `^Line +Outcome +ExternalId +Name +What\n +2 +error +${name}-0 +invalid_format: email must be .*\n$`,
         ),
       ),
     ]);
+    const [found, nobody] = [
+      await run('rows', id, '--external-id', `${name}-0`, 'nobody'),
+      await run('rows', id, '--external-id', 'nobody'),
+    ];
+    expect([found.code, found.out]).toEqual([0, failed.out]);
+    expect(nobody.out).toBe('Line  Outcome  ExternalId  Name  What\n');
     expect((await run('rows', id)).out).toContain('phone: "" → 11');
     const first = await run('rows', id, '--limit', '2');
     expect(first.err).toBe('There are 3: --after 3\n');

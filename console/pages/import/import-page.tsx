@@ -48,7 +48,7 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
           <p class="note info">
             <Icon name="undo" />
             <span>
-              This import was undone: <a href={href(`/imports/${run.reverted_by}`)}>see its revert</a>.
+              This import was reverted: <a href={href(`/imports/${run.reverted_by}`)}>see its revert</a>.
             </span>
           </p>
         )}
