@@ -96,6 +96,12 @@ export const linkTo = (operationId: string, parameter: string, value: string, de
 });
 
 /** The value of a field, old or new. Written out, because an empty schema gives a generator no type. */
+export const ETAG = {
+  ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string', maxLength: 64 } },
+} as const;
+/** One tag or several; limited by the headers of a request. */
+export const TAGS = { type: 'string', maxLength: 16_384 } as const;
+
 export const FIELD_VALUE = {
   oneOf: [
     { type: 'string', maxLength: 10_000, nullable: true },

@@ -1,5 +1,6 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Put } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Put, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { answer } from '../access/repeatable.js';
@@ -17,6 +18,7 @@ import {
   type ImportProfilePageDto,
 } from './import-profiles.docs.js';
 import { ImportProfiles, type KnownProfile } from './profiles/import-profiles.service.js';
+import { tagOf } from './profiles/profile-tag.js';
 import { PROFILE_NAME } from './runs/import-options.js';
 
 @ApiTags('imports')
@@ -37,8 +39,11 @@ export class ImportProfilesController {
   @Get(':name')
   @DocGetProfile()
   @Requires('imports.read')
-  async get(@Param('name') name: string): Promise<ImportProfileDto> {
-    return present(await this.profiles.get(name));
+  async get(
+    @Param('name') name: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ImportProfileDto> {
+    return tagged(await this.profiles.get(name), response);
   }
 
   @Put(':name')
@@ -48,28 +53,42 @@ export class ImportProfilesController {
   async put(
     @Param('name') name: string,
     @Body() document: JsonObject,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
     @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<ImportProfileDto> {
     if (!PROFILE_NAME.test(name)) {
       const detail = 'The name of a profile is 1 to 64 of A-Z a-z 0-9 . _ -, and not . or ..';
       throw new ProblemError('invalid_parameter', detail);
     }
-    return answer(caller, () => this.profiles.put(name, document, caller), present);
+    const effect = () => this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch });
+    return answer(caller, effect, (saved) => tagged(saved, response));
   }
 
   @Delete(':name')
   @DocDeleteProfile()
   @HttpCode(204)
   @Requires('imports.write')
-  async remove(@Param('name') name: string, @CurrentCaller() caller: Caller): Promise<void> {
+  async remove(
+    @Param('name') name: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @CurrentCaller() caller: Caller,
+  ): Promise<void> {
     await answer(
       caller,
-      () => this.profiles.remove(name, caller),
+      () => this.profiles.remove(name, caller, { ifMatch, ifNoneMatch }),
       (found) => {
         if (!found) throw new ProblemError('not_found', `There is no saved import profile ${name}.`);
       },
     );
   }
+}
+
+function tagged(known: KnownProfile, response: Response): ImportProfileDto {
+  response.setHeader('ETag', tagOf(known.profile));
+  return present(known);
 }
 
 const present = ({ name, profile, updated }: KnownProfile): ImportProfileDto => ({

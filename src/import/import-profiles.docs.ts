@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import {
   ApiBody,
+  ApiHeader,
   ApiOperation,
   ApiParam,
   ApiProperty,
@@ -9,7 +10,7 @@ import {
   ApiResponse,
   OmitType,
 } from '@nestjs/swagger';
-import { ChangeBodyProblems, ChangeProblems, Problems, Secured, linkTo } from '../http/docs.js';
+import { ChangeBodyProblems, ChangeProblems, ETAG, Problems, Secured, TAGS, linkTo } from '../http/docs.js';
 import { MAX_LIMIT, Page } from '../http/page.js';
 import { ProfileInput } from './profiles/profile.input.js';
 import { PROFILE_NAME } from './runs/import-options.js';
@@ -56,11 +57,20 @@ export const DocListProfiles = () =>
     Problems('unauthenticated', 'forbidden'),
   );
 
+/** A change of the profile that was read, and of no other one. */
+const IfMatch = () =>
+  ApiHeader({
+    name: 'If-Match',
+    required: false,
+    description: 'The ETag of the profile that was read; 412 when it has changed since, or is gone.',
+    schema: TAGS,
+  });
+
 export const DocGetProfile = () =>
   applyDecorators(
     ApiOperation({ summary: 'One profile', description: 'Its `profile` can be saved under another name.' }),
     Name('moodle'),
-    ApiResponse({ status: 200, description: 'The profile.', type: ImportProfileDto }),
+    ApiResponse({ status: 200, description: 'The profile.', type: ImportProfileDto, headers: ETAG }),
     Secured(),
     Problems('unauthenticated', 'forbidden', 'not_found'),
   );
@@ -75,6 +85,13 @@ export const DocPutProfile = () =>
         'that name; runs that have begun keep theirs. A profile with a `pattern` needs the scope `imports:write`.',
     }),
     Name('payroll'),
+    IfMatch(),
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      description: '`*` makes a new profile only; 412 when there is one of this name.',
+      schema: TAGS,
+    }),
     ApiBody({
       type: ProfileInput,
       examples: {
@@ -104,10 +121,11 @@ export const DocPutProfile = () =>
       status: 200,
       description: 'The profile.',
       type: ImportProfileDto,
+      headers: ETAG,
       links: linkTo('getImportProfile', 'name', '$response.body#/name'),
     }),
     Secured(),
-    ChangeBodyProblems('wrong_state'),
+    ChangeBodyProblems('wrong_state', 'precondition_failed'),
   );
 
 export const DocDeleteProfile = () =>
@@ -118,7 +136,8 @@ export const DocDeleteProfile = () =>
         'Runs keep theirs. Where it has the name of one that ships with the service, that one is back again.',
     }),
     Name('payroll'),
+    IfMatch(),
     ApiResponse({ status: 204, description: 'It is deleted.' }),
     Secured(),
-    ChangeProblems('not_found'),
+    ChangeProblems('not_found', 'precondition_failed'),
   );

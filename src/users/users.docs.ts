@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { ChangeBodyProblems, LOCATION, NEXT, Problems, Secured, linkTo } from '../http/docs.js';
+import { ChangeBodyProblems, ETAG, LOCATION, NEXT, Problems, Secured, TAGS, linkTo } from '../http/docs.js';
 import { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import { UserQuery } from './search/user.query.js';
 import { IGNORED_FIELDS, MAX_IGNORED_TEXT } from './unknown-fields.js';
@@ -9,9 +9,6 @@ import { UserDto, UserPageDto, UserUuidDto } from './user.view.js';
 /** OpenAPI descriptions of the routes of `users.controller.ts`. */
 
 export const TAKEN = ['username_taken', 'email_taken', 'external_id_taken', 'authname_taken'] as const;
-const ETAG = {
-  ETag: { description: 'For If-None-Match and If-Match.', schema: { type: 'string', maxLength: 64 } },
-} as const;
 const IGNORED = {
   [IGNORED_FIELDS]: {
     description:
@@ -20,8 +17,6 @@ const IGNORED = {
     schema: { type: 'string', maxLength: MAX_IGNORED_TEXT },
   },
 } as const;
-/** One tag or several; limited by the headers of a request. */
-const TAGS = { type: 'string', maxLength: 16_384 } as const;
 export const UserId = () =>
   ApiParam({
     name: 'user_id',

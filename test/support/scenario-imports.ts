@@ -106,6 +106,8 @@ async function read(key: Client, id: string): Promise<void> {
       'outcome=error',
       'outcome=error&outcome=missing',
       'code=invalid_format',
+      'external_id=p1&external_id=p7&external_id=nobody',
+      'external_id=p1&outcome=error&code=invalid_format&after=1',
     ])
       await rowsOf(key, run, query);
   }

@@ -36,17 +36,29 @@ export const isChanged = (mapping: Mapping, preview: Preview): boolean =>
       use !== 'template' && mapping[source] !== (column ?? (use === 'ignored' ? IGNORE : undefined)),
   );
 
-/** @throws Problem where the profile is another one than the one that is built on: nobody overwrites it unseen. */
-async function unchanged(name: string, base: Profile | undefined): Promise<void> {
-  const saved = (await loadProfiles()).find((each) => each.name === name);
-  const known = base?.name === name ? base : undefined;
-  if (JSON.stringify(saved?.profile) === JSON.stringify(known?.profile)) return;
-  throw new Problem(409, {
-    code: 'console',
-    title: known ? 'Somebody else has changed this profile' : 'There is a profile of this name',
-    detail: known
+/** The headers by which the service saves on top of this profile, or a new one, and nothing else. */
+async function expecting(name: string, base: Profile | undefined): Promise<Record<string, string>> {
+  if (base?.name !== name) return { 'If-None-Match': '*' };
+  const { data, headers } = await ask(api.GET('/api/0.3/import_profiles/{name}', at(name)));
+  // What was read with the list may be older than what is there now.
+  const isSame = JSON.stringify(data.profile) === JSON.stringify(base.profile);
+  return { 'If-Match': isSame ? (headers.get('etag') ?? '') : NEVER };
+}
+
+/** A tag that no profile has. */
+const NEVER = '"changed"';
+
+/** What the service says against it, in the words of the page. */
+function inWords(thrown: unknown, name: string, base: Profile | undefined): unknown {
+  if (!(thrown instanceof Problem) || ![404, 412].includes(thrown.status)) return thrown;
+  const isOwn = base?.name === name;
+  return new Problem(thrown.status, {
+    code: thrown.code,
+    title: isOwn ? 'Somebody else has changed this profile' : 'There is a profile of this name',
+    detail: isOwn
       ? 'Nothing was saved. Choose the profile again to see how it is now, then say what the columns are.'
       : 'Nothing was saved. Give another name, or choose that profile above to change it.',
+    request_id: thrown.requestId,
   });
 }
 
@@ -57,7 +69,6 @@ export async function saveProfile(
   base: Profile | undefined,
   more: { dataset: string; delimiter: string; encoding: string },
 ): Promise<void> {
-  await unchanged(name, base);
   const set = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== ''));
   const { default_roles: roles, ...earlier }: Partial<Profile['profile']> = base?.profile ?? {};
   const body = {
@@ -66,7 +77,12 @@ export async function saveProfile(
     ...set,
     columns: { ...earlier.columns, ...mapping },
   } as components['schemas']['ProfileInput']; // for the generator a field with a default is one that must be sent
-  await ask(api.PUT('/api/0.3/import_profiles/{name}', { ...at(name), body }));
+  try {
+    const headers = await expecting(name, base);
+    await ask(api.PUT('/api/0.3/import_profiles/{name}', { ...at(name), body, headers }));
+  } catch (thrown) {
+    throw inWords(thrown, name, base);
+  }
 }
 
 export async function deleteProfile(name: string, reason: string): Promise<void> {

@@ -17,6 +17,7 @@ import type { ImportProfile, NamedProfile } from '../runs/import-profile.js';
 import { matchesPattern } from './file-pattern.js';
 import { ImportProfilesRepository, type SavedProfile } from './import-profiles.repository.js';
 import { checkProfile } from './profile-check.js';
+import { type Expected, assertExpected } from './profile-tag.js';
 import { READY_PROFILES } from './ready-profiles.js';
 
 /** Characters of a profile as JSON: runs keep it. */
@@ -94,14 +95,15 @@ export class ImportProfiles {
    * Saves a profile under a name.
    * @throws ProblemError `validation_failed`; `insufficient_scope` for a key that may not import its data set, or that of
    * the profile it replaces, or has not all data sets where the profile has a pattern, because that chooses its files;
-   * `wrong_state` for one more than MAX_PROFILES.
+   * `wrong_state` for one more than MAX_PROFILES; `precondition_failed` where another one is there than is expected.
    */
-  async put(name: string, document: JsonObject, caller: Caller): Promise<KnownProfile> {
+  async put(name: string, document: JsonObject, caller: Caller, expected: Expected): Promise<KnownProfile> {
     const profile = this.checked(document);
     assertMay(caller, profile);
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
       if (before) assertMay(caller, before.profile);
+      assertExpected(before?.profile ?? readyProfile(name), expected);
       const saved: SavedProfile = { name, profile, id: before?.id ?? randomUUID(), updated: now() };
       if (before) await this.saved.replace(tx, name, profile);
       else await this.insert(tx, saved);
@@ -122,12 +124,13 @@ export class ImportProfiles {
     await this.saved.insert(tx, profile);
   }
 
-  /** @returns whether there was one. @throws ProblemError `insufficient_scope` as `put`. */
-  async remove(name: string, caller: Caller): Promise<boolean> {
+  /** @returns whether there was one. @throws ProblemError `insufficient_scope`, `precondition_failed` as `put`. */
+  async remove(name: string, caller: Caller, expected: Expected): Promise<boolean> {
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
       if (!before) return false;
       assertMay(caller, before.profile);
+      assertExpected(before.profile, expected);
       await this.saved.delete(tx, name);
       const changes = [{ field: 'name', old: name }];
       const target = { kind: 'import_profile', id: before.id } as const;
@@ -140,7 +143,7 @@ export class ImportProfiles {
     if (!PROFILE_NAME.test(name)) return undefined;
     const saved = await this.saved.find(name);
     if (saved) return saved;
-    const ready = Object.hasOwn(READY_PROFILES, name) ? READY_PROFILES[name] : undefined;
+    const ready = readyProfile(name);
     return ready && { name, profile: ready, updated: null };
   }
 
@@ -158,6 +161,10 @@ export class ImportProfiles {
 function assertMay({ actor }: Caller, { dataset = 'default', pattern }: ImportProfile): void {
   assertScope(actor, pattern === undefined ? datasetScope(dataset) : 'imports:write');
 }
+
+/** The profile of that name that ships with the service. */
+const readyProfile = (name: string): ImportProfile | undefined =>
+  Object.hasOwn(READY_PROFILES, name) ? READY_PROFILES[name] : undefined;
 
 /** The members of a profile that differ. */
 function changesOf(before: ImportProfile | undefined, after: ImportProfile): FieldChange[] {
