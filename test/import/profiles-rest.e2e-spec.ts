@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApp } from '../support/app.js';
-import type { Answer, Json } from '../support/client.js';
+import type { Json } from '../support/client.js';
 import { csv, upload } from '../support/imports.js';
 import { databaseOf, fieldErrorsOf, inSeconds } from '../support/people.js';
 import { sendChunked } from '../support/raw.js';
@@ -34,59 +34,6 @@ describe('saved profiles', () => {
     expect((await app.key.delete('/import_profiles/hr')).status).toBe(204);
     expect((await app.key.delete('/import_profiles/hr')).status).toBe(404);
     expect((await app.key.get('/import_profiles/hr')).status).toBe(404);
-  });
-
-  test('are replaced and deleted as they were read, or not at all', async () => {
-    const path = '/import_profiles/tagged';
-    const put = (dataset: string, headers: Record<string, string>) =>
-      app.key.put(path, { dataset, columns: COLUMNS }, headers);
-    const remove = (tag: string) => app.key.send('DELETE', path, undefined, { 'if-match': tag });
-    const made = await put('one', { 'if-none-match': '*' });
-    expect(made.status).toBe(200);
-    const tag = made.headers['etag'] ?? '';
-    const read = await app.key.get(path);
-    expect([tag, read.headers['etag']]).toEqual([expect.stringMatching(/^"[0-9a-f]{32}"$/), tag]);
-    const refused = async (answer: Promise<Answer>, detail: string) => {
-      expect((await answer).body).toMatchObject({ status: 412, code: 'precondition_failed', detail });
-      expect((await app.key.get(path)).body.profile.dataset).toBe('one');
-    };
-    await refused(put('two', { 'if-none-match': '*' }), 'There is a profile of this name.');
-    for (const other of ['"00000000000000000000000000000000"', `W/${tag}`, tag.slice(0, -2), ''])
-      await refused(put('two', { 'if-match': other }), 'The profile has changed since it was read.');
-    await refused(remove('"x"'), 'The profile has changed since it was read.');
-    const changed = await put('two', { 'if-match': `"x", ${tag}` });
-    expect([changed.status, changed.headers['etag']]).toEqual([200, expect.not.stringContaining(tag)]);
-    expect((await put('three', { 'if-match': tag })).status).toBe(412);
-    expect((await put('three', { 'if-match': '*' })).status).toBe(200);
-    expect((await remove('*')).status).toBe(204);
-    expect((await put('four', { 'if-match': '*' })).body.detail).toBe('The profile is not there any more.');
-    // One that ships is there, too.
-    const ships = await app.key.get('/import_profiles/okta');
-    expect(
-      (await app.key.put('/import_profiles/okta', { columns: COLUMNS }, { 'if-none-match': '*' })).status,
-    ).toBe(412);
-    const own = await app.key.put(
-      '/import_profiles/okta',
-      { columns: COLUMNS },
-      { 'if-match': ships.headers['etag'] ?? '' },
-    );
-    expect(own.status).toBe(200);
-    await app.key.delete('/import_profiles/okta');
-  });
-
-  test('of two that are saved from the same reading, one is', async () => {
-    const { headers } = await save('raced', { columns: COLUMNS });
-    const answers = await Promise.all(
-      ['a', 'b', 'c', 'd'].map((dataset) =>
-        app.key.put(
-          '/import_profiles/raced',
-          { dataset, columns: COLUMNS },
-          { 'if-match': headers['etag'] ?? '' },
-        ),
-      ),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);
-    await app.key.delete('/import_profiles/raced');
   });
 
   test('take the place of one that ships, until they are deleted', async () => {

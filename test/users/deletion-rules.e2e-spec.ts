@@ -38,7 +38,7 @@ describe('what a deletion does to others', () => {
       expect((await read(uuid)).manager_uuid).toBe(null);
       const [{ action, changes }] = (await events(uuid)) as [Json];
       expect(action).toBe('user.updated');
-      expect(changes).toContainEqual({ field: 'manager_uuid', old: boss.uuid, new: null });
+      expect(changes).toContainEqual({ field: 'manager_uuid', old: boss.uuid, old_name: '', new: null });
     }
     await restore(boss.uuid);
     expect((await read(a)).manager_uuid).toBe(null);
