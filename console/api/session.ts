@@ -1,5 +1,6 @@
 import { store } from '../lib/store.js';
 import { go, href } from '../lib/place.js';
+import { isUnsaved } from '../lib/unsaved.js';
 import { type User, api, ask, renewals, whenSignedOut } from './client.js';
 import { Problem, problemOf } from './problem.js';
 
@@ -44,7 +45,7 @@ function welcome(user: User): void {
 export async function signIn(username: string, password: string): Promise<void> {
   await ask(api.POST('/api/0.3/sessions/login', { body: { username, password } }));
   await findOut();
-  otherTabs.postMessage('session');
+  otherTabs.postMessage(SIGNED_IN);
 }
 
 /** @throws Problem where the session goes on. */
@@ -57,7 +58,7 @@ export async function signOut(): Promise<void> {
   }
   forget();
   go(href('/sign-in', { left: true }));
-  otherTabs.postMessage('session');
+  otherTabs.postMessage(SIGNED_OUT);
 }
 
 /** Nobody is here any more: the page goes to where one signs in. */
@@ -67,6 +68,8 @@ export function forget(): void {
 
 /** Tabs of a browser have one session: what one of them does to it, the others must know. */
 const otherTabs = new BroadcastChannel('rollcall');
+const SIGNED_IN = 'signed in';
+const SIGNED_OUT = 'signed out';
 
 /** Looks whether it is still the session of the same user. What cannot be asked is asked the next time. */
 async function lookAgain(): Promise<void> {
@@ -78,7 +81,11 @@ async function lookAgain(): Promise<void> {
 
 /** Follows what other tabs do, and looks again whenever somebody comes back to this one. */
 export function followTabs(): void {
-  otherTabs.onmessage = () => void lookAgain();
+  otherTabs.onmessage = ({ data }: MessageEvent<string>) => {
+    // Whoever signs out leaves nothing on any screen, unless it would be lost.
+    if (data === SIGNED_OUT && !isUnsaved()) forget();
+    else void lookAgain();
+  };
   addEventListener('focus', () => void lookAgain());
 }
 

@@ -90,6 +90,20 @@ withBrowser('what was typed', () => {
     expect(await page.page.getByLabel('Phone', { exact: true }).count()).toBe(0);
   });
 
+  test('stays in a tab when another one signs out; a tab with nothing typed shows nothing any more', async () => {
+    const other = await page.page.context().newPage();
+    await other.goto(page.page.url());
+    await edit('4716');
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await comeBack();
+    expect(await page.field('Phone').inputValue()).toBe('4716');
+    await page.button('Discard').click();
+    await other.getByRole('heading', { name: 'Sign in to Rollcall' }).waitFor();
+    await other.goto(page.page.url());
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await page.titled('Sign in to Rollcall');
+  });
+
   test('is asked for before a link, a tab, the way back or signing out takes it away', async () => {
     await page.page.getByRole('link', { name: 'My profile' }).click();
     await page.titled(/^admin/);
