@@ -7,7 +7,6 @@ type Texts<Name extends keyof Service> = Record<NonNullable<Service[Name]> & str
 /** What options of an import are called. */
 const NAMES: Partial<Record<string, string>> = {
   dataset: 'Data set',
-  mode: 'Rows',
   missing: 'Users that the file lacks',
   returning: 'Users who are in the file again',
   adopt: 'Users without an external ID',

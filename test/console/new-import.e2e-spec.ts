@@ -109,7 +109,7 @@ withBrowser('a new import', () => {
     await problems().getByText('Refuses the file').waitFor();
     await choose(file('other.csv', ['Nr,Mail', '1,a@example.org']));
     await columnIs('Nr').selectOption('ExternalId');
-    await page.field('Keep these columns as the profile').fill('no name/at all');
+    await page.field('Save the columns as profile').fill('no name/at all');
     await page.button('Save the profile and look again').click();
     await page.page.getByRole('alert').waitFor();
   });

@@ -3,6 +3,7 @@ import type { Row } from '../../api/client.js';
 import { counted, label } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Table } from '../../parts/table.js';
+import { changesOf } from './runs.js';
 import { Who } from './who.js';
 
 type Changed = { row: Row; change: Row['changes'][number] };
@@ -15,7 +16,7 @@ const MORE = 100;
 export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: boolean }) {
   const groups = new Map<string, Changed[]>();
   for (const row of rows)
-    for (const change of row.changes) {
+    for (const change of changesOf(row)) {
       const group = groups.get(change.field);
       if (group) group.push({ row, change });
       else groups.set(change.field, [{ row, change }]);

@@ -11,7 +11,7 @@ import { SearchField } from '../../parts/search-field.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Tabs } from '../../parts/tabs.js';
 import { FieldGroups } from './field-groups.js';
-import { countOf, countsOf, loadManyRows, loadRows, outcomeText } from './runs.js';
+import { changesOf, countOf, countsOf, loadManyRows, loadRows, outcomeText } from './runs.js';
 import { Who } from './who.js';
 
 const TONES: Record<Row['outcome'], Tone> = {
@@ -40,7 +40,8 @@ const columnsOf = (isPlan: boolean): readonly Column<Row>[] => [
   { name: 'changes', title: 'Changes', cell: (row) => <What row={row} /> },
 ];
 
-function What({ row: { changes, errors, outcome } }: { row: Row }) {
+function What({ row }: { row: Row }) {
+  const { errors, outcome } = row;
   return (
     <dl class="diff">
       {errors.map(({ field, code, message }) => (
@@ -51,7 +52,7 @@ function What({ row: { changes, errors, outcome } }: { row: Row }) {
           </dd>
         </div>
       ))}
-      {changes.map((change) => (
+      {changesOf(row).map((change) => (
         <div key={change.field}>
           <dt>{label(change.field)}</dt>
           <dd>

@@ -112,6 +112,15 @@ export async function loadManyRows(id: string, filter: RowFilter, signal: AbortS
   }
 }
 
+/** Notes of the service about who manages and has blocked a user: they follow the status, and say nothing beside it. */
+const NOTES = ['managed_by', 'blocked_by'];
+
+/** What a row changes, as people think of it. */
+export function changesOf({ changes }: Pick<Row, 'changes'>): Row['changes'] {
+  const named = changes.filter(({ field }) => !NOTES.includes(field));
+  return named.length > 0 ? named : changes;
+}
+
 /** What rows became of a run; a summary of a run has it too. */
 export type Counted = Pick<Run, 'counts' | 'missing'>;
 

@@ -52,7 +52,7 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
           { name: 'source', title: 'In the file', cell: ({ source }) => <code>{source}</code> },
           {
             name: 'column',
-            title: 'Is',
+            title: 'Becomes',
             cell: (column) => (
               <Choice
                 column={column}
@@ -76,7 +76,7 @@ export function ColumnsCard({ file, preview, options, base, onSaved }: ColumnsPr
         >
           <TextField
             name="profile_name"
-            label="Keep these columns as the profile"
+            label="Save the columns as profile"
             value={name}
             onValue={setName}
             input={{ required: true, maxLength: 64 }}
@@ -120,7 +120,7 @@ function Choice({
 
 function noteOf({ use, suggestion }: Column): string {
   if (use !== 'unknown') return '';
-  return suggestion === null || suggestion === IGNORE ? 'not known' : `not known; probably ${suggestion}`;
+  return suggestion === null || suggestion === IGNORE ? 'not known: left out' : 'suggested by its name';
 }
 
 /** A name for the profile of a file, by the rules of names: `payroll-2026.csv` is `payroll-2026`. */

@@ -35,6 +35,7 @@ export function Settings({ options, profiles, onOption }: SettingsProps) {
       }}
     />
   );
+  const hasProfile = Boolean(options['profile']);
   const itself = (name: string) => [name, name] as const;
   return (
     <div class="form-grid">
@@ -49,8 +50,16 @@ export function Settings({ options, profiles, onOption }: SettingsProps) {
         }}
         input={{ placeholder: 'default', maxLength: 64 }}
       />
-      {select('missing', 'As the profile says', Object.entries(VALUES.missing))}
-      {select('mode', 'As the profile says', Object.entries(VALUES.mode))}
+      {select(
+        'missing',
+        hasProfile ? 'As the profile says' : 'Left alone (default)',
+        Object.entries(VALUES.missing),
+      )}
+      {select(
+        'mode',
+        hasProfile ? 'As the profile says' : 'Create and update (default)',
+        Object.entries(VALUES.mode),
+      )}
       {select('encoding', 'UTF-8, or by its mark', ENCODINGS.map(itself))}
       {select('delimiter', 'Found from the header', Object.entries(VALUES.delimiter))}
     </div>

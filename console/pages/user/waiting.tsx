@@ -4,7 +4,7 @@ import { href } from '../../lib/place.js';
 import { label } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Icon } from '../../parts/icon.js';
-import { WAITING, loadRowsOf, loadRuns, titleOf } from '../import/runs.js';
+import { WAITING, changesOf, loadRowsOf, loadRuns, titleOf } from '../import/runs.js';
 
 interface Waiting {
   run: Run;
@@ -37,7 +37,7 @@ export function WaitingChanges({ user: { external_id: externalId, updated } }: {
               decision. It would change this user:
             </p>
             <dl class="diff">
-              {row.changes.map((change) => (
+              {changesOf(row).map((change) => (
                 <div key={change.field}>
                   <dt>{label(change.field)}</dt>
                   <dd>
