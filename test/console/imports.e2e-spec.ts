@@ -41,9 +41,10 @@ withBrowser('imports', () => {
     const run = await parked('why');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.shows(/E-mail would get another value for 8 users; up to \d+ pass without a question\./);
+    await page.shows('ada Of ada');
     expect((await page.rows('Rows of Changed field, E-mail')).slice(0, 2)).toEqual([
-      ['2', 'why-0', 'ada.why@example.org→ada.why@example.net'],
-      ['3', 'why-1', 'bela.why@example.org→bela.why@example.net'],
+      ['2', 'ada Of adawhy-0', 'ada.why@example.org→ada.why@example.net'],
+      ['3', 'bela Of belawhy-1', 'bela.why@example.org→bela.why@example.net'],
     ]);
     expect(await page.rows('Rows of Changed field, E-mail')).toHaveLength(5);
   });

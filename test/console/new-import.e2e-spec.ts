@@ -53,6 +53,7 @@ withBrowser('a new import', () => {
     expect(await columnIs('Salary').inputValue()).toBe('ignore');
     await page.button('Save the profile and look again').click();
     await page.shows('The profile payroll is saved.');
+    await page.page.getByText(/^As it is, the file would be refused/).waitFor({ state: 'detached' });
     await page.shows(/Encoding utf-8, delimiter semicolon\.$/);
     expect(page.place).toBe('/console/imports/new?dataset=payroll&profile=payroll');
     expect((await page.rows('First rows'))[0]).toEqual([

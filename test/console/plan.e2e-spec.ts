@@ -37,6 +37,8 @@ withBrowser('the people in a plan', () => {
     page = await service.admin(`/console/imports/${run.id}`);
     await page.shows('Cleo Planned');
     expect(await people()).toContain('Cleo PlannedPL-2');
+    const guard = page.page.getByRole('region', { name: 'Rows of Changed field, E-mail' });
+    await guard.getByText('Ada Planned').waitFor();
     expect((await page.rows('Rows of Changed field, E-mail'))[0]?.[1]).toBe('Ada PlannedPL-0');
     const cleo = (await page.rows('Rows')).find((cells) => cells[2]?.startsWith('Cleo'));
     expect(cleo?.[3]).toContain('ada.plan→bela.plan');

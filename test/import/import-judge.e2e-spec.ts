@@ -19,10 +19,12 @@ const failures = async (run: Json) =>
   ]);
 /** Applies a plan and expects of every row what the plan says. */
 async function applied(plan: Json): Promise<Json> {
-  const rows = await rowsOf(app.key, plan.id);
+  // Whoever has another name then is called by it.
+  const rows = async () => (await rowsOf(app.key, plan.id)).map(({ name: _, ...row }) => row);
+  const planned = await rows();
   await app.key.post(`/imports/${plan.id}/apply`);
   const run = await settled(app.key, plan.id);
-  expect([run.counts, await rowsOf(app.key, plan.id)]).toEqual([plan.counts, rows]);
+  expect([run.counts, await rows()]).toEqual([plan.counts, planned]);
   return run;
 }
 
