@@ -25,7 +25,7 @@ const SECOND_SIGNAL_MILLIS = 1000;
  * Runs the service as several processes on one port.
  * @param program the file that a worker runs, not a link to it, so that a worker restarted during an upgrade still runs
  * this release.
- * @throws Error with the reason of the first worker that cannot start.
+ * @throws Error with the reason why the first worker cannot start. From then on the service goes on with those that can.
  */
 export async function runPrimary(env: Env, program: string): Promise<void> {
   const primary = new Primary(env, program);
@@ -58,16 +58,22 @@ class Primary {
     });
   }
 
-  /** Starts the first worker alone, so that it migrates, creates the first credentials and reports faults, then the others. */
+  /** Starts the first worker alone, so that it migrates, creates the first credentials and reports faults, then the others. It serves meanwhile. */
   async start(): Promise<void> {
     try {
       const worker = this.fork();
       const { url, first } = await worker.ready;
       const others = Array.from({ length: this.env.WORKERS - 1 }, () => this.fork());
-      await Promise.all(others.map(({ ready }) => ready)).catch((error: unknown) => {
+      for (const { ready } of others) {
+        ready.catch((error: unknown) => {
+          this.complain(error);
+        });
+      }
+      await Promise.allSettled(others.map(({ ready }) => ready)); // one that could not start is replaced: the first one serves
+      if (this.ending.signal.aborted) {
         show(first);
-        throw error;
-      });
+        return;
+      }
       logLife(this.log, this.env, url);
       process.stderr.write(welcome(url, this.env.CONSOLE_ENABLED, first)); // standard output has log lines only
       for (const started of [worker, ...others]) void this.replace(started);
@@ -118,6 +124,11 @@ class Primary {
     }
   }
 
+  private complain(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!this.ending.signal.aborted) process.stderr.write(`A worker cannot start. ${reason}\n`);
+  }
+
   private announce({ ready, pid }: WorkerProcess): void {
     ready.then(
       ({ first }) => {
@@ -125,8 +136,7 @@ class Primary {
         show(first);
       },
       (error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        if (!this.ending.signal.aborted) process.stderr.write(`A worker cannot start. ${reason}\n`);
+        this.complain(error);
       },
     );
   }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { API_KEY } from '../support/app.js';
 import { Client } from '../support/client.js';
 import { ENGINE } from '../support/database.js';
@@ -83,6 +85,26 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     await service.says('"msg":"worker ready"');
     expect(await service.stop()).toEqual({ code: 0, signal: null });
     await link.cut();
+  });
+
+  test('a worker that dies while it starts is replaced, while the first one serves already', async () => {
+    const service = new Process('dist/main.js', settings({ WORKERS: '2' }));
+    const workers = (): number[] => {
+      const found = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8');
+      return found.trim().split(' ').filter(Boolean).map(Number);
+    };
+    let [first, second] = workers();
+    while (second === undefined) {
+      await delay(1);
+      [first, second] = workers();
+    }
+    process.kill(second, 'SIGKILL');
+    await service.says('A worker cannot start. A worker ended with SIGKILL.');
+    await service.ready();
+    await service.says('"msg":"worker ready"');
+    expect(workers()).toEqual([first, expect.any(Number)]);
+    expect(await pidsOf(service)).toHaveLength(2);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
   });
 
   test('SIGTERM under load behind a balancer: each request is answered, each 201 is kept, exit 0', async () => {
