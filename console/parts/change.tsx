@@ -1,4 +1,4 @@
-import { shown } from '../lib/text.js';
+import { label, shown } from '../lib/text.js';
 
 interface Values {
   old?: unknown;
@@ -29,3 +29,27 @@ export const Change = ({ of: change, isFirst = false }: { of: Values; isFirst?: 
       <Side value={change.new} name={change.new_name} kind="new" />
     </span>
   );
+
+/** Changes of fields, as the lines of a `dl`. A secret has no values. */
+export const ChangeLines = ({
+  changes,
+  isFirst = false,
+}: {
+  changes: readonly (Values & { field: string })[];
+  isFirst?: boolean;
+}) => (
+  <>
+    {changes.map((change) => (
+      <div key={change.field}>
+        <dt>{label(change.field)}</dt>
+        <dd>
+          {'old' in change || 'new' in change ? (
+            <Change of={change} isFirst={isFirst} />
+          ) : (
+            <span class="muted">changed (not shown)</span>
+          )}
+        </dd>
+      </div>
+    ))}
+  </>
+);

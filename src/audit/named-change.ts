@@ -15,12 +15,12 @@ export function usersNamedBy({ field, old, new: value }: AuditChange): string[] 
   return [old, value].filter((uuid) => typeof uuid === 'string' && uuid !== '') as string[];
 }
 
-/** @param usernameOf a uuid → the name today; empty for who is not there any more. */
+/** @param usernameOf a uuid → the name today; empty for a user who is deleted. */
 export function sideNames(change: AuditChange, usernameOf: (uuid: string) => string): SideNames {
-  const named = usersNamedBy(change);
-  const nameOf = (side: unknown) => usernameOf(String(side));
+  const names = new Map<unknown, string>(usersNamedBy(change).map((uuid) => [uuid, usernameOf(uuid)]));
+  const [before, after] = [names.get(change.old), names.get(change.new)];
   return {
-    ...(named.some((uuid) => uuid === change.old) && { old_name: nameOf(change.old) }),
-    ...(named.some((uuid) => uuid === change.new) && { new_name: nameOf(change.new) }),
+    ...(before !== undefined && { old_name: before }),
+    ...(after !== undefined && { new_name: after }),
   };
 }

@@ -6,7 +6,7 @@ import type { StagedRow } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 
-/** uuid → user, of those whom the reader may know. */
+/** uuid → user, of the users whom the reader may see. */
 export type People = ReadonlyMap<string, User>;
 
 /** The answer for a row. `line` is null for a user that the file lacks. */

@@ -3,7 +3,7 @@ import { isWorking } from '../../api/events.js';
 import { useResource } from '../../api/resource.js';
 import { href, usePlace } from '../../lib/place.js';
 import { label, words } from '../../lib/text.js';
-import { Change } from '../../parts/change.js';
+import { ChangeLines } from '../../parts/change.js';
 import { Pager } from '../../parts/pager.js';
 import { Pill, type Tone } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
@@ -52,14 +52,7 @@ function What({ row }: { row: Row }) {
           </dd>
         </div>
       ))}
-      {changesOf(row).map((change) => (
-        <div key={change.field}>
-          <dt>{label(change.field)}</dt>
-          <dd>
-            <Change of={change} isFirst={outcome === 'created'} />
-          </dd>
-        </div>
-      ))}
+      <ChangeLines changes={changesOf(row)} isFirst={outcome === 'created'} />
     </dl>
   );
 }

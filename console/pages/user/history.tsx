@@ -1,8 +1,8 @@
 import type { HistoryEvent } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { href, usePlace } from '../../lib/place.js';
-import { label, words } from '../../lib/text.js';
-import { Change } from '../../parts/change.js';
+import { words } from '../../lib/text.js';
+import { ChangeLines } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
 import { Card } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
@@ -55,18 +55,7 @@ function Event({ event }: { event: HistoryEvent }) {
       {reason && <p class="reason">{reason}</p>}
       {changes.length > 0 && (
         <dl class="diff">
-          {changes.map((change) => (
-            <div key={change.field}>
-              <dt>{label(change.field)}</dt>
-              <dd>
-                {'old' in change || 'new' in change ? (
-                  <Change of={change} isFirst={action === 'user.created'} />
-                ) : (
-                  <span class="muted">changed (not shown)</span>
-                )}
-              </dd>
-            </div>
-          ))}
+          <ChangeLines changes={changes} isFirst={action === 'user.created'} />
         </dl>
       )}
       <details class="small muted">

@@ -1,8 +1,7 @@
 import type { Row, Run, User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { href } from '../../lib/place.js';
-import { label } from '../../lib/text.js';
-import { Change } from '../../parts/change.js';
+import { ChangeLines } from '../../parts/change.js';
 import { Icon } from '../../parts/icon.js';
 import { WAITING, changesOf, loadRowsOf, loadRuns, titleOf } from '../import/runs.js';
 
@@ -37,14 +36,7 @@ export function WaitingChanges({ user: { external_id: externalId, updated } }: {
               decision. It would change this user:
             </p>
             <dl class="diff">
-              {changesOf(row).map((change) => (
-                <div key={change.field}>
-                  <dt>{label(change.field)}</dt>
-                  <dd>
-                    <Change of={change} />
-                  </dd>
-                </div>
-              ))}
+              <ChangeLines changes={changesOf(row)} />
             </dl>
           </div>
         </div>
