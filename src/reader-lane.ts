@@ -2,11 +2,15 @@ import { errorCode } from './common/errors.js';
 import { DatabaseFault } from './database/engine/database-fault.js';
 import { answerAsLane } from './database/engine/lane-process.js';
 import type { ReadError, ReaderCalls } from './database/engine/reader-lane.js';
-import { SqliteConnection, openFile } from './database/engine/sqlite-connection.js';
+import { Checkpointer } from './database/engine/checkpoints.js';
+import { SqliteConnection } from './database/engine/sqlite-connection.js';
+import { openFile } from './database/engine/sqlite-file.js';
 
 // The program of the process that reads the file of an embedded database beside the service. It loads only the driver.
 
-const connection = new SqliteConnection(openFile(process.argv[2] ?? ''));
+const file = process.argv[2] ?? '';
+const connection = new SqliteConnection(openFile(file));
+const checkpointer = new Checkpointer(connection, file);
 // A broad search passes over each page once: little of them is kept.
 connection.exec('PRAGMA query_only = ON; PRAGMA cache_size = -4096;');
 
@@ -18,7 +22,7 @@ answerAsLane<object, ReaderCalls>({
       return toReadError(error);
     }
   },
-  writeBack: () => connection.writeBack(),
+  writeBack: () => checkpointer.writeBack(),
   isThere: () => true,
 });
 

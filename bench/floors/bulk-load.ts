@@ -1,4 +1,4 @@
-import Libsql from 'libsql';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { placeholders } from '../../src/database/engine/sql.js';
 import { StopWatch } from '../support/stop-watch.js';
 
@@ -8,8 +8,8 @@ import { StopWatch } from '../support/stop-watch.js';
  */
 const BATCH = 5000;
 const [, , from = '', to = '', ...tables] = process.argv;
-const source = new Libsql(from);
-const target = new Libsql(to);
+const source = new DatabaseSync(from);
+const target = new DatabaseSync(to);
 target.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
 const watch = new StopWatch();
 
@@ -18,13 +18,15 @@ for (const table of tables) {
     .prepare(`SELECT name FROM pragma_table_info('${table}') WHERE pk > 0 ORDER BY pk`)
     .all() as { name: string }[];
   const order = key.map(({ name }) => name).join(', ');
-  const rows = source.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).raw().all() as unknown[][];
+  const select = source.prepare(`SELECT * FROM ${table} ORDER BY ${order}`);
+  select.setReturnArrays(true);
+  const rows = select.all() as unknown as SQLInputValue[][];
   const insert = target.prepare(`INSERT INTO ${table} VALUES (${placeholders(rows[0]?.length ?? 0)})`);
   for (let at = 0; at < rows.length; at += BATCH) {
     const batch = rows.slice(at, at + BATCH);
     await watch.measure(() => {
       target.exec('BEGIN IMMEDIATE');
-      for (const row of batch) insert.run(row);
+      for (const row of batch) insert.run(...row);
       target.exec('COMMIT');
     });
   }

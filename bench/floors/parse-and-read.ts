@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse';
-import Libsql from 'libsql';
 import { createPool } from 'mysql2/promise';
 import { createReadStream } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { placeholders } from '../../src/database/engine/sql.js';
 import { USER_COLUMNS } from '../../src/users/model/user.js';
 import { StopWatch } from '../support/stop-watch.js';
@@ -18,10 +18,10 @@ const sql = (count: number): string =>
 type Read = (keys: string[]) => Promise<number>;
 
 function sqliteRead(): Read {
-  const connection = new Libsql(url.slice('sqlite:'.length));
+  const connection = new DatabaseSync(url.slice('sqlite:'.length));
   const prepared = connection.prepare(sql(BATCH));
   return async (keys) =>
-    (keys.length === BATCH ? prepared : connection.prepare(sql(keys.length))).all(keys).length;
+    (keys.length === BATCH ? prepared : connection.prepare(sql(keys.length))).all(...keys).length;
 }
 
 function mariadbRead(): Read {

@@ -1,20 +1,22 @@
-import Libsql from 'libsql';
+import { DatabaseSync } from 'node:sqlite';
 import type { Statement } from '../support/statements.js';
 import type { Fill, Replay, Row } from './replay.js';
 
 /** Prepared statements on one connection with the service's own settings; a transaction is never left in the middle. */
 export function sqliteReplay(file: string, statements: readonly Statement[]): Replay {
-  const connection = new Libsql(file);
+  const connection = new DatabaseSync(file);
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');
   type Step = (fill: Fill, found: Row[][]) => void;
   const steps = statements.map(({ sql, params }): Step => {
-    if (sql === 'BEGIN') return () => connection.exec('BEGIN IMMEDIATE');
-    if (sql === 'COMMIT') return () => connection.exec('COMMIT');
+    if (sql === 'BEGIN' || sql === 'COMMIT')
+      return () => {
+        connection.exec(sql === 'BEGIN' ? 'BEGIN IMMEDIATE' : sql);
+      };
     const prepared = connection.prepare(sql);
-    if (!/^\s*(SELECT|WITH)/i.test(sql)) return (fill) => prepared.run(fill(params));
+    if (!/^\s*(SELECT|WITH)/i.test(sql)) return (fill) => prepared.run(...fill(params));
     const single = /WHERE (uuid|key_hash) = \?$/.test(sql);
     return (fill, found) => {
-      found.push((single ? [prepared.get(fill(params))] : prepared.all(fill(params))) as Row[]);
+      found.push((single ? [prepared.get(...fill(params))] : prepared.all(...fill(params))) as Row[]);
     };
   });
   return (fill, done) => {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import Libsql from 'libsql';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { MariaDb } from '../faults/servers.js';
 
 export type EngineName = 'sqlite' | 'mariadb';
@@ -38,7 +38,7 @@ export async function startEngine(
 
 function sqlite(): BenchEngine {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
-  const memory = new Libsql(':memory:');
+  const memory = new DatabaseSync(':memory:');
   const { version } = memory.prepare('SELECT sqlite_version() AS version').get() as { version: string };
   memory.close();
   return {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { NEEDED_NODE, isNodeNewEnough } from '../common/node-version.js';
 import { type Env, EnvError } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
 import { sqliteFile } from '../database/engine/connection-options.js';
@@ -12,17 +13,15 @@ import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 import { keyChecks } from './key-checks.js';
 import { topologyChecks } from './topology.js';
 
-/** `engines` of package.json. */
-const NEEDED_NODE = [20, 19] as const;
 const LOW_BYTES = 1024 ** 3;
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
-/** @param version such as `20.19.0`. */
+/** @param version such as `24.21.0`. */
 export function nodeCheck(version: string): Finding[] {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const fits = major > NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor >= NEEDED_NODE[1]);
   const message = `version ${version}`;
-  return fits ? ok('node', message) : fail('node', `${message}; install ${NEEDED_NODE.join('.')} or later`);
+  return isNodeNewEnough(version)
+    ? ok('node', message)
+    : fail('node', `${message}; install ${NEEDED_NODE} or later`);
 }
 
 /** Writes a file, because permissions do not reveal a read-only mount. */

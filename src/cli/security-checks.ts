@@ -7,7 +7,6 @@ import { type Finding, fail, ok, warn } from './finding.js';
 
 /** When the support of a release line of Node.js ends (https://github.com/nodejs/release). */
 const NODE_ENDS: Readonly<Record<number, string>> = {
-  20: '2026-04-30',
   22: '2027-04-30',
   24: '2028-04-30',
   26: '2029-04-30',
@@ -28,7 +27,7 @@ export function nodeLifeCheck(version: string, today: string): Finding[] {
   if (end !== undefined && end < today)
     return fail('node', `version ${version} has had no security fixes since ${end}; install ${LONG_TERM}`);
   if (end !== undefined) return ok('node', `version ${version} gets security fixes until ${end}`);
-  if (major % 2 === 0 && major > 20) return ok('node', `version ${version}`); // newer than this table
+  if (major % 2 === 0 && major > 22) return ok('node', `version ${version}`); // newer than this table
   return fail('node', `version ${version} has no long-term support; install ${LONG_TERM}`);
 }
 

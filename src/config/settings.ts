@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { errorCode } from '../common/errors.js';
 import { withoutSecrets } from '../common/mask-secrets.js';
+import { NEEDED_NODE, isNodeNewEnough } from '../common/node-version.js';
 import { type Env, EnvError, loadEnv } from './env.js';
 
 /**
@@ -33,10 +34,13 @@ const HEAP_GROWTH = 50;
 
 /** Runs a program. A failure is printed on one line without a stack and ends the process with `code`. */
 export function runProgram(refusal: string, program: () => Promise<void>, code = 1): void {
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
-  program().catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+  const refuse = (reason: string): never => {
     process.stderr.write(withoutSecrets(`${refusal} ${reason}\n`));
     process.exit(code);
-  });
+  };
+  const { node } = process.versions;
+  if (!isNodeNewEnough(node))
+    refuse(`It needs Node.js ${NEEDED_NODE} or later, such as 24, and this is ${node}.`);
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
+  program().catch((error: unknown) => refuse(error instanceof Error ? error.message : String(error)));
 }

@@ -4,7 +4,7 @@ import { dropCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFile } from './engine/connection-options.js';
 import { chooseSession } from './engine/host-choice.js';
 import { endSession, openSession } from './engine/session.js';
-import { makeFolderOf, openFile } from './engine/sqlite-connection.js';
+import { TypeormDriver, makeFolderOf } from './engine/sqlite-file.js';
 import { migrate } from './migrate.js';
 import { assertOurs } from './migration-owner.js';
 import { MIGRATIONS } from './migrations/migrations.js';
@@ -37,11 +37,7 @@ export function dataSourceOptions(
     const type = settings.databaseUrl.startsWith('mariadb:') ? 'mariadb' : 'mysql';
     return { ...shared, type, username, ...options };
   }
-  // TypeORM calls it with `new`, which returns the object that the function returns.
-  const driver = function () {
-    return openFile(file);
-  };
-  return { ...shared, type: 'better-sqlite3', driver, database: file };
+  return { ...shared, type: 'better-sqlite3', driver: TypeormDriver, database: file };
 }
 
 /** TypeORM's view of the database, for its schema; to be destroyed after use. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import Database from 'libsql';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { check } from '../support/checker/check.js';
 import { type Target, startTarget } from '../support/checker/targets.js';
 import { ENGINE } from '../support/database.js';
@@ -40,7 +40,7 @@ describe('the checker on a service whose database was changed by hand', () => {
         target = await startTarget('sqlite');
         const file = join(target.instances[0]!.folder, 'rollcall.sqlite');
         const plant = (): void => {
-          const database = new Database(file, { timeout: 10_000 }); // the service writes beside it
+          const database = new DatabaseSync(file, { timeout: 10_000 }); // the service writes beside it
           expect(database.prepare(sql).run().changes).toBeGreaterThan(0);
           database.close();
         };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { default as Libsql } from 'libsql';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
@@ -108,7 +108,7 @@ onSqlite('a file that another process keeps locked (SQLite only)', () => {
   afterAll(() => app.end());
 
   test('makes requests that write a 503, while reads still work', async () => {
-    const other = new Libsql(app.database.url.slice('sqlite:'.length));
+    const other = new DatabaseSync(app.database.url.slice('sqlite:'.length));
     other.exec('BEGIN IMMEDIATE');
     const blocked = await app.key.post('/users', aUser());
     const read = await session.get('/users/me');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import libsql from 'libsql';
+import { DatabaseSync } from 'node:sqlite';
 import { ENGINE } from '../support/database.js';
 import { TestApp } from '../support/app.js';
 import { aUser } from '../support/factories.js';
@@ -9,10 +9,10 @@ const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 
 onSqlite('while another program has the lock', () => {
   let app: TestApp;
-  let other: libsql.Database;
+  let other: DatabaseSync;
   beforeEach(async () => {
     app = await TestApp.start();
-    other = new libsql(app.database.url.slice('sqlite:'.length));
+    other = new DatabaseSync(app.database.url.slice('sqlite:'.length));
     other.exec('BEGIN IMMEDIATE');
   });
   afterEach(async () => {

@@ -90,7 +90,7 @@ test('what could not be deleted is named', async () => {
 });
 
 /** The command, and what it prints. */
-async function doctor(...flags: string[]): Promise<{ out: string; code: number | string | undefined }> {
+async function doctor(...flags: string[]): Promise<{ out: string; code: typeof process.exitCode }> {
   const before = process.exitCode;
   const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {

@@ -65,10 +65,10 @@ export class KillSwitch {
 
 /** Runs in every process of the service before its program, so it must use nothing from around it. */
 async function hook(path: string, numbers: number, text: number): Promise<void> {
-  const [fs, net, { createRequire }] = await Promise.all([
+  const [fs, net, { DatabaseSync, StatementSync }] = await Promise.all([
     import('node:fs'),
     import('node:net'),
-    import('node:module'),
+    import('node:sqlite'),
   ]);
   const program = process.argv[1] ?? '';
   if (!program.endsWith('import-lane.js')) return;
@@ -104,26 +104,20 @@ async function hook(path: string, numbers: number, text: number): Promise<void> 
   }
 
   // SQLite
-  interface Statement {
-    run: (...params: unknown[]) => unknown;
-    all: (...params: unknown[]) => unknown;
-    get: (...params: unknown[]) => unknown;
+  const exec = Reflect.get(DatabaseSync.prototype, 'exec');
+  DatabaseSync.prototype.exec = function (sql) {
+    around(sql, () => {
+      exec.call(this, sql);
+    });
+  };
+  type Send = (this: { sourceSQL: string }, ...params: unknown[]) => unknown;
+  const sends = StatementSync.prototype as unknown as Record<'run' | 'all' | 'get', Send>;
+  for (const name of ['run', 'all', 'get'] as const) {
+    const send = sends[name];
+    sends[name] = function (...params) {
+      return around(this.sourceSQL, () => send.apply(this, params));
+    };
   }
-  const driver = createRequire(program)('libsql') as {
-    prototype: { exec: (sql: string) => unknown; prepare: (sql: string) => Statement };
-  };
-  const { exec, prepare } = driver.prototype;
-  driver.prototype.exec = function (sql) {
-    return around(sql, () => exec.call(this, sql));
-  };
-  driver.prototype.prepare = function (sql) {
-    const statement = prepare.call(this, sql);
-    for (const name of ['run', 'all', 'get'] as const) {
-      const original = statement[name].bind(statement);
-      statement[name] = (...params) => around(sql, () => original(...params));
-    }
-    return statement;
-  };
 
   // MariaDB: packets of a length, a number, and a command, of which 3 is a text and 23 runs a prepared one
   const socket = net.Socket.prototype as { write: (...args: unknown[]) => boolean };

@@ -1,9 +1,9 @@
-import Connection from 'libsql';
 import type { Sql } from '../../src/database/engine/sql.js';
 import type { TestApp } from './app.js';
 import { ENGINE } from './database.js';
 import { databaseOf } from './people.js';
 import type { Statement } from './recorder.js';
+import { CountingCopy } from './steps.js';
 
 /** How an engine answers a statement. */
 export interface Plan {
@@ -15,38 +15,31 @@ export interface Plan {
 }
 
 type Json = Record<string, unknown>;
-interface Steps {
-  nstep: number;
+
+/** Asks the engine for the plan of each statement, and runs it: what it writes is rolled back. */
+export async function* plansOf(
+  app: TestApp,
+  statements: readonly Statement[],
+): AsyncGenerator<[Statement, Plan]> {
+  if (ENGINE === 'mariadb') {
+    for (const statement of statements) {
+      const tx = await databaseOf(app).begin();
+      yield [statement, await ofMariadb(tx, statement).finally(() => tx.rollback())];
+    }
+    return;
+  }
+  const copy = await CountingCopy.of(app);
+  for (const statement of statements) yield [statement, ofSqlite(copy, statement)];
+  copy.close();
 }
 
-/** Asks the engine for its plan, and runs the statement: what it writes is rolled back. */
-export async function planOf(app: TestApp, statement: Statement): Promise<Plan> {
-  if (ENGINE === 'sqlite') return ofSqlite(app.database.url.slice('sqlite:'.length), statement);
-  const tx = await databaseOf(app).begin();
-  try {
-    return await ofMariadb(tx, statement);
-  } finally {
-    await tx.rollback();
-  }
-}
-
-/** On its own connection: the driver leaves the plan of a write open, and then nothing could commit. */
-function ofSqlite(file: string, { sql, params }: Statement): Plan {
-  const connection = new Connection(file);
-  try {
-    const lines = connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(params) as { detail: string }[];
-    const details = lines.map(({ detail }) => detail);
-    connection.exec('BEGIN IMMEDIATE');
-    const asked = connection.prepare(sql);
-    if (asked.reader) asked.all(params);
-    else asked.run(params);
-    const { nstep } = connection.prepare('SELECT nstep FROM sqlite_stmt WHERE sql = ?').get(sql) as Steps;
-    const scans = details.flatMap((line) => /^SCAN (\w+)(?!.*USING)/.exec(line)?.[1] ?? []);
-    return { scans: named(scans, sql), effort: nstep, text: details.join('\n') };
-  } finally {
-    connection.exec('ROLLBACK');
-    connection.close();
-  }
+function ofSqlite(copy: CountingCopy, { sql, params }: Statement): Plan {
+  const details = copy.planOf(sql, params);
+  copy.exec('BEGIN');
+  const effort = copy.stepsOf(sql, params);
+  copy.exec('ROLLBACK');
+  const scans = details.flatMap((line) => /^SCAN (\w+)(?!.*USING)/.exec(line)?.[1] ?? []);
+  return { scans: named(scans, sql), effort, text: details.join('\n') };
 }
 
 async function ofMariadb(tx: Sql, { sql, params }: Statement): Promise<Plan> {

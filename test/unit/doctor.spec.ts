@@ -8,10 +8,10 @@ const level = ([finding]: { level: string }[]) => finding?.level;
 
 test.each([
   ['18.20.4', 'fail'],
-  ['20.18.9', 'fail'],
-  ['20.19.0', 'ok'],
-  ['20.20.2', 'ok'],
-  ['21.0.0', 'ok'],
+  ['20.20.2', 'fail'],
+  ['22.9.9', 'fail'],
+  ['22.23.0', 'ok'],
+  ['24.0.0', 'ok'],
   ['100.0.0', 'ok'],
 ])('Node %s: %s', (version, expected) => {
   expect(level(nodeCheck(version))).toBe(expected);

@@ -1,62 +1,90 @@
-import type { WriteTurns } from './write-turns.js';
+import { isBusy } from './database-fault.js';
+import { SqliteConnection } from './sqlite-connection.js';
+
+/** Pages of the log at which it is written back: 8 MiB, which take some milliseconds. */
+const PAGES = 2048;
+
+/** How long a checkpoint waits for a program outside of this service that writes. */
+const LOCK_MILLIS = 50;
+
+/** Counts of a log: its pages, and those of them that are written back. The log begins anew once both are equal. */
+interface LogSize {
+  log: number;
+  checkpointed: number;
+}
+
+/** Writes the log of an embedded database back into the file. */
+export class Checkpointer {
+  private readonly lock: SqliteConnection;
+
+  /** @param connection one that has no transaction open. */
+  constructor(
+    private readonly connection: SqliteConnection,
+    file: string,
+  ) {
+    this.lock = SqliteConnection.open(file);
+    this.lock.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`); // it never reads
+  }
+
+  /**
+   * Writes back what no reader still needs in the log. SQLite lets a checkpoint run while another connection commits, where
+   * versions before 3.51.3 can lose the commit. So a second connection holds the write lock until the end, and no program
+   * writes meanwhile.
+   * @returns whether it was done: not while another program writes.
+   */
+  writeBack(): boolean {
+    try {
+      this.lock.exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      if (isBusy(error)) return false;
+      throw error;
+    }
+    try {
+      this.connection.query('PRAGMA wal_checkpoint(PASSIVE)', []);
+    } finally {
+      this.lock.exec('ROLLBACK');
+    }
+    return true;
+  }
+
+  close(): void {
+    this.lock.close();
+  }
+}
 
 /**
- * Pages of the log at which they are written back into the file: 128 MiB. An import touches the same pages of the indexes in
- * each of its transactions, and the longer the log, the fewer times one is written back.
- */
-const PAGES = 32_768;
-/** Commits after which the log is looked at, at first and at most. */
-const COMMITS = { first: 100, most: 2000 };
-
-/** Pages that may be left for the turn: some milliseconds. */
-const FEW = 100;
-/** Passes beside the writers, who may be faster. */
-const MOST_PASSES = 4;
-
-/** Writes what is in the log back into the file. @returns the pages in the log. */
-export type WriteBack = () => Promise<number>;
-
-/**
- * Keeps the log of an embedded database short. SQLite would write it back inside of a COMMIT, for longer than a request
- * may take. Here that is done beside the writers, and again for what they have added meanwhile, until that is little. The
- * rest follows in a turn of its own, for which they wait, since the log begins anew only when all of it is written back.
+ * Keeps the log of an embedded database short. SQLite would write it back inside of a COMMIT. Here that is done in another
+ * process where there is one, in a turn of its own, for which the writers of this service wait.
  */
 export class Checkpoints {
-  private commits = 0;
-  private due = COMMITS.first;
+  private due = PAGES;
   private busy = false;
 
+  /** @param writeBack takes a turn and calls `Checkpointer.writeBack` in it. */
   constructor(
-    private readonly writeBack: WriteBack,
-    private readonly turns: WriteTurns,
+    private readonly connection: SqliteConnection,
+    private readonly writeBack: () => Promise<boolean>,
   ) {}
 
-  /** Counts a commit. */
+  /** Looks at the log after a commit, which costs a microsecond. */
   committed(): void {
-    if (++this.commits < this.due || this.busy) return;
+    if (this.busy || this.pages() < this.due) return;
     this.busy = true;
     this.run()
-      .catch(() => undefined) // the log stays as it is until the next time
+      .catch(() => undefined) // the log is as it was, and the next commit finds it due again
       .finally(() => {
         this.busy = false;
       });
   }
 
   private async run(): Promise<void> {
-    const { commits } = this;
-    this.commits = 0;
-    let pages = await this.writeBack();
-    this.due = Math.min(COMMITS.most, Math.ceil((commits * PAGES) / Math.max(1, pages)));
-    for (let pass = 1, added = pages; added > FEW && pass < MOST_PASSES; pass++) {
-      const before = pages;
-      pages = await this.writeBack();
-      added = pages - before;
-    }
-    const end = await this.turns.take();
-    try {
-      await this.writeBack();
-    } finally {
-      end();
-    }
+    // What a reader still needs stays, and is tried again when the log has grown by as much once more.
+    if (await this.writeBack()) this.due = this.pages() + PAGES;
+  }
+
+  /** Pages that are not written back. NOOP takes no lock and changes nothing. */
+  private pages(): number {
+    const { log, checkpointed } = this.connection.first('PRAGMA wal_checkpoint(NOOP)', []) as LogSize;
+    return log - checkpointed;
   }
 }

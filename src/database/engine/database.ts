@@ -1,4 +1,5 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
+import { Checkpointer } from './checkpoints.js';
 import { ReaderLane } from './reader-lane.js';
 import type { Engine } from './sql.js';
 import { SqliteConnection } from './sqlite-connection.js';
@@ -32,6 +33,9 @@ export async function openDatabase(
     const { MysqlEngine } = await import('./mysql.engine.js');
     return new MysqlEngine(new MysqlPool(serversOf(settings), settings.DATABASE_POOL_SIZE));
   }
-  const lanes = reader === undefined ? [] : [new ReaderLane(reader, file), new ReaderLane(reader, file)];
-  return new SqliteEngine(SqliteConnection.open(file), turns ?? new WriteQueue(), ...lanes);
+  const connection = SqliteConnection.open(file);
+  const queue = turns ?? new WriteQueue();
+  if (reader === undefined) return new SqliteEngine(connection, queue, new Checkpointer(connection, file));
+  const [readers, stoppable] = [new ReaderLane(reader, file), new ReaderLane(reader, file)];
+  return new SqliteEngine(connection, queue, undefined, readers, stoppable);
 }

@@ -66,8 +66,8 @@ interface Running<Calls extends LaneCalls, Answers extends object> {
 /**
  * A process of this service beside the one that answers requests: started with its first work, ended when it has had none
  * for a minute. One that works and answers nothing is killed, since others may wait for what it holds. A process and not a
- * thread: libsql aborts all threads when one of them is stopped inside a statement, while a process can be killed at any
- * moment, and its end by itself ends no other (ADR 0018).
+ * thread: a thread cannot be stopped inside a statement, while a process can be killed at any moment, and its end by itself
+ * ends no other (ADR 0018).
  */
 export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
   private running: Running<Calls, Answers> | undefined;

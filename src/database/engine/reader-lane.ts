@@ -2,12 +2,13 @@ import { type LaneCalls, LaneEnded, LaneProcess } from './lane-process.js';
 import { DatabaseFault, toDatabaseError } from './database-fault.js';
 import type { RawRows } from './sqlite-connection.js';
 import { type SqlValue, reasonOf } from './sql.js';
+import type { WriteTurns } from './write-turns.js';
 
 /** Calls to the process that reads. Errors travel as values, since their code would be lost on the way. */
 export interface ReaderCalls extends LaneCalls {
   read(sql: string, params: readonly SqlValue[]): RawRows | ReadError;
-  /** `SqliteConnection.writeBack`. */
-  writeBack(): number;
+  /** `Checkpointer.writeBack`. */
+  writeBack(): boolean;
 }
 
 export interface ReadError {
@@ -19,8 +20,8 @@ export interface ReadError {
 export interface Reader {
   /** The rows of a SELECT. */
   read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
-  /** `SqliteConnection.writeBack`. */
-  writeBack(): Promise<number>;
+  /** `Checkpointer.writeBack`, in one of these turns. */
+  writeBack(turns: WriteTurns): Promise<boolean>;
   end(): Promise<void>;
 }
 
@@ -66,8 +67,14 @@ export class ReaderLane implements Reader {
     }
   }
 
-  async writeBack(): Promise<number> {
-    return this.inTurn(undefined, () => this.lane.use((calls) => calls.writeBack()));
+  /** The turn begins when this process runs and has nothing else to do, so that no writer waits for that. */
+  async writeBack(turns: WriteTurns): Promise<boolean> {
+    return this.inTurn(undefined, () =>
+      this.lane.use(async (calls) => {
+        await calls.isThere();
+        return turns.during(() => calls.writeBack());
+      }),
+    );
   }
 
   /** Whatever it is doing, nobody waits for it any more. */
@@ -81,7 +88,7 @@ export class ReaderLane implements Reader {
   private inTurn<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.queue.push(async () => {
-        // libsql cannot interrupt a statement from outside; a process that only reads can be killed at any moment.
+        // The driver cannot interrupt a statement from outside. A process that only reads can be killed at any moment.
         const stop = (): void => {
           this.lane.kill();
         };

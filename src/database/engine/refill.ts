@@ -6,7 +6,8 @@ import { insertAll } from './mysql-statement.js';
 import { endSession, openSession } from './session.js';
 import type { TableColumns } from './snapshot.js';
 import type { Dialect, SqlValue } from './sql.js';
-import { SqliteConnection, openFile } from './sqlite-connection.js';
+import { SqliteConnection } from './sqlite-connection.js';
+import { openFile } from './sqlite-file.js';
 
 /** One transaction that replaces rows of tables: all of it happens, or nothing, whenever the process ends. */
 export interface Refill {
@@ -38,9 +39,9 @@ function isFileOpen(file: string): boolean {
   const connection = openFile(file);
   try {
     connection.exec('PRAGMA busy_timeout = 0');
-    const mode = connection.prepare('PRAGMA journal_mode = DELETE').raw().get() as [unknown];
+    const mode = connection.prepare('PRAGMA journal_mode = DELETE').get();
     connection.exec('PRAGMA journal_mode = WAL');
-    return mode[0] !== 'delete';
+    return mode?.['journal_mode'] !== 'delete';
   } catch (error) {
     if (/locked|busy/i.test(String(error))) return true;
     throw error;
@@ -84,8 +85,7 @@ function ofFile(file: string): Refill {
       return Number(Array.isArray(row) ? row[0] : 0);
     },
     commit: async () => {
-      connection.exec('COMMIT');
-      connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      connection.exec('COMMIT'); // the log of it is written back when the last connection closes
     },
     close: async () => {
       connection.close();

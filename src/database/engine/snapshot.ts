@@ -3,7 +3,7 @@ import { chooseSession } from './host-choice.js';
 import { numberOf, patiently, withoutLimit } from './mysql-patient.js';
 import { endSession, openSession } from './session.js';
 import type { Dialect, SqlValue } from './sql.js';
-import { openFile } from './sqlite-connection.js';
+import { openFile } from './sqlite-file.js';
 
 /** Rows that are read, and handed on, at once: few, since one may hold a megabyte. */
 const BATCH = 20;
@@ -36,15 +36,20 @@ const selectAll = ({ name, columns }: TableColumns): string => `SELECT ${columns
 function ofFile(file: string): Snapshot {
   const connection = openFile(file);
   connection.exec('BEGIN');
-  const number = (sql: string): number => Number((connection.prepare(sql).raw().get() as [unknown])[0]);
+  const prepare = (sql: string) => {
+    const statement = connection.prepare(sql);
+    statement.setReturnArrays(true);
+    return statement;
+  };
+  const number = (sql: string): number => Number(Object.values(prepare(sql).get() ?? {})[0]);
   number('SELECT COUNT(*) FROM sqlite_master'); // the moment is that of the first read
   return {
     dialect: 'sqlite',
     number: (sql) => Promise.resolve(number(sql)),
     async *rows(table) {
       let batch: SqlValue[][] = [];
-      for (const row of connection.prepare(selectAll(table)).raw().iterate()) {
-        batch.push(row as SqlValue[]);
+      for (const row of prepare(selectAll(table)).iterate()) {
+        batch.push(Object.values(row) as SqlValue[]);
         if (batch.length < BATCH) continue;
         yield batch;
         batch = [];
@@ -52,7 +57,6 @@ function ofFile(file: string): Snapshot {
       yield batch;
     },
     close: async () => {
-      connection.exec('ROLLBACK'); // libsql closes when its statements are collected, and would read until then
       connection.close();
     },
   };

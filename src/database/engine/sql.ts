@@ -1,6 +1,6 @@
 /**
- * What a statement can bind. Nothing else: libsql aborts the process on a boolean and cuts a string at NUL,
- * so both engines refuse such values before the driver sees them.
+ * What a statement can bind. Nothing else: SQLite's driver refuses booleans and MySQL's does not, and a text may end at a
+ * NUL, so both engines refuse such values before the driver sees them.
  */
 export type SqlValue = string | number | null;
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Checkpoints } from './checkpoints.js';
+import { type Checkpointer, Checkpoints } from './checkpoints.js';
 import { isBusy } from './database-fault.js';
 import type { Reader } from './reader-lane.js';
 import {
@@ -33,23 +33,27 @@ export class SqliteEngine implements Engine {
   private readonly checkpoints: Checkpoints;
 
   /**
+   * @param checkpointer writes the log back where there is no reader.
    * @param reader where statements run that no key bounds, and the log is written back; without one, here.
    * @param stoppable where those of them run that may be stopped. Stopping ends the whole process, so it has no others.
    */
   constructor(
     private readonly connection: SqliteConnection,
     private readonly turns: WriteTurns,
+    private readonly checkpointer?: Checkpointer,
     private readonly reader?: Reader,
     private readonly stoppable = reader,
   ) {
-    const writeBack = () => (reader ? reader.writeBack() : this.patiently(() => connection.writeBack()));
-    this.checkpoints = new Checkpoints(writeBack, turns);
+    this.checkpoints = new Checkpoints(connection, () =>
+      reader ? reader.writeBack(turns) : turns.during(async () => checkpointer?.writeBack() ?? false),
+    );
   }
 
-  /** Leaves everything in the one file, ready to be copied: closing alone does not while prepared statements are alive. */
+  /** Leaves everything in the one file, ready to be copied: SQLite writes the log back when its last connection closes. */
   async close(): Promise<void> {
     await Promise.all([this.reader?.end(), this.stoppable?.end()]);
-    await this.query('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined); // the log keeps it all the same
+    while (this.open) await this.open;
+    this.checkpointer?.close();
     this.connection.close();
   }
 

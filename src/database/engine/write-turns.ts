@@ -8,6 +8,17 @@ export type EndTurn = () => void;
 export abstract class WriteTurns {
   /** Resolves when everybody who asked before has ended. */
   abstract take(): Promise<EndTurn>;
+
+  /** Runs `work` in a turn of its own. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    const end = await this.take();
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
   /** Writers that wait for their turn. */
   abstract readonly waiting: number;
   /** Turns that have begun. */
