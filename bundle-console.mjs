@@ -1,7 +1,7 @@
 // Bundles the console (console/) into dist/console: one script, one style sheet and a page that loads both, each also compressed.
 // Names of files carry a hash of their content, so that a browser may keep them for ever.
 import { build } from 'esbuild';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
@@ -29,6 +29,7 @@ export async function bundleConsole() {
     /%(app|style|icon)%/g,
     (_, name) => `/console/assets/${named(`${name}-`)}`,
   );
+  rmSync(OUT, { recursive: true, force: true });
   for (const { path, contents } of outputFiles) store(path, contents);
   store(`${OUT}/index.html`, Buffer.from(page));
 }

@@ -1,37 +1,37 @@
-// Around `npm pack` and `npm publish`: the package's description has the packages that the bundle needs, and no others, while the
-// repository's keeps all that the bundle is made of, which advisories and the SBOM are about (ADR 26).
-//   node pack.mjs trim     before: keeps the repository's package.json beside it
-//   node pack.mjs restore  afterwards, and before anything else where a run was broken off
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+// Creates the package: the built programs, with the packages that the bundle needs and no others, while the repository's
+// package.json keeps all that the bundle is made of, which advisories and the SBOM are about (ADR 26).
+//   node pack.mjs [folder]   prints the path of the file
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { EXTERNALS } from './externals.mjs';
 
-const FILE = 'package.json';
-const KEPT = 'package.json.kept';
-
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
+const [, , folder = '.'] = process.argv;
+const {
+  scripts,
+  devDependencies,
+  optionalDependencies,
+  overrides,
+  private: _,
+  dependencies,
+  ...rest
+} = read('package.json');
+const versionOf = (name) => dependencies[name] ?? read(`node_modules/${name}/package.json`).version;
+const needed = Object.fromEntries(EXTERNALS.map((name) => [name, versionOf(name)]));
 
-function restore() {
-  if (existsSync(KEPT)) renameSync(KEPT, FILE);
+const stage = mkdtempSync(join(tmpdir(), 'rollcall-pack-'));
+try {
+  const roots = rest.files.map((pattern) => pattern.split('/*')[0]);
+  for (const path of ['README.md', 'LICENSE', ...roots]) cpSync(path, join(stage, path), { recursive: true });
+  writeFileSync(
+    join(stage, 'package.json'),
+    `${JSON.stringify({ ...rest, dependencies: needed }, null, 2)}\n`,
+  );
+  const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', resolve(folder)];
+  const name = execFileSync('npm', args, { cwd: stage, encoding: 'utf8' }).trim();
+  console.log(join(folder, name));
+} finally {
+  rmSync(stage, { recursive: true, force: true });
 }
-
-function trim() {
-  restore();
-  const text = readFileSync(FILE, 'utf8');
-  const {
-    scripts: _s,
-    devDependencies: _d,
-    overrides: _o,
-    private: _p,
-    dependencies,
-    ...rest
-  } = JSON.parse(text);
-  const versionOf = (name) => dependencies[name] ?? read(`node_modules/${name}/package.json`).version;
-  const needed = Object.fromEntries(EXTERNALS.map((name) => [name, versionOf(name)]));
-  writeFileSync(KEPT, text);
-  writeFileSync(FILE, `${JSON.stringify({ ...rest, dependencies: needed }, null, 2)}\n`);
-}
-
-const steps = { trim, restore };
-const step = steps[process.argv[2]];
-if (!step) throw new Error('node pack.mjs trim|restore');
-step();
