@@ -1,0 +1,111 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Checkpointer } from '../src/database/engine/checkpoints.js';
+import { isBusy } from '../src/database/engine/database-fault.js';
+import { SqliteConnection } from '../src/database/engine/sqlite-connection.js';
+
+/**
+ * `npm run bench:checkpoints [-- MINUTES]` (60): four processes commit to one file and write its log back as fast as they
+ * can, and are killed at random. After each minute the file must be sound and hold every row that was acknowledged.
+ */
+const PROCESSES = 4;
+/** A process writes the log back after so many commits of its own. */
+const COMMITS = 5;
+const KILL_MILLIS = 700;
+/** Bytes of a row, so that a commit has several pages. */
+const PADDING = 'x'.repeat(3000);
+
+interface Acknowledged {
+  ids: number[];
+}
+
+/** Commits rows from this id on, until the process is killed or its parent has ended. */
+async function commit(file: string, first: number): Promise<never> {
+  process.on('disconnect', () => process.exit());
+  const connection = SqliteConnection.open(file);
+  const checkpointer = new Checkpointer(connection, file);
+  for (let id = first; ; id += COMMITS) {
+    const ids = Array.from({ length: COMMITS }, (_, n) => id + n);
+    for (const each of ids) while (!add(connection, each));
+    checkpointer.writeBack();
+    await new Promise((resolve) => process.send?.({ ids } satisfies Acknowledged, resolve));
+  }
+}
+
+/** @returns false where another process has the lock. */
+function add(connection: SqliteConnection, id: number): boolean {
+  try {
+    connection.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
+  }
+  connection.run('INSERT INTO written (id, padding) VALUES (?, ?)', [id, PADDING]);
+  connection.run('UPDATE totals SET value = value + 1', []);
+  connection.exec('COMMIT');
+  return true;
+}
+
+async function watch(minutes: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-checkpoints-'));
+  const file = join(folder, 'file.sqlite');
+  const connection = SqliteConnection.open(file);
+  connection.exec('CREATE TABLE written (id integer PRIMARY KEY, padding text) STRICT');
+  connection.exec('CREATE TABLE totals (value integer) STRICT; INSERT INTO totals VALUES (0)');
+  const acknowledged = new Set<number>();
+  let kills = 0;
+  let total = 0;
+  let next = 1;
+  const start = (): ChildProcess => {
+    const child = fork(fileURLToPath(import.meta.url), [], {
+      env: { ...process.env, FILE: file, FIRST: String(next) },
+    });
+    next += 1_000_000;
+    child.on('message', ({ ids }: Acknowledged) => {
+      for (const id of ids) acknowledged.add(id);
+    });
+    return child;
+  };
+  for (let minute = 1; minute <= minutes; minute++) {
+    let children = Array.from({ length: PROCESSES }, start);
+    for (const until = performance.now() + 60_000; performance.now() < until;) {
+      await delay(KILL_MILLIS * Math.random() * 2);
+      const victim = Math.floor(Math.random() * PROCESSES);
+      children[victim]?.kill('SIGKILL');
+      kills++;
+      children = children.map((child, at) => (at === victim ? start() : child));
+    }
+    await Promise.all(
+      children.map((child) => {
+        child.kill('SIGKILL');
+        return once(child, 'close');
+      }),
+    );
+    const [check] = connection.query('PRAGMA integrity_check', []) as { integrity_check: string }[];
+    const rows = connection.query('SELECT id FROM written', []) as { id: number }[];
+    const totals = connection.first('SELECT value FROM totals', []) as { value: number };
+    const present = new Set(rows.map(({ id }) => id));
+    const lost = [...acknowledged].filter((id) => !present.has(id));
+    total += rows.length;
+    process.stdout.write(
+      `minute ${minute}: ${acknowledged.size} acknowledged, ${rows.length} found, ${lost.length} lost, ${kills} kills, integrity_check ${check?.integrity_check}\n`,
+    );
+    if (lost.length > 0 || check?.integrity_check !== 'ok' || totals.value !== rows.length) {
+      throw new Error(`lost ${lost.slice(0, 10).join()}, a total of ${totals.value}: ${file}`);
+    }
+    connection.exec('DELETE FROM written; UPDATE totals SET value = 0');
+    acknowledged.clear();
+  }
+  process.stdout.write(`${total} commits, ${kills} kills, nothing lost\n`);
+  connection.close();
+  rmSync(folder, { recursive: true });
+}
+
+const { FILE, FIRST } = process.env;
+if (FILE === undefined) await watch(Number(process.argv[2] ?? 60));
+else await commit(FILE, Number(FIRST));
