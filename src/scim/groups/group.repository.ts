@@ -94,13 +94,8 @@ export class GroupRepository {
        ORDER BY group_uuid, user_uuid LIMIT ${most + 1}`;
     const rows = await selectIn<GroupMemberEntity>(this.database, groups, text);
     if (rows.length > most) return undefined;
-    const found = new Map<string, string[]>();
-    for (const { group_uuid, user_uuid } of rows) {
-      const members = found.get(group_uuid);
-      if (members) members.push(user_uuid);
-      else found.set(group_uuid, [user_uuid]);
-    }
-    return found;
+    const groupsOfRows = Map.groupBy(rows, ({ group_uuid }) => group_uuid);
+    return new Map([...groupsOfRows].map(([group, of]) => [group, of.map(({ user_uuid }) => user_uuid)]));
   }
 
   async countMembers(group: string): Promise<number> {
