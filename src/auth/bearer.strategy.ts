@@ -1,29 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
-import { Strategy } from 'passport';
 import type { KeyActor } from '../access/actor.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { unauthenticated } from '../common/errors.js';
+import { RequestStrategy } from './request.strategy.js';
 
 const BEARER = /^bearer +(\S+) *$/i;
-
-type Done = (error: unknown, actor?: object) => void;
-
-/** Passes the request itself to `validate`. */
-class RequestStrategy extends Strategy {
-  constructor(private readonly verify: (request: Request, done: Done) => void) {
-    super();
-  }
-
-  override authenticate(request: Request): void {
-    this.verify(request, (error, actor) => {
-      if (error) this.error(error);
-      else if (actor) this.success(actor);
-      else this.fail('unauthenticated', 401);
-    });
-  }
-}
 
 /** Authenticates by an API key as a bearer token (RFC 6750), or in the `X-API-Key` header. */
 @Injectable()
