@@ -77,13 +77,21 @@ function encodingOf(head: Uint8Array, encoding: string | undefined): string {
 
 /** The standard name of an encoding. @throws FileError `unknown_encoding`. */
 function labelOf(encoding: string): string {
+  const known = findEncoding(encoding);
+  if (known !== undefined) return known;
+  throw new FileError(
+    'unknown_encoding',
+    `The encoding "${encoding.slice(0, 100)}" is not known; name one such as utf-8, utf-16le or windows-1252.`,
+  );
+}
+
+/** Returns the standard name of an encoding. `x-user-defined` is not one that a file has, and Node.js 22 lacks it. */
+export function findEncoding(label: string): string | undefined {
   try {
-    return new TextDecoder(encoding).encoding;
+    const { encoding } = new TextDecoder(label);
+    return encoding === 'x-user-defined' ? undefined : encoding;
   } catch {
-    throw new FileError(
-      'unknown_encoding',
-      `The encoding "${encoding.slice(0, 100)}" is not known; name one such as utf-8, utf-16le or windows-1252.`,
-    );
+    return undefined;
   }
 }
 

@@ -1,7 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsIn } from 'class-validator';
-import { TextDecoder } from 'node:util';
 import {
   BooleanParam,
   ChoiceParam,
@@ -12,6 +11,7 @@ import {
 import { isWithin } from '../../common/text.js';
 import { Normalise, Rule } from '../../input/rules.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
+import { findEncoding } from '../file/text-decoder.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;
 export const MISSING = ['keep', 'report', 'block'] as const;
@@ -48,15 +48,8 @@ const EncodingParam = () =>
     Rule('invalid_value', 'must be the name of an encoding such as windows-1252', isEncoding),
   );
 
-function isEncoding(label: unknown): boolean {
-  try {
-    return (
-      typeof label === 'string' && label.length <= MAX_ENCODING && new TextDecoder(label).encoding !== ''
-    );
-  } catch {
-    return false;
-  }
-}
+const isEncoding = (label: unknown): boolean =>
+  typeof label === 'string' && label.length <= MAX_ENCODING && findEncoding(label) !== undefined;
 
 const listed = (text: string): string[] =>
   text

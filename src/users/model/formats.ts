@@ -1,4 +1,5 @@
 import { isEmail, isURL } from 'class-validator';
+import { domainToUnicode } from 'node:url';
 import { invisibleIn } from '../../common/invisible.js';
 import { isCleanText } from '../../common/text.js';
 import { MAX_PASSWORD } from '../../common/secret-rules.js';
@@ -49,6 +50,8 @@ export function hasTopLevelDomain(email: string): boolean {
 const WITH_HOST = /^https?:\/\/[^/?#@\\]+(?:[/?#][^\\]*)?$/i;
 /** Characters of a name in the DNS (RFC 1035, section 2.3.4). */
 const MAX_HOST = 253;
+/** A label whose punycode is invalid. Node.js 22 refuses such a URL by itself, and 24 does not. */
+const UNDECODED = /(?:^|\.)xn--/;
 
 /**
  * A URL as the WHATWG rules parse it, the form in which it is stored: scheme and host in small letters, punycode,
@@ -67,6 +70,7 @@ export function parsedUrl(text: string): string {
 export function isHttpUrl(text: string): boolean {
   const url = WITH_HOST.test(text) ? hrefOf(text) : undefined;
   if (!url || url.hostname.length > MAX_HOST) return false;
+  if (UNDECODED.test(domainToUnicode(url.hostname))) return false;
   return isURL(text, { protocols: ['http', 'https'], require_protocol: true, require_tld: false });
 }
 
