@@ -5,7 +5,7 @@ import { NEEDED_NODE, isNodeNewEnough } from '../common/node-version.js';
 import { type Env, EnvError } from '../config/env.js';
 import { openDataSource, pendingMigrations } from '../database/data-source.js';
 import { sqliteFile } from '../database/engine/connection-options.js';
-import { type Database, openDatabase } from '../database/engine/database.js';
+import { type Database, openDatabase, sqliteVersion } from '../database/engine/database.js';
 import type { Sql } from '../database/engine/sql.js';
 import { scheduleOptions } from '../import/schedule/schedule-options.js';
 import type { Application } from './application.js';
@@ -121,10 +121,8 @@ const remedy = ({ databaseUrl }: Env): string =>
     : 'check DATABASE_URL, and that the server runs and knows this user';
 
 async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
-  if (sql.dialect === 'sqlite') {
-    const row = await sql.first<{ version: string }>('SELECT sqlite_version() AS version');
-    return ok('database', `SQLite ${row?.version ?? ''}`);
-  }
+  const sqlite = await sqliteVersion(sql);
+  if (sqlite !== undefined) return ok('database', `SQLite ${sqlite}`);
   const row = await sql.first<{ version: string; max_connections: number }>(
     'SELECT VERSION() AS version, @@max_connections AS max_connections',
   );

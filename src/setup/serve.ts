@@ -2,6 +2,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Env } from '../config/env.js';
 import type { LeanAdapter } from '../http/lean.adapter.js';
+import { DATABASE, type Database, sqliteVersion } from '../database/engine/database.js';
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
 import { Log } from '../telemetry/log.js';
 import { logLife } from './life-lines.js';
@@ -15,7 +16,7 @@ export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
   const app = await createApp(env);
   const first = await serve(app, app.listen(env.PORT, env.HOST));
   const url = await app.getUrl();
-  logLife(app.get(Log), env, url);
+  logLife(app.get(Log), env, url, await sqliteVersion(app.get<Database>(DATABASE)));
   process.stderr.write(welcome(url, env.CONSOLE_ENABLED, first)); // standard output has log lines only
 }
 

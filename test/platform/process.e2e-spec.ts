@@ -68,6 +68,7 @@ test('the log names the start of the service and its end, with the version, the 
     version,
     node: process.version,
     engine: ENGINE === 'sqlite' ? ENGINE : database.url.split(':')[0],
+    sqlite: ENGINE === 'sqlite' ? process.versions['sqlite'] : undefined,
     workers: 1,
     url: service.url,
   };

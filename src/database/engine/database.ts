@@ -1,7 +1,7 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
 import { Checkpointer } from './checkpoints.js';
 import { ReaderLane } from './reader-lane.js';
-import type { Engine } from './sql.js';
+import type { Engine, Sql } from './sql.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { SqliteEngine } from './sqlite.engine.js';
 import { WriteQueue, type WriteTurns } from './write-turns.js';
@@ -9,6 +9,12 @@ import { WriteQueue, type WriteTurns } from './write-turns.js';
 /** Statements of repositories outside of a transaction; `TransactionRunner` gives those inside. */
 export type Database = Engine;
 export const DATABASE = Symbol('Database');
+
+/** Returns the version of SQLite, such as `3.53.4`, or undefined on a server. */
+export async function sqliteVersion(sql: Sql): Promise<string | undefined> {
+  if (sql.dialect !== 'sqlite') return undefined;
+  return (await sql.first<{ version: string }>('SELECT sqlite_version() AS version'))?.version;
+}
 
 /** How the processes of a service share an embedded database. */
 export interface Sharing {
