@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { groupBy } from '../test/support/checker/group.js';
 import { check } from '../test/support/checker/check.js';
 import { saveHistory } from '../test/support/checker/report.js';
 import { TARGETS, type TargetName, startTarget } from '../test/support/checker/targets.js';
@@ -26,7 +25,7 @@ async function run(name: TargetName): Promise<boolean> {
         .map(([what, count]) => `${what} ${count}`)
         .join(', ');
     process.stdout.write(`${requests} requests; changes: ${list(effects)}\nfaults: ${list(faults)}\n`);
-    for (const [promise, all] of groupBy(broken, (one) => one.promise)) {
+    for (const [promise, all] of Map.groupBy(broken, (one) => one.promise)) {
       process.stdout.write(`BROKEN, ${all.length} times: ${promise}\n`);
       for (const { text } of all.slice(0, 5)) process.stdout.write(`  ${text}\n`);
     }

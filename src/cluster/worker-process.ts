@@ -47,7 +47,8 @@ export class WorkerProcess {
   ) {
     // A message to a killed worker fails; `ended` reports its end.
     worker.on('error', () => undefined);
-    const { promise, resolve, reject } = withResolvers<WorkerStart>();
+    const { promise, resolve, reject } = Promise.withResolvers<WorkerStart>();
+    promise.catch(() => undefined); // it may go unhandled
     this.ready = promise;
     this.calls = createBirpc<WorkerCalls, PrimaryCalls>(
       {
@@ -86,7 +87,7 @@ export class WorkerProcess {
   /** Its metrics; undefined while it does not serve, and when it does not answer within `millis`. */
   async metrics(millis: number): Promise<MetricsShare | undefined> {
     if (!this.serves) return undefined;
-    const { promise, resolve } = withResolvers<undefined>();
+    const { promise, resolve } = Promise.withResolvers<undefined>();
     const timer = setTimeout(resolve, millis, undefined);
     return Promise.race([this.calls.metrics(), promise])
       .catch(() => undefined)
@@ -98,16 +99,4 @@ export class WorkerProcess {
   signal(name: 'SIGTERM' | 'SIGKILL'): void {
     this.worker.kill(name);
   }
-}
-
-/** `Promise.withResolvers`, which Node 20 lacks. A rejection may go unhandled. */
-function withResolvers<T>() {
-  let resolve!: (value: T) => void;
-  let reject!: (reason: Error) => void;
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

@@ -68,13 +68,7 @@ export class ClaimLinks {
   }
 
   private byProvider(): Map<number, number[]> {
-    const links = new Map<number, number[]>();
-    for (let link = 0; link < this.providers.length; link++) {
-      const provider = this.providers.at(link);
-      const list = links.get(provider);
-      if (list) list.push(link);
-      else links.set(provider, [link]);
-    }
-    return links;
+    const links = Array.from({ length: this.providers.length }, (_, link) => link);
+    return Map.groupBy(links, (link) => this.providers.at(link));
   }
 }

@@ -1,4 +1,3 @@
-import { groupBy } from './group.js';
 import type { AuditRow, FinalState } from './final-state.js';
 import type { Broken, Call, Change, Create, History, Millis, Upload } from './history.js';
 import { FOLLOWED, plain, same } from './world.js';
@@ -70,7 +69,7 @@ export interface Timelines {
 /** Orders each user's audit rows by their values: the old value of a row is the new one of the row before. */
 export function timelines(history: History, final: FinalState): Timelines {
   const sent = sentRequests(history);
-  const rows = groupBy(
+  const rows = Map.groupBy(
     final.audit.filter(({ target }) => target.kind === 'user'),
     ({ target }) => target.id,
   );

@@ -1,11 +1,10 @@
-import { groupBy } from '../group.js';
 import type { FinalState } from '../final-state.js';
 import type { Broken, History } from '../history.js';
 
 /** 503 `unavailable` promises that nothing happened; a 500 is always a fault. */
 export function judgeAnswers(history: History, final: FinalState): Broken[] {
   const broken: Broken[] = [];
-  const written = groupBy(final.audit, ({ request_id }) => request_id);
+  const written = Map.groupBy(final.audit, ({ request_id }) => request_id);
   for (const { id, instance, status, code, begin } of history.attempts) {
     if (status >= 500 && code !== 'unavailable' && code !== 'outcome_unknown')
       broken.push({
@@ -25,7 +24,9 @@ export function judgeAnswers(history: History, final: FinalState): Broken[] {
 /** A create with a name of its own and an `Idempotency-Key` is never refused, however often it is repeated. */
 export function judgeRetries(history: History, final: FinalState): Broken[] {
   const broken: Broken[] = [];
-  const names = groupBy(final.seen[0]?.users ?? [], ({ fields }) => String(fields['username']).toLowerCase());
+  const names = Map.groupBy(final.seen[0]?.users ?? [], ({ fields }) =>
+    String(fields['username']).toLowerCase(),
+  );
   const given = new Set(history.of('change').map(({ fields }) => fields['username']));
   for (const { call, fields, user } of history.of('create')) {
     const last = call.attempts.at(-1);

@@ -1,4 +1,3 @@
-import { groupBy } from '../group.js';
 import type { AuditRow, FinalState } from '../final-state.js';
 import type { Broken, Call, Change, Create, History, Upload } from '../history.js';
 import { type Timelines, sentRequests } from '../timeline.js';
@@ -13,7 +12,7 @@ const PROMISE = 'audit';
 export function judgeAudit(history: History, final: FinalState, { users }: Timelines): Broken[] {
   const broken: Broken[] = [];
   const add = (text: string): void => void broken.push({ promise: PROMISE, text });
-  const rows = groupBy(final.audit, ({ request_id }) => request_id);
+  const rows = Map.groupBy(final.audit, ({ request_id }) => request_id);
   const rowsOf = ({ attempts }: Call, kind: string): AuditRow[] =>
     attempts.flatMap(({ id }) => rows.get(id) ?? []).filter(({ target }) => target.kind === kind);
 
@@ -99,7 +98,7 @@ function uploads(
   if (completed !== Infinity && !ended)
     add(`the run of ${file} was completed, and now is ${state[0]?.state}`);
   const ids = new Map(final.seen[0]?.users.map(({ uuid, fields }) => [uuid, String(fields['external_id'])]));
-  const written = groupBy(own, ({ target }) => ids.get(target.id));
+  const written = Map.groupBy(own, ({ target }) => ids.get(target.id));
   for (const [external, list] of written) {
     if (external === undefined || !rows.has(external)) add(`${file} changed a user that it does not name`);
     if (list.length > 1) add(`${file} changed ${external} in ${list.length} audit rows`);

@@ -1,4 +1,3 @@
-import { groupBy } from '../group.js';
 import type { FinalState } from '../final-state.js';
 import type { Broken, Change, Create, Fields, History, Millis } from '../history.js';
 import { ABSENT, type Timelines } from '../timeline.js';
@@ -26,7 +25,7 @@ export function judgeLost(history: History, final: FinalState): Broken[] {
       add(`instances 0 and ${instance} show different numbers of users`);
   }
   const byName = new Map([...users].map(([uuid, { username }]) => [username, uuid]));
-  const writes = groupBy(
+  const writes = Map.groupBy(
     [...history.of('create'), ...history.of('change')].filter(({ call }) => call.effect !== 'none'),
     (entry) => (entry.user === '' ? byName.get(entry.fields['username']) : entry.user),
   );
@@ -77,10 +76,10 @@ export function judgeIfMatch(history: History, final: FinalState): Broken[] {
   const add = (text: string): void => void broken.push({ promise: 'no lost update', text });
   const counting = history.of('change').filter(({ fields, seen }) => seen && 'about_me' in fields);
   const users = new Map(final.seen[0]?.users.map(({ uuid, fields }) => [uuid, fields]));
-  for (const [user, writes] of groupBy(counting, (entry) => entry.user)) {
+  for (const [user, writes] of Map.groupBy(counting, (entry) => entry.user)) {
     const done = writes.filter(({ call }) => call.effect === 'done');
     const open = writes.filter(({ call }) => call.effect === 'unknown');
-    const byNumber = groupBy(done, ({ fields }) => numberOf(fields['about_me']));
+    const byNumber = Map.groupBy(done, ({ fields }) => numberOf(fields['about_me']));
     for (const [number, list] of byNumber)
       if (list.length > 1) add(`user ${user}: ${list.length} acknowledged writes made the number ${number}`);
     const last = numberOf(users.get(user)?.['about_me']);
@@ -133,5 +132,5 @@ function lostAttempts(history: History, final: FinalState): Map<string, { begin:
         .filter(({ id, status, code }) => !kept.has(id) && (status === 0 || code === 'outcome_unknown'))
         .map(({ begin }) => ({ user, begin, fields })),
     );
-  return groupBy(open, ({ user }) => user);
+  return Map.groupBy(open, ({ user }) => user);
 }
