@@ -1,7 +1,7 @@
 // Writes the packages that are installed with the service as a CycloneDX file (SBOM).
 //   node .ci/sbom.mjs <file>
 // `npm sbom --omit=dev` leaves out packages that development needs as well, commander and tslib among them (npm 11.19).
-// So this takes the whole list and leaves out what the lock file calls `dev`.
+// So this takes the whole list and leaves out what the lock file calls `dev`, and the Node.js of a clone, which is not shipped.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -17,7 +17,7 @@ const bom = JSON.parse(printed);
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 const installed = new Set(
   Object.entries(packages)
-    .filter(([path, { dev }]) => path !== '' && !dev)
+    .filter(([path, { dev }]) => path !== '' && !dev && !/^node_modules\/node-linux-/.test(path))
     .map(([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`),
 );
 bom.components = bom.components.filter(({ name, version }) => installed.has(`${name}@${version}`));
