@@ -16,7 +16,8 @@ import { SqliteConnection } from '../src/database/engine/sqlite-connection.js';
 const PROCESSES = 4;
 /** A process writes the log back after so many commits of its own. */
 const COMMITS = 5;
-const KILL_MILLIS = 700;
+/** Half of the longest time between two kills. */
+const KILL_MILLIS = 2000;
 /** Bytes of a row, so that a commit has several pages. */
 const PADDING = 'x'.repeat(3000);
 

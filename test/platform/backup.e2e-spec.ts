@@ -8,7 +8,7 @@ import { insertRows } from '../../src/database/engine/bulk.js';
 import { openSnapshot } from '../../src/database/engine/snapshot.js';
 import { ImportFilePartEntity } from '../../src/import/runs/import.entity.js';
 import { TestApp } from '../support/app.js';
-import { TABLES, contentsOf, unopened } from '../support/backups.js';
+import { TABLES, contentsOf } from '../support/backups.js';
 import { ENGINE, type TestDatabase, freshDatabase } from '../support/database.js';
 import { create } from '../support/factories.js';
 import { aPerson, databaseOf } from '../support/people.js';
@@ -54,7 +54,7 @@ test('what is backed up is restored: every row, logins, a clean audit; sessions 
     expect(restored.err).not.toMatch(/cannot/);
     expect([restored.code, restored.out]).toEqual([0, expect.stringMatching(/the audit fits its seals +ok/)]);
     expect(restored.out).not.toContain('BAD');
-    expect(await contentsOf(other)).toEqual(before);
+    expect(await contentsOf(seeded)).toEqual(before);
     expect((await runCommand(other, ['audit', 'verify'])).code).toBe(0);
     const next = await TestApp.on(other);
     const again = await next.login(user.username, 'open the window, please');
@@ -78,7 +78,7 @@ test('from this engine to SQLite and back: the same rows', async () => {
   expect((await runCommand(file, ['backup', second])).code).toBe(0);
   await beside(async (other) => {
     expect((await runCommand(other, ['restore', second])).code).toBe(0);
-    expect(await contentsOf(other)).toEqual(before);
+    expect(await contentsOf(seeded)).toEqual(before);
   });
 });
 
@@ -119,7 +119,7 @@ test('a service that writes all the time: it goes on, and the tables of the back
   await beside(async (other) => {
     const { code, out, err } = await runCommand(other, ['restore', fileOf(database)]);
     expect([code, out.includes('BAD'), err]).toEqual([0, false, expect.not.stringContaining('cannot')]);
-    const { users, audit_events: events } = await contentsOf(other);
+    const { users, audit_events: events } = await contentsOf(seeded);
     const created = events?.filter((event) => event.includes('"user.created"'));
     expect(created).toHaveLength(users?.length ?? 0);
   });
@@ -135,19 +135,18 @@ test('nothing is overwritten unasked: neither a file nor a database, nor one in 
   expect([running.code, running.err]).toEqual([2, expect.stringContaining('is in use: stop the service')]);
   await create(app.key);
   await app.stop();
-  const target = unopened(database);
-  const later = await contentsOf(target);
+  const later = await contentsOf(database);
   for (const [args, message] of [
-    [[], `is not empty. To destroy what is in it: --replace ${nameOf(target)}`],
+    [[], `is not empty. To destroy what is in it: --replace ${nameOf(database)}`],
     [['--replace', 'other'], '--replace names other'],
   ] as const) {
-    const refused = await runCommand(target, ['restore', fileOf(database), ...args]);
+    const refused = await runCommand(database, ['restore', fileOf(database), ...args]);
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(message)]);
   }
-  expect(await contentsOf(target)).toEqual(later);
-  const done = await runCommand(target, ['restore', fileOf(database), '--replace', nameOf(target)]);
+  expect(await contentsOf(database)).toEqual(later);
+  const done = await runCommand(database, ['restore', fileOf(database), '--replace', nameOf(database)]);
   expect([done.code, done.err]).toEqual([0, expect.stringContaining('Restoring into')]);
-  expect((await contentsOf(target))['users']).toHaveLength(2);
+  expect((await contentsOf(database))['users']).toHaveLength(2);
 });
 
 test('a damaged file: --check says so, and a restore changes nothing', async () => {
@@ -194,10 +193,9 @@ test('a restore that is killed changes nothing, and can be repeated', async () =
     const second = await TestApp.on(seeded);
     await create(second.key);
     await second.stop();
-    const other = unopened(seeded);
-    const before = await contentsOf(other);
-    const settings = { ...newcomer(other), DATABASE_URL: other.url };
-    const args = ['restore', fileOf(database), '--replace', nameOf(other)];
+    const before = await contentsOf(seeded);
+    const settings = { ...newcomer(seeded), DATABASE_URL: seeded.url };
+    const args = ['restore', fileOf(database), '--replace', nameOf(seeded)];
     const restore = Process.command(args, settings);
     await restore.says('Restoring into');
     const ended: unknown[] = [];
@@ -205,14 +203,14 @@ test('a restore that is killed changes nothing, and can be repeated', async () =
     while (ended.length === 0 && !(await hasBegun(other))) await new Promise(setImmediate);
     restore.signal('SIGKILL');
     expect((await restore.exit).signal).toBe('SIGKILL');
-    expect(await contentsOf(other)).toEqual(before);
+    expect(await contentsOf(seeded)).toEqual(before);
     // The server may need a moment to end the session of the one that was killed.
     for (let tries = 0; ; tries++) {
       const again = await runCommand(other, args);
       if (again.code === 0) break;
       expect([again.err, tries < 20]).toEqual([expect.stringContaining('in use'), true]);
     }
-    expect(await contentsOf(other)).toEqual(whole);
+    expect(await contentsOf(seeded)).toEqual(whole);
   });
 });
 

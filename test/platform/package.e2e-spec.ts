@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Process, ROOT } from '../support/process.js';
 
-/** The file that `npm pack` makes, installed from the registry into an empty folder, as `npx` does. */
+/** The file that `npm run pack` creates, installed from the registry into an empty folder, as `npx` does. */
 jest.setTimeout(300_000);
 let folder: string;
 let home: string;

@@ -71,7 +71,7 @@ export class Checkpoints {
     if (this.busy || this.pages() < this.due) return;
     this.busy = true;
     this.run()
-      .catch(() => undefined) // the log is as it was, and the next commit finds it due again
+      .catch(() => undefined) // the next commit finds the log due again
       .finally(() => {
         this.busy = false;
       });

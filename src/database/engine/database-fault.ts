@@ -1,4 +1,5 @@
-import { type ErrorCode, ProblemError } from '../../common/errors.js';
+import { types } from 'node:util';
+import { type ErrorCode, ProblemError, errorCode } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
 
 /**
@@ -113,7 +114,7 @@ const SQLITE_AWAY = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY)/;
 /** A driver's error as a DatabaseFault where it is one; any other error unchanged. */
 export function toDatabaseError(thrown: unknown): Error {
   if (thrown instanceof DatabaseFault) return thrown;
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+  const error = types.isNativeError(thrown) ? thrown : new Error(String(thrown), { cause: thrown });
   const fault = faultOf(thrown);
   return fault ? new DatabaseFault(fault, error) : error;
 }
@@ -123,10 +124,7 @@ export function isBusy(error: unknown): boolean {
   return error instanceof DatabaseFault && SQLITE_RACE.test(codeOf(error.cause));
 }
 
-function codeOf(error: unknown): string {
-  const { code } = isObject(error) ? error : {};
-  return typeof code === 'string' ? code : '';
-}
+const codeOf = (error: unknown): string => errorCode(error) ?? '';
 
 function faultOf(error: unknown): Fault | undefined {
   const { code, errno, fatal } = isObject(error) ? error : {};

@@ -32,6 +32,17 @@ export async function openSnapshot(settings: DatabaseSettings): Promise<Snapshot
 
 const selectAll = ({ name, columns }: TableColumns): string => `SELECT ${columns.join(', ')} FROM ${name}`;
 
+/** @param rows lists of values. */
+async function* inBatches(rows: Iterable<object> | AsyncIterable<object>) {
+  let batch: SqlValue[][] = [];
+  for await (const row of rows) {
+    if (batch.push(row as SqlValue[]) < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
+}
+
 /** A read transaction in the mode WAL: writers go on, and what they write is invisible here. The log grows until the end. */
 function ofFile(file: string): Snapshot {
   const connection = openFile(file);
@@ -46,16 +57,7 @@ function ofFile(file: string): Snapshot {
   return {
     dialect: 'sqlite',
     number: (sql) => Promise.resolve(number(sql)),
-    async *rows(table) {
-      let batch: SqlValue[][] = [];
-      for (const row of prepare(selectAll(table)).iterate()) {
-        batch.push(Object.values(row) as SqlValue[]);
-        if (batch.length < BATCH) continue;
-        yield batch;
-        batch = [];
-      }
-      yield batch;
-    },
+    rows: (table) => inBatches(prepare(selectAll(table)).iterate() as Iterable<object>),
     close: async () => {
       connection.close();
     },
@@ -72,21 +74,12 @@ async function ofServer(settings: DatabaseSettings): Promise<Snapshot> {
   await withoutLimit(session);
   await patiently(connection, 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
   await patiently(connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
-  const stream = (sql: string): AsyncIterable<SqlValue[]> =>
+  const stream = (sql: string): AsyncIterable<object> =>
     connection.query({ sql, rowsAsArray: true }).stream({ highWaterMark: BATCH });
   return {
     dialect: 'mysql',
     number: (sql) => numberOf(connection, sql),
-    async *rows(table) {
-      let batch: SqlValue[][] = [];
-      for await (const row of stream(selectAll(table))) {
-        batch.push(row);
-        if (batch.length < BATCH) continue;
-        yield batch;
-        batch = [];
-      }
-      yield batch;
-    },
+    rows: (table) => inBatches(stream(selectAll(table))),
     close: () => endSession(session),
   };
 }

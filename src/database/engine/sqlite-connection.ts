@@ -100,7 +100,7 @@ export class SqliteConnection {
  * Keeps SQLite from planning a statement again for each new value of its limit, which takes longer than the statement:
  * it looks at a bare parameter, and not at a sum.
  */
-export const withFixedPlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
+const withFixedPlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
 
 /** What `work` returns. @throws DatabaseFault for those errors of the driver. */
 function faulting<T>(work: () => T): T {

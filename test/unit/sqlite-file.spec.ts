@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Checkpointer } from '../../src/database/engine/checkpoints.js';
+import { SqliteConnection } from '../../src/database/engine/sqlite-connection.js';
+import { assertSound, openFile } from '../../src/database/engine/sqlite-file.js';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rollcall-file-'));
+  file = join(folder, 'test.sqlite');
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+test.each([
+  ['3.7.0', false],
+  ['3.45.1', false],
+  ['3.51.2', false],
+  ['3.51.3', true],
+  ['3.53.4', true],
+  ['4.0.0', true],
+])('SQLite %s is accepted: %s', (version, isSound) => {
+  const check = () => {
+    assertSound(version);
+  };
+  if (isSound) expect(check).not.toThrow();
+  else expect(check).toThrow(`contains SQLite ${version}, which can lose data`);
+});
+
+test('an error of the driver has the name of its result code', () => {
+  expect(() => openFile(folder)).toThrow(expect.objectContaining({ code: 'SQLITE_CANTOPEN' }));
+});
+
+/** Pages of the log, and those of them that are written back. */
+const logOf = (connection: SqliteConnection) =>
+  connection.first('PRAGMA wal_checkpoint(NOOP)', []) as { log: number; checkpointed: number };
+
+test('a commit leaves the log as it is, and a checkpoint writes back all of it', () => {
+  const connection = SqliteConnection.open(file);
+  const checkpointer = new Checkpointer(connection, file);
+  connection.exec('CREATE TABLE numbers (n integer)');
+  for (let n = 0; n < 3000; n++) connection.run('INSERT INTO numbers VALUES (?)', [n]);
+  expect(logOf(connection)).toMatchObject({ checkpointed: 0 });
+  expect(logOf(connection).log).toBeGreaterThan(3000);
+  expect(checkpointer.writeBack()).toBe(true);
+  const { log, checkpointed } = logOf(connection);
+  expect(checkpointed).toBe(log);
+  connection.run('INSERT INTO numbers VALUES (?)', [3000]);
+  expect(logOf(connection).log).toBeLessThan(10); // it has begun anew
+  checkpointer.close();
+  connection.close();
+});
+
+test('a checkpoint does not run while another connection has a transaction open', () => {
+  const connection = SqliteConnection.open(file);
+  const checkpointer = new Checkpointer(connection, file);
+  connection.exec('CREATE TABLE numbers (n integer)');
+  const other = SqliteConnection.open(file);
+  other.exec('BEGIN IMMEDIATE');
+  expect(checkpointer.writeBack()).toBe(false);
+  expect(logOf(connection)).toMatchObject({ checkpointed: 0 });
+  other.exec('ROLLBACK');
+  expect(checkpointer.writeBack()).toBe(true);
+  checkpointer.close();
+  for (const each of [other, connection]) each.close();
+});
+
+test('another connection cannot begin a transaction while a checkpoint runs', () => {
+  const connection = SqliteConnection.open(file);
+  const checkpointer = new Checkpointer(connection, file);
+  connection.exec('CREATE TABLE numbers (n integer)');
+  const other = SqliteConnection.open(file);
+  const { query } = connection;
+  let refusal: unknown;
+  connection.query = (sql, params) => {
+    try {
+      other.exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      refusal = error;
+    }
+    return query.call(connection, sql, params);
+  };
+  expect(checkpointer.writeBack()).toBe(true);
+  expect(refusal).toMatchObject({ fault: 'race' });
+  checkpointer.close();
+  for (const each of [other, connection]) each.close();
+});
