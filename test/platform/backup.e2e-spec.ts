@@ -54,7 +54,7 @@ test('what is backed up is restored: every row, logins, a clean audit; sessions 
     expect(restored.err).not.toMatch(/cannot/);
     expect([restored.code, restored.out]).toEqual([0, expect.stringMatching(/the audit fits its seals +ok/)]);
     expect(restored.out).not.toContain('BAD');
-    expect(await contentsOf(seeded)).toEqual(before);
+    expect(await contentsOf(other)).toEqual(before);
     expect((await runCommand(other, ['audit', 'verify'])).code).toBe(0);
     const next = await TestApp.on(other);
     const again = await next.login(user.username, 'open the window, please');
@@ -78,7 +78,7 @@ test('from this engine to SQLite and back: the same rows', async () => {
   expect((await runCommand(file, ['backup', second])).code).toBe(0);
   await beside(async (other) => {
     expect((await runCommand(other, ['restore', second])).code).toBe(0);
-    expect(await contentsOf(seeded)).toEqual(before);
+    expect(await contentsOf(other)).toEqual(before);
   });
 });
 
@@ -119,7 +119,7 @@ test('a service that writes all the time: it goes on, and the tables of the back
   await beside(async (other) => {
     const { code, out, err } = await runCommand(other, ['restore', fileOf(database)]);
     expect([code, out.includes('BAD'), err]).toEqual([0, false, expect.not.stringContaining('cannot')]);
-    const { users, audit_events: events } = await contentsOf(seeded);
+    const { users, audit_events: events } = await contentsOf(other);
     const created = events?.filter((event) => event.includes('"user.created"'));
     expect(created).toHaveLength(users?.length ?? 0);
   });
@@ -200,13 +200,13 @@ test('a restore that is killed changes nothing, and can be repeated', async () =
     await restore.says('Restoring into');
     const ended: unknown[] = [];
     void restore.exit.then((exit) => ended.push(exit));
-    while (ended.length === 0 && !(await hasBegun(other))) await new Promise(setImmediate);
+    while (ended.length === 0 && !(await hasBegun(seeded))) await new Promise(setImmediate);
     restore.signal('SIGKILL');
     expect((await restore.exit).signal).toBe('SIGKILL');
     expect(await contentsOf(seeded)).toEqual(before);
     // The server may need a moment to end the session of the one that was killed.
     for (let tries = 0; ; tries++) {
-      const again = await runCommand(other, args);
+      const again = await runCommand(seeded, args);
       if (again.code === 0) break;
       expect([again.err, tries < 20]).toEqual([expect.stringContaining('in use'), true]);
     }
