@@ -212,6 +212,8 @@ export class Service extends Program {
       LOG_LEVEL: 'silent',
       ...this.settings,
     };
-    return [process.execPath, [...START_FLAGS, join(this.root, 'dist/main.js')], env];
+    const { execPath, env: given } = process;
+    const node = this.root === '.' ? execPath : (given['BENCH_OTHER_NODE'] ?? execPath);
+    return [node, [...START_FLAGS, join(this.root, 'dist/main.js')], env];
   }
 }
