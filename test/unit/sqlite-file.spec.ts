@@ -74,7 +74,7 @@ test('another connection cannot begin a transaction while a checkpoint runs', ()
   const checkpointer = new Checkpointer(connection, file);
   connection.exec('CREATE TABLE numbers (n integer)');
   const other = SqliteConnection.open(file);
-  const { query } = connection;
+  const query = connection.query.bind(connection);
   let refusal: unknown;
   connection.query = (sql, params) => {
     try {
@@ -82,7 +82,7 @@ test('another connection cannot begin a transaction while a checkpoint runs', ()
     } catch (error) {
       refusal = error;
     }
-    return query.call(connection, sql, params);
+    return query(sql, params);
   };
   expect(checkpointer.writeBack()).toBe(true);
   expect(refusal).toMatchObject({ fault: 'race' });
