@@ -32,15 +32,20 @@ export function readPemFile(setting: string, file: string): Buffer {
  */
 const HEAP_GROWTH = 50;
 
-/** Runs a program. A failure is printed on one line without a stack and ends the process with `code`. */
+/**
+ * Runs a program, where this Node.js is new enough. A failure is printed on one line without a stack and ends the process
+ * with `code`.
+ */
 export function runProgram(refusal: string, program: () => Promise<void>, code = 1): void {
-  const refuse = (reason: string): never => {
-    process.stderr.write(withoutSecrets(`${refusal} ${reason}\n`));
+  const end = (reason: string): never => {
+    process.stderr.write(withoutSecrets(`${reason}\n`));
     process.exit(code);
   };
   const { node } = process.versions;
   if (!isNodeNewEnough(node))
-    refuse(`It needs Node.js ${NEEDED_NODE} or later, such as 24, and this is ${node}.`);
+    end(`Rollcall needs Node.js ${NEEDED_NODE} or later, such as 24, and this is ${node}.`);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
-  program().catch((error: unknown) => refuse(error instanceof Error ? error.message : String(error)));
+  program().catch((error: unknown) =>
+    end(`${refusal} ${error instanceof Error ? error.message : String(error)}`),
+  );
 }
