@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util';
+import { findEncoding } from '../../common/encoding.js';
 import { FileError } from './file-error.js';
 
 const BOMS: readonly (readonly [encoding: string, bytes: readonly number[]])[] = [
@@ -83,16 +84,6 @@ function labelOf(encoding: string): string {
     'unknown_encoding',
     `The encoding "${encoding.slice(0, 100)}" is not known; name one such as utf-8, utf-16le or windows-1252.`,
   );
-}
-
-/** Returns the standard name of an encoding. `x-user-defined` is not one that a file has, and Node.js 22 lacks it. */
-export function findEncoding(label: string): string | undefined {
-  try {
-    const { encoding } = new TextDecoder(label);
-    return encoding === 'x-user-defined' ? undefined : encoding;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Decodes a stream of bytes and knows the line and the byte of a fault. */

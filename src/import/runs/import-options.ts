@@ -8,10 +8,10 @@ import {
   PatternParam,
   type QuerySchema,
 } from '../../input/query-rules.js';
+import { findEncoding } from '../../common/encoding.js';
 import { isWithin } from '../../common/text.js';
 import { Normalise, Rule } from '../../input/rules.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
-import { findEncoding } from '../file/text-decoder.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;
 export const MISSING = ['keep', 'report', 'block'] as const;
