@@ -7,18 +7,14 @@ import {
   USER,
   oneFound,
   patchOf,
+  read,
 } from './replay.js';
 
 const MAIL = '{name}@example.org';
 const user = '/Users/{user}';
 const group = '/Groups/{group}';
-const find = (filter: string, answer: Template, what: string): Step => ({
-  what,
-  method: 'GET',
-  path: `/Users?filter=${filter}`,
-  status: 200,
-  answer,
-});
+const find = (filter: string, answer: Template, what: string): Step =>
+  read(what, `/Users?filter=${filter}`, answer);
 /** A PATCH as Entra sends it, which is answered without a body; what it did shows when the user is read. */
 const patch = (what: string, operations: Template[], after: Template, path = user): Step => ({
   what,
@@ -139,13 +135,11 @@ export const ENTRA: readonly Step[] = [
   ),
   patch('disable: "False"', [{ op: 'Replace', path: 'active', value: 'False' }], { active: false }),
   patch('enable: "True"', [{ op: 'Replace', path: 'active', value: 'True' }], { active: true }),
-  {
-    what: 'match a group by displayName',
-    method: 'GET',
-    path: '/Groups?excludedAttributes=members&filter=displayName eq "{name}"',
-    status: 200,
-    answer: NONE_FOUND,
-  },
+  read(
+    'match a group by displayName',
+    '/Groups?excludedAttributes=members&filter=displayName eq "{name}"',
+    NONE_FOUND,
+  ),
   {
     what: 'create a group',
     method: 'POST',
@@ -165,13 +159,11 @@ export const ENTRA: readonly Step[] = [
     { op: 'Add', path: 'members', value: [{ $ref: null, value: '{user}' }] },
     [{ value: '{user}' }],
   ),
-  {
-    what: 'group: is this user a member',
-    method: 'GET',
-    path: '/Groups?attributes=id&filter=id eq "{group}" and members eq "{user}"',
-    status: 200,
-    answer: oneFound({ id: '{group}' }),
-  },
+  read(
+    'group: is this user a member',
+    '/Groups?attributes=id&filter=id eq "{group}" and members eq "{user}"',
+    oneFound({ id: '{group}' }),
+  ),
   members(
     'group: Remove of a member by value',
     { op: 'Remove', path: 'members', value: [{ value: '{user}' }] },
@@ -187,13 +179,10 @@ export const ENTRA: readonly Step[] = [
     { displayName: '{name}.b' },
     group,
   ),
-  {
-    what: 'read a group without members',
-    method: 'GET',
-    path: `${group}?excludedAttributes=members`,
-    status: 200,
-    answer: { displayName: '{name}.b', members: null },
-  },
+  read('read a group without members', `${group}?excludedAttributes=members`, {
+    displayName: '{name}.b',
+    members: null,
+  }),
   { what: 'delete a group', method: 'DELETE', path: group, status: 204 },
   { what: 'delete a user', method: 'DELETE', path: user, status: 204 },
   { what: 'a deleted user is gone', method: 'GET', path: user, status: 404 },

@@ -7,18 +7,12 @@ import {
   USER,
   oneFound,
   patchOf,
+  read,
 } from './replay.js';
 
 const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 const user = '/Users/{user}';
 const group = '/Groups/{group}';
-const read = (what: string, path: string, answer: Template): Step => ({
-  what,
-  method: 'GET',
-  path,
-  status: 200,
-  answer,
-});
 /** A PUT of what has changed alone. */
 const put = (what: string, path: string, body: Template, after: Template): Step => ({
   what,

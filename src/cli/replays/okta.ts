@@ -1,4 +1,4 @@
-import { GROUP, NONE_FOUND, type Step, type Template, USER, oneFound, patchOf } from './replay.js';
+import { GROUP, NONE_FOUND, type Step, type Template, USER, oneFound, patchOf, read } from './replay.js';
 
 const MAIL = '{name}@example.org';
 const user = '/Users/{user}';
@@ -34,27 +34,9 @@ const put = (what: string, active: boolean, givenName: string): Step => ({
 
 /** What Okta sends: the whole user by PUT, `active` by PATCH without a path, a placeholder as password. */
 export const OKTA: readonly Step[] = [
-  {
-    what: 'page of users',
-    method: 'GET',
-    path: '/Users?startIndex=1&count=100',
-    status: 200,
-    answer: { startIndex: 1 },
-  },
-  {
-    what: 'page of groups',
-    method: 'GET',
-    path: '/Groups?startIndex=1&count=100',
-    status: 200,
-    answer: { startIndex: 1 },
-  },
-  {
-    what: 'match by userName, before',
-    method: 'GET',
-    path: `/Users?filter=userName eq "${MAIL}"&startIndex=1&count=100`,
-    status: 200,
-    answer: NONE_FOUND,
-  },
+  read('page of users', '/Users?startIndex=1&count=100', { startIndex: 1 }),
+  read('page of groups', '/Groups?startIndex=1&count=100', { startIndex: 1 }),
+  read('match by userName, before', `/Users?filter=userName eq "${MAIL}"&startIndex=1&count=100`, NONE_FOUND),
   {
     what: 'create a user, with a placeholder as password',
     method: 'POST',
@@ -81,13 +63,11 @@ export const OKTA: readonly Step[] = [
     body: { ...profile(true, 'Provisioning'), externalId: '{name}.3' },
     answer: { scimType: 'uniqueness', status: '409' },
   },
-  {
-    what: 'match by userName',
-    method: 'GET',
-    path: `/Users?filter=userName eq "${MAIL}"&startIndex=1&count=100`,
-    status: 200,
-    answer: oneFound({ id: '{user}' }),
-  },
+  read(
+    'match by userName',
+    `/Users?filter=userName eq "${MAIL}"&startIndex=1&count=100`,
+    oneFound({ id: '{user}' }),
+  ),
   { what: 'read a user', method: 'GET', path: user, status: 200, answer: { id: '{user}', userName: MAIL } },
   put('update: PUT of the whole user', true, 'Pro'),
   patch('change the password: a placeholder', user, [{ op: 'replace', value: { password: 'x9' } }], {
@@ -99,13 +79,11 @@ export const OKTA: readonly Step[] = [
   patch('enable: PATCH without a path', user, [{ op: 'replace', value: { active: true } }], { active: true }),
   put('disable: PUT', false, 'Pro'),
   put('enable: PUT', true, 'Pro'),
-  {
-    what: 'match a group by displayName',
-    method: 'GET',
-    path: '/Groups?filter=displayName eq "{name}"&startIndex=1&count=100',
-    status: 200,
-    answer: NONE_FOUND,
-  },
+  read(
+    'match a group by displayName',
+    '/Groups?filter=displayName eq "{name}"&startIndex=1&count=100',
+    NONE_FOUND,
+  ),
   {
     what: 'push a group with a member',
     method: 'POST',

@@ -39,3 +39,12 @@ export const patchOf = (...operations: Template[]): Template => ({
   schemas: [PATCH_OP],
   Operations: operations,
 });
+
+/** A GET that is answered with this. */
+export const read = (what: string, path: string, answer: Template): Step => ({
+  what,
+  method: 'GET',
+  path,
+  status: 200,
+  answer,
+});
