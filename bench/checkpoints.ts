@@ -14,7 +14,7 @@ import { SqliteConnection } from '../src/database/engine/sqlite-connection.js';
  * can, and are killed at random. After each minute the file must be sound and hold every row that was acknowledged.
  */
 const PROCESSES = 4;
-/** A process writes the log back after so many commits of its own. */
+/** Commits of a process between two checkpoints. */
 const COMMITS = 5;
 /** Half of the longest time between two kills. */
 const KILL_MILLIS = 2000;

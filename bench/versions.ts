@@ -15,7 +15,7 @@ import { askJson } from './support/send.js';
 
 /**
  * `npm run bench:versions -- FOLDER`: this version beside another built checkout, in turns on one machine: CPU of the
- * service for a request or a row, and the ratio of the two. BENCH_OTHER_NODE is the path of the Node.js of the other one. BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS, BENCH_ROWS as in
+ * service for a request or a row, and the ratio of the two. BENCH_OTHER_NODE is the path of the Node.js that runs the other checkout. BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS, BENCH_ROWS as in
  * `npm run bench`.
  */
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 20_000);

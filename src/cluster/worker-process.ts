@@ -48,7 +48,7 @@ export class WorkerProcess {
     // A message to a killed worker fails; `ended` reports its end.
     worker.on('error', () => undefined);
     const { promise, resolve, reject } = Promise.withResolvers<WorkerStart>();
-    promise.catch(() => undefined); // it may go unhandled
+    promise.catch(() => undefined); // a rejection without a listener would end the process
     this.ready = promise;
     this.calls = createBirpc<WorkerCalls, PrimaryCalls>(
       {

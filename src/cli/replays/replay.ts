@@ -40,7 +40,7 @@ export const patchOf = (...operations: Template[]): Template => ({
   Operations: operations,
 });
 
-/** A GET that is answered with this. */
+/** Builds a GET whose answer must have these members. */
 export const read = (what: string, path: string, answer: Template): Step => ({
   what,
   method: 'GET',

@@ -4,7 +4,7 @@ import { SqliteConnection } from './sqlite-connection.js';
 /** Pages of the log at which it is written back: 8 MiB, which take some milliseconds. */
 const PAGES = 2048;
 
-/** How long a checkpoint waits for a program outside of this service that writes. */
+/** Milliseconds that a checkpoint waits for the write lock of another program. */
 const LOCK_MILLIS = 50;
 
 /** Counts of a log: its pages, and those of them that are written back. The log begins anew once both are equal. */
@@ -27,10 +27,10 @@ export class Checkpointer {
   }
 
   /**
-   * Writes back what no reader still needs in the log. SQLite lets a checkpoint run while another connection commits, where
+   * Writes back all pages of the log that no reader still needs. SQLite lets a checkpoint run while another connection commits, where
    * versions before 3.51.3 can lose the commit. So a second connection holds the write lock until the end, and no program
    * writes meanwhile.
-   * @returns whether it was done: not while another program writes.
+   * @returns false where another program holds the write lock: nothing was written back then.
    */
   writeBack(): boolean {
     try {
@@ -78,7 +78,7 @@ export class Checkpoints {
   }
 
   private async run(): Promise<void> {
-    // What a reader still needs stays, and is tried again when the log has grown by as much once more.
+    // Pages that a reader still needs stay in the log. The next attempt follows after another 8 MiB.
     if (await this.writeBack()) this.due = this.pages() + PAGES;
   }
 

@@ -1,6 +1,6 @@
 /**
- * What a statement can bind. Nothing else: SQLite's driver refuses booleans and MySQL's does not, and a text may end at a
- * NUL, so both engines refuse such values before the driver sees them.
+ * A value that a statement can bind. Both engines refuse all other values before the driver sees them: SQLite's driver
+ * refuses booleans and MySQL's does not, and Node.js 22 cuts a text at a NUL.
  */
 export type SqlValue = string | number | null;
 

@@ -38,7 +38,7 @@ interface ResourceDocs {
   ofChanges: readonly ErrorCode[];
 }
 
-/** What the routes of users and those of groups have in common. */
+/** Builds the OpenAPI descriptions that the routes of users and of groups share. */
 export function docsOf({ name, resource, list, taken, ofChanges }: ResourceDocs) {
   const changed = ['not_found', ...taken, ...ofChanges] as const;
   const page = ApiResponse({ status: 200, description: `A page of ${name}s.`, type: list });
