@@ -6,6 +6,7 @@ import { DATABASE, type Database } from '../database/engine/database.js';
 import { type Sql, byIndex } from '../database/engine/sql.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import { AuditRunEntity, type RunPart } from './audit-run.entity.js';
+import { isEventId } from './event-id.js';
 import { atMostText, isAsRead, noTexts, storedForm, textOfHex } from './stored-form.js';
 
 const COLUMNS = ['run_id', 'part', 'person_kind', 'person_id'] as const;
@@ -34,12 +35,13 @@ export class AuditRunsRepository {
     await upsertRows(tx, AuditRunEntity, ['run_id', 'part'], [row]);
   }
 
-  /** Who is behind these imports. */
+  /** Returns who started and who approved these imports. Ids in another form are ignored: no row of the service has one. */
   async peopleOf(runs: readonly string[]): Promise<AuditRunEntity[]> {
-    if (runs.length === 0) return [];
+    const ids = runs.filter(isEventId);
+    if (ids.length === 0) return [];
     return selectIn<AuditRunEntity>(
       this.database,
-      runs,
+      ids,
       (list) => `SELECT ${COLUMNS.join(', ')} FROM audit_runs WHERE run_id IN (${list})`,
     );
   }
@@ -75,12 +77,13 @@ export class AuditRunsRepository {
     return rows.map(({ at }) => at);
   }
 
-  /** The events that say who started and who approved these imports, oldest first. */
+  /** Returns the events that name who started and who approved these imports, oldest first. Ignores ids as `peopleOf` does. */
   async eventsOf(runs: readonly string[]): Promise<RunEvent[]> {
-    if (runs.length === 0) return [];
+    const ids = runs.filter(isEventId);
+    if (ids.length === 0) return [];
     const rows = await selectIn<RunEvent>(
       this.database,
-      runs,
+      ids,
       (list) => `SELECT id, target_id, action, actor_kind, actor_id FROM audit_events
         WHERE target_id IN (${list}) AND action IN ('import.created', 'import.approved')`,
     );
@@ -89,7 +92,7 @@ export class AuditRunsRepository {
 
   /**
    * Deletes the rows of imports of before `until` of which there is neither an event nor a run any more: one that still waits
-   * for a decision may write events later.
+   * for a decision may write events later. Rows with an id in another form stay, as evidence that they were changed.
    */
   async purge(until: string): Promise<void> {
     const { dialect } = this.database;
@@ -99,8 +102,9 @@ export class AuditRunsRepository {
          WHERE run_id > ${textOfHex[dialect]} AND run_id < ? ORDER BY run_id LIMIT ?`,
         [at, until, RUNS],
       );
-      const kept = await this.kept(runs.map(({ run_id }) => run_id));
-      const gone = runs.flatMap(({ run_id }) => (kept.has(run_id) ? [] : run_id));
+      const ids = runs.map(({ run_id }) => run_id).filter(isEventId);
+      const kept = await this.kept(ids);
+      const gone = ids.filter((id) => !kept.has(id));
       await deleteRows(this.database, AuditRunEntity, 'run_id', gone);
       const end = runs.at(-1);
       if (runs.length < RUNS || !end) return;
