@@ -10,6 +10,7 @@ const OLDEST_SQLITE = '3.51.3';
 
 /** Names of SQLite's result codes (sqlite.org/rescode.html). An extended code carries its basic code in the lowest byte. */
 const RESULT_CODES: Readonly<Record<number, string>> = {
+  1: 'SQLITE_ERROR',
   5: 'SQLITE_BUSY',
   6: 'SQLITE_LOCKED',
   8: 'SQLITE_READONLY',
