@@ -1,5 +1,5 @@
 import { isObject } from '../../common/json.js';
-import type { Template } from './replay.js';
+import { type Template, isList } from './replay.js';
 
 /**
  * Where a value lacks something that is wanted, as a text for a person; undefined where it has all of it.
@@ -7,7 +7,7 @@ import type { Template } from './replay.js';
  */
 export function mismatch(wanted: Template, found: unknown, path = ''): string | undefined {
   if (wanted === null) return found === undefined ? undefined : `${path} is there`;
-  if (wanted instanceof Array) {
+  if (isList(wanted)) {
     if (!Array.isArray(found)) return `${path} is no list`;
     if (found.length !== wanted.length)
       return `${path} has ${found.length} elements instead of ${wanted.length}`;

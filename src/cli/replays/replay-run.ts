@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { errorCode } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
 import { mismatch } from './mismatch.js';
-import { MADE, type Made, type Step, type Template } from './replay.js';
+import { MADE, type Made, type Step, type Template, isList } from './replay.js';
 
 /** How a step ended; `problem` where it did not pass. */
 export interface Outcome {
@@ -101,7 +101,7 @@ export class ReplayRun {
 
   private filled(template: Template): Template {
     if (typeof template === 'string') return this.text(template);
-    if (template instanceof Array) return template.map((each) => this.filled(each));
+    if (isList(template)) return template.map((each) => this.filled(each));
     if (typeof template !== 'object' || template === null) return template;
     return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, this.filled(each)]));
   }

@@ -4,6 +4,8 @@ import type { Profile } from '../../access/profiles.js';
 export type Template =
   string | number | boolean | null | readonly Template[] | { readonly [key: string]: Template };
 
+export const isList = (template: Template): template is readonly Template[] => Array.isArray(template);
+
 /** What a replay makes, and deletes at its end. */
 export const MADE = { user: 'Users', colleague: 'Users', group: 'Groups' } as const;
 export type Made = keyof typeof MADE;
