@@ -28,7 +28,7 @@ class ImportLaneModule {
   }
 }
 
-runProgram('Imports cannot start.', async () => {
+void runProgram('Imports cannot start.', async () => {
   const env = loadEnv(); // the settings that the service has read, even if `.env` has changed since
   env.DATABASE_POOL_SIZE = Math.min(env.DATABASE_POOL_SIZE, POOL_SIZE);
   const service = answerAsLane<ServiceCalls, ImportLaneCalls>(

@@ -13,7 +13,7 @@ const LANES = { import: program('import-lane'), reader: program('reader-lane') }
 
 outliveOutput();
 // The primary of several workers loads no application, so each way to run is imported only where it is used.
-runProgram('Rollcall cannot start.', async () => {
+void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
     const { runWorker } = await import('./cluster/worker.js');
     return runWorker(loadEnv(), createApp); // the settings that the primary has read, even if `.env` has changed since

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { VERSION } from '../common/version.js';
+import { runProgram } from '../config/settings.js';
 import type { Application } from './application.js';
 import { auditCommand } from './audit.command.js';
 import { backupCommand } from './backup.command.js';
@@ -31,6 +32,18 @@ const COMMANDS = [
   doctorCommand,
   completionCommand,
 ];
+
+/** Exit code of a command that did nothing: wrong usage, a missing file, no database. */
+const NOTHING_DONE = 2;
+
+/** Runs a command line to its end. Ends the process when that fails, and when commander has answered, as to `--help`. */
+export function runCommandLine(application: Application, args: readonly string[]): Promise<void> {
+  const program = rollcall(application, (code) => process.exit(code === 0 ? 0 : NOTHING_DONE));
+  const work = async () => {
+    await program.parseAsync(args, { from: 'user' });
+  };
+  return runProgram('rollcall cannot do this.', work, NOTHING_DONE);
+}
 
 /** The program `rollcall` with all of its commands. @param exit ends the process, with its code. */
 export function rollcall(application: Application, exit: (code: number) => never): Command {

@@ -34,9 +34,9 @@ const HEAP_GROWTH = 50;
 
 /**
  * Runs a program, where this Node.js is new enough. A failure is printed on one line without a stack and ends the process
- * with `code`.
+ * with `code`. The promise is settled when the program is done.
  */
-export function runProgram(refusal: string, program: () => Promise<void>, code = 1): void {
+export function runProgram(refusal: string, program: () => Promise<void>, code = 1): Promise<void> {
   const end = (reason: string): never => {
     process.stderr.write(withoutSecrets(`${reason}\n`));
     process.exit(code);
@@ -45,7 +45,7 @@ export function runProgram(refusal: string, program: () => Promise<void>, code =
   if (!isNodeNewEnough(node))
     end(`Rollcall needs Node.js ${NEEDED_NODE} or later, such as 24, and this is ${node}.`);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
-  program().catch((error: unknown) =>
+  return program().catch((error: unknown) =>
     end(`${refusal} ${error instanceof Error ? error.message : String(error)}`),
   );
 }
