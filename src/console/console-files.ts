@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { errorCode } from '../common/errors.js';
 
-/** What `bundle-console.mjs` has made: beside the bundle of the service, and in `dist` where the sources run. */
-const FOLDER = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/console/' : './console/',
-  import.meta.url,
-);
+/** Where `bundle-console.mjs` writes: next to the bundle of the service. Files of `build/`, which tests run, find it in `dist/`. */
+const BUNDLED = new URL('./console/', import.meta.url);
+const FOLDER = existsSync(BUNDLED) ? BUNDLED : new URL('../../dist/console/', import.meta.url);
 
 const PAGE = 'index.html';
 const TYPES: Readonly<Record<string, string>> = {
