@@ -1,12 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
-import { ApiKeyEntity } from '../../src/api-keys/api-key.entity.js';
-import { sha256 } from '../../src/common/secret.js';
-import { now } from '../../src/common/time.js';
-import { loadEnv } from '../../src/config/env.js';
-import { insertRows } from '../../src/database/engine/bulk.js';
-import { migrateAtStart } from '../../src/database/data-source.js';
-import { ENTITIES } from '../../src/entities.js';
-import { type Database, openDatabase } from '../../src/database/engine/database.js';
+import { ApiKeyEntity } from '../../../src/api-keys/api-key.entity.js';
+import { sha256 } from '../../../src/common/secret.js';
+import { now } from '../../../src/common/time.js';
+import { loadEnv } from '../../../src/config/env.js';
+import { insertRows } from '../../../src/database/engine/bulk.js';
+import { migrateAtStart } from '../../../src/database/data-source.js';
+import { ENTITIES } from '../../../src/entities.js';
+import { type Database, openDatabase } from '../../../src/database/engine/database.js';
 import { PASSWORD_HASH } from './password.js';
 import {
   UserCountEntity,
@@ -14,12 +14,12 @@ import {
   UserRoleEntity,
   UserValueEntity,
   UserWordEntity,
-} from '../../src/users/model/user-lookups.entity.js';
-import { UserEntity } from '../../src/users/model/user.entity.js';
-import { identifiersOf } from '../../src/users/model/keys.js';
-import { type User, toRow } from '../../src/users/model/user.js';
-import { valueRows } from '../../src/users/model/values.js';
-import { wordRows } from '../../src/users/model/words.js';
+} from '../../../src/users/model/user-lookups.entity.js';
+import { UserEntity } from '../../../src/users/model/user.entity.js';
+import { identifiersOf } from '../../../src/users/model/keys.js';
+import { type User, toRow } from '../../../src/users/model/user.js';
+import { valueRows } from '../../../src/users/model/values.js';
+import { wordRows } from '../../../src/users/model/words.js';
 import { KEY } from '../faults/servers.js';
 import { KEY_ID, personOf } from './person.js';
 

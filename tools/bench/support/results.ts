@@ -63,7 +63,7 @@ export interface Results {
   absolutes: Absolute[];
 }
 
-/** `bench/results.json`: the last complete run with some thousand users, and the last one with a million. */
+/** `tools/bench/results.json`: the last complete run with some thousand users, and the last one with a million. */
 export interface ResultsFile {
   bench?: Results;
   scale?: Results;

@@ -111,7 +111,9 @@ for (const results of [bench, scale]) {
 }
 if (settings.whole) {
   await writeReport({ bench, ...(full && { scale }) });
-  process.stdout.write('\nWritten to bench/results.json, bench/results.svg and docs/performance.md.\n');
+  process.stdout.write(
+    '\nWritten to tools/bench/results.json, tools/bench/results.svg and docs/performance.md.\n',
+  );
 } else {
   process.stdout.write('\nNothing is written down: that takes all cases on both engines.\n');
 }

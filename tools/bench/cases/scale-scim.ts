@@ -1,4 +1,4 @@
-import type { User } from '../../src/users/model/user.js';
+import type { User } from '../../../src/users/model/user.js';
 import { PASSWORD_HASH } from '../support/password.js';
 import { externalIdOf, formsOf, personOf, usernameOf, uuidOf } from '../support/person.js';
 import { HEADERS } from '../support/requests.js';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { check } from '../test/support/checker/check.js';
-import { saveHistory } from '../test/support/checker/report.js';
-import { TARGETS, type TargetName, startTarget } from '../test/support/checker/targets.js';
-import { galeraMissing } from '../test/support/galera.js';
+import { check } from './check.js';
+import { saveHistory } from './report.js';
+import { TARGETS, type TargetName, startTarget } from './targets.js';
+import { galeraMissing } from '../galera.js';
 
 /**
  * `npm run bench:checker`: the checker of docs/checker.md, for longer than the tests run it. CHECK_TARGET: sqlite, mariadb

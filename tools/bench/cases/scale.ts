@@ -1,4 +1,4 @@
-import type { User } from '../../src/users/model/user.js';
+import type { User } from '../../../src/users/model/user.js';
 import { Service } from '../faults/servers.js';
 import type { Contender } from '../support/load.js';
 import { externalIdOf, usernameOf } from '../support/person.js';

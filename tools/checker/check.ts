@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { randoms } from '../random.js';
+import { randoms } from '../../test/support/data/random.js';
 import { blockedLogin, keyUser, sessionUser } from './clients/credentials.js';
 import { ENDED, importer } from './clients/importer.js';
 import * as users from './clients/users.js';

@@ -4,8 +4,8 @@ import { chartOf } from './chart.js';
 import type { ResultsFile } from './results.js';
 import { captionOf, fullTables } from './table.js';
 
-const JSON_FILE = 'bench/results.json';
-const CHART_FILE = 'bench/results.svg';
+const JSON_FILE = 'tools/bench/results.json';
+const CHART_FILE = 'tools/bench/results.svg';
 const DOCUMENT = 'docs/performance.md';
 const BEGIN = '<!-- bench: written by `npm run bench` -->';
 const END = '<!-- bench: end -->';
@@ -17,7 +17,7 @@ export async function writeReport(measured: ResultsFile): Promise<void> {
   const parts = [all.bench, all.scale].filter((part) => part !== undefined);
   writeFileSync(CHART_FILE, chartOf(parts.flatMap(({ comparisons }) => comparisons)));
   await writePretty(JSON_FILE, JSON.stringify(all));
-  const chart = '![The share of its floor that each case reaches](../bench/results.svg)';
+  const chart = '![The share of its floor that each case reaches](../tools/bench/results.svg)';
   const tables = parts.map((part) => `${captionOf(part)}\n\n${fullTables(part)}`);
   await rewrite(`${chart}\n\n${tables.join('\n')}`);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Program } from '../../../bench/faults/servers.js';
+import type { Program } from '../bench/faults/servers.js';
 import type { Galera, GaleraNode } from '../galera.js';
 import type { CommitCutter } from './cutter.js';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KEY, MariaDb, Service } from '../../../bench/faults/servers.js';
+import { KEY, MariaDb, Service } from '../bench/faults/servers.js';
 import { Galera } from '../galera.js';
 import { CommitCutter } from './cutter.js';
 import {

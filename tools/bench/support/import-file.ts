@@ -2,7 +2,7 @@ import { createWriteStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { sampleLines } from '../../samples/generate.js';
+import { sampleLines } from '../../../samples/generate.js';
 import type { Service } from '../faults/servers.js';
 import { cpuSeconds } from './meter.js';
 import type { Spent } from './run-floor.js';

@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { createApp } from '../src/create-app.js';
-import { loadEnv } from '../src/config/env.js';
-import { migrateAtStart } from '../src/database/data-source.js';
-import type { Sql } from '../src/database/engine/sql.js';
-import { TransactionRunner } from '../src/database/transaction-runner.js';
-import { ENTITIES } from '../src/entities.js';
-import type { UserChange } from '../src/users/change/change-set.js';
-import { toProblem } from '../src/users/change/failure.js';
-import { UserWriter } from '../src/users/change/user-writer.service.js';
+import { createApp } from '../../src/create-app.js';
+import { loadEnv } from '../../src/config/env.js';
+import { migrateAtStart } from '../../src/database/data-source.js';
+import type { Sql } from '../../src/database/engine/sql.js';
+import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { ENTITIES } from '../../src/entities.js';
+import type { UserChange } from '../../src/users/change/change-set.js';
+import { toProblem } from '../../src/users/change/failure.js';
+import { UserWriter } from '../../src/users/change/user-writer.service.js';
 
 /**
  * `npm run bench:writer [-- SIZE]`: sets of changes through the user writer, one transaction each, on the database
