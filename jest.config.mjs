@@ -1,42 +1,82 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/**
- * The same end-to-end files run on every engine: `sqlite` always, `mariadb` where TEST_DATABASE_URL names a server
- * or `mariadbd` is installed (a throwaway instance is started then). ENGINES=sqlite,mariadb selects exactly these.
- */
-const shared = {
+/** What is stored runs on every engine. The rest never gets as far as the database, and runs once, on SQLite. */
+const STORED = [
+  'api-keys',
+  'audit',
+  'cluster',
+  'database',
+  'import',
+  'operations',
+  'scim',
+  'sessions',
+  'users',
+];
+
+const { dependencies, devDependencies } = JSON.parse(
+  readFileSync(new URL('package.json', import.meta.url), 'utf8'),
+);
+/** The packages that tests and the service share (test/support/jest/transform.mjs). */
+const PACKAGES = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !/jest/.test(name));
+
+/** Set the clock far ahead, which the service must not see in other files: each of these loads a service of its own. */
+const CLOCK = `
+  clock import-events import-purge import-schedule login-throttle login-throttle-address own-password purge session-life
+`.match(/\S+/g);
+
+const swc = {
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+    keepClassNames: true,
+  },
+  module: { type: 'es6' },
+};
+const alone = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'es2022',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-          keepClassNames: true,
-        },
-        module: { type: 'es6' },
-      },
-    ],
-  },
-  setupFiles: ['<rootDir>/test/support/setup.ts'],
+  transform: { '^.+\\.ts$': ['@swc/jest', swc] },
+  setupFiles: ['<rootDir>/test/support/app/setup.ts'],
+};
+const shared = {
+  ...alone,
+  testEnvironment: '<rootDir>/test/support/jest/environment.mjs',
+  transform: { '^.+\\.[cm]?[jt]s$': ['<rootDir>/test/support/jest/transform.mjs', swc] },
+  transformIgnorePatterns: [`/node_modules/(?!(${PACKAGES.join('|')})/)`],
 };
 
+/**
+ * End-to-end tests run on `sqlite`, and on `mariadb` where TEST_DATABASE_URL names a server or `mariadbd` is installed (a
+ * throwaway instance is started then). ENGINES=sqlite,mariadb selects exactly these.
+ */
 const unit = { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/**/*.spec.ts'] };
-const engine = (name) => ({
-  ...shared,
-  displayName: name,
-  testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
-  globals: { ENGINE: name },
-  ...(name === 'mariadb' && {
-    globalSetup: '<rootDir>/test/support/mariadb.start.ts',
-    globalTeardown: '<rootDir>/test/support/mariadb.stop.ts',
-  }),
-});
+const engine = (name) => {
+  const folders = name === 'mariadb' ? `{${STORED.join(',')}}` : '*';
+  const prepared = {
+    globals: { ENGINE: name },
+    globalSetup: '<rootDir>/test/support/jest/start.mjs',
+    globalTeardown: '<rootDir>/test/support/jest/stop.mjs',
+  };
+  return [
+    {
+      ...shared,
+      ...prepared,
+      displayName: name,
+      testMatch: [`<rootDir>/test/${folders}/**/*.e2e-spec.ts`],
+      testPathIgnorePatterns: [`/(${CLOCK.join('|')})\\.e2e-spec\\.ts$`],
+    },
+    {
+      ...alone,
+      ...prepared,
+      displayName: `${name}, clock`,
+      testMatch: [`<rootDir>/test/${folders}/{${CLOCK.join(',')}}.e2e-spec.ts`],
+    },
+  ];
+};
 
 function engines() {
   if (process.env.ENGINES) return process.env.ENGINES.split(',');
@@ -54,5 +94,5 @@ export default {
   workerIdleMemoryLimit: '1GB',
   // Most tests wait for processes and timers: with Jest's default, one worker on two cores, half of the machine is idle.
   maxWorkers: Math.max(2, availableParallelism()),
-  projects: [unit, ...engines().map(engine)],
+  projects: [unit, ...engines().flatMap(engine)],
 };

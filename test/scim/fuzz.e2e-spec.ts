@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
 import {
   SORTED,
   body,
@@ -16,8 +16,9 @@ import {
   text,
   value,
   well,
-} from '../support/fuzz-scim.js';
-import { type ScimClient, provision, scimAs, scimOf } from '../support/scim.js';
+} from '../support/data/fuzz-scim.js';
+import { type ScimClient, provision, scimAs, scimOf } from '../support/app/scim.js';
+import { service } from '../support/jest/native.js';
 
 /**
  * Nothing that a client sends is a fault of the service. The same requests in every run, new names aside; FUZZ_REQUESTS sets their number and
@@ -140,7 +141,7 @@ test.each<[string, fc.Arbitrary<(client: ScimClient) => ReturnType<ScimClient['g
     const answers = [...seen].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
     process.stderr.write(`${what}: ${answers.join(', ')}\n`);
   }
-  expect(({} as Json).polluted).toBeUndefined();
+  expect((new service.Object() as Json).polluted).toBeUndefined();
   expect((await clients[0]!.get(`/Users/${id}`)).status).toBe(200);
   expect((await clients[0]!.get(`/Groups/${group}`)).status).toBe(200);
 });

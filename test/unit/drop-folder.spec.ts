@@ -1,29 +1,29 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import * as fs from 'node:fs/promises';
-import type { PathLike } from 'node:fs';
+import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ChangedFile, DropFolder } from '../../src/import/schedule/drop-folder.js';
+import { loadNative } from '../support/jest/native.js';
 
-/** What happens at a call of the file system: before it, or in its place when it throws. */
+/** Runs before a call of the file system, or replaces it by throwing. */
 let before: Partial<Record<'open' | 'rename' | 'unlink', (path: string) => unknown>> = {};
-const real = { ...fs };
-const hooked = <A extends [PathLike, ...unknown[]], R>(
-  call: keyof typeof before,
-  work: (...args: A) => Promise<R>,
-) => ({
-  [call]: async (...args: A): Promise<R> => {
-    await before[call]?.(String(args[0]));
-    return work(...args);
-  },
+const { syncBuiltinESMExports } = loadNative('node:module') as typeof import('node:module');
+
+beforeAll(() => {
+  for (const call of ['open', 'rename', 'unlink'] as const) {
+    const work = fs[call] as (...args: unknown[]) => Promise<never>;
+    jest.spyOn(fs, call).mockImplementation(async (...args: unknown[]) => {
+      await before[call]?.(String(args[0]));
+      return work(...args);
+    });
+  }
+  syncBuiltinESMExports();
 });
-jest.unstable_mockModule('node:fs/promises', () => ({
-  ...real,
-  ...hooked('open', real.open),
-  ...hooked('rename', real.rename),
-  ...hooked('unlink', real.unlink),
-}));
-const { DropFolder, ChangedFile } = await import('../../src/import/schedule/drop-folder.js');
+afterAll(() => {
+  jest.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 const ID = '01a1fc00-0000-7000-8000-00000000dead';
 const signal = new AbortController().signal;

@@ -7,6 +7,7 @@ import { readInput } from '../../src/input/read-input.js';
 import { Normalise } from '../../src/input/rules.js';
 import { LoginInput } from '../../src/sessions/login.input.js';
 import { ChangedUserInput, NewUserInput } from '../../src/users/input/user.input.js';
+import { service } from '../support/jest/native.js';
 
 /** What a value costs before it is refused is bounded by the limits of its field, whatever it holds (interface §9). */
 const seen: unknown[] = [];
@@ -77,9 +78,9 @@ function charactersRead(work: () => void): number {
     });
   };
   for (const method of ['normalize', 'trim', 'toLowerCase', 'toUpperCase', 'replace']) {
-    spy(String.prototype, method, (self) => String(self).length);
+    spy(service.String.prototype, method, (self) => String(self).length);
   }
-  spy(RegExp.prototype, 'test', (_, text) => String(text).length);
+  spy(service.RegExp.prototype, 'test', (_, text) => String(text).length);
   try {
     work();
   } finally {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../../support/process.js';
+import { ROOT } from '../../support/process/process.js';
 
 test('docs/scim.md has every kind of deviation', () => {
   const guide = readFileSync(join(ROOT, 'docs/scim.md'), 'utf8');

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { BASE, HOME, patched } from './patched.js';
+import { service } from '../../support/jest/native.js';
 
 describe('bodies that providers send', () => {
   test('Entra: disables by a text, in capitals', () => {
@@ -85,5 +86,5 @@ test('nothing reaches Object.prototype', () => {
     '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"name":{"__proto__":{"polluted":1}}}',
   );
   expect(patched([{ op: 'add', value }]).after).toEqual(BASE);
-  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  expect((new service.Object() as Record<string, unknown>)['polluted']).toBeUndefined();
 });

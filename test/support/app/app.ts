@@ -1,0 +1,100 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { join } from 'node:path';
+import type { LanePrograms } from '../../../src/config/config.module.js';
+import { createApp } from '../../../src/create-app.js';
+import { type Env, loadEnv } from '../../../src/config/env.js';
+import { migrateAtStart } from '../../../src/database/data-source.js';
+import { ENTITIES } from '../../../src/entities.js';
+import { FirstStart } from '../../../src/setup/first-start.service.js';
+import { Client } from './client.js';
+import { type TestDatabase, freshDatabase } from './database.js';
+import { ROOT } from '../process/process.js';
+import { ADMIN_PASSWORD, API_KEY } from './template.js';
+
+export { ADMIN_PASSWORD, API_KEY };
+
+/** The address that the tests expect in `user_avatar` and others. */
+export const BASE_URL = 'http://rollcall.test';
+
+/**
+ * The real application on a fresh database, listening on a free port of 127.0.0.1. A process has one at a time, or several
+ * on one database: passport keeps its strategies for the whole process, so that those of the application that started last
+ * judge the credentials of all, with its database.
+ */
+export class TestApp {
+  private constructor(
+    readonly app: NestExpressApplication,
+    readonly database: TestDatabase,
+    readonly url: string,
+  ) {}
+
+  /** @param settings environment variables in addition to those that every test needs. */
+  static async start(settings: Record<string, string> = {}, programs?: LanePrograms): Promise<TestApp> {
+    return TestApp.open(await freshDatabase('first-start'), settings, programs);
+  }
+
+  /** As `start`, with the built process that reads beside the service. */
+  static async withReader(settings: Record<string, string> = {}): Promise<TestApp> {
+    return TestApp.start(settings, { reader: join(ROOT, 'dist/reader-lane.js') });
+  }
+
+  /** Another instance on the same database, or the next one after a stop. */
+  static async on(database: TestDatabase, settings: Record<string, string> = {}): Promise<TestApp> {
+    await migrateAtStart(TestApp.settings(database, settings), ENTITIES);
+    return TestApp.open(database, settings);
+  }
+
+  private static settings(database: TestDatabase, settings: Record<string, string>): Env {
+    return loadEnv({
+      BASE_URL,
+      PORT: '0',
+      DATA_DIR: database.folder,
+      DATABASE_URL: database.url,
+      MIGRATE_ON_START: 'true',
+      BOOTSTRAP_API_KEY: API_KEY,
+      BOOTSTRAP_WEBMASTER_PASSWORD: ADMIN_PASSWORD,
+      LOG_LEVEL: 'silent',
+      SESSION_RATE_LIMIT_PER_MINUTE: '0', // a test sends more than a person
+      ...settings,
+    });
+  }
+
+  /** Starts on a database that has its tables. */
+  private static async open(
+    database: TestDatabase,
+    settings: Record<string, string>,
+    programs?: LanePrograms,
+  ): Promise<TestApp> {
+    const app = await createApp(TestApp.settings(database, settings), programs);
+    await app.get(FirstStart).run();
+    await app.listen(0, '127.0.0.1');
+    return new TestApp(app, database, (await app.getUrl()).replace('[::1]', '127.0.0.1'));
+  }
+
+  /** A client without credentials. */
+  get nobody(): Client {
+    return new Client(this.url);
+  }
+
+  /** A client with the API key. */
+  get key(): Client {
+    return new Client(this.url, { 'x-api-key': API_KEY });
+  }
+
+  /** A client with the session of a login. */
+  async login(username = 'admin', password = ADMIN_PASSWORD): Promise<Client> {
+    const answer = await this.nobody.post('/sessions/login', { username, password });
+    if (answer.status !== 200) throw new Error(`login of ${username}: ${answer.status} ${answer.text}`);
+    return new Client(this.url, { cookie: answer.cookie });
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close();
+  }
+
+  /** Stops the application and removes its database. */
+  async end(): Promise<void> {
+    await this.stop();
+    await this.database.drop();
+  }
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createConnection } from 'mysql2/promise';
+import { type Content, templateFile } from './template.js';
+
+/** The engine of this run: every end-to-end file runs once on each. */
+export const ENGINE: 'sqlite' | 'mariadb' =
+  (globalThis as { ENGINE?: 'sqlite' | 'mariadb' }).ENGINE ?? 'sqlite';
+
+export interface TestDatabase {
+  url: string;
+  folder: string;
+  drop(): Promise<void>;
+}
+
+/**
+ * Creates a database of this run's engine, and a folder for everything else.
+ * @param content of the database, which is copied. Without it the database is empty.
+ */
+export async function freshDatabase(content?: Content): Promise<TestDatabase> {
+  const folder = mkdtempSync(join(process.env['TEST_FOLDER'] ?? tmpdir(), 'rollcall-test-'));
+  const removeFolder = () => {
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const template =
+    content && templateFile(process.env[`TEST_TEMPLATES_${ENGINE.toUpperCase()}`] ?? '', ENGINE, content);
+  if (ENGINE === 'sqlite') {
+    const file = join(folder, 'rollcall.sqlite');
+    if (template) copyFileSync(template, file);
+    return {
+      url: `sqlite:${file}`,
+      folder,
+      drop: () => Promise.resolve(removeFolder()),
+    };
+  }
+  const server = new URL(process.env['TEST_DATABASE_URL'] ?? '');
+  const name = `rollcall_${randomBytes(6).toString('hex')}`;
+  const tables = template ? `USE ${name};\n${readFileSync(template, 'utf8')}` : '';
+  await statement(server, `CREATE DATABASE ${name};\n${tables}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    folder,
+    drop: async () => {
+      await statement(server, `DROP DATABASE ${name}`);
+      removeFolder();
+    },
+  };
+}
+
+/** Runs statements as the administrator of the MariaDB of this run. */
+export const asAdministrator = (sql: string): Promise<void> =>
+  statement(new URL(process.env['TEST_DATABASE_URL'] ?? ''), sql);
+
+async function statement(server: URL, sql: string): Promise<void> {
+  const { hostname, port, username, password } = server;
+  const connection = await createConnection({
+    host: hostname,
+    port: Number(port),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    multipleStatements: true,
+  });
+  await connection.query(sql);
+  await connection.end();
+}
