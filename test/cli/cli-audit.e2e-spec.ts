@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Sealer } from '../../src/audit/sealer.service.js';
+import { TestApp } from '../support/app/app.js';
+import { create } from '../support/data/factories.js';
+import { databaseOf } from '../support/app/people.js';
+import { runCommand } from '../support/process/command.js';
+import { Process } from '../support/process/process.js';
+import { afterHours } from '../support/app/sealed-audit.js';
+
+jest.setTimeout(90_000);
+let app: TestApp;
+beforeEach(async () => void (app = await TestApp.start()));
+afterEach(async () => {
+  await Process.killAll();
+  await app.database.drop();
+});
+
+/** Stops the service before the command: what it says must not depend on it. */
+const audit = (...args: string[]) => runCommand(app.database, ['audit', ...args]);
+
+test('audit verify: 0 while all is as it was, 1 and the place where it is not', async () => {
+  const user = await create(app.key);
+  await app.app.get(Sealer).run(afterHours(1));
+  const good = await audit('verify');
+  expect([good.code, good.err]).toEqual([0, '']);
+  expect(good.out).toMatch(
+    /^OK {3}\d+ events fit their seals \(\d+ seals\)\.\n {5}0 events are not sealed yet\.\n/,
+  );
+  const [, seal = '', number = ''] =
+    /Newest seal: ((\d+):[0-9a-f]{64}), made .* without a key/.exec(good.out) ?? [];
+  expect((await audit('verify', '--expect', seal)).code).toBe(0);
+  const other = await audit('verify', '--expect', `${number}:${'0'.repeat(64)}`);
+  expect([other.code, other.out]).toEqual([1, expect.stringContaining('the chain was made anew')]);
+
+  await databaseOf(app).execute("UPDATE audit_events SET ip = '192.0.2.1' WHERE target_id = ?", [user.uuid]);
+  const bad = await audit('verify');
+  expect(bad.code).toBe(1);
+  expect(bad.out).toMatch(/^BAD {2}seal 1 \(events of the beginning to .* UTC\): events were changed/);
+  const json = await audit('verify', '--json');
+  expect([json.code, JSON.parse(json.out).fault.seal]).toEqual([1, 1]);
+  expect((await audit('verify', '--expect', 'x')).code).toBe(2);
+  await app.stop();
+});
+
+test('audit list: the filters of the API', async () => {
+  const user = await create(app.key);
+  await app.key.put(`/users/${user.uuid}`, { phone: '7', status: 'Blocked' });
+  const found = await audit('list', '--target', user.uuid, '--action', 'user.created', 'user.blocked');
+  expect([found.code, found.err]).toEqual([0, '']);
+  const [head, blocked, created, ...more] = found.out.split('\n');
+  expect(head).toMatch(/^TIME \(UTC\) +ACTION +ACTOR +TARGET +ADDRESS +CHANGES$/);
+  expect(blocked).toMatch(
+    /user\.blocked +key [0-9a-f-]{36} +user [0-9a-f-]{36} +127\.0\.0\.1 +status, phone$/,
+  );
+  expect([created?.includes('user.created'), more]).toEqual([true, ['']]);
+  const json = await audit('list', '--target', user.uuid, '--limit', '1', '--json');
+  expect(JSON.parse(json.out)).toMatchObject([{ action: 'user.blocked', target: { id: user.uuid } }]);
+  const first = await audit('list', '--target', user.uuid, '--limit', '1');
+  const [, after = ''] = /--after ([0-9a-f-]{36})/.exec(first.err) ?? [];
+  const second = await audit('list', '--target', user.uuid, '--after', after);
+  expect(second.out).toContain('user.created');
+  const wrong = await audit('list', '--action', 'user.gone');
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--action')]);
+  await app.stop();
+});

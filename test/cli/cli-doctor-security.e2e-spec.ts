@@ -1,0 +1,86 @@
+import { expect, test } from '@jest/globals';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TestApp } from '../support/app/app.js';
+import { ENGINE } from '../support/app/database.js';
+import { runCommand } from '../support/process/command.js';
+import { Process, newcomer, processDatabase } from '../support/process/process.js';
+
+/** The findings of `rollcall doctor --security`. */
+const database = processDatabase();
+const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
+
+const SECRET = 'Zk3vQ8wXr1tYb6nM-pL9sHd4GfJc2aUe7';
+
+interface Finding {
+  level: string;
+  subject: string;
+  message: string;
+}
+const examine = async (settings: Record<string, string> = {}) => {
+  const { out, code } = await runCommand(
+    database,
+    ['doctor', '--security', '--json'],
+    settings,
+    database.folder,
+  );
+  return { findings: JSON.parse(out) as Finding[], code, out };
+};
+const of = (findings: Finding[], subject: string) =>
+  findings.filter((finding) => finding.subject === subject).map(({ level }) => level);
+
+test('every subject has its finding; the exit code says whether one failed', async () => {
+  const app = await TestApp.on(database);
+  await app.stop();
+  const { findings, code, out } = await examine({ METRICS_TOKEN: SECRET, BOOTSTRAP_API_KEY: SECRET });
+  expect(new Set(findings.map(({ subject }) => subject))).toEqual(
+    new Set([
+      ...['node', 'https', 'cookie', 'secrets', 'database tls', 'proxy', 'metrics', 'audit', 'data folder'],
+      ...(ENGINE === 'sqlite' ? ['database file'] : []),
+      ...['drop folder', 'api keys'],
+    ]),
+  );
+  expect(code).toBe(findings.some(({ level }) => level === 'fail') ? 1 : 0);
+  expect(of(findings, 'api keys')).toEqual(['warn', 'warn']); // the first key has no end and all rights
+  expect(out).not.toContain(SECRET);
+  const { out: table } = await runCommand(database, ['doctor', '--security'], { BOOTSTRAP_API_KEY: SECRET });
+  expect(table.trimEnd().split('\n')).toHaveLength(findings.length);
+  expect(table).toMatch(/^warn {2}api keys {8}1 of 1 never expire/m);
+});
+
+onSqlite('what the service writes is open to its user alone, and wider rights are found', async () => {
+  const data = join(database.folder, 'data');
+  const service = await Process.running({ ...newcomer(database), DATA_DIR: data });
+  const settings = { DATABASE_URL: '', DATA_DIR: data };
+  const kept = await examine(settings);
+  expect(of(kept.findings, 'data folder')).toEqual(['ok']);
+  expect(of(kept.findings, 'database file')).toEqual(['ok', 'ok', 'ok']);
+  await service.stop();
+  chmodSync(join(data, 'rollcall.sqlite'), 0o644);
+  chmodSync(data, 0o755);
+  writeFileSync(join(database.folder, '.env'), 'METRICS_TOKEN=Zk3vQ8wXr1tYb6nM\n', { mode: 0o640 });
+  const wide = await examine(settings);
+  expect([
+    of(wide.findings, 'data folder'),
+    of(wide.findings, 'database file')[0],
+    of(wide.findings, '.env'),
+  ]).toEqual([['fail'], 'fail', ['fail']]);
+  expect([wide.code, wide.out.includes('Zk3vQ8wXr1tYb6nM')]).toEqual([1, false]);
+});
+
+test('the drop folder and its work folder', async () => {
+  const [drop, work] = [join(database.folder, 'drop'), join(database.folder, 'work')];
+  mkdirSync(drop);
+  mkdirSync(work);
+  const found = async (rights: [number, number], settings: Record<string, string>) => {
+    chmodSync(drop, rights[0]);
+    chmodSync(work, rights[1]);
+    return of((await examine({ IMPORT_FOLDER: drop, ...settings })).findings, 'drop folder');
+  };
+  expect(await found([0o755, 0o755], {})).toEqual(['ok']);
+  expect(await found([0o777, 0o755], {})).toEqual(['fail']);
+  expect(await found([0o775, 0o755], {})).toEqual(['warn']);
+  expect(await found([0o775, 0o755], { IMPORT_WORK_FOLDER: work })).toEqual(['ok']);
+  expect(await found([0o775, 0o775], { IMPORT_WORK_FOLDER: work })).toEqual(['fail']);
+  expect(await found([0o755, 0o755], { IMPORT_FOLDER: join(drop, 'nowhere') })).toEqual(['fail']);
+});

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { csv, imported, linked, settled } from '../support/app/imports.js';
+import { runCommand } from '../support/process/command.js';
+import { takenPort } from '../support/process/process.js';
+
+/** Imports looked at and decided on from a shell, on the database of a running service and through the service. */
+let app: TestApp;
+let name = '';
+jest.setTimeout(90_000);
+beforeAll(async () => void (app = await TestApp.start()));
+beforeEach(() => void (name = `d-${randomUUID()}`));
+afterAll(() => app.end());
+
+const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
+const imports = (args: readonly string[], more: Record<string, string> = {}) =>
+  runCommand(app.database, ['imports', ...args], more);
+const file = (users: number, phone: string, bad = 0): string =>
+  csv(
+    'ExternalId,Username,Email,Phone',
+    ...Array.from({ length: users }, (_, i) => {
+      const id = `${name}-${i}`;
+      return `${id},${id},${i < bad ? 'no address' : `${id}@example.org`},${phone}${i}`;
+    }),
+  );
+/** A run that waits: three of twelve phones change, and of so few people that is many. */
+async function parked(): Promise<Json> {
+  await imported(app.key, file(12, '1'), `dataset=${name}`);
+  const lines = file(12, '1').split('\r\n');
+  const changed = lines.map((line, i) => (i > 0 && i < 4 ? `${line}9` : line)).join('\r\n');
+  const run = await imported(app.key, changed, `dataset=${name}`);
+  expect(run.state).toBe('needs_approval');
+  return run;
+}
+/** A run with one row that failed. */
+const withAFailure = () => imported(app.key, file(3, '1', 1), `dataset=${name}`);
+
+describe.each(['database', 'service'])('on the %s', (door) => {
+  const run = (...args: string[]) =>
+    door === 'database' ? imports(args) : imports([...args, '--url', app.url, '--key', API_KEY]);
+
+  test('list: as a table and as JSON, by state and data set', async () => {
+    const { id } = await parked();
+    const shown = await run('list', '--dataset', name, '--state', 'needs_approval', 'completed');
+    const [head, first, second, ...rest] = shown.out.split('\n');
+    expect([shown.code, shown.err, rest]).toEqual([0, '', ['']]);
+    expect(head).toMatch(/^ID +STATE +CREATED \(UTC\) +DATA SET +ROWS +CHANGED +FAILED +FILE$/);
+    expect(first).toMatch(new RegExp(`^${id} +needs_approval .* ${name} +12 +3 +0 +upload\\.csv$`));
+    expect(second).toMatch(/ completed .* 12 +12 +0 +upload\.csv$/);
+    const json = JSON.parse((await run('list', '--dataset', name, '--json')).out);
+    expect([json.Count, json.Results[0].id]).toEqual([2, id]);
+    const page = await run('list', '--dataset', name, '--limit', '1');
+    expect([page.out.split('\n').length, page.err]).toEqual([3, 'There are 2: --offset 1\n']);
+    expect((await run('list', '--dataset', name, '--limit', '1', '--offset', '1')).err).toBe('');
+  });
+
+  test('show: the guard that was hit, with its number, limit, sentence, and rows before and after', async () => {
+    const { id } = await parked();
+    const { code, out, err } = await run('show', id);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain(
+      [
+        'changed_field (phone): 3, limit 2. Many people get another value in this column: it was exchanged with ' +
+          'another one, sorted alone, or filled by mistake.',
+        `Line  ${'ExternalId'.padEnd(name.length + 2)}  Before  After`,
+        `2     ${name}-0  10      109`,
+        `3     ${name}-1  11      119`,
+        `4     ${name}-2  12      129`,
+        '',
+      ].join('\n'),
+    );
+    expect(out).toContain(`rollcall imports approve ${id}, or reject.`);
+    expect(out).toMatch(new RegExp(`Data set +${name}\n`));
+    expect(JSON.parse((await run('show', id, '--json')).out)).toEqual(
+      (await app.key.get(`/imports/${id}`)).body,
+    );
+  });
+
+  test('rows: what changes, what is wrong, by outcome and page by page', async () => {
+    const { id } = await withAFailure();
+    const failed = await run('rows', id, '--outcome', 'error');
+    expect([failed.code, failed.err, failed.out]).toEqual([
+      0,
+      '',
+      expect.stringMatching(
+        new RegExp(
+          `^Line +Outcome +ExternalId +Name +What\n +2 +error +${name}-0 +invalid_format: email must be .*\n$`,
+        ),
+      ),
+    ]);
+    const [found, nobody] = [
+      await run('rows', id, '--external-id', `${name}-0`, 'nobody'),
+      await run('rows', id, '--external-id', 'nobody'),
+    ];
+    expect([found.code, found.out]).toEqual([0, failed.out]);
+    expect(nobody.out).toBe('Line  Outcome  ExternalId  Name  What\n');
+    expect((await run('rows', id)).out).toContain('phone: "" → 11');
+    const first = await run('rows', id, '--limit', '2');
+    expect(first.err).toBe('There are 3: --after 3\n');
+    const rest = await run('rows', id, '--limit', '2', '--after', '3', '--json');
+    expect([rest.err, JSON.parse(rest.out).Results.map(({ line }: Json) => line)]).toEqual(['', [4]]);
+  });
+
+  test('approve: waits for the end, shows the result, and exits as an import', async () => {
+    const { id } = await parked();
+    const { code, out, err } = await run('approve', id);
+    expect([code, out]).toEqual([0, expect.stringContaining(`Import ${id}: completed\n`)]);
+    expect(out).toMatch(/updated +3\n/);
+    expect(err).toMatch(/^((queued|validating|applying) …\n)*$/);
+    expect((await linked(app.key, `${name}-0`)).phone).toBe('109');
+    const again = await run('approve', id);
+    expect([again.code, again.out, again.err]).toEqual([
+      2,
+      '',
+      `rollcall cannot do this. Import ${id} is completed; it must be planned or needs_approval.\n`,
+    ]);
+    const bad = await imported(app.key, file(3, '2', 1), `dataset=${name}&dry_run=true`);
+    expect((await run('approve', bad.id)).code).toBe(1);
+  });
+
+  test('reject and cancel: nothing is written', async () => {
+    const [one, two] = [(await parked()).id, ''];
+    const rejected = await run('reject', one, '--json');
+    expect([rejected.code, JSON.parse(rejected.out).state]).toEqual([0, 'rejected']);
+    const plan = await imported(app.key, file(3, '7'), `dataset=${name}${two}&dry_run=true`);
+    const cancelled = await run('cancel', plan.id);
+    expect([cancelled.code, cancelled.out]).toEqual([
+      0,
+      expect.stringContaining(`Import ${plan.id}: cancelled`),
+    ]);
+    expect((await linked(app.key, `${name}-0`)).phone).toBe('10');
+  });
+
+  test('revert: planned first, which writes nothing, then applied; and at once', async () => {
+    const first = await imported(app.key, file(3, '1'), `dataset=${name}`);
+    const plan = await run('revert', first.id, '--dry-run', '--json');
+    const planned = JSON.parse(plan.out);
+    expect([plan.code, planned.state, planned.dry_run, planned.counts.blocked]).toEqual([
+      0,
+      'planned',
+      true,
+      3,
+    ]);
+    expect((await linked(app.key, `${name}-0`)).status).toBe('Active');
+    expect((await run('approve', planned.id)).code).toBe(0);
+    expect((await linked(app.key, `${name}-0`)).status).toBe('Blocked');
+    const twice = await run('revert', first.id);
+    expect([twice.code, twice.err]).toEqual([2, expect.stringContaining(`already undone by ${planned.id}`)]);
+    const undone = await run('revert', planned.id);
+    expect([undone.code, undone.out]).toEqual([0, expect.stringMatching(/reactivated +3\n/)]);
+    expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}, `));
+  });
+
+  test('failed: the file that the service gives, on standard output or in a file', async () => {
+    const { id } = await withAFailure();
+    const { text } = await app.key.get(`/imports/${id}/failed.csv`);
+    expect(text).toContain('no address');
+    const printed = await run('failed', id);
+    expect([printed.code, printed.out.replace(/^\ufeff/, '')]).toEqual([0, text.replace(/^\ufeff/, '')]);
+    const out = join(app.database.folder, `${name}.csv`);
+    expect((await run('failed', id, '--out', out)).code).toBe(0);
+    expect(readFileSync(out, 'utf8')).toBe(`\ufeff${text.replace(/^\ufeff/, '')}`);
+  });
+
+  test.each(['show', 'rows', 'approve', 'reject', 'cancel', 'revert', 'failed'])(
+    '%s of a run that there is not: exit code 2, and why',
+    async (command) => {
+      const { code, out, err } = await run(command, UNKNOWN);
+      expect([code, out, err]).toEqual([2, '', `rollcall cannot do this. There is no import ${UNKNOWN}.\n`]);
+    },
+  );
+});
+
+test.each([
+  [[], 'Usage: rollcall imports'],
+  [['bogus'], "unknown command 'bogus'"],
+  [['show'], "missing required argument 'id'"],
+  [['show', 'x'], 'x is not the id of an import; "rollcall imports list" shows them.'],
+  [['list', '--state', 'parked'], "option '--state' must be one of queued"],
+  [['list', '--limit', '0'], "option '--limit' must be an integer of at least 1"],
+  [['rows', UNKNOWN, '--outcome', 'bad'], "option '--outcome' must be one of created"],
+  [['rows', UNKNOWN, '--after', 'x'], "option '--after' must be the cursor of a page"],
+  [['list', '--url', 'http://127.0.0.1:1'], '--url needs an API key'],
+  [['list', '--url', 'localhost', '--key', 'k'], '--url must be the address of a service'],
+])('imports %j does nothing, says why, and ends with 2', async (args, why) => {
+  const { code, out, err } = await imports(args);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toContain(why);
+});
+
+test('a service that refuses the key, or that is not there; the key may be in the environment', async () => {
+  const refused = await imports(['list', '--url', app.url, '--key', 'wrong']);
+  expect([refused.code, refused.out, refused.err]).toEqual([
+    2,
+    '',
+    expect.stringMatching(/ Check --key\.\n$/),
+  ]);
+  const { port, release } = await takenPort();
+  await release();
+  const away = await imports(['list', '--url', `http://127.0.0.1:${port}`, '--key', 'k']);
+  expect([away.code, away.err]).toEqual([
+    2,
+    `rollcall cannot do this. No service answers at http://127.0.0.1:${port} (ECONNREFUSED); check --url.\n`,
+  ]);
+  expect((await imports(['list', '--url', `${app.url}/`], { ROLLCALL_KEY: API_KEY })).code).toBe(0);
+});
+
+test('a revert that was refused, or only planned, does not stand in the way of another one', async () => {
+  const { id } = await imported(app.key, file(3, '1'), `dataset=${name}`);
+  const plan = await app.key.post(`/imports/${id}/revert?dry_run=true`);
+  expect((await settled(app.key, plan.body.id)).state).toBe('planned');
+  const other = await app.key.post(`/imports/${id}/revert?dry_run=true`);
+  expect((await settled(app.key, other.body.id)).state).toBe('planned');
+  await app.key.post(`/imports/${other.body.id}/reject`);
+  const undone = await settled(app.key, (await app.key.post(`/imports/${id}/revert`)).body.id);
+  expect(undone.state).toBe('completed');
+  // The plan no longer holds.
+  await app.key.post(`/imports/${plan.body.id}/apply`);
+  expect((await settled(app.key, plan.body.id)).state).toBe('superseded');
+});
+
+test.each([[['--help']], [['revert', '--help']]])('imports %j lists the exit codes', async (args) => {
+  const { code, out, err } = await imports(args);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toContain('Exit codes of approve and revert');
+});

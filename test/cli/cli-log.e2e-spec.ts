@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TestApp } from '../support/app/app.js';
+import { Process, newcomer, processDatabase } from '../support/process/process.js';
+
+/** A command's output is its result: another program may read it. */
+const database = processDatabase();
+
+test.each([
+  ['info', /^\{"level":30,.*"msg":"import"\}$/m],
+  ['', /^(?!.*"level":)/s],
+])('with LOG_LEVEL=%j log lines do not run into what a command prints', async (LOG_LEVEL, expected) => {
+  const file = join(database.folder, 'users.csv');
+  writeFileSync(file, 'ExternalId,Username,Email\nHR-1,jane,jane@example.org\n');
+  const app = await TestApp.on(database);
+  await app.stop();
+  const settings = { ...newcomer(database), DATABASE_URL: database.url, LOG_LEVEL };
+  const command = Process.command(['import', file, '--json'], settings);
+  const { code } = await command.exit;
+  const { out, err } = command;
+  expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ state: 'completed' })]);
+  expect(err).toMatch(expected);
+});

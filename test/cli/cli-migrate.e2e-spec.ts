@@ -1,0 +1,76 @@
+import { expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
+import { TestApp } from '../support/app/app.js';
+import { runCommand } from '../support/process/command.js';
+import { ROOT, newcomer, processDatabase } from '../support/process/process.js';
+
+const database = processDatabase();
+
+const MANUAL = { MIGRATE_ON_START: 'false' };
+const ALL = MIGRATIONS.map(({ name }) => `migrated ${name}\n`).join('');
+
+test('an empty database is brought up to date, migrations are named, and a second run has nothing to do', async () => {
+  expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({ code: 0, out: ALL, err: '' });
+  expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({
+    code: 0,
+    out: 'nothing to migrate\n',
+    err: '',
+  });
+  const app = await TestApp.on(database, MANUAL);
+  expect((await app.key.get('/users/search')).body.Count).toBe(1);
+  await app.stop();
+});
+
+test('npm run migration:run is the same command', () => {
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: database.folder,
+    ...newcomer(database),
+    DATABASE_URL: database.url,
+  };
+  const out = execFileSync('npm', ['run', '--silent', 'migration:run'], { cwd: ROOT, env, encoding: 'utf8' });
+  expect(out).toBe(ALL);
+});
+
+test.each([
+  [
+    'a server that is away',
+    { DATABASE_URL: 'mysql://root:topsecret@127.0.0.1:1/rollcall' },
+    /127\.0\.0\.1:1/,
+  ],
+  ['a broken setting', { DATABASE_URL: 'postgres://u:topsecret@h/d' }, /DATABASE_URL must be/],
+])('%s is reported on one line, without the password: exit code 2', async (_what, settings, message) => {
+  const { code, out, err } = await runCommand(database, ['migrate'], settings);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(/^rollcall cannot do this\. /);
+  expect(err).toMatch(message);
+  expect(err).not.toMatch(/topsecret|^\s+at /m);
+});
+
+test.each([
+  [['migrate', '--bogus'], "unknown option '--bogus'"],
+  [['migrate', 'extra'], 'too many arguments'],
+  [['bogus'], "unknown command 'bogus'"],
+  [['--bogus'], "unknown option '--bogus'"],
+  [[], 'Usage: rollcall'],
+])('%j is a wrong usage: exit code 2, and nothing is migrated', async (args, message) => {
+  const { code, out, err } = await runCommand(database, args, MANUAL);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toContain(message);
+  expect((await runCommand(database, ['migrate'], MANUAL)).out).toBe(ALL);
+});
+
+test('--version says which one it is', async () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const { code, out, err } = await runCommand(database, ['--version']);
+  expect([code, out, err]).toEqual([0, `${version}\n`, '']);
+});
+
+test.each([[['--help']], [['migrate', '--help']]])('%j lists the exit codes', async (args) => {
+  const { code, out, err } = await runCommand(database, args);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toContain('Exit codes: 0 done');
+});

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import { selfSigned } from '../support/process/certificate.js';
+import { deletion, writeUsers } from '../support/app/deletion.js';
+import { create } from '../support/data/factories.js';
+import { csv } from '../support/app/imports.js';
+import { runCommand } from '../support/process/command.js';
+
+/** Every command that has two places does the same on the database and through the service, and says which it is. */
+let app: TestApp;
+jest.setTimeout(120_000);
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const KEY = /^rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}\n$/;
+const UUID = /[0-9a-f-]{36}/;
+const fileOf = (name: string, text: string): string => {
+  const path = join(app.database.folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+describe.each(['database', 'service'])('on the %s', (door) => {
+  const run = (args: readonly string[], variables: Record<string, string> = {}) =>
+    runCommand(
+      app.database,
+      door === 'database' ? args : [...args, '--url', app.url, '--key', API_KEY],
+      variables,
+    );
+  const place = () =>
+    door === 'database' ? /^Database: .*(rollcall\.sqlite|rollcall_\w+ on )/ : `Service: ${app.url}\n`;
+
+  test('keys: created, used, listed, narrowed, revoked once and again', async () => {
+    const made = await run([
+      'keys',
+      'create',
+      'HR',
+      '--scope',
+      'users:read',
+      '--network',
+      '127.0.0.0/8',
+      '--expires',
+      '90d',
+    ]);
+    expect([made.code, made.out]).toEqual([0, expect.stringMatching(KEY)]);
+    expect(made.place).toMatch(place());
+    const id = UUID.exec(made.err)?.[0] ?? '';
+    const key = { 'x-api-key': made.out.trim() };
+    expect((await app.nobody.get('/users/search', key)).status).toBe(200);
+    expect((await app.nobody.get('/imports', key)).status).toBe(403);
+    const listed = JSON.parse((await run(['keys', 'list', '--json'])).out) as { id: string }[];
+    expect(listed.find((each) => each.id === id)).toMatchObject({
+      name: 'HR',
+      state: 'active',
+      scopes: ['users:read'],
+      networks: ['127.0.0.0/8'],
+      expires: expect.stringMatching(/Z$/),
+    });
+    expect((await run(['keys', 'list'])).out).toMatch(new RegExp(`^${id} +active .* HR$`, 'm'));
+    expect((await run(['keys', 'fuse', id])).out).toMatch(
+      /is open until \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)\.\n$/,
+    );
+    expect((await run(['keys', 'revoke', id.toUpperCase()])).out).toMatch(/is revoked\.\n$/);
+    expect((await app.nobody.get('/users/search', key)).status).toBe(401);
+    expect((await run(['keys', 'revoke', id])).out).toMatch(/was revoked before\.\n$/);
+    for (const command of ['revoke', 'fuse']) {
+      const unknown = await run(['keys', command, '01a1fc45-0000-7000-8000-000000000000']);
+      expect([unknown.code, unknown.out]).toEqual([2, '']);
+      expect(unknown.err).toMatch(/no (API )?key/);
+    }
+  });
+
+  test('keys: all of them, however many pages', async () => {
+    const names = Array.from({ length: 101 }, (_, n) => `many-${n}`);
+    if (door === 'database') for (const name of names) await app.key.post('/api_keys', { name });
+    const listed = JSON.parse((await run(['keys', 'list', '--json'])).out) as { name: string }[];
+    expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+  });
+
+  test('audit list: filters, times and pages', async () => {
+    const user = await create(app.key);
+    await app.key.put(`/users/${user.uuid}`, { phone: '7' });
+    const all = ['audit', 'list', '--target', user.uuid, '--since', '2026-01-01', '--until', '2099-01-01'];
+    const first = await run([...all, '--limit', '1']);
+    expect([first.code, first.out]).toEqual([0, expect.stringMatching(/user\.updated +key .* phone\n$/)]);
+    const [, after = ''] = /--after (\S+)/.exec(first.err) ?? [];
+    expect(JSON.parse((await run([...all, '--after', after, '--json'])).out)).toMatchObject([
+      { action: 'user.created', target: { id: user.uuid } },
+    ]);
+    expect((await run([...all.slice(0, -4), '--since', '2099-01-01', '--json'])).out).toBe('[]\n');
+    expect((await run(['audit', 'list', '--action', 'user.gone'])).code).toBe(2);
+  });
+
+  test('users export: the file that the service gives, for its owner alone', async () => {
+    await create(app.key, { external_id: `E-${door}` });
+    const expected = (await app.key.get('/users/export.csv')).text;
+    const out = join(app.database.folder, `export-${door}.csv`);
+    expect((await run(['users', 'export', '--out', out])).code).toBe(0);
+    expect(readFileSync(out, 'utf8').replace(/^\ufeff/, '')).toBe(expected.replace(/^\ufeff/, ''));
+    expect(statSync(out).mode & 0o777).toBe(0o600);
+    expect((await run(['users', 'export', '--all'])).out).toContain('admin@rollcall.invalid');
+  });
+
+  test('import: previewed, planned, applied, with the exit codes of its outcome', async () => {
+    const name = `i-${door}`;
+    const rows = (email: (n: number) => string): string =>
+      csv(
+        'ExternalId,Username,Email',
+        ...Array.from({ length: 5 }, (_, n) => `${name}${n},${name}${n},${email(n)}`),
+      );
+    const good = fileOf(
+      `Ärger ${door}.csv`,
+      rows((n) => `${name}${n}@example.org`),
+    );
+    const preview = await run(['import', good, '--preview']);
+    expect([preview.code, preview.out]).toEqual([0, expect.stringContaining('ExternalId')]);
+    const planned = await run(['import', good, '--dataset', name, '--dry-run']);
+    expect([planned.code, planned.out]).toEqual([
+      0,
+      expect.stringMatching(/planned \(dry run\)[^]*created +5\n/),
+    ]);
+    expect(planned.place).toMatch(place());
+    const done = await run(['import', good, '--dataset', name, '--json']);
+    expect([done.code, done.place]).toEqual([0, '']);
+    expect(JSON.parse(done.out)).toMatchObject({
+      state: 'completed',
+      counts: { created: 5 },
+      options: { dataset: name },
+      file: { name: `Ärger ${door}.csv` },
+    });
+    const some = fileOf(
+      'some.csv',
+      rows((n) => (n === 0 ? 'no address' : `${name}${n}@example.org`)),
+    );
+    expect((await run(['import', some, '--dataset', name])).code).toBe(1);
+    const moved = fileOf(
+      'moved.csv',
+      rows((n) => `${name}${n}@example.com`),
+    );
+    const parked = await run(['import', moved, '--dataset', name]);
+    expect([parked.code, parked.out]).toEqual([
+      2,
+      expect.stringContaining('changed_field (email): 5, limit 2'),
+    ]);
+    const approved = await run(['import', moved, '--dataset', name, '--approve']);
+    expect([approved.code, approved.out]).toEqual([0, expect.stringMatching(/completed[^]*updated +5\n/)]);
+    const unknown = await run(['import', good, '--profile', 'nobody']);
+    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('nobody')]);
+  });
+
+  test('users: a deleted one is listed and taken back', async () => {
+    const user = await create(app.key, { external_id: `D-${door}` });
+    const since = new Date().toISOString();
+    await writeUsers(app, [deletion(user.uuid as string)]);
+    const listed = await run(['users', 'deleted', '--since', since]);
+    expect([listed.code, listed.out]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`\\n${String(user.uuid)} .* D-${door}\\n$`)),
+    ]);
+    const back = await run(['users', 'restore', String(user.uuid)]);
+    expect([back.code, back.out]).toEqual([0, expect.stringMatching(/ is restored: Active\.\n$/)]);
+    expect((await app.key.get(`/users/${String(user.uuid)}`)).status).toBe(200);
+    expect((await run(['users', 'restore', String(user.uuid)])).code).toBe(2);
+    expect(JSON.parse((await run(['users', 'deleted', '--since', since, '--json'])).out).Count).toBe(0);
+  });
+
+  test('users: each of several is reported; a rule that refuses one stops no other', async () => {
+    const user = await create(app.key);
+    const { code, out, err } = await run(['users', 'block', 'admin', user.uuid]);
+    expect([code, out]).toEqual([1, expect.stringMatching(/^\S+ \(\S+\) is blocked\.\n$/)]);
+    expect(err).toMatch(/^admin \(\S+\) is not: .*Webmaster/);
+  });
+});
+
+test('a profile in a file is known to the command line alone', async () => {
+  const profile = fileOf('payroll.json', '{"columns": {"No": "ExternalId"}}');
+  const file = fileOf('payroll.csv', csv('No', '1'));
+  const args = ['import', file, '--profile', profile, '--url', app.url, '--key', API_KEY];
+  const { code, err } = await runCommand(app.database, args);
+  expect([code, err]).toEqual([2, expect.stringMatching(/A service reads no file .*: save the profile/)]);
+});
+
+describe('the key', () => {
+  const list = (args: readonly string[]) => runCommand(app.database, ['keys', 'list', ...args]);
+
+  test('may be in a file that nobody else reads', async () => {
+    const file = fileOf('key', `${API_KEY}\n`);
+    chmodSync(file, 0o600);
+    expect((await list(['--url', app.url, '--key-file', file])).code).toBe(0);
+    for (const mode of [0o640, 0o604, 0o622]) {
+      chmodSync(file, mode);
+      const open = await list(['--url', app.url, '--key-file', file]);
+      expect([open.code, open.err]).toEqual([2, expect.stringMatching(/Others can read .*: chmod 600/)]);
+      expect(open.err).not.toContain(API_KEY);
+    }
+    const empty = fileOf('none', '\n');
+    chmodSync(empty, 0o600);
+    expect((await list(['--url', app.url, '--key-file', empty])).err).toMatch(/is empty/);
+    expect((await list(['--key-file', file])).err).toMatch(/'--key-file' is for a service: it needs --url/);
+    expect((await list(['--url', app.url])).err).toMatch(/--url needs an API key: --key, --key-file/);
+  });
+});
+
+describe('an address that is not the one of a service', () => {
+  const servers: Server[] = [];
+  const listening = async (server: Server): Promise<number> => {
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  afterAll(() => servers.forEach((server) => void server.close()));
+  const list = (url: string) => runCommand(app.database, ['keys', 'list', '--url', url, '--key', API_KEY]);
+
+  test('leads elsewhere: the key does not follow', async () => {
+    const asked: (string | undefined)[] = [];
+    const target = await listening(
+      createServer(
+        (request, response) => void response.end(`${asked.push(String(request.headers['x-api-key']))}`),
+      ),
+    );
+    const elsewhere = `http://127.0.0.1:${target}`;
+    const port = await listening(
+      createServer(
+        (_, response) => void response.writeHead(308, { location: `${elsewhere}/api/0.3/api_keys` }).end(),
+      ),
+    );
+    const { code, err } = await list(`http://127.0.0.1:${port}`);
+    expect([code, err]).toEqual([2, expect.stringContaining(`leads to ${elsewhere}, which gets no key`)]);
+    expect(asked).toEqual([]);
+  });
+
+  test('has a certificate of an authority that is not known', async () => {
+    const { cert, key } = selfSigned(app.database.folder, 'IP:127.0.0.1');
+    const server = createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) });
+    const { code, err } = await list(`https://127.0.0.1:${await listening(server)}`);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/cannot be trusted \(\w*SELF_SIGNED\w*\).*NODE_EXTRA_CA_CERTS/),
+    ]);
+  });
+});

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
+import { runCommand } from '../support/process/command.js';
+
+/** Users found, blocked and given passwords from a shell: in the database of a running service, and through the service. */
+let app: TestApp;
+jest.setTimeout(90_000);
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
+
+describe.each(['database', 'service'])('on the %s', (door) => {
+  const run = (...args: string[]) =>
+    runCommand(app.database, [
+      'users',
+      ...args,
+      ...(door === 'database' ? [] : ['--url', app.url, '--key', API_KEY]),
+    ]);
+  /** A user with names of its own. */
+  const someone = async (name: string) => {
+    const own = `${name}-${door}`;
+    const user = {
+      username: own,
+      email: `${own}@example.org`,
+      external_id: `X-${own}`,
+      surname: `Of${door}`,
+    };
+    const { body } = await app.key.post('/users', { ...user, password: ADMIN_PASSWORD });
+    return { ...user, uuid: body.uuid as string };
+  };
+
+  test('find: by words and filters, as a table and as JSON, page by page', async () => {
+    const [first, second] = [await someone('finn'), await someone('fay')];
+    const shown = await run('find', `of${door}`, '--sort', 'username', '--order', 'asc');
+    const [head, ...rows] = shown.out.trimEnd().split('\n');
+    expect([shown.code, shown.err]).toEqual([0, '']);
+    expect(head).toMatch(/^UUID +STATUS +USERNAME +E-MAIL +NAME +EXTERNAL ID +ROLES$/);
+    expect(rows.map((row) => row.slice(0, 36))).toEqual([second.uuid, first.uuid]);
+    const page = await run('find', `of${door}`, '--limit', '1', '--json');
+    expect(JSON.parse(page.out)).toMatchObject({ Count: 2, Results: [{ surname: `Of${door}` }] });
+    const [, cursor = ''] = /^There are 2: --after (\S+)\n$/.exec(page.err) ?? [];
+    const next = await run('find', `of${door}`, '--limit', '1', '--after', cursor, '--json');
+    expect(JSON.parse(next.out).Results[0].uuid).not.toBe(JSON.parse(page.out).Results[0].uuid);
+    const wrong = await run('find', '--status', 'Asleep');
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/option '--status' must be/)]);
+  });
+
+  test('show: by each of its names; nobody is an error that says where was looked', async () => {
+    const user = await someone('sam');
+    for (const name of [user.uuid, user.username.toUpperCase(), user.email, user.external_id]) {
+      const shown = await run('show', name);
+      expect([shown.code, shown.out]).toEqual([
+        0,
+        expect.stringContaining(`username     ${user.username}\n`),
+      ]);
+      expect(shown.out).not.toMatch(/password|about_me/);
+    }
+    const { user_avatar, ...others } = (await app.key.get(`/users/${user.uuid}`)).body;
+    const json = JSON.parse((await run('show', user.username, '--json')).out);
+    expect([json, json.user_avatar]).toEqual([
+      expect.objectContaining(others),
+      expect.stringContaining(new URL(user_avatar).pathname),
+    ]);
+    for (const name of ['nobody-at-all', UNKNOWN]) {
+      const missing = await run('show', name);
+      expect([missing.code, missing.out, missing.err.includes(name)]).toEqual([2, '', true]);
+    }
+  });
+
+  test('show: by an external id that looks like a uuid', async () => {
+    const external_id = `0198f3a2-5d1c-7c4e-9a51-${door === 'database' ? '3f2b8c6d7e10' : '3f2b8c6d7e11'}`;
+    const user = await someone('uma');
+    await app.key.put(`/users/${user.uuid}`, { external_id });
+    const shown = await run('show', external_id);
+    expect([shown.code, shown.out]).toEqual([0, expect.stringContaining(user.uuid)]);
+  });
+
+  test('block ends sessions at once, reactivate lets in again; one bad name changes nobody', async () => {
+    const user = await someone('bob');
+    const session = await app.login(user.username);
+    const mistyped = await run('block', user.username, 'nobody-at-all');
+    expect([mistyped.code, mistyped.out]).toEqual([2, '']);
+    expect((await session.get('/users/me')).status).toBe(200);
+    const blocked = await run('block', user.email);
+    expect([blocked.code, blocked.out]).toEqual([0, `${user.username} (${user.uuid}) is blocked.\n`]);
+    expect((await session.get('/users/me')).status).toBe(401);
+    const back = await run('reactivate', user.uuid, '--json');
+    expect(JSON.parse(back.out)).toMatchObject([{ uuid: user.uuid, status: 'Active' }]);
+  });
+
+  test('the last Webmaster stays', async () => {
+    const { code, out, err } = await run('block', 'admin');
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(/Webmaster/)]);
+    expect((await app.key.get('/users/search?username=admin')).body.Results[0].status).toBe('Active');
+  });
+
+  test('reset-password: a new one that works, is shown once, and ends the sessions', async () => {
+    const user = await someone('pia');
+    const session = await app.login(user.username);
+    const reset = await run('reset-password', user.username);
+    expect([reset.code, reset.err]).toEqual([0, expect.stringContaining('has a new password')]);
+    expect(reset.out).toMatch(/^([a-z2-9]{4}-){5}[a-z2-9]{4}\n$/);
+    expect((await session.get('/users/me')).status).toBe(401);
+    expect((await (await app.login(user.username, reset.out.trim())).get('/users/me')).status).toBe(200);
+    expect((await app.key.get(`/audit?target=${user.uuid}`)).text).not.toContain(reset.out.trim());
+  });
+});
+
+test('a key without a service changes nothing in the database', async () => {
+  const { code, out, err } = await runCommand(app.database, ['users', 'block', 'admin', '--key', API_KEY]);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(/option '--key' is for a service: it needs --url/);
+});

@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { API_KEY } from '../support/app/app.js';
+import { Client } from '../support/app/client.js';
+import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { csv } from '../support/app/imports.js';
+import { runCommand } from '../support/process/command.js';
+import { Process, ROOT, newcomer } from '../support/process/process.js';
+
+/** The command line, on a database that a service has been started on once. */
+let database: TestDatabase;
+let settings: Record<string, string>;
+jest.setTimeout(90_000);
+beforeEach(async () => {
+  database = await freshDatabase('first-start');
+  settings = {
+    ...newcomer(database),
+    BOOTSTRAP_API_KEY: API_KEY,
+    BOOTSTRAP_WEBMASTER_PASSWORD: 'paint the garden fence',
+  };
+});
+afterEach(async () => {
+  await Process.killAll();
+  await database.drop();
+});
+
+const rollcall = (args: string[], more: Record<string, string> = {}) =>
+  runCommand(database, args, { ...settings, ...more }, database.folder);
+const fileOf = (name: string, ...lines: string[]): string => {
+  const path = join(database.folder, name);
+  writeFileSync(path, csv('ExternalId,Username,Email,Status', ...lines));
+  return path;
+};
+
+test('the sample is imported, twice, and exported again', async () => {
+  const first = await rollcall(['import', `${ROOT}samples/users.csv`]);
+  expect([first.code, /created +15\n/.test(first.out)]).toEqual([0, true]);
+  expect(first.err).toContain('validating …');
+  const again = await rollcall(['import', `${ROOT}samples/users.csv`, '--json']);
+  expect(JSON.parse(again.out)).toMatchObject({
+    state: 'completed',
+    counts: { unchanged: 15 },
+    file: { name: 'users.csv' },
+  });
+  const out = join(database.folder, 'out.csv');
+  expect((await rollcall(['users', 'export', '--out', out])).code).toBe(0);
+  expect(readFileSync(out, 'utf8').split('\r\n')).toHaveLength(17);
+  expect((await rollcall(['import', out])).out).toMatch(/unchanged +15\n/);
+});
+
+test('exit codes: some or all rows failed, refused, parked, approved, planned', async () => {
+  const rows = Array.from({ length: 8 }, (_, i) => `p${i},p${i},p${i}@example.org,Active`);
+  expect((await rollcall(['import', fileOf('good.csv', ...rows), '--dry-run'])).out).toContain(
+    'planned (dry run)',
+  );
+  expect((await rollcall(['import', fileOf('good.csv', ...rows)])).code).toBe(0);
+  const some = await rollcall(['import', fileOf('some.csv', 'q,q,bad,Active', ...rows)]);
+  expect([some.code, /2 +email +invalid_format +must be an e-mail address/.test(some.out)]).toEqual([
+    1,
+    true,
+  ]);
+  const bad = fileOf('bad.csv', 'q,q,bad,Active');
+  expect((await rollcall(['import', bad])).code).toBe(2);
+  expect((await rollcall(['import', bad, '--dry-run'])).code).toBe(2);
+  const refused = await rollcall(['import', fileOf('empty.csv')]);
+  expect([refused.code, /1 +empty_file +The file has a header/.test(refused.out)]).toEqual([2, true]);
+  const blocked = fileOf('blocked.csv', ...rows.map((row) => row.replace('Active', 'Blocked')));
+  const parked = await rollcall(['import', blocked]);
+  expect([parked.code, /deactivations: 8, limit 3\./.test(parked.out)]).toEqual([2, true]);
+  const approved = await rollcall(['import', blocked, '--approve']);
+  expect([approved.code, /blocked +8/.test(approved.out)]).toEqual([0, true]);
+});
+
+test.each([
+  [['import', 'no-such-file.csv'], /no-such-file/],
+  [['import', 'x.csv', '--mode', 'sideways'], /'--mode' must be one of upsert/],
+  [['import', 'x.csv', '--shoe-size', '43'], /unknown option '--shoe-size'/],
+  [['import'], /missing required argument 'file'/],
+  [['dance'], /unknown command 'dance'/],
+  [['keys', 'create', ' '], /name may not be empty/],
+  [['keys', 'create', 'x', '--expires', 'yesterday'], /a future date/],
+  [['keys', 'revoke', '00000000-0000-4000-8000-00000000dead'], /There is no key/],
+])('%j does nothing, says why, and ends with 2', async (args, why) => {
+  const { code, out, err } = await rollcall(args);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(why);
+});
+
+test('a new key works in a running service, and a revoked one fails at the next request', async () => {
+  const service = await Process.running(settings);
+  const made = await rollcall(['keys', 'create', 'connector', '--expires', '30d']);
+  const key = made.out.trim();
+  expect(key).toMatch(/^rollcall_[0-9a-f]{12}_/);
+  const id = /key ([0-9a-f-]{36})/.exec(made.err)?.[1] ?? '';
+  const client = new Client(service.url, { 'x-api-key': key });
+  expect((await client.get('/users/search')).status).toBe(200);
+  const listed = await rollcall(['keys', 'list']);
+  expect(listed.out).toMatch(new RegExp(`${id} +active .*connector\n`));
+  expect(listed.out).not.toContain(key);
+  expect((await rollcall(['keys', 'revoke', id])).out).toContain('is revoked');
+  expect((await client.get('/users/search')).status).toBe(401);
+  expect(await rollcall(['keys', 'revoke', id])).toMatchObject({
+    code: 0,
+    out: `Key ${id} was revoked before.\n`,
+  });
+});
+
+test('an import started next to a running service is done by one of the two', async () => {
+  const service = await Process.running(settings);
+  const run = await rollcall(['import', fileOf('a.csv', 'a,a,a@example.org,Active')]);
+  expect([run.code, /created +1/.test(run.out)]).toEqual([0, true]);
+  const client = new Client(service.url, { 'x-api-key': API_KEY });
+  expect((await client.get('/imports')).body.Results[0]).toMatchObject({
+    state: 'completed',
+    actor: { kind: 'system', id: null },
+  });
+});
+
+test('the doctor finds what is wrong, says what to do, and no secret', async () => {
+  const good = await rollcall(['doctor']);
+  // The MariaDB of the tests does not write to disk with each commit.
+  const findings = good.out.replace(/^warn +host .* set innodb_flush_log_at_trx_commit=1.*$/m, '');
+  expect([good.code, findings.match(/^(warn|fail)/gm)]).toEqual([0, null]);
+  const broken = await rollcall(['doctor'], { PORT: 'x', BOOTSTRAP_API_KEY: 'hunter2' });
+  expect([broken.code, broken.out]).toEqual([
+    1,
+    expect.stringMatching(/fail +settings[^]*PORT must be an integer/),
+  ]);
+  const away = await rollcall(['doctor'], { DATABASE_URL: 'mysql://root:hunter2@127.0.0.1:1/rollcall' });
+  expect([away.code, away.out]).toEqual([
+    1,
+    expect.stringMatching(/fail +database +does not answer \(ECONNREFUSED\)/),
+  ]);
+  const open = await rollcall(['doctor'], {
+    HOST: '0.0.0.0',
+    IMPORT_FOLDER: join(database.folder, 'nowhere'),
+  });
+  expect(open.out).toMatch(/warn +address [^]*fail +imports +.*ENOENT/);
+  expect(broken.out + broken.err + away.out + away.err).not.toContain('hunter2');
+});
+
+test('the doctor reports pending migrations, and "rollcall migrate" runs them', async () => {
+  await database.drop();
+  database = await freshDatabase();
+  if (ENGINE === 'sqlite') writeFileSync(join(database.folder, 'rollcall.sqlite'), '');
+  settings = newcomer(database);
+  const fresh = { MIGRATE_ON_START: 'false' };
+  expect((await rollcall(['doctor'], fresh)).out).toMatch(
+    /warn +migrations +some are pending; run "rollcall migrate"/,
+  );
+  expect((await rollcall(['migrate'], fresh)).out).toMatch(/^(migrated \w+\n)+$/);
+  expect((await rollcall(['migrate'], fresh)).out).toBe('nothing to migrate\n');
+  const after = await rollcall(['doctor'], fresh);
+  expect(after.out).toMatch(/ok +migrations[^]*warn +webmasters[^]*warn +api keys/);
+});
+
+const asUser = process.getuid?.() === 0 ? test.skip : test;
+asUser(
+  `a data folder that cannot be written is found (needs another user than root; ${ENGINE})`,
+  async () => {
+    chmodSync(database.folder, 0o500);
+    expect((await rollcall(['doctor'])).out).toMatch(/fail +data folder/);
+    chmodSync(database.folder, 0o700);
+  },
+);
+
+test('a file from standard input is imported', async () => {
+  const input = csv('ExternalId,Username,Email', 'HR-1,ann,ann@example.org');
+  const env = { PATH: process.env['PATH'], ...settings };
+  const out = execFileSync(process.execPath, [`${ROOT}dist/cli.js`, 'import', '-', '--json'], {
+    input,
+    env,
+    cwd: database.folder,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  expect(JSON.parse(out.toString())).toMatchObject({ state: 'completed', counts: { created: 1 } });
+});
+
+test('a mistyped name of a file makes nothing: no first start, no database, no secret', async () => {
+  await database.drop();
+  database = await freshDatabase('tables');
+  settings = newcomer(database);
+  const missing = await rollcall(['import', join(database.folder, 'nobody.csv')]);
+  expect([missing.code, missing.out, missing.err]).toEqual([
+    2,
+    '',
+    expect.stringMatching(/ENOENT.*nobody\.csv/),
+  ]);
+  expect((await rollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
+});
+
+test('a database without users, which may be a mistyped one, is not imported into', async () => {
+  await database.drop();
+  database = await freshDatabase('tables');
+  settings = newcomer(database);
+  const empty = await rollcall(['import', `${ROOT}samples/users.csv`]);
+  expect([empty.code, empty.out, empty.err]).toEqual([
+    2,
+    '',
+    expect.stringMatching(/has no users\. Start the service/),
+  ]);
+  expect((await rollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
+  expect((await rollcall(['keys', 'list', '--json'])).out).toBe('[]\n');
+});
+
+const ofSqlite = ENGINE === 'sqlite' ? test.each : test.skip.each;
+ofSqlite([
+  ['import', `${ROOT}samples/users.csv`],
+  ['imports', 'list'],
+  ['users', 'find', 'anybody'],
+  ['keys', 'list'],
+  ['keys', 'create', 'nightly'],
+  ['audit', 'list'],
+])(
+  `a mistyped database is not made by rollcall %s %s${ENGINE === 'sqlite' ? '' : ' (a database of a server is made by its own commands)'}`,
+  async (...args) => {
+    const before = readdirSync(database.folder).sort();
+    const path = join(database.folder, 'mistyped', 'rollcal.sqlite');
+    const { code, out, err } = await rollcall(args, { DATABASE_URL: `sqlite:${path}` });
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toBe(
+      `rollcall cannot do this. There is no database at ${path} (DATABASE_URL, DATA_DIR). "rollcall start" makes one, "rollcall migrate" an empty one.\n`,
+    );
+    expect(readdirSync(database.folder).sort()).toEqual(before);
+  },
+);

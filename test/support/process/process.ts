@@ -1,0 +1,206 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { Answer } from '../app/client.js';
+import { afterEach, beforeEach, jest } from '@jest/globals';
+import { ENGINE, type TestDatabase, freshDatabase } from '../app/database.js';
+
+/** The folder of the project. */
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** A program of the built service; `npm test` builds it first. */
+export type Script = 'dist/main.js' | 'dist/rollcall.js' | 'dist/cli.js' | 'dist/cli.js migrate';
+export interface Exit {
+  code: number | null;
+  signal: string | null;
+}
+
+/** What the service prints for people when it has started, to the empty line at its end. */
+const WELCOME =
+  /\nRollcall \d+\.\d+\.\d+\S* is running\.\n(?:.+\n)+(?:\nFirst start\.[^]*?\nTry it:\n(?:.+\n)+)?\n/;
+
+/** A script of the project in its own process, as run from a shell. */
+export class Process {
+  private static readonly all: Process[] = [];
+  private readonly child: ChildProcess;
+  private stdout = '';
+  private stderr = '';
+  /** Settles when the process has ended and all its output has arrived. */
+  readonly exit: Promise<Exit>;
+
+  /** @param settings its whole environment except PATH. @param root where the script is built. */
+  constructor(
+    script: Script,
+    settings: Record<string, string>,
+    folder = ROOT,
+    args: readonly string[] = [],
+    root = ROOT,
+  ) {
+    this.child = spawn(process.execPath, [...`${root}${script}`.split(' '), ...args], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
+    this.child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.exit = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
+    Process.all.push(this);
+  }
+
+  /** Runs a command of the command line. */
+  static command(args: readonly string[], settings: Record<string, string>, folder?: string): Process {
+    return new Process('dist/cli.js', settings, folder, args);
+  }
+
+  /** Starts the service and waits until it reports that it runs. */
+  static async running(settings: Record<string, string>, folder?: string, root?: string): Promise<Process> {
+    const service = new Process('dist/main.js', settings, folder, [], root);
+    await service.ready();
+    return service;
+  }
+
+  /** Kills the processes that a failed test has left running. */
+  static async killAll(): Promise<void> {
+    for (const { child } of Process.all) child.kill('SIGKILL');
+    await Promise.all(Process.all.splice(0).map(({ exit }) => exit));
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  get out(): string {
+    return this.stdout;
+  }
+
+  get err(): string {
+    return this.stderr;
+  }
+
+  /** Standard error without the welcome: what went wrong. */
+  get complaints(): string {
+    return this.stderr.replace(WELCOME, '');
+  }
+
+  /** Standard output and standard error. */
+  get printed(): string {
+    return this.stdout + this.stderr;
+  }
+
+  /** The address of the server, from its welcome. */
+  get url(): string {
+    return /^ *API +(http:\/\/127\.0\.0\.1:\d+)\/api\/0\.3$/m.exec(this.stderr)?.[1] ?? '';
+  }
+
+  /** @throws Error with all output when the process ends instead. */
+  async ready(): Promise<void> {
+    await this.until(this.child.stderr, () => WELCOME.test(this.stderr));
+  }
+
+  /** Resolves once the process has written this. @throws Error with all output when it ends instead. */
+  async says(text: string): Promise<void> {
+    await Promise.any(
+      [this.child.stdout, this.child.stderr].map((stream) =>
+        this.until(stream, () => this.printed.includes(text)),
+      ),
+    );
+  }
+
+  /** The first answer of the service, however early. @throws Error with all output when it ends instead. */
+  async firstAnswer(ask: () => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      const answer = await ask().catch(() => undefined);
+      if (answer) return answer;
+      if (this.child.exitCode !== null) throw new Error(`the service ended: ${this.printed.slice(0, 2000)}`);
+    }
+  }
+
+  private async until(stream: ChildProcess['stdout'], is: () => boolean): Promise<void> {
+    const ended = this.exit.then(({ code }) => {
+      throw new Error(`the service ended with ${code}: ${this.printed.slice(0, 2000)}`);
+    });
+    ended.catch(() => undefined);
+    while (!is()) await Promise.race([once(stream as NonNullable<typeof stream>, 'data'), ended]);
+  }
+
+  /** The processes that have answered a request of this path, by its log lines. */
+  answered(path: string): number[] {
+    const lines = this.stdout.split('\n').slice(0, -1);
+    const requests = lines.filter((line) => line.includes(`"path":"${path}"`));
+    return [...new Set(requests.map((line) => (JSON.parse(line) as { pid: number }).pid))];
+  }
+
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void {
+    this.child.kill(name);
+  }
+
+  async stop(): Promise<Exit> {
+    this.signal('SIGTERM');
+    return this.exit;
+  }
+}
+
+/** The settings of a first start: only what keeps a test in its folder, on its database and on a free port. */
+export function newcomer({ folder, url }: TestDatabase): Record<string, string> {
+  const unset = { BASE_URL: '', BOOTSTRAP_API_KEY: '', BOOTSTRAP_WEBMASTER_PASSWORD: '' };
+  const mariadb = ENGINE === 'mariadb' && { DATABASE_URL: url, MIGRATE_ON_START: 'true' };
+  return { ...unset, DATA_DIR: folder, DATABASE_URL: '', PORT: '0', ...mariadb };
+}
+
+/** A fresh database for each test of a file that starts processes. After each test the processes and the database end. */
+export function processDatabase(): TestDatabase {
+  const database: TestDatabase = { url: '', folder: '', drop: () => Promise.resolve() };
+  jest.setTimeout(90_000);
+  beforeEach(async () => void Object.assign(database, await freshDatabase()));
+  afterEach(async () => {
+    await Process.killAll();
+    await database.drop();
+  });
+  return database;
+}
+
+/** The output of a command and its exit code. */
+export interface CommandResult {
+  code: number | null;
+  out: string;
+  /** Standard error, without its first line where that says which database or service it is. */
+  err: string;
+  place: string;
+}
+
+/** Standard error of a command, and the line of it that says where the command works. */
+export function said(err: string): { err: string; place: string } {
+  const [, place = ''] = /^((?:Database|Service): .*\n)/.exec(err) ?? [];
+  return { err: err.slice(place.length), place };
+}
+
+/** A port of 127.0.0.1 that is in use until it is released. */
+export async function takenPort(): Promise<{ port: number; release: () => Promise<void> }> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  return {
+    port,
+    release: async () => {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** The processes that a process has started and that still run (proc(5), `stat`). */
+export function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const [state, parent] = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+        return parent === String(pid) && state !== 'Z';
+      } catch {
+        return false; // it has ended meanwhile
+      }
+    })
+    .map(Number);
+}
