@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/swagger-page.js';
+import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/browser/swagger-page.js';
 
 /** The login example has a password that no user has. */
 const withPassword = (prefilled: string) =>
