@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService, withBrowser } from '../support/console-service.js';
-import { csv, imported } from '../support/imports.js';
+import type { ConsolePage } from '../support/browser/console-page.js';
+import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { csv, imported } from '../support/app/imports.js';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
 const HEADER = 'ExternalId,Username,Email';

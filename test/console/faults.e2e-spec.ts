@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from 'playwright-core';
-import { ADMIN_PASSWORD } from '../support/app.js';
-import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService, withBrowser } from '../support/console-service.js';
-import { create } from '../support/factories.js';
-import { csv, imported } from '../support/imports.js';
-import { PASSWORD } from '../support/people.js';
-import { PAGE_URL } from '../support/swagger-page.js';
+import { ADMIN_PASSWORD } from '../support/app/app.js';
+import type { ConsolePage } from '../support/browser/console-page.js';
+import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { create } from '../support/data/factories.js';
+import { csv, imported } from '../support/app/imports.js';
+import { PASSWORD } from '../support/app/people.js';
+import { PAGE_URL } from '../support/browser/swagger-page.js';
 
 /** What goes wrong between a browser and the service: lost answers, other tabs, other operators. */
 withBrowser('where something goes wrong', () => {

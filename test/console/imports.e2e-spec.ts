@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import type { Json } from '../support/client.js';
-import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService, withBrowser } from '../support/console-service.js';
-import { csv, imported, settled, upload } from '../support/imports.js';
+import type { Json } from '../support/app/client.js';
+import type { ConsolePage } from '../support/browser/console-page.js';
+import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { csv, imported, settled, upload } from '../support/app/imports.js';
 
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
 const HEADER = 'ExternalId,Username,Email,Forename,Surname';

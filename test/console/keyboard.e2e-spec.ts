@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ADMIN_PASSWORD } from '../support/app.js';
-import { ConsolePage } from '../support/console-page.js';
-import { ConsoleService, withBrowser } from '../support/console-service.js';
-import { csv, imported } from '../support/imports.js';
+import { ADMIN_PASSWORD } from '../support/app/app.js';
+import { ConsolePage } from '../support/browser/console-page.js';
+import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { csv, imported } from '../support/app/imports.js';
 
 const HEADER = 'ExternalId,Username,Email,Forename';
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];

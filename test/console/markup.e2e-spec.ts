@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConsolePage } from '../support/console-page.js';
-import { addresses } from '../support/console-routes.js';
-import { ConsoleService, withBrowser } from '../support/console-service.js';
-import { settled } from '../support/imports.js';
+import type { ConsolePage } from '../support/browser/console-page.js';
+import { addresses } from '../support/browser/console-routes.js';
+import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { settled } from '../support/app/imports.js';
 
 /** An element that a page would have, had it taken the text for markup. */
 const EVIL = '<img data-evil src=x onerror=alert(1)>';
@@ -144,8 +144,7 @@ withBrowser('text that is full of markup', () => {
       `/console/${sent}`,
     ]) {
       await page.goto(address);
-      await page.page.getByRole('heading', { level: 1 }).waitFor();
-      await page.page.waitForLoadState('networkidle');
+      await page.settled();
       expect([address, await found()]).toEqual([address, []]);
     }
     expect(page.problems).toEqual([]);

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import type { Json } from '../support/client.js';
-import { type ConsolePage, NARROW } from '../support/console-page.js';
-import { ConsoleService, withBrowser } from '../support/console-service.js';
-import { csv, imported, linked } from '../support/imports.js';
+import type { Json } from '../support/app/client.js';
+import { type ConsolePage, NARROW } from '../support/browser/console-page.js';
+import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { csv, imported, linked } from '../support/app/imports.js';
 
 const HEADER = 'ExternalId,Username,Email,Forename,Surname,Manager';
 const NAMES = ['Ada', 'Bela', 'Cleo', 'Dora', 'Emil', 'Fay', 'Gus', 'Hana'];

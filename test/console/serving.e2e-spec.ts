@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { TestApp } from '../support/app.js';
-import { ROOT } from '../support/process.js';
+import { TestApp } from '../support/app/app.js';
+import { ROOT } from '../support/process/process.js';
 
 /** How the service serves what `npm run build` has made of `console/`. */
 const BUILT = join(ROOT, 'dist/console');

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { ADMIN_PASSWORD } from '../support/app.js';
-import { ConsolePage } from '../support/console-page.js';
-import { ConsoleService, withBrowser } from '../support/console-service.js';
-import { create } from '../support/factories.js';
-import { PASSWORD } from '../support/people.js';
+import { ADMIN_PASSWORD } from '../support/app/app.js';
+import { ConsolePage } from '../support/browser/console-page.js';
+import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD } from '../support/app/people.js';
 
 withBrowser('who comes to the console', () => {
   jest.setTimeout(90_000);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SCOPES as KEY_SCOPES } from '../../src/access/scopes.js';
 import { ACTIONS as AUDIT_ACTIONS } from '../../src/audit/audit-event.js';
 import { COLUMNS as IMPORT_COLUMNS } from '../../src/import/file/columns.js';
-import { ROOT } from '../support/process.js';
+import { ROOT } from '../support/process/process.js';
 
 const FOLDER = join(ROOT, 'console');
 const MADE = 'generated.d.ts';

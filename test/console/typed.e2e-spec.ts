@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { ADMIN_PASSWORD } from '../support/app.js';
-import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService, withBrowser } from '../support/console-service.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
+import { ADMIN_PASSWORD } from '../support/app/app.js';
+import type { ConsolePage } from '../support/browser/console-page.js';
+import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
 
 /** What was typed is not lost: when the session ends, when a page is left, when a save would take the own rights. */
 withBrowser('what was typed', () => {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService, withBrowser } from '../support/console-service.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { csv, imported } from '../support/imports.js';
-import { PASSWORD } from '../support/people.js';
+import type { ConsolePage } from '../support/browser/console-page.js';
+import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { csv, imported } from '../support/app/imports.js';
+import { PASSWORD } from '../support/app/people.js';
 
 withBrowser('a user', () => {
   jest.setTimeout(90_000);

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import type { ConsolePage } from '../support/console-page.js';
-import { ConsoleService, withBrowser } from '../support/console-service.js';
+import type { ConsolePage } from '../support/browser/console-page.js';
+import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
 import { FORENAMES, SURNAMES } from '../../samples/names.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { csv, imported } from '../support/imports.js';
-import { PASSWORD } from '../support/people.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { csv, imported } from '../support/app/imports.js';
+import { PASSWORD } from '../support/app/people.js';
 
 const PEOPLE = 120;
 const at = (names: readonly string[], n: number): string => names[n % names.length] ?? '';

@@ -1,0 +1,142 @@
+import axe from 'axe-core';
+import type { AxeResults } from 'axe-core';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { PAGE_URL } from './swagger-page.js';
+
+const ARTIFACTS = fileURLToPath(new URL('../../../artifacts/console', import.meta.url));
+/** The pictures of the documents, and what they are called there. */
+const SHOWN: Readonly<Record<string, string>> = {
+  'imports-id-light-wide': 'console',
+  'home-light-wide': 'console-home',
+  'users-dark-wide': 'console-users',
+};
+const PICTURES = fileURLToPath(new URL('../../../docs/images', import.meta.url));
+/** WCAG 2.2 at the levels A and AA, and what axe-core counts as good practice. */
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+export const WIDE = { width: 1280, height: 860 };
+export const NARROW = { width: 390, height: 780 };
+
+/** The console as a person uses it, in a browser with cookies of its own. */
+export class ConsolePage {
+  /** Console errors, errors of scripts, and requests to anywhere else. */
+  readonly problems: string[] = [];
+
+  private constructor(
+    private readonly context: BrowserContext,
+    readonly page: Page,
+  ) {
+    page.on('console', (message) => {
+      // A browser reports every answer of 400 and above; which of them are right is for the tests to say.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        this.problems.push(`console: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => this.problems.push(`error in the page: ${error.message}`));
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!/^(data|blob):/.test(url) && !url.startsWith(`${PAGE_URL}/`))
+        this.problems.push(`elsewhere: ${url}`);
+    });
+  }
+
+  static async open(browser: Browser, path = '/console', options: BrowserContextOptions = {}) {
+    const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
+    context.setDefaultTimeout(30_000);
+    const page = await context.newPage();
+    const opened = new ConsolePage(context, page);
+    await page.goto(`${PAGE_URL}${path}`);
+    return opened;
+  }
+
+  close(): Promise<void> {
+    return this.context.close();
+  }
+
+  async goto(path: string): Promise<void> {
+    await this.page.goto(`${PAGE_URL}${path}`);
+  }
+
+  /** Fills the form of "Sign in" and sends it. */
+  async signIn(username: string, password: string): Promise<void> {
+    await this.field('Username or e-mail').fill(username);
+    await this.field('Password').fill(password);
+    await this.button('Sign in').click();
+  }
+
+  /** Path and query of the address. */
+  get place(): string {
+    const { pathname, search } = new URL(this.page.url());
+    return pathname + search;
+  }
+
+  /** Waits for the title of a page. */
+  async titled(name: string | RegExp): Promise<void> {
+    await this.page.getByRole('heading', { level: 1, name }).waitFor();
+  }
+
+  field(label: string): Locator {
+    return this.page.getByLabel(label, { exact: true });
+  }
+
+  button(name: string): Locator {
+    return this.page.getByRole('button', { name, exact: true });
+  }
+
+  /** Waits until a text is somewhere on the page. */
+  async shows(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor();
+  }
+
+  /** The rows of a table: the texts of their cells. */
+  async rows(table: string): Promise<string[][]> {
+    const rows = this.page.getByRole('region', { name: table, exact: true }).locator('tbody tr');
+    return rows.evaluateAll((found) =>
+      found.map((row) =>
+        Array.from(row.querySelectorAll('td'), ({ textContent }) => (textContent ?? '').trim()),
+      ),
+    );
+  }
+
+  /** Waits until a page has come, with all that it asks for. */
+  async settled(): Promise<void> {
+    await this.page.waitForLoadState('load');
+    await this.page.locator('h1', { hasNotText: /^(Loading …|Rollcall)$/ }).waitFor();
+    await this.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+  }
+
+  /** What axe-core finds: rule, and where. */
+  async violations(): Promise<string[]> {
+    await this.page.evaluate(axe.source);
+    const { violations } = await this.page.evaluate<AxeResults, string[]>(
+      (rules) =>
+        (globalThis as unknown as { axe: typeof axe }).axe.run({ runOnly: { type: 'tag', values: rules } }),
+      RULES,
+    );
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary ?? ''}`),
+    );
+  }
+
+  /** Whether the window has to be scrolled sideways. */
+  overflows(): Promise<boolean> {
+    return this.page.evaluate(() => {
+      const { scrollWidth, clientWidth } = (
+        globalThis as unknown as {
+          document: { documentElement: { scrollWidth: number; clientWidth: number } };
+        }
+      ).document.documentElement;
+      return scrollWidth > clientWidth;
+    });
+  }
+
+  /** With UPDATE_PICTURES, takes a picture of the page for people, in `artifacts/console`, and those of the documents. */
+  async picture(name: string): Promise<void> {
+    if (!process.env['UPDATE_PICTURES']) return;
+    mkdirSync(ARTIFACTS, { recursive: true });
+    await this.page.screenshot({ path: `${ARTIFACTS}/${name}.png`, fullPage: true });
+    const shown = SHOWN[name];
+    if (shown !== undefined) await this.page.screenshot({ path: `${PICTURES}/${shown}.png` });
+  }
+}
