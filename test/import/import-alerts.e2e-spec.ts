@@ -5,10 +5,13 @@ import { chmodSync, existsSync, readFileSync, watch, writeFileSync } from 'node:
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { csv, imported } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { csv, imported } from '../support/app/imports.js';
+import { hurry } from '../support/app/clock.js';
+
+hurry();
 
 /** What operators are told without asking: NOTIFY_URL and NOTIFY_COMMAND (interface §6, "Schedule"). */
 const KEY = Buffer.from('0123456789abcdef0123456789abcdef');

@@ -1,15 +1,16 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { API_KEY } from '../support/app.js';
-import { Client } from '../support/client.js';
-import { aUser } from '../support/factories.js';
-import { counted, csv, settled, upload } from '../support/imports.js';
-import { Process, childrenOf, newcomer, processDatabase } from '../support/process.js';
+import { API_KEY } from '../support/app/app.js';
+import { Client } from '../support/app/client.js';
+import { aUser } from '../support/data/factories.js';
+import { counted, csv, settled, upload } from '../support/app/imports.js';
+import { Process, childrenOf, newcomer, processDatabase } from '../support/process/process.js';
 
 /** Imports in the process beside the service: whatever becomes of it, the service answers, and the run is completed. */
 const database = processDatabase();
+jest.setTimeout(240_000);
 const ROWS = 3000;
 const file = (prefix: string, rows = ROWS) =>
   csv(
@@ -36,6 +37,7 @@ async function writing(client: Client, rows: string): Promise<string> {
     if (state === 'applying' && progress.rows_done > 0) return id;
     if (!['queued', 'validating', 'applying'].includes(state))
       throw new Error(`too late: ${state as string}`);
+    await delay(20); // the process that imports has a low priority
   }
 }
 

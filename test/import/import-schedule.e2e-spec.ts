@@ -2,14 +2,16 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
-import { API_KEY, TestApp } from '../support/app.js';
-import { ALL_BUT_DATE } from '../support/clock.js';
-import { Client, type Json } from '../support/client.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { Dropped, firstStart as firstStartOf } from '../support/drop-folder.js';
-import { csv, linked } from '../support/imports.js';
-import { databaseOf, inSeconds } from '../support/people.js';
-import { Process, newcomer } from '../support/process.js';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import { ALL_BUT_DATE, hurry } from '../support/app/clock.js';
+import { Client, type Json } from '../support/app/client.js';
+import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { Dropped, firstStart as firstStartOf } from '../support/app/drop-folder.js';
+import { csv, linked } from '../support/app/imports.js';
+import { databaseOf, inSeconds } from '../support/app/people.js';
+import { Process, newcomer } from '../support/process/process.js';
+
+hurry();
 
 /** Files in a drop folder, at the times of a schedule. */
 let database: TestDatabase;
@@ -194,11 +196,16 @@ test.each([
   'default_roles=Nonesuch',
   'mode=upsert&mode=create_only',
 ])('a schedule with the option %s does not start', async (options) => {
+  const started = TestApp.on(database, { IMPORT_FOLDER: folder, IMPORT_OPTIONS: options });
+  await expect(started).rejects.toThrow(`IMPORT_OPTIONS: ${options.split('=')[0]}`);
+});
+
+test('a service whose schedule does not start ends with 1, and says why', async () => {
   const service = new Process('dist/main.js', {
     ...newcomer(database),
     IMPORT_FOLDER: folder,
-    IMPORT_OPTIONS: options,
+    IMPORT_OPTIONS: 'mode=sideways',
   });
   expect((await service.exit).code).toBe(1);
-  expect(service.err).toContain(`IMPORT_OPTIONS: ${options.split('=')[0]}`);
+  expect(service.err).toContain('IMPORT_OPTIONS: mode');
 });
