@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import { loadEnv } from '../../src/config/env.js';
+import { openDataSource, pendingMigrations } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/migrate.js';
+import { ENTITIES } from '../../src/entities.js';
+import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
+import { UserCounts1764100000000 } from '../../src/database/migrations/1764100000000-user-counts.js';
+import { KeyFamilies1764720000000 } from '../../src/database/migrations/1764720000000-key-families.js';
+import { TestApp } from '../support/app/app.js';
+import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { databaseOf } from '../support/app/people.js';
+import { service } from '../support/jest/native.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+beforeAll(async () => {
+  database = await freshDatabase();
+  dataSource = await openDataSource(loadEnv({ DATABASE_URL: database.url }), ENTITIES);
+});
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+/** The current tables of the service. */
+const tables = async () => {
+  const runner = dataSource.createQueryRunner();
+  const found = await Promise.all(
+    dataSource.entityMetadatas.map(async ({ tableName }) =>
+      (await runner.hasTable(tableName)) ? [tableName] : [],
+    ),
+  );
+  await runner.release();
+  return found.flat();
+};
+const drift = async () => {
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  return upQueries.map(({ query }) => query);
+};
+
+test('migrations run up, down to nothing, and up again, and match the entities', async () => {
+  await dataSource.runMigrations();
+  expect(await tables()).toHaveLength(27);
+  expect(await drift()).toEqual([]);
+  const counts = await dataSource.query<object[]>('SELECT name, value FROM user_counts ORDER BY name');
+  expect(counts).toEqual(['Active', 'Blocked', 'webmasters'].map((name) => ({ name, value: 0 })));
+
+  for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
+  expect(await tables()).toEqual([]);
+
+  await dataSource.runMigrations();
+  expect(await drift()).toEqual([]);
+});
+
+/** On SQLite all migrations are one transaction, so that each attempt begins anew: not every statement is tried. */
+const STRIDE = ENGINE === 'sqlite' ? 12 : 1;
+
+/** Migrates, killed a stride later in each attempt, until it comes to its end. @returns attempts. */
+async function migrateKilled(): Promise<number> {
+  const printed = jest.spyOn(service.console, 'log').mockReturnValue(undefined);
+  let attempts = 0;
+  while (await pendingMigrations(dataSource)) {
+    let left = ++attempts * STRIDE;
+    const runner = dataSource.createQueryRunner();
+    const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<never>;
+    const killed = jest.spyOn(runner, 'query').mockImplementation(async (sql, ...rest) => {
+      // The database itself does this for a dead process.
+      if (sql.startsWith('ROLLBACK')) return query(sql, ...rest);
+      if (left === 0) throw new Error('killed');
+      if (/^(CREATE|ALTER|INSERT|UPDATE|DELETE|DROP)/.test(sql)) left--;
+      return query(sql, ...rest);
+    });
+    jest.spyOn(dataSource, 'createQueryRunner').mockReturnValueOnce(runner);
+    await migrate(dataSource).catch((error: unknown) => {
+      if (!(error instanceof Error && error.message === 'killed')) throw error;
+    });
+    killed.mockRestore();
+  }
+  printed.mockRestore();
+  return attempts;
+}
+
+test('whatever a killed migration has left, the next one continues from there', async () => {
+  for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
+  // Later attempts get through several migrations.
+  expect(await migrateKilled()).toBeGreaterThan(MIGRATIONS.length / 2);
+  expect(await drift()).toEqual([]);
+  expect(await dataSource.query<object[]>('SELECT name FROM user_counts')).toHaveLength(3);
+  expect(await dataSource.query<object[]>('SELECT name FROM user_rules')).toHaveLength(2);
+});
+
+async function undoFrom(migration: (typeof MIGRATIONS)[number]): Promise<void> {
+  for (const _ of MIGRATIONS.slice(MIGRATIONS.indexOf(migration))) await dataSource.undoLastMigration();
+}
+
+test('counts of live users survive migrations that are killed, and come back with the older schema', async () => {
+  await undoFrom(UserCounts1764100000000);
+  const live = { Active: 41, Blocked: 7, webmasters: 2 };
+  for (const [name, value] of Object.entries(live))
+    await dataSource.query(`UPDATE user_counters SET value = ${value} WHERE name = '${name}'`);
+  await migrateKilled();
+  await dataSource.query(`INSERT INTO user_counts VALUES ('${uuidv7()}', 'Active', 1)`);
+  await undoFrom(UserCounts1764100000000);
+  const counters = await dataSource.query<{ name: string; value: number }[]>(
+    "SELECT name, value FROM user_counters WHERE name <> 'manager_changes'",
+  );
+  const values = Object.fromEntries(counters.map(({ name, value }) => [name, value]));
+  expect(values).toEqual({ ...live, Active: 42 });
+  await dataSource.runMigrations();
+});
+
+test('limited keys of earlier versions join the family of their makers', async () => {
+  await undoFrom(KeyFamilies1764720000000);
+  const ids = Array.from({ length: 6 }, () => uuidv7());
+  const [full, first, child, grandchild, loop, other] = ids;
+  const keys: [id: string | undefined, scopes: string | null, maker: string | undefined][] = [
+    [full, null, undefined],
+    [first, '["keys:write"]', full],
+    [child, '["keys:write"]', first],
+    [grandchild, '["keys:write"]', child],
+    [loop, '["keys:write"]', loop],
+    [other, '["keys:write"]', full],
+  ];
+  for (const [id, scopes, maker] of keys) {
+    await dataSource.query(
+      `INSERT INTO api_keys (id, key_hash, name, created, scopes, maker_kind, maker_id) VALUES (?, ?, ?, ?, ?, 'key', ?)`,
+      [id, id, 'x', '2026-01-01 00:00:00.000', scopes, maker ?? null],
+    );
+  }
+  await migrateKilled();
+  const rows = await dataSource.query<{ id: string; family_id: string }[]>(
+    'SELECT id, family_id FROM api_keys',
+  );
+  const families = new Map(rows.map(({ id, family_id }) => [id, family_id]));
+  expect(ids.map((id) => families.get(id))).toEqual([full, first, first, first, loop, other]);
+  await dataSource.query('DELETE FROM api_keys');
+});
+
+test('a difference between entity and table is noticed', async () => {
+  const column = dataSource.getMetadata('users').columns.find(({ propertyName }) => propertyName === 'phone');
+  if (!column) throw new Error('the column is gone');
+  column.length = '65';
+  expect(await drift()).not.toEqual([]);
+  column.length = '64';
+});
+
+test('a program that is older than the schema does not start', async () => {
+  const database = await freshDatabase();
+  const app = await TestApp.on(database);
+  await databaseOf(app).execute(
+    "INSERT INTO migrations (timestamp, name) VALUES (4102444800000, 'Future4102444800000')",
+  );
+  await app.stop();
+  await expect(TestApp.on(database)).rejects.toThrow(
+    /newer program \(it has the migration Future4102444800000\)/,
+  );
+  await database.drop();
+});
