@@ -7,8 +7,10 @@ import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { LeaseRepository } from '../../src/leases/lease.repository.js';
 import { Leases } from '../../src/leases/leases.service.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TestApp } from '../support/app.js';
-import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/imports.js';
+import { databaseOf } from '../support/app/people.js';
+import { ImportsService } from '../../src/import/imports.service.js';
+import { TestApp } from '../support/app/app.js';
+import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/app/imports.js';
 
 /** The end of a run: what arrives too late, and what goes wrong at that moment. */
 let app: TestApp;
@@ -71,7 +73,7 @@ test('work that takes longer than its lease keeps the lease to the end, and nobo
   );
 });
 
-test('a completed run stays completed, with its rows, even if its file cannot be deleted', async () => {
+test('a completed run whose file cannot be deleted stays completed, and the next purge deletes the file', async () => {
   const gone = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
   const kept = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(gone);
   const run = await imported(app.key, file('kept'));
@@ -80,6 +82,10 @@ test('a completed run stays completed, with its rows, even if its file cannot be
   const later = await read(run.id);
   expect([run.state, later.state, counted(later)]).toEqual(['completed', 'completed', { created: 1 }]);
   expect(await rowsOf(app.key, run.id)).toHaveLength(1);
+  const parts = () => databaseOf(app).query('SELECT run_id FROM import_file_parts');
+  expect(await parts()).toEqual([{ run_id: run.id }]);
+  await app.app.get(ImportsService).purge();
+  expect(await parts()).toEqual([]);
 });
 
 test('failed.csv of a run cancelled while writing has the cells of the failed rows', async () => {

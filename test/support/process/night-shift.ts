@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { loadEnv } from '../../../src/config/env.js';
+import { type Database, openDatabase } from '../../../src/database/engine/database.js';
+import { ImportsService } from '../../../src/import/imports.service.js';
+import { API_KEY, TestApp } from '../app/app.js';
+import { Client, type Json } from '../app/client.js';
+import { type TestDatabase, freshDatabase } from '../app/database.js';
+import { type DatabaseImage, imageOf } from '../app/database-image.js';
+import { NIGHTS, saveProfile } from '../data/import-nights.js';
+import { settled } from '../app/imports.js';
+import { KillSwitch, type Moment } from '../../../tools/kill-switch.js';
+import { Process, childrenOf, newcomer } from './process.js';
+
+/** What is left of the nights, and what they took. */
+export interface Shift {
+  /** Of each step: where its run settled, and the statements and commits of it. */
+  steps: { name: string; state: string; statements: number; commits: number }[];
+  image: DatabaseImage;
+  /** What an operator reads of each run. */
+  reports: string[];
+  /** Of each kill: the step, and the statement at which it came; "at rest" where the run had settled before. */
+  kills: string[];
+}
+
+/** Works through the nights on a fresh database. @param kills the moments of kills, by the number of the step. */
+export async function workThrough(kills: ReadonlyMap<number, readonly Moment[]> = new Map()): Promise<Shift> {
+  const database = await freshDatabase();
+  try {
+    const service = await KilledService.start(database);
+    try {
+      return await shiftOf(database, service, kills);
+    } finally {
+      await service.end();
+    }
+  } finally {
+    await database.drop();
+  }
+}
+
+async function shiftOf(
+  database: TestDatabase,
+  service: KilledService,
+  kills: ReadonlyMap<number, readonly Moment[]>,
+): Promise<Shift> {
+  await saveProfile(service.client);
+  const steps: Shift['steps'] = [];
+  const killed: string[] = [];
+  const runs: Json[] = [];
+  for (const [number, { name, begin }] of NIGHTS.entries()) {
+    const id = await begin(service.client, runs);
+    const { run, victims } = await service.settle(id, kills.get(number) ?? []);
+    killed.push(...victims.map((victim) => `${name}: ${victim}`));
+    runs.push(run);
+    const { statements, commits } = service.killSwitch;
+    steps.push({ name, state: run.state, statements, commits });
+  }
+  const ids = [...new Set(runs.map(({ id }) => id as string))];
+  const reports = await Promise.all(ids.map((id) => reportOf(service.client, id)));
+  await service.end();
+  // A service that is killed after the end of a run, and before it deletes its file, leaves that to the next purge.
+  const next = await TestApp.on(database);
+  await next.app.get(ImportsService).purge();
+  await next.stop();
+  return { steps, reports, kills: killed, image: await service.withDatabase(imageOf) };
+}
+
+async function reportOf(client: Client, id: string): Promise<string> {
+  const { state, counts, missing, guards, problems } = (await client.get(`/imports/${id}`)).body;
+  const { text } = await client.get(`/imports/${id}/failed.csv`);
+  const uuids = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+  return JSON.stringify({ state, counts, missing, guards, problems, text }).replace(uuids, 'a uuid');
+}
+
+/** A service that is killed and started again. */
+class KilledService {
+  private constructor(
+    private readonly settings: Record<string, string>,
+    readonly killSwitch: KillSwitch,
+    private process: Process,
+  ) {}
+
+  static async start(database: TestDatabase): Promise<KilledService> {
+    const killSwitch = new KillSwitch(database.folder);
+    const settings = {
+      ...newcomer(database),
+      BOOTSTRAP_API_KEY: API_KEY,
+      BOOTSTRAP_WEBMASTER_PASSWORD: 'paint the garden fence',
+      LOG_LEVEL: 'warn',
+      ...killSwitch.settings,
+    };
+    return new KilledService(settings, killSwitch, await Process.running(settings));
+  }
+
+  get client(): Client {
+    return new Client(this.process.url, { 'x-api-key': API_KEY });
+  }
+
+  /**
+   * Waits until a run has ended, or waits for an operator.
+   * @param moments of kills, one after the other. @returns with the run what each of them met.
+   */
+  async settle(id: string, moments: readonly Moment[]): Promise<{ run: Json; victims: string[] }> {
+    const victims: string[] = [];
+    this.killSwitch.set(moments[0]);
+    for (const [index, moment] of moments.entries()) {
+      const others = childrenOf(this.process.pid);
+      const run = await settled(this.client, id).catch(() => undefined); // its connection ends with the service
+      const { victim } = this.killSwitch;
+      this.killSwitch.set(moments[index + 1]);
+      if (run && victim === '') this.process.signal('SIGKILL');
+      if (!run || victim === '') await this.startAgain(others);
+      victims.push(`${JSON.stringify(moment)} ${victim || 'at rest'}`);
+    }
+    return { run: await settled(this.client, id), victims };
+  }
+
+  async end(): Promise<void> {
+    await this.process.stop();
+  }
+
+  async withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    const database = await openDatabase(loadEnv(this.settings));
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
+    }
+  }
+
+  /** Does not wait for the lease of the dead: other tests do, and it takes longer than all the rest. */
+  private async startAgain(others: readonly number[]): Promise<void> {
+    await this.process.exit;
+    while (others.some((pid) => existsSync(`/proc/${pid}`))) await setImmediate();
+    await this.withDatabase((database) =>
+      database.execute("UPDATE leases SET until = '1970-01-01 00:00:00.000' WHERE name = 'imports'", []),
+    );
+    this.process = await Process.running(this.settings);
+  }
+}
