@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { check } from '../support/checker/check.js';
-import { type Target, startTarget } from '../support/checker/targets.js';
-import { ENGINE } from '../support/database.js';
+import { check } from '../../tools/checker/check.js';
+import { type Target, startTarget } from '../../tools/checker/targets.js';
+import { ENGINE } from '../support/app/database.js';
 
 /** Of a user that the clients change. */
 const HOT = "(SELECT uuid FROM users WHERE about_me LIKE '%-%' ORDER BY uuid LIMIT 1)";

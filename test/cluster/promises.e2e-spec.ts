@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Target, type TargetName, startTarget } from '../support/checker/targets.js';
-import { check } from '../support/checker/check.js';
-import { saveHistory } from '../support/checker/report.js';
-import { ENGINE } from '../support/database.js';
-import { galeraMissing } from '../support/galera.js';
+import { type Target, type TargetName, startTarget } from '../../tools/checker/targets.js';
+import { check } from '../../tools/checker/check.js';
+import { saveHistory } from '../../tools/checker/report.js';
+import { ENGINE } from '../support/app/database.js';
+import { galeraMissing } from '../../tools/galera.js';
 
 /** CHECK_SEED repeats the choices of a run; their timing is new every time. */
 const seed = Number(process.env['CHECK_SEED'] ?? Date.now() % 1_000_000);

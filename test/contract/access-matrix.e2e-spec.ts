@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { makeApiKey } from '../../src/api-keys/api-key-format.js';
-import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
-import type { Client, Json } from '../support/client.js';
-import { aUser, create } from '../support/factories.js';
-import { NARROW, scopeOf, statusFor } from '../support/route-scopes.js';
-import { PASSWORD, databaseOf, inSeconds, sha256 } from '../support/people.js';
-import { servedRoutes } from '../support/served-routes.js';
+import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import type { Client, Json } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { NARROW, scopeOf, statusFor } from '../support/app/route-scopes.js';
+import { PASSWORD, databaseOf, inSeconds, sha256 } from '../support/app/people.js';
+import { servedRoutes } from '../support/app/served-routes.js';
 
 /** All kinds of callers, in the order of the columns below. */
 const WHO = ['nobody', 'a bad key', 'a revoked key', 'External user', 'member', 'Webmaster', 'key'] as const;

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { TestApp } from '../support/app.js';
-import type { Answer } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { aGroup } from '../support/groups.js';
-import { sendChunked } from '../support/raw.js';
-import { ROUTES } from '../support/routes.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { aGroup } from '../support/app/groups.js';
+import { sendChunked } from '../support/app/raw.js';
+import { ROUTES } from '../support/app/routes.js';
 
 const MIB = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Client } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { sendBytes } from '../support/raw.js';
-import { METHODS, ROUTES, type Route } from '../support/routes.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { sendBytes } from '../support/app/raw.js';
+import { METHODS, ROUTES, type Route } from '../support/app/routes.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { aUser, create } from '../support/factories.js';
+import { TestApp } from '../support/app/app.js';
+import { aUser, create } from '../support/data/factories.js';
 
 const TEXTS: Record<string, (text: string) => unknown> = {
   ...Object.fromEntries(

@@ -11,10 +11,10 @@ import { loadEnv } from '../../src/config/env.js';
 import { migrateAtStart } from '../../src/database/data-source.js';
 import { ENTITIES } from '../../src/entities.js';
 import { FirstStart } from '../../src/setup/first-start.service.js';
-import { ADMIN_PASSWORD, API_KEY } from '../support/app.js';
-import { Client } from '../support/client.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { problemOf } from '../support/people.js';
+import { ADMIN_PASSWORD, API_KEY } from '../support/app/app.js';
+import { Client } from '../support/app/client.js';
+import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { problemOf } from '../support/app/people.js';
 
 @Controller('probe')
 class Probe {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { aUser, create } from '../support/factories.js';
-import { csv, imported, rowsOf } from '../support/imports.js';
-import { databaseOf } from '../support/people.js';
-import { refusal } from '../support/problems.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { csv, imported, rowsOf } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
+import { refusal } from '../support/app/problems.js';
 
 /** Text that looks like other text is refused in names and identifiers, alike from the API and from a file. */
 let app: TestApp;

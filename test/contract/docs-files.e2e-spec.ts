@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { TestApp } from '../support/app.js';
+import { TestApp } from '../support/app/app.js';
 
 /** Below `/docs` are the files that the page loads, and the documents: nothing else of the package of Swagger UI. */
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { blocksOf } from '../support/guide/blocks.js';
+import { blocksOf } from '../support/process/guide/blocks.js';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const MADE = /^(node_modules|\.git|build|dist|data|coverage|artifacts)(\/|$)/;
@@ -74,7 +74,7 @@ test.each(documents)('every file that %s names exists', (document) => {
 test.each(documents)('the commands of %s are run by a test, or it says why they are not', (document) => {
   const blocks = blocksOf(document).filter(({ kind }) => kind === 'sh');
   for (const { noRun } of blocks) if (noRun !== undefined) expect(noRun).toMatch(/\w{2,}.* \w{2,}/);
-  const guides = files.filter((file) => /^test\/platform\/.*guides?\.e2e-spec\.ts$/.test(file)).map(read);
+  const guides = files.filter((file) => /^test\/.*guides?\.e2e-spec\.ts$/.test(file)).map(read);
   const isFollowed = guides.some((guide) => guide.includes(`'${document}'`));
   expect(isFollowed).toBe(blocks.some(({ noRun }) => noRun === undefined));
 });

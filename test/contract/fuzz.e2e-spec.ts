@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { API_KEY, TestApp } from '../support/app.js';
-import { Client, type Answer } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { type FuzzRequest, type Operation, OPERATIONS, requestsOf } from '../support/fuzz-requests.js';
-import { aGroup } from '../support/groups.js';
-import { csv, imported } from '../support/imports.js';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import { Client, type Answer } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { type FuzzRequest, type Operation, OPERATIONS, requestsOf } from '../support/data/fuzz-requests.js';
+import { aGroup } from '../support/app/groups.js';
+import { csv, imported } from '../support/app/imports.js';
 
 /**
  * Unexpected requests for every operation of the OpenAPI file: good, nearly good and hostile. Never 500,

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { API_KEY, TestApp } from '../support/app.js';
-import { csv } from '../support/imports.js';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import { csv } from '../support/app/imports.js';
 
 /**
  * What generators of clients make of the OpenAPI file: types that compile strictly, and calls that do the main job, with

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
-import type { Answer, Client } from '../support/client.js';
-import { document } from '../support/contract.js';
-import { deletion, writeUsers } from '../support/deletion.js';
-import { aUser, create } from '../support/factories.js';
-import { aGroup } from '../support/groups.js';
-import { csv, imported, settled } from '../support/imports.js';
-import { aPerson, databaseOf, fieldErrorsOf } from '../support/people.js';
+import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import type { Answer, Client } from '../support/app/client.js';
+import { document } from '../support/app/contract.js';
+import { deletion, writeUsers } from '../support/app/deletion.js';
+import { aUser, create } from '../support/data/factories.js';
+import { aGroup } from '../support/app/groups.js';
+import { csv, imported, settled } from '../support/app/imports.js';
+import { aPerson, databaseOf, fieldErrorsOf } from '../support/app/people.js';
 
 /** A request that can be carried out once, and what is another one under the same key. */
 interface Case {

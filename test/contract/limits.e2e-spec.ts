@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer, Json } from '../support/client.js';
-import { OPERATIONS, filledPath, jsonBody, places, put, sendJson } from '../support/operations.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer, Json } from '../support/app/client.js';
+import { OPERATIONS, filledPath, jsonBody, places, put, sendJson } from '../support/app/operations.js';
 
 /**
  * The limits of the OpenAPI file are those of the service: what has the length that a schema allows is not refused for

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer, Json } from '../support/client.js';
-import { type Operation, OPERATIONS, filledPath, jsonBody, sendJson } from '../support/operations.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer, Json } from '../support/app/client.js';
+import { type Operation, OPERATIONS, filledPath, jsonBody, sendJson } from '../support/app/operations.js';
 
 /** Every link of the OpenAPI file, followed: the value that it takes from an answer leads to a record. */
 const LINKS = OPERATIONS.flatMap((operation) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { TestApp } from '../support/app.js';
+import { TestApp } from '../support/app/app.js';
 
 const FILE = new URL('../../docs/openapi.json', import.meta.url);
 let app: TestApp;

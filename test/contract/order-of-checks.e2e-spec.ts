@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer, Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { type Person, aPerson, problemOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer, Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { type Person, aPerson, problemOf } from '../support/app/people.js';
 
 /** What can be wrong with a change, in the order in which it is reported. Either fault of one rank may come first. */
 const FAULTS = [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/common/errors.js';
-import { TestApp } from '../support/app.js';
+import { TestApp } from '../support/app/app.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { makeApiKey } from '../../src/api-keys/api-key-format.js';
 import { SCOPES } from '../../src/access/scopes.js';
-import { TestApp } from '../support/app.js';
-import { ScimClient, SCIM, scimAs, scimOf } from '../support/scim.js';
-import { servedRoutes } from '../support/served-routes.js';
+import { TestApp } from '../support/app/app.js';
+import { ScimClient, SCIM, scimAs, scimOf } from '../support/app/scim.js';
+import { servedRoutes } from '../support/app/served-routes.js';
 
 /** Always refused, and so not in the OpenAPI file. */
 const ME = Object.fromEntries(

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Request } from 'express';
 import { Log } from '../../src/telemetry/log.js';
-import { TestApp } from '../support/app.js';
-import { RawConnection, lastAnswer } from '../support/raw.js';
+import { TestApp } from '../support/app/app.js';
+import { RawConnection, lastAnswer } from '../support/app/raw.js';
 
 /** What the server refuses before a route can: the answer has the form of every other one (interface §7). */
 let app: TestApp;

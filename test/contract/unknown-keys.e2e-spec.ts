@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { OPERATIONS, filledPath, jsonBody, places, put, sendJson } from '../support/operations.js';
+import { TestApp } from '../support/app/app.js';
+import { OPERATIONS, filledPath, jsonBody, places, put, sendJson } from '../support/app/operations.js';
 
 /** A schema is closed exactly where the service refuses a key that it does not know. */
 const KEY = 'unheardOf';

@@ -1,5 +1,5 @@
-import type { Client, Json } from '../support/client.js';
-import { csv, imported } from '../support/imports.js';
+import type { Client, Json } from '../support/app/client.js';
+import { csv, imported } from '../support/app/imports.js';
 
 /** The data set of the test that runs, and who sends its files. */
 export let dataset = '';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { unavailable } from '../../src/common/errors.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
-import { TestApp } from '../support/app.js';
-import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/imports.js';
-import type { Json } from '../support/client.js';
+import { TestApp } from '../support/app/app.js';
+import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/app/imports.js';
+import type { Json } from '../support/app/client.js';
 
 /** What happens during a run: an operator stops it, another client changes a user. */
 let app: TestApp;

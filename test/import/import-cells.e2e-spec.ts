@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 
 /** Rows that do not fit the header, and files that do not end where they should. Every test has its own data set. */
 let app: TestApp;

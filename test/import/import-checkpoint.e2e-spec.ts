@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DATABASE } from '../../src/database/engine/database.js';
 import type { Engine, InsertStatement, OpenTransaction, SqlValue } from '../../src/database/engine/sql.js';
-import { TestApp } from '../support/app.js';
-import { csv, imported, settled } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { csv, imported, settled } from '../support/app/imports.js';
 
 /**
  * After a crash a run goes on at its checkpoint, so whatever a run writes must become visible together with the checkpoint that

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { LAX_GUARDS } from '../support/guards.js';
-import { create } from '../support/factories.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { LAX_GUARDS } from '../support/app/guards.js';
+import { create } from '../support/data/factories.js';
+import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 
 /** Conflicts of names, addresses, logins and managers, checked on the end state of the file. */
 let app: TestApp;

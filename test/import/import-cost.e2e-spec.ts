@@ -7,9 +7,9 @@ import { ImportReportRepository } from '../../src/import/report/import-report.re
 import { toEntity } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
-import { TestApp } from '../support/app.js';
-import { effortOf } from '../support/effort.js';
-import { seededUuid } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import { effortOf } from '../support/app/effort.js';
+import { seededUuid } from '../support/app/seed.js';
 
 /**
  * The database cost of a batch does not grow with the rows of the run, and neither does reading its first problems. Rows

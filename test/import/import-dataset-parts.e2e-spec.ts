@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { LAX_GUARDS } from '../support/guards.js';
-import { counted, csv, imported, linked, upload } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { LAX_GUARDS } from '../support/app/guards.js';
+import { counted, csv, imported, linked, upload } from '../support/app/imports.js';
 
 /** Data sets that come in several files (interface §6, option `part`). */
 let app: TestApp;

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { API_KEY, TestApp } from '../support/app.js';
-import type { Answer } from '../support/client.js';
-import { counted, csv, settled, upload } from '../support/imports.js';
-import { databaseOf, problemOf } from '../support/people.js';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import type { Answer } from '../support/app/client.js';
+import { counted, csv, settled, upload } from '../support/app/imports.js';
+import { databaseOf, problemOf } from '../support/app/people.js';
 
 /** How a file is uploaded over HTTP, and which uploads are refused. */
 let app: TestApp;

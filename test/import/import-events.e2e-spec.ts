@@ -6,8 +6,8 @@ import { ImportStore } from '../../src/import/file/import-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
-import { TestApp } from '../support/app.js';
-import { csv } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { csv } from '../support/app/imports.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));

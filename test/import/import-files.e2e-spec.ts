@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { counted, csv, imported, linked } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { counted, csv, imported, linked } from '../support/app/imports.js';
 
 /** Which files are accepted, and which are refused as a whole. */
 let app: TestApp;

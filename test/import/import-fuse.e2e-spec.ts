@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Applier } from '../../src/import/apply/applier.service.js';
-import { TestApp } from '../support/app.js';
-import { auditRows } from '../support/audit-rows.js';
-import type { Client, Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { counted, csv, imported, linked, settled } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import type { Client, Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
 
 /** Imports are no way around the fuse of a key, and what another credential has approved is not the key's. */
 let app: TestApp;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { csv, imported, linked, settled } from '../support/imports.js';
-import { databaseOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { csv, imported, linked, settled } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Guards that look at the earlier runs of the data set. */
 let app: TestApp;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
+import { TestApp } from '../support/app/app.js';
 import {
   begin,
   dataset,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
 import {
   begin,
   dataset,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { counted, csv, imported, linked, settled } from '../support/imports.js';
-import { databaseOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Which runs are stopped before the first write, and what an operator can do about it. */
 let app: TestApp;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { counted, csv, imported, linked, rowsOf, settled } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { counted, csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
 
 /** What only the whole file can tell, where plan and writer once differed. */
 let app: TestApp;

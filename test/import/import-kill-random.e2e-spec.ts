@@ -1,10 +1,10 @@
 import { afterAll, expect, jest, test } from '@jest/globals';
-import { differences } from '../support/database-image.js';
-import { NIGHTS } from '../support/import-nights.js';
-import type { Moment } from '../support/kill-switch.js';
-import { type Shift, workThrough } from '../support/night-shift.js';
-import { Process } from '../support/process.js';
-import { randoms } from '../support/random.js';
+import { differences } from '../support/app/database-image.js';
+import { NIGHTS } from '../support/data/import-nights.js';
+import type { Moment } from '../../tools/kill-switch.js';
+import { type Shift, workThrough } from '../support/process/night-shift.js';
+import { Process } from '../support/process/process.js';
+import { randoms } from '../support/data/random.js';
 
 /**
  * Kills at random moments of all that imports do: parts, a profile, leavers and returners, an approval, a revert. KILLS=200

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { loadEnv } from '../../src/config/env.js';
 import { openDatabase } from '../../src/database/engine/database.js';
-import { API_KEY } from '../support/app.js';
-import { Client, type Json } from '../support/client.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { csv, settled, upload } from '../support/imports.js';
-import { Process, newcomer } from '../support/process.js';
+import { API_KEY } from '../support/app/app.js';
+import { Client, type Json } from '../support/app/client.js';
+import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { csv, settled, upload } from '../support/app/imports.js';
+import { Process, newcomer } from '../support/process/process.js';
 
 /** `kill -9` during an import. KILLS=10 sets a higher number of them. */
 const KILLS = Number(process.env['KILLS'] ?? 3);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { counted, csv, imported, linked, settled } from '../support/imports.js';
-import { databaseOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** The stored file of a run is gone: a database was restored, or an operator has deleted too much. */
 let app: TestApp;

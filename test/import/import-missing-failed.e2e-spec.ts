@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { LAX_GUARDS } from '../support/guards.js';
-import { counted, csv, imported, linked } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { LAX_GUARDS } from '../support/app/guards.js';
+import { counted, csv, imported, linked } from '../support/app/imports.js';
 
 /** A row that fails for any reason says of the users that it names that they are not missing. */
 let app: TestApp;

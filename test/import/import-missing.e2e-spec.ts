@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { UserDirectory } from '../../src/users/directory/user-directory.service.js';
-import { TestApp } from '../support/app.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
-import { PASSWORD } from '../support/people.js';
-import { RARE, seedUsers } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
+import { PASSWORD } from '../support/app/people.js';
+import { RARE, seedUsers } from '../support/app/seed.js';
 
 /** Users that a data set manages and that are not in its file. */
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { csv, imported } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { csv, imported } from '../support/app/imports.js';
 
 /** The guards of a week, where a data set comes in parts (interface §6): its sum and its limit are those of the data set. */
 let app: TestApp;

@@ -6,8 +6,8 @@ import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { ImportsService } from '../../src/import/imports.service.js';
 import { LeaseRepository } from '../../src/leases/lease.repository.js';
 import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
-import { TestApp } from '../support/app.js';
-import { counted, csv, settled } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { counted, csv, settled } from '../support/app/imports.js';
 
 /** The parts of a file between its upload and its run: nothing else deletes them in the meantime. */
 const OTHER_OWNER = '01a1fc00-0000-7000-8000-00000000beef';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { csv, imported, linked, rowsOf, settled } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
 
 /** The people in a plan: what they are called, where one of them is, and who has undone the run. */
 let app: TestApp;

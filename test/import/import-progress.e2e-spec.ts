@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { csv, imported, settled, upload } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { csv, imported, settled, upload } from '../support/app/imports.js';
 
 /** Progress over the whole run, as its events show it. */
 let app: TestApp;

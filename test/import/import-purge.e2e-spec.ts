@@ -4,9 +4,9 @@ import { ImportRunsRepository } from '../../src/import/runs/import-runs.reposito
 import { LeaseRepository } from '../../src/leases/lease.repository.js';
 import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
 import { PurgeService } from '../../src/setup/purge.service.js';
-import { TestApp } from '../support/app.js';
-import { ALL_BUT_DATE } from '../support/clock.js';
-import { counted, csv, imported, linked, settled } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { ALL_BUT_DATE } from '../support/app/clock.js';
+import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
 
 /** What an operator requests at the moment when a run becomes old enough to be purged. */
 /** More than IMPORT_RETENTION_DAYS: only what is older is purged, and the fake clock may lag by some milliseconds. */

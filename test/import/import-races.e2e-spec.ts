@@ -7,10 +7,10 @@ import { RunRights } from '../../src/import/runs/run-rights.service.js';
 import { LeaseRepository } from '../../src/leases/lease.repository.js';
 import { Leases } from '../../src/leases/leases.service.js';
 import { NotOurs, Checkpoint } from '../../src/import/runs/checkpoint.js';
-import { TestApp } from '../support/app.js';
-import { ENGINE } from '../support/database.js';
-import { csv, imported, linked, rowsOf, settled } from '../support/imports.js';
-import { databaseOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import { ENGINE } from '../support/app/database.js';
+import { csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Two parties that work on one import at once. */
 let app: TestApp;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PurgeService } from '../../src/setup/purge.service.js';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { counted, csv, imported, linked, rowsOf, upload } from '../support/imports.js';
-import { databaseOf, inSeconds } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { counted, csv, imported, linked, rowsOf, upload } from '../support/app/imports.js';
+import { databaseOf, inSeconds } from '../support/app/people.js';
 
 /** What an operator can read about an import, and the files that the service writes. */
 let app: TestApp;

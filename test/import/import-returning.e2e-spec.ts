@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { LAX_GUARDS } from '../support/guards.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { LAX_GUARDS } from '../support/app/guards.js';
+import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 
 /** Users who leave a data set's file and come back to it (interface §6, "Leavers and returners"). */
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { counted, csv, imported, linked, rowsOf, settled } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { counted, csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
 
 /** Undoing an import, as a new run. */
 let app: TestApp;

@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { loadEnv } from '../../src/config/env.js';
 import { openDatabase } from '../../src/database/engine/database.js';
-import { API_KEY } from '../support/app.js';
-import { Client, type Json } from '../support/client.js';
-import { counted, csv, settled, upload } from '../support/imports.js';
-import { Process, childrenOf, newcomer, processDatabase, runCommand } from '../support/process.js';
+import { API_KEY } from '../support/app/app.js';
+import { Client, type Json } from '../support/app/client.js';
+import { counted, csv, settled, upload } from '../support/app/imports.js';
+import { runCommand } from '../support/process/command.js';
+import { Process, childrenOf, newcomer, processDatabase } from '../support/process/process.js';
 
 /** A service is killed during an import, and the key that started it is revoked before the next start. */
 const database = processDatabase();

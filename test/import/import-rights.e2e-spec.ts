@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
-import { TestApp } from '../support/app.js';
-import type { Client, Json } from '../support/client.js';
-import { counted, csv, imported, linked, settled, upload } from '../support/imports.js';
-import { type Person, aPerson, databaseOf, inSeconds } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client, Json } from '../support/app/client.js';
+import { counted, csv, imported, linked, settled, upload } from '../support/app/imports.js';
+import { type Person, aPerson, databaseOf, inSeconds } from '../support/app/people.js';
 
 /** No change is written on behalf of a credential that would be refused now, whenever it stopped being good. */
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { create } from '../support/factories.js';
-import { counted, csv, imported, linked } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { create } from '../support/data/factories.js';
+import { counted, csv, imported, linked } from '../support/app/imports.js';
 
 /** Roles, and what an import may not do to Webmasters. */
 let app: TestApp;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 
 /** The outcomes of single rows. Every test has its own external ids. */
 let app: TestApp;

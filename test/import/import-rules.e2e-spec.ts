@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { aUser } from '../support/factories.js';
-import { csv, imported, rowsOf } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { aUser } from '../support/data/factories.js';
+import { csv, imported, rowsOf } from '../support/app/imports.js';
 
 /** The importer and the API follow the same rules: a value is refused with the same error wherever it comes from. */
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { sendChunked } from '../support/raw.js';
+import { TestApp } from '../support/app/app.js';
+import { sendChunked } from '../support/app/raw.js';
 
 /** Files at the limit of 100 MiB, and a byte larger, in both media types. */
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { auditRows } from '../support/audit-rows.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { randomUUID } from 'node:crypto';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { WaitingRuns } from '../../src/import/apply/waiting-runs.service.js';
-import { TestApp } from '../support/app.js';
-import { auditRows } from '../support/audit-rows.js';
-import type { Client, Json } from '../support/client.js';
-import { csv, imported, linked, settled } from '../support/imports.js';
-import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import type { Client, Json } from '../support/app/client.js';
+import { csv, imported, linked, settled } from '../support/app/imports.js';
+import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 
 /** A run that waits for a decision ends with the credential that started it, and nobody blocks themselves with a decision. */
 let app: TestApp;

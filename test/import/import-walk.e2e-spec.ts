@@ -3,10 +3,10 @@ import { insertRows } from '../../src/database/engine/bulk.js';
 import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
 import { type StagedRow, stagedRow } from '../../src/import/runs/import-row.js';
 import { toEntity } from '../../src/import/runs/import-rows.repository.js';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { csv, imported } from '../support/imports.js';
-import { databaseOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { csv, imported } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** The rows of a run, page by page. */
 let app: TestApp;

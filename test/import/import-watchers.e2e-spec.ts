@@ -4,9 +4,9 @@ import { FULL_RIGHTS } from '../../src/access/scopes.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
 import { MAX_WATCHERS, RunWatchers } from '../../src/import/report/run-watchers.js';
 import type { ImportRun } from '../../src/import/runs/import-run.js';
-import { TestApp } from '../support/app.js';
-import { problemOf } from '../support/people.js';
-import { csv, imported } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { problemOf } from '../support/app/people.js';
+import { csv, imported } from '../support/app/imports.js';
 
 let app: TestApp;
 let id: string;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer, Client } from '../support/client.js';
-import { counted, csv, imported, linked, settled, upload } from '../support/imports.js';
-import { problemOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer, Client } from '../support/app/client.js';
+import { counted, csv, imported, linked, settled, upload } from '../support/app/imports.js';
+import { problemOf } from '../support/app/people.js';
 
 /** A key of one data set starts, decides and undoes the runs of that one and of no other. */
 let app: TestApp;

@@ -5,11 +5,19 @@ import type { Caller } from '../../src/access/actor.js';
 import { TransactionRunner } from '../../src/database/transaction-runner.js';
 import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { imported, rowsOf, settled } from '../support/imports.js';
-import { type Person, type Seeded, changeOf, file, options, person, toFile } from '../support/judge-cases.js';
-import { databaseOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { imported, rowsOf, settled } from '../support/app/imports.js';
+import {
+  type Person,
+  type Seeded,
+  changeOf,
+  file,
+  options,
+  person,
+  toFile,
+} from '../support/data/judge-cases.js';
+import { databaseOf } from '../support/app/people.js';
 
 /**
  * What a plan says about a row of a file is what the writer does with it. Random users, random files: outcome and

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TestApp } from '../support/app.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { csv, linked } from '../support/imports.js';
-import { Process, ROOT, said } from '../support/process.js';
+import { TestApp } from '../support/app/app.js';
+import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { csv, linked } from '../support/app/imports.js';
+import { Process, ROOT, said } from '../support/process/process.js';
 
 /** Profiles and previews on the command line. */
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { counted, csv, imported, linked } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import { counted, csv, imported, linked } from '../support/app/imports.js';
 
 /** The failed rows of imports by a profile: corrected, they are sent again with the same profile. */
 let app: TestApp;

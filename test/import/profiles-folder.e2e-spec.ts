@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { Dropped, firstStart } from '../support/drop-folder.js';
-import { csv, linked } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { Dropped, firstStart } from '../support/app/drop-folder.js';
+import { csv, linked } from '../support/app/imports.js';
 
 /** The profile of a file in the drop folder is that whose pattern its name has. */
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { counted, csv, imported, settled, upload } from '../support/imports.js';
-import { databaseOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { counted, csv, imported, settled, upload } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Limits of guards that a profile sets. */
 let app: TestApp;

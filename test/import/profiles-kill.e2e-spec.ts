@@ -1,9 +1,9 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { API_KEY } from '../support/app.js';
-import { Client } from '../support/client.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { counted, csv, linked, settled, upload } from '../support/imports.js';
-import { Process, newcomer } from '../support/process.js';
+import { API_KEY } from '../support/app/app.js';
+import { Client } from '../support/app/client.js';
+import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { counted, csv, linked, settled, upload } from '../support/app/imports.js';
+import { Process, newcomer } from '../support/process/process.js';
 
 const ROWS = 3000;
 let database: TestDatabase | undefined;

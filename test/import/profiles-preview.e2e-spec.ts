@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { API_KEY, TestApp } from '../support/app.js';
-import type { Answer, Json } from '../support/client.js';
-import { csv, imported } from '../support/imports.js';
-import { databaseOf } from '../support/people.js';
-import { sample } from '../support/profiles.js';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import type { Answer, Json } from '../support/app/client.js';
+import { csv, imported } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
+import { sample } from '../support/app/profiles.js';
 
 /** What a file would do, before there is a run. */
 let app: TestApp;

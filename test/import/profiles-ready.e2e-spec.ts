@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { counted, imported, linked } from '../support/imports.js';
-import { sample } from '../support/profiles.js';
+import { TestApp } from '../support/app/app.js';
+import { counted, imported, linked } from '../support/app/imports.js';
+import { sample } from '../support/app/profiles.js';
 
 /** The exports of well-known services, each read by the profile that ships for it. */
 let app: TestApp;

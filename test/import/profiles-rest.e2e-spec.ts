@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { csv, upload } from '../support/imports.js';
-import { databaseOf, fieldErrorsOf, inSeconds } from '../support/people.js';
-import { sendChunked } from '../support/raw.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { csv, upload } from '../support/app/imports.js';
+import { databaseOf, fieldErrorsOf, inSeconds } from '../support/app/people.js';
+import { sendChunked } from '../support/app/raw.js';
 
 /** Profiles over REST. */
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { counted, csv, imported, linked, settled, upload } from '../support/imports.js';
-import { databaseOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import { counted, csv, imported, linked, settled, upload } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Imports by a profile. */
 let app: TestApp;

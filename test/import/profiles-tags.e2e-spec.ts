@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer } from '../support/client.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer } from '../support/app/client.js';
 
 /** Two operators never overwrite the profile of each other unseen: `ETag`, `If-Match`, `If-None-Match`. */
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { type ScimClient, USER, aScimUser, provision, scimOf } from '../support/scim.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { type ScimClient, USER, aScimUser, provision, scimOf } from '../support/app/scim.js';
 
 /** A client that knows only `/Schemas` uses every attribute of users. */
 let app: TestApp;

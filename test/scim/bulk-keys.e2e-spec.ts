@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { type ScimClient, provision, scimAs, scimOf } from '../support/scim.js';
-import { group, patch, post, remove, sendBulk as send, statuses } from '../support/scim-bulk.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { type ScimClient, provision, scimAs, scimOf } from '../support/app/scim.js';
+import { group, patch, post, remove, sendBulk as send, statuses } from '../support/app/scim-bulk.js';
 
 /** What a key may do in a Bulk, and a Bulk that is sent again. */
 let app: TestApp;

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { API_KEY } from '../support/app.js';
-import { type Answer, Client, type Json } from '../support/client.js';
-import { Process, newcomer, processDatabase } from '../support/process.js';
-import { aScimUser } from '../support/scim.js';
+import { API_KEY } from '../support/app/app.js';
+import { type Answer, Client, type Json } from '../support/app/client.js';
+import { Process, newcomer, processDatabase } from '../support/process/process.js';
+import { aScimUser } from '../support/app/scim.js';
 
 /** `kill -9` of the service in a Bulk with an `Idempotency-Key`. KILLS=20 sets a higher number of them. */
 const KILLS = Number(process.env['KILLS'] ?? 2);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { type ScimClient, ENTERPRISE, aScimUser, provision, scimOf } from '../support/scim.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { type ScimClient, ENTERPRISE, aScimUser, provision, scimOf } from '../support/app/scim.js';
 import {
   type Operation,
   group,
@@ -12,7 +12,7 @@ import {
   remove,
   sendBulk as send,
   statuses,
-} from '../support/scim-bulk.js';
+} from '../support/app/scim-bulk.js';
 
 /** Bulk: many operations in one request (RFC 7644, section 3.7). */
 let app: TestApp;

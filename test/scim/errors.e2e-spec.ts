@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer } from '../support/client.js';
-import { ROLLCALL, type ScimClient, aScimUser, errorOf, provision, scimOf } from '../support/scim.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer } from '../support/app/client.js';
+import { ROLLCALL, type ScimClient, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
 
 let app: TestApp;
 let scim: ScimClient;

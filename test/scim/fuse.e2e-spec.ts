@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { errorOf, provision, scimAs } from '../support/scim.js';
+import { TestApp } from '../support/app/app.js';
+import { errorOf, provision, scimAs } from '../support/app/scim.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ FUSE_MIN: '2', FUSE_PERCENT: '0' })));

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { SYSTEM, aGroup, groupsOf, move } from '../support/groups.js';
-import { PASSWORD, aPerson, databaseOf } from '../support/people.js';
-import { seedUsers, seededUuid } from '../support/seed.js';
-import { search } from '../support/search.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { SYSTEM, aGroup, groupsOf, move } from '../support/app/groups.js';
+import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
+import { seedUsers, seededUuid } from '../support/app/seed.js';
+import { search } from '../support/app/search.js';
 import type { Group } from '../../src/scim/groups/group.js';
 
 /** Members hold the roles of their groups beside their own, at once, for as long as they are members. */

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_LISTED } from '../../src/scim/groups/group-writer.service.js';
-import { TestApp } from '../support/app.js';
-import type { Client, Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { SYSTEM, aGroup, groupsOf, move } from '../support/groups.js';
-import { eventsAbout } from '../support/audit-rows.js';
-import { seedUsers, seededUuid, seededUuids } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client, Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { SYSTEM, aGroup, groupsOf, move } from '../support/app/groups.js';
+import { eventsAbout } from '../support/app/audit-rows.js';
+import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 
 /** What the writer of groups refuses, and what the audit keeps of a change. */
 const SIZE = 1100;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer, Json } from '../support/client.js';
-import { SYSTEM, aGroup, groupsOf, seedGroups } from '../support/groups.js';
-import { type ScimClient, errorOf, scimOf } from '../support/scim.js';
-import { seedUsers, seededUuid } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer, Json } from '../support/app/client.js';
+import { SYSTEM, aGroup, groupsOf, seedGroups } from '../support/app/groups.js';
+import { type ScimClient, errorOf, scimOf } from '../support/app/scim.js';
+import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** Filters, orders and pages of groups. */
 const LARGE = 6000;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { type ScimClient, errorOf, scimAs, scimOf } from '../support/scim.js';
-import { aScimGroup, membersIn, of, pathOf } from '../support/scim-groups.js';
-import { seedUsers, seededUuid } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { type ScimClient, errorOf, scimAs, scimOf } from '../support/app/scim.js';
+import { aScimGroup, membersIn, of, pathOf } from '../support/app/scim-groups.js';
+import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** PATCH of groups, in all styles that providers have. */
 const ROLES = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:Group';

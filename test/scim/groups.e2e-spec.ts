@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { type ScimClient, errorOf, scimAs, scimOf } from '../support/scim.js';
-import { aName, aScimGroup, membersIn, of, pathOf } from '../support/scim-groups.js';
-import { seedUsers } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { type ScimClient, errorOf, scimAs, scimOf } from '../support/app/scim.js';
+import { aName, aScimGroup, membersIn, of, pathOf } from '../support/app/scim-groups.js';
+import { seedUsers } from '../support/app/seed.js';
 
 /** Groups as an identity provider sees them: created, read, replaced, patched and deleted. */
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';

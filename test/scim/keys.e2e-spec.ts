@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { aUser, create } from '../support/factories.js';
-import { PASSWORD } from '../support/people.js';
-import { type ScimClient, USER, aScimUser, errorOf, provision, scimAs, scimOf } from '../support/scim.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { PASSWORD } from '../support/app/people.js';
+import { type ScimClient, USER, aScimUser, errorOf, provision, scimAs, scimOf } from '../support/app/scim.js';
 
 /** What a key may do, and how its profile has it answered. */
 let app: TestApp;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { User } from '../../src/users/model/user.js';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { ENTERPRISE, type ScimClient, scimAs, scimOf } from '../support/scim.js';
-import { seedUsers, seededUser } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { ENTERPRISE, type ScimClient, scimAs, scimOf } from '../support/app/scim.js';
+import { seedUsers, seededUser } from '../support/app/seed.js';
 
 /** More users than a list may look at one by one: then an index must give the order. */
 const LIMIT = 1000;

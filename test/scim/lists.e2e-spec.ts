@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { ENTERPRISE, type ScimClient, errorOf, provision, scimOf } from '../support/scim.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { ENTERPRISE, type ScimClient, errorOf, provision, scimOf } from '../support/app/scim.js';
 
 /** Users whose attributes differ, in the order of their creation. */
 const PEOPLE = 23;

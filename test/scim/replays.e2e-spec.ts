@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { REPLAYS, doctorScimCommand } from '../../src/cli/doctor-scim.command.js';
 import { ReplayRun } from '../../src/cli/replays/replay-run.js';
 import type { Provider, Step } from '../../src/cli/replays/replay.js';
-import { TestApp } from '../support/app.js';
-import { provision, scimOf } from '../support/scim.js';
+import { TestApp } from '../support/app/app.js';
+import { provision, scimOf } from '../support/app/scim.js';
 
 /** The requests of identity providers, against the service: the same ones that `rollcall doctor scim` sends. */
 const SCOPES = ['users:read', 'users:write', 'groups:read', 'groups:write'];

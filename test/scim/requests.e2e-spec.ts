@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { API_KEY, TestApp } from '../support/app.js';
-import { create } from '../support/factories.js';
-import { PASSWORD } from '../support/people.js';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD } from '../support/app/people.js';
 import {
   ENTERPRISE,
   SCIM,
@@ -12,7 +12,7 @@ import {
   provision,
   scimAs,
   scimOf,
-} from '../support/scim.js';
+} from '../support/app/scim.js';
 
 let app: TestApp;
 let scim: ScimClient;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { auditRows } from '../support/audit-rows.js';
-import { csv, imported } from '../support/imports.js';
-import { create } from '../support/factories.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import { csv, imported } from '../support/app/imports.js';
+import { create } from '../support/data/factories.js';
 import {
   ENTERPRISE,
   ROLLCALL,
@@ -12,7 +12,7 @@ import {
   provision,
   scimAs,
   scimOf,
-} from '../support/scim.js';
+} from '../support/app/scim.js';
 
 let app: TestApp;
 let scim: ScimClient;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { CATALOGUE, isErrorCode } from '../../src/common/errors.js';
-import { TestApp } from '../support/app.js';
-import { aGroup } from '../support/groups.js';
-import { type ScimClient, scimOf } from '../support/scim.js';
-import { SCIM_ONLY } from '../support/scim-only.js';
-import { seedUsers, seededUuid } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import { aGroup } from '../support/app/groups.js';
+import { type ScimClient, scimOf } from '../support/app/scim.js';
+import { SCIM_ONLY } from '../support/app/scim-only.js';
+import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** The codes of the catalogue that only SCIM answers, in its form. */
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { type ScimClient, errorOf, provision, scimAs, scimOf } from '../support/scim.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { type ScimClient, errorOf, provision, scimAs, scimOf } from '../support/app/scim.js';
 
 /** Users and groups in one list. */
 let app: TestApp;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer } from '../support/client.js';
-import { aGroup } from '../support/groups.js';
-import { type ScimClient, errorOf, provision, scimOf } from '../support/scim.js';
-import { group, patch, sendBulk } from '../support/scim-bulk.js';
-import { seedUsers, seededUuid } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer } from '../support/app/client.js';
+import { aGroup } from '../support/app/groups.js';
+import { type ScimClient, errorOf, provision, scimOf } from '../support/app/scim.js';
+import { group, patch, sendBulk } from '../support/app/scim-bulk.js';
+import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** No request holds up another: what is large gives way, and what cannot is refused (interface.md, section 9). */
 const USERS = 300;

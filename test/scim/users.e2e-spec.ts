@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { BASE_URL, TestApp } from '../support/app.js';
-import { create } from '../support/factories.js';
+import { BASE_URL, TestApp } from '../support/app/app.js';
+import { create } from '../support/data/factories.js';
 import {
   type ScimClient,
   ENTERPRISE,
@@ -10,7 +10,7 @@ import {
   errorOf,
   provision,
   scimOf,
-} from '../support/scim.js';
+} from '../support/app/scim.js';
 
 let app: TestApp;
 let scim: ScimClient;

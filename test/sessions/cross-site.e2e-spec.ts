@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ADMIN_PASSWORD, BASE_URL, TestApp } from '../support/app.js';
-import { type Person, aPerson, databaseOf, problemOf } from '../support/people.js';
+import { ADMIN_PASSWORD, BASE_URL, TestApp } from '../support/app/app.js';
+import { type Person, aPerson, databaseOf, problemOf } from '../support/app/people.js';
 
 let app: TestApp;
 let person: Person;

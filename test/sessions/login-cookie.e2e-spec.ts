@@ -1,7 +1,7 @@
 import { hash } from '@node-rs/argon2';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app.js';
-import { cookieOf, databaseOf, sha256 } from '../support/people.js';
+import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
+import { cookieOf, databaseOf, sha256 } from '../support/app/people.js';
 
 const ADMIN = { username: 'admin', password: ADMIN_PASSWORD };
 

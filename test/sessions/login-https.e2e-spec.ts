@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
-import { cookieOf } from '../support/people.js';
+import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import { cookieOf } from '../support/app/people.js';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { hash } from '@node-rs/argon2';
 import { PasswordService } from '../../src/users/passwords/password.service.js';
-import { TestApp } from '../support/app.js';
-import { create } from '../support/factories.js';
-import { PASSWORD, aPerson, databaseOf, fieldErrorsOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD, aPerson, databaseOf, fieldErrorsOf } from '../support/app/people.js';
 
 /** Checking a password takes time; what a Webmaster changes meanwhile takes effect. */
 let app: TestApp;

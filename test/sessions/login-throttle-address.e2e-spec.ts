@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { LoginThrottle } from '../../src/sessions/login-throttle.service.js';
-import { TestApp } from '../support/app.js';
-import { stopClock } from '../support/clock.js';
-import { create } from '../support/factories.js';
-import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import { stopClock } from '../support/app/clock.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 
 /** Limits of an address, and of a user from everywhere. A proxy says where a login comes from. */
 const OFFICE = '203.0.113.7';

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { availableParallelism } from 'node:os';
-import { TestApp } from '../support/app.js';
-import type { Answer } from '../support/client.js';
-import { stopClock } from '../support/clock.js';
-import { create } from '../support/factories.js';
-import { PASSWORD, databaseOf, inSeconds, problemOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer } from '../support/app/client.js';
+import { stopClock } from '../support/app/clock.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD, databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ LOGIN_FAILURES_PER_IP: '1000' })));

@@ -1,9 +1,9 @@
 import { hash } from '@node-rs/argon2';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer, Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { PASSWORD, databaseOf, fieldErrorsOf, problemOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer, Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD, databaseOf, fieldErrorsOf, problemOf } from '../support/app/people.js';
 
 let app: TestApp;
 let zoe: Json;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
-import type { Client, Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { PASSWORD, type Person, aPerson, databaseOf, problemOf } from '../support/people.js';
+import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import type { Client, Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD, type Person, aPerson, databaseOf, problemOf } from '../support/app/people.js';
 
 let app: TestApp;
 /** A second instance on the same database. It was created last, so that it is the one that looks up sessions. */

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Client } from '../support/client.js';
-import { stopClock } from '../support/clock.js';
-import { aPerson, databaseOf, inSeconds, problemOf, sha256 } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client } from '../support/app/client.js';
+import { stopClock } from '../support/app/clock.js';
+import { aPerson, databaseOf, inSeconds, problemOf, sha256 } from '../support/app/people.js';
 
 interface Session {
   created: string;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { auditRows } from '../support/audit-rows.js';
-import type { Client, Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { PASSWORD, databaseOf, inSeconds } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import type { Client, Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD, databaseOf, inSeconds } from '../support/app/people.js';
 
 /** Sessions, listed and ended by their users and by operators. */
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { groupsOf } from '../../src/import/plan/apply-order.js';
-import { randoms } from '../support/random.js';
+import { randoms } from '../support/data/random.js';
 
 type Link = readonly [line: number, needed: number];
 

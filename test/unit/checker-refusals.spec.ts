@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { Fields } from '../support/checker/history.js';
-import { Model } from '../support/checker/model.js';
+import type { Fields } from '../../tools/checker/history.js';
+import { Model } from '../../tools/checker/model.js';
 
 const PROMISE = ['refusals have a reason'];
 const refused = (status: number, code: string) => ({

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Model } from '../support/checker/model.js';
+import { Model } from '../../tools/checker/model.js';
 
 const lost = [0, 'ECONNRESET'] as const;
 

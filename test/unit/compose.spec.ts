@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { ROOT } from '../support/process.js';
-import { blocksOf } from '../support/guide/blocks.js';
+import { ROOT } from '../support/process/process.js';
+import { blocksOf } from '../support/process/guide/blocks.js';
 
 /** The compose files as a container engine reads them, beside the settings and the guide that they need. */
 interface Service {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { MAX_ROWS } from '../../src/import/file/csv-reader.js';
-import { ByteSource, endless } from '../support/bytes.js';
-import { openCsv, readCsv } from '../support/csv.js';
+import { ByteSource, endless } from '../support/data/bytes.js';
+import { openCsv, readCsv } from '../support/data/csv.js';
 
 const MIB = 1024 * 1024;
 const TOO_LONG = (line: number) =>

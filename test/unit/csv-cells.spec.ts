@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ByteSource, CHUNKINGS } from '../support/bytes.js';
-import { openCsv, readCsv } from '../support/csv.js';
+import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
+import { openCsv, readCsv } from '../support/data/csv.js';
 
 /** Rows that do not fit the header, and what spreadsheets add to a file. */
 async function records(text: string, size: number, delimiter?: string) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ByteSource, CHUNKINGS } from '../support/bytes.js';
-import { readCsv } from '../support/csv.js';
+import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
+import { readCsv } from '../support/data/csv.js';
 
 describe.each(CHUNKINGS)('%s', (_, size) => {
   test.each<[string, string, string[]]>([

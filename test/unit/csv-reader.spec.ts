@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CsvRecord } from '../../src/import/file/csv-reader.js';
-import { ByteSource, CHUNKINGS, endless } from '../support/bytes.js';
-import { openCsv, readCsv, type Row } from '../support/csv.js';
+import { ByteSource, CHUNKINGS, endless } from '../support/data/bytes.js';
+import { openCsv, readCsv, type Row } from '../support/data/csv.js';
 
 const MIB = 1024 * 1024;
 const AB = ['a', 'b'];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ByteSource, CHUNKINGS } from '../support/bytes.js';
-import { openCsv, readCsv } from '../support/csv.js';
+import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
+import { openCsv, readCsv } from '../support/data/csv.js';
 
 const UNCLOSED = (line: number) =>
   `A quote that opens on line ${line} is never closed; close it, or export the file again: it may have been cut short.`;

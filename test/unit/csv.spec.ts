@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { CsvReader } from '../../src/import/file/csv-reader.js';
 import { BOM, unescapeFormula, csvLine } from '../../src/common/csv.js';
-import { ByteSource, CHUNKINGS } from '../support/bytes.js';
-import { randoms } from '../support/random.js';
+import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
+import { randoms } from '../support/data/random.js';
 
 test('the mark of UTF-8', () => {
   expect(Buffer.from(BOM)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));

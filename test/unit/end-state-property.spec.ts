@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { COMPACT } from '../../src/import/plan/compact-storage.js';
-import { type Change, type World, codesOf } from '../support/claims.js';
+import { type Change, type World, codesOf } from '../support/data/claims.js';
 
 test('on any set: both storages agree, the remaining changes are valid, and every failure is needed', () => {
   const names = fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4', 'n5');

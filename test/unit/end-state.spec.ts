@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { COMPACT } from '../../src/import/plan/compact-storage.js';
 import { type ClaimStorage, IN_MAPS } from '../../src/users/change/claim-storage.js';
-import { type Change, type World, codesOf } from '../support/claims.js';
+import { type Change, type World, codesOf } from '../support/data/claims.js';
 
 const taken = ['username username_taken'];
 const twice = ['username duplicate'];

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { blocksIn } from '../support/guide/blocks.js';
-import { follow } from '../support/guide/guide.js';
+import { blocksIn } from '../support/process/guide/blocks.js';
+import { follow } from '../support/process/guide/guide.js';
 
 /** The runner of documents must notice what a reader would. */
 let folder: string;

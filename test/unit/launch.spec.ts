@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ROOT } from '../support/process.js';
+import { ROOT } from '../support/process/process.js';
 
 /** A clone with a launcher, a program that prints how it was started, and no Node.js of its own. */
 let clone: string;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { joinList, splitList } from '../../src/import/file/columns.js';
-import { randoms } from '../support/random.js';
+import { randoms } from '../support/data/random.js';
 
 test.each<[string[], string]>([
   [[], ''],

@@ -3,7 +3,7 @@ import { applyOrder } from '../../src/import/plan/apply-order.js';
 import { COMPACT } from '../../src/import/plan/compact-storage.js';
 import { IN_MAPS } from '../../src/users/change/claim-storage.js';
 import { ManagerGraph } from '../../src/users/change/manager-graph.js';
-import { randoms } from '../support/random.js';
+import { randoms } from '../support/data/random.js';
 
 type Managers = Map<string, string | null>;
 /** `before` is undefined for a new user. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { decodeText } from '../../src/import/file/text-decoder.js';
-import { ByteSource, CHUNKINGS, endless } from '../support/bytes.js';
-import { BE_BOM, decode, joined, LE_BOM, swapped, utf16, UTF8_BOM } from '../support/decode.js';
+import { ByteSource, CHUNKINGS, endless } from '../support/data/bytes.js';
+import { BE_BOM, decode, joined, LE_BOM, swapped, utf16, UTF8_BOM } from '../support/data/decode.js';
 
 describe.each(CHUNKINGS)('%s', (_, size) => {
   test.each<[string, Buffer, string | undefined, string]>([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ByteSource, CHUNKINGS } from '../support/bytes.js';
-import { BE_BOM, decode, joined, LE_BOM, swapped, utf16, UTF8_BOM } from '../support/decode.js';
+import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
+import { BE_BOM, decode, joined, LE_BOM, swapped, utf16, UTF8_BOM } from '../support/data/decode.js';
 
 const BYTE = (byte: number, line: number, encoding: string) =>
   `Byte ${byte} of the file, on line ${line}, is not valid ${encoding}; ` +

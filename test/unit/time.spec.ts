@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { isoNow, now } from '../../src/common/time.js';
-import { ALL_BUT_DATE } from '../support/clock.js';
+import { ALL_BUT_DATE } from '../support/app/clock.js';
 
 afterEach(() => void jest.useRealTimers());
 

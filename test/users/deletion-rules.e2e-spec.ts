@@ -5,11 +5,11 @@ import { Applier } from '../../src/import/apply/applier.service.js';
 import { UserCounts } from '../../src/users/counts/user-counts.service.js';
 import type { UserChange } from '../../src/users/change/change-set.js';
 import { DeletedUsers } from '../../src/users/directory/deleted-users.service.js';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { SYSTEM, codes, deletion, update, writeUsers } from '../support/deletion.js';
-import { create } from '../support/factories.js';
-import { csv, imported, linked, rowsOf } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { SYSTEM, codes, deletion, update, writeUsers } from '../support/app/deletion.js';
+import { create } from '../support/data/factories.js';
+import { csv, imported, linked, rowsOf } from '../support/app/imports.js';
 
 /** A deletion is judged with the other changes of its set (ADR 23), and counts for the fuse of its key. */
 let app: TestApp;

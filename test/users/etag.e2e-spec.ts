@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { refusal } from '../support/problems.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { refusal } from '../support/app/problems.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));

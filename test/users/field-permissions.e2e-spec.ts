@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { PASSWORD, type Person, aPerson, problemOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD, type Person, aPerson, problemOf } from '../support/app/people.js';
 
 /** Fields that everybody may change in their own profile, with a new value. */
 const SELF: [string, Json][] = [

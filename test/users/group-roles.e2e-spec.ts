@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { UserChange } from '../../src/users/change/change-set.js';
 import { toProblem } from '../../src/users/change/failure.js';
 import { UserCounts } from '../../src/users/counts/user-counts.service.js';
-import { TestApp } from '../support/app.js';
-import type { Client, Json } from '../support/client.js';
-import { deletion, writeUsers } from '../support/deletion.js';
-import { create } from '../support/factories.js';
-import { PASSWORD, problemOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client, Json } from '../support/app/client.js';
+import { deletion, writeUsers } from '../support/app/deletion.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD, problemOf } from '../support/app/people.js';
 
 /** A user has the roles that its groups give beside its own, wherever roles count. Attributes are kept beside the fields. */
 let app: TestApp;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Client, Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { aGroup } from '../support/groups.js';
-import { eventsAbout } from '../support/audit-rows.js';
-import { fieldErrorsOf, problemOf } from '../support/people.js';
-import { nextOf } from '../support/search.js';
-import { seedUsers, seededUuid, seededUuids } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client, Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { aGroup } from '../support/app/groups.js';
+import { eventsAbout } from '../support/app/audit-rows.js';
+import { fieldErrorsOf, problemOf } from '../support/app/people.js';
+import { nextOf } from '../support/app/search.js';
+import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 
 const SIZE = 1100;
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createHmac, randomUUID } from 'node:crypto';
 import { now } from '../../src/common/time.js';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { TestApp } from '../support/app.js';
-import { auditRows } from '../support/audit-rows.js';
-import type { Answer, Client } from '../support/client.js';
-import { aUser, create } from '../support/factories.js';
-import { sha256 } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import type { Answer, Client } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { sha256 } from '../support/app/people.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { headerOf } from '../../src/users/unknown-fields.js';
-import { TestApp } from '../support/app.js';
-import type { Client } from '../support/client.js';
-import { aUser, create } from '../support/factories.js';
-import { fieldErrorsOf, problemOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { fieldErrorsOf, problemOf } from '../support/app/people.js';
 
 /** Fields that this service does not have, from a key that is made for them. */
 let app: TestApp;

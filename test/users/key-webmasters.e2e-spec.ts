@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer, Client, Json } from '../support/client.js';
-import { aUser, create } from '../support/factories.js';
-import { PASSWORD, aPerson } from '../support/people.js';
-import { counted, csv, imported, settled, upload } from '../support/imports.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer, Client, Json } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { PASSWORD, aPerson } from '../support/app/people.js';
+import { counted, csv, imported, settled, upload } from '../support/app/imports.js';
 
 /** A key without the scope `webmasters` changes nothing of a user who is a Webmaster before the change or after it. */
 let app: TestApp;

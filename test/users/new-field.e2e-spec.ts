@@ -3,10 +3,10 @@ import { transform } from '@swc/core';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { API_KEY } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { type TestDatabase, freshDatabase } from '../support/database.js';
-import { Process, ROOT, newcomer } from '../support/process.js';
+import { API_KEY } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { Process, ROOT, newcomer } from '../support/process/process.js';
 
 /**
  * A plain text field needs five files (CONTRIBUTING, "Add a field from end to end"): `pronouns` is added to a copy of the

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { OwnPassword } from '../../src/users/passwords/own-password.service.js';
-import { TestApp } from '../support/app.js';
-import { stopClock } from '../support/clock.js';
-import { create } from '../support/factories.js';
-import { PASSWORD, aPerson, databaseOf, fieldErrorsOf, inSeconds, problemOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import { stopClock } from '../support/app/clock.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD, aPerson, databaseOf, fieldErrorsOf, inSeconds, problemOf } from '../support/app/people.js';
 
 const NEW = 'a better password';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Answer } from '../support/client.js';
-import { aUser, create } from '../support/factories.js';
-import { PASSWORD, aPerson, databaseOf } from '../support/people.js';
-import { fieldErrors } from '../support/problems.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
+import { fieldErrors } from '../support/app/problems.js';
 
 /** One set of rules at every door: a password that one of them refuses is refused by all. */
 const NAME = 'rosalind.franklin';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { TestApp } from '../support/app.js';
-import type { Client } from '../support/client.js';
-import { ENGINE } from '../support/database.js';
-import { seedUsers, seededUuid } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client } from '../support/app/client.js';
+import { ENGINE } from '../support/app/database.js';
+import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** Which statements run in the thread that answers requests, on an embedded database: those that a key bounds. */
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;

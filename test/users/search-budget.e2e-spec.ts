@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { request } from 'node:http';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { TestApp } from '../support/app.js';
-import type { Answer, Client } from '../support/client.js';
-import { ENGINE } from '../support/database.js';
-import { seedUsers, seededUuid } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer, Client } from '../support/app/client.js';
+import { ENGINE } from '../support/app/database.js';
+import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** What searches may cost that no key bounds (interface §9). */
 const USERS = 8000;

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { TestApp } from '../support/app.js';
-import type { Client } from '../support/client.js';
-import { aUser, create } from '../support/factories.js';
-import { createMany, search } from '../support/search.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { createMany, search } from '../support/app/search.js';
 
 let app: TestApp;
 let other: TestApp;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { createMany, nextOf, search, walkByLink } from '../support/search.js';
+import { TestApp } from '../support/app/app.js';
+import { createMany, nextOf, search, walkByLink } from '../support/app/search.js';
 
 let app: TestApp;
 /** Active ones, with the first Webmaster. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { create } from '../support/factories.js';
-import { createMany, found } from '../support/search.js';
+import { TestApp } from '../support/app/app.js';
+import { create } from '../support/data/factories.js';
+import { createMany, found } from '../support/app/search.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));

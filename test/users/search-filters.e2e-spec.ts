@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { TestApp } from '../support/app.js';
-import { type Query, createMany, found, search } from '../support/search.js';
+import { TestApp } from '../support/app/app.js';
+import { type Query, createMany, found, search } from '../support/app/search.js';
 
 let app: TestApp;
 let boss = '';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { aUser } from '../support/factories.js';
-import { csv, imported } from '../support/imports.js';
-import { databaseOf } from '../support/people.js';
-import { type Query, search } from '../support/search.js';
-import { RARE, seedUsers, seededUuid } from '../support/seed.js';
+import { TestApp } from '../support/app/app.js';
+import { aUser } from '../support/data/factories.js';
+import { csv, imported } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
+import { type Query, search } from '../support/app/search.js';
+import { RARE, seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** A walk by offset continues where its last page ended, yet every page is exact, whatever happens in between. */
 const USERS = 2000;

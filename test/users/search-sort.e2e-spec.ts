@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { createMany, search, walkByLink, walkByOffset } from '../support/search.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { createMany, search, walkByLink, walkByOffset } from '../support/app/search.js';
 
 /** Each row lists spellings that sort as equal; the rows are in ascending order. */
 const NAMES = [

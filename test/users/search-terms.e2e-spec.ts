@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { createMany, found, nextOf, search } from '../support/search.js';
+import { TestApp } from '../support/app/app.js';
+import { createMany, found, nextOf, search } from '../support/app/search.js';
 
 let app: TestApp;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
+import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
 
 /** The request sequences of the interface document, as a client would send them. */
 let app: TestApp;

@@ -6,10 +6,10 @@ import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';
 import { UserCounts } from '../../src/users/counts/user-counts.service.js';
 import type { UserPatch } from '../../src/users/input/user-rules.js';
-import { TestApp } from '../support/app.js';
-import { ENGINE } from '../support/database.js';
-import { create } from '../support/factories.js';
-import { databaseOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import { ENGINE } from '../support/app/database.js';
+import { create } from '../support/data/factories.js';
+import { databaseOf } from '../support/app/people.js';
 
 const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' };
 

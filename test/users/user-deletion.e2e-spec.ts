@@ -7,11 +7,11 @@ import { GroupEntity, GroupMemberEntity } from '../../src/scim/groups/group.enti
 import { UserCounts } from '../../src/users/counts/user-counts.service.js';
 import type { UserChange } from '../../src/users/change/change-set.js';
 import { DeletedUsers } from '../../src/users/directory/deleted-users.service.js';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { SYSTEM, codes, deletion, update, writeUsers } from '../support/deletion.js';
-import { create } from '../support/factories.js';
-import { PASSWORD, databaseOf } from '../support/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { SYSTEM, codes, deletion, update, writeUsers } from '../support/app/deletion.js';
+import { create } from '../support/data/factories.js';
+import { PASSWORD, databaseOf } from '../support/app/people.js';
 
 /** The writer deletes users (ADR 23): no door finds them, nothing of them is left but what restores them. */
 let app: TestApp;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ADMIN_PASSWORD, TestApp } from '../support/app.js';
-import { auditRows } from '../support/audit-rows.js';
-import type { Client, Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { refusal } from '../support/problems.js';
+import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import type { Client, Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { refusal } from '../support/app/problems.js';
 
 let app: TestApp;
 let admin: Client;

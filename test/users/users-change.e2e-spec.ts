@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { auditRows } from '../support/audit-rows.js';
-import type { Client, Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { refusal } from '../support/problems.js';
+import { TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import type { Client, Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { refusal } from '../support/app/problems.js';
 
 let app: TestApp;
 let manager: Json;

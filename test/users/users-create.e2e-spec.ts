@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { BASE_URL, TestApp } from '../support/app.js';
-import { auditRows } from '../support/audit-rows.js';
-import { aUser, create } from '../support/factories.js';
-import { fieldErrors, refusal } from '../support/problems.js';
+import { BASE_URL, TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import { aUser, create } from '../support/data/factories.js';
+import { fieldErrors, refusal } from '../support/app/problems.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));

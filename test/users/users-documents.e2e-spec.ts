@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { aUser, create } from '../support/factories.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
 
 /** authname and social_media are changed member by member. */
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app.js';
-import { aUser, create } from '../support/factories.js';
-import { refusal } from '../support/problems.js';
+import { TestApp } from '../support/app/app.js';
+import { aUser, create } from '../support/data/factories.js';
+import { refusal } from '../support/app/problems.js';
 
 /** The longest value is stored in full, one character more is refused. Characters are Unicode code points. */
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { TestApp } from '../support/app.js';
-import { aUser, create } from '../support/factories.js';
+import { TestApp } from '../support/app/app.js';
+import { aUser, create } from '../support/data/factories.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { TestApp } from '../support/app.js';
-import type { Client, Json } from '../support/client.js';
-import { create } from '../support/factories.js';
-import { found, search } from '../support/search.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client, Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { found, search } from '../support/app/search.js';
 
 const PASSWORD = 'a good password';
 const FULL = {

@@ -8,9 +8,9 @@ import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';
 import { SessionsService } from '../../src/sessions/sessions.service.js';
 import { UserWriteRepository } from '../../src/users/change/user-write.repository.js';
-import { TestApp } from '../support/app.js';
-import type { Json } from '../support/client.js';
-import { counting } from '../support/counting.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { counting } from '../support/app/counting.js';
 
 const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' };
 

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeApiKey } from '../../src/api-keys/api-key-format.js';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import type { Answer } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { aPerson, databaseOf, inSeconds, problemOf, sha256 } from '../support/app/people.js';
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+interface Times {
+  expires?: string;
+  revoked?: string;
+}
+
+/** Stores the hash of a key, as the service would. */
+async function store(key: string, { expires, revoked }: Times = {}): Promise<string> {
+  await databaseOf(app).execute(
+    'INSERT INTO api_keys (id, key_hash, name, created, expires, revoked, last_used) VALUES (?, ?, ?, ?, ?, ?, NULL)',
+    [crypto.randomUUID(), sha256(key), 'a key', inSeconds(-60), expires ?? null, revoked ?? null],
+  );
+  return key;
+}
+
+const search = (key: string): Promise<Answer> =>
+  app.nobody.get('/users/search?limit=1', { 'x-api-key': key });
+
+function expectUnauthenticated(answer: Answer): void {
+  expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
+  expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
+}
+
+test.each(['X-API-Key', 'x-api-key', 'X-Api-Key', 'X-API-KEY'])(
+  'the header may be written %s',
+  async (name) => {
+    const answer = await app.nobody.get('/users/search?limit=1', { [name]: API_KEY });
+    expect([answer.status, answer.body.Count]).toEqual([200, 1]);
+  },
+);
+
+test('a key has the full Webmaster level', async () => {
+  const user = await create(app.key, {
+    authname: { saml: ['someone@idp'] },
+    email: 'hidden@example.org',
+    hide_email: true,
+  });
+  expect(user).toMatchObject({ authname: { saml: ['someone@idp'] }, email: 'hidden@example.org' });
+  const changed = await app.key.put(`/users/${user.uuid}`, { roles: ['Webmaster'], status: 'Blocked' });
+  expect(changed.body).toMatchObject({ roles: ['Webmaster'], status: 'Blocked' });
+});
+
+test('a typing error is reported differently from an unknown key', async () => {
+  const key = await store(makeApiKey());
+  const swapped = key.replace(/_(.)(.)/, '_$2$1');
+  const mistyped = swapped === key ? key.replace(/.$/, (last) => (last === '0' ? '1' : '0')) : swapped;
+  const [wrong, unknown] = [await search(mistyped), await search(makeApiKey())];
+  expectUnauthenticated(wrong);
+  expect(wrong.body.detail).toMatch(/typing error/);
+  expectUnauthenticated(unknown);
+  expect(unknown.body.detail).not.toMatch(/typing error/);
+});
+
+test('a key that an operator chose may look like ours with a typing error', async () => {
+  const key = await store(`rollcall_0123456789ab_${'x'.repeat(43)}_00000000`);
+  expect((await search(key)).status).toBe(200);
+});
+
+describe('a key takes precedence over a cookie', () => {
+  test('when it is good', async () => {
+    const { client } = await aPerson(app, { roles: ['External user'] });
+    const both = client.with({ 'x-api-key': API_KEY });
+    expect((await both.post('/users', aUser())).status).toBe(201);
+    expect(problemOf(await both.get('/users/me'))).toEqual([404, 'not_found']);
+  });
+
+  test.each([
+    ['unknown', 'a-key-that-nobody-has-ever-made-0123456789'],
+    ['empty', ''],
+    ['cut short', API_KEY.slice(0, -1)],
+  ])('when it is %s', async (_, key) => {
+    const webmaster = await app.login();
+    expect((await webmaster.get('/users/me')).status).toBe(200);
+    expectUnauthenticated(await webmaster.with({ 'x-api-key': key }).get('/users/me'));
+  });
+
+  test('when it is revoked', async () => {
+    const key = await store(makeApiKey(), { revoked: inSeconds(-1) });
+    const webmaster = await app.login();
+    expectUnauthenticated(await webmaster.with({ 'x-api-key': key }).get('/users/me'));
+  });
+});
+
+describe('a key', () => {
+  test('may be one of several valid ones', async () => {
+    const keys = await Promise.all([
+      store(makeApiKey()),
+      store(makeApiKey()),
+      store('one-that-was-chosen-by-an-operator'),
+    ]);
+    for (const key of [...keys, API_KEY]) expect((await search(key)).status).toBe(200);
+  });
+
+  test('ends when it expires, and not before', async () => {
+    expect((await search(await store(makeApiKey(), { expires: inSeconds(60) }))).status).toBe(200);
+    expectUnauthenticated(await search(await store(makeApiKey(), { expires: inSeconds(-1) })));
+  });
+
+  test('ends with its revocation, whatever its expiry', async () => {
+    const key = await store(makeApiKey(), { expires: inSeconds(3600) });
+    expect((await search(key)).status).toBe(200);
+    const revoke = 'UPDATE api_keys SET revoked = ? WHERE key_hash = ?';
+    await databaseOf(app).execute(revoke, [inSeconds(0), sha256(key)]);
+    expectUnauthenticated(await search(key));
+  });
+
+  test.each([
+    ['in another case', API_KEY.toUpperCase()],
+    ['after the word Bearer', `Bearer ${API_KEY}`],
+    ['twice', `${API_KEY}, ${API_KEY}`],
+    ['by its hash', sha256(API_KEY)],
+    ['as a pattern', '%'],
+  ])('is not accepted %s', async (_, key) => {
+    expectUnauthenticated(await search(key));
+  });
+
+  test('is accepted nowhere else', async () => {
+    expectUnauthenticated(await app.nobody.get('/users/search', { authorization: `Bearer ${API_KEY}` }));
+    expectUnauthenticated(await app.nobody.get('/users/search', { cookie: `X-API-Key=${API_KEY}` }));
+    expectUnauthenticated(await app.nobody.get(`/users/search?api_key=${API_KEY}`));
+  });
+});
+
+test('the last use of a key is stored to the minute, without a write per request', async () => {
+  const key = await store(makeApiKey());
+  const set = (time: string) =>
+    databaseOf(app).execute('UPDATE api_keys SET last_used = ? WHERE key_hash = ?', [time, sha256(key)]);
+  const lastUsed = async () => {
+    expect((await search(key)).status).toBe(200);
+    const sql = 'SELECT last_used FROM api_keys WHERE key_hash = ?';
+    const [row] = await databaseOf(app).query<{ last_used: string }>(sql, [sha256(key)]);
+    return row?.last_used ?? '';
+  };
+  const start = inSeconds(-60);
+  expect((await lastUsed()) >= start).toBe(true);
+
+  const recent = inSeconds(-5);
+  await set(recent);
+  expect(await lastUsed()).toBe(recent);
+
+  await set(inSeconds(-121));
+  expect((await lastUsed()) >= start).toBe(true);
+});
+
+test('a refused key is not marked as used', async () => {
+  const key = await store(makeApiKey(), { revoked: inSeconds(-1) });
+  await search(key);
+  const [row] = await databaseOf(app).query('SELECT last_used FROM api_keys WHERE key_hash = ?', [
+    sha256(key),
+  ]);
+  expect(row).toEqual({ last_used: null });
+});

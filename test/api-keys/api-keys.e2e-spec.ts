@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { isMistyped } from '../../src/api-keys/api-key-format.js';
+import { TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import type { Json } from '../support/app/client.js';
+
+/** Keys over REST: created, listed, rotated, revoked. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const make = async (body: object = { name: 'connector' }): Promise<Json> => {
+  const answer = await app.key.post('/api_keys', body);
+  expect(answer.status).toBe(201);
+  return answer.body;
+};
+const status = async (key: string) =>
+  (await app.nobody.with({ 'x-api-key': key }).get('/users/search')).status;
+const listed = async (id: string): Promise<Json> =>
+  (await app.key.get('/api_keys')).body.Results.find((key: Json) => key.id === id);
+
+test('a key is shown once, works at once, and is listed without its secret', async () => {
+  const answer = await app.key.post('/api_keys', { name: '  HR   connector ', expires: '2999-01-31' });
+  const { key, ...rest } = answer.body;
+  expect(rest).toMatchObject({
+    name: 'HR connector',
+    state: 'active',
+    expires: '2999-01-31T00:00:00.000Z',
+    revoked: null,
+    last_used: null,
+  });
+  expect(answer.headers).toMatchObject({
+    location: `/api/0.3/api_keys/${rest.id as string}`,
+    'cache-control': 'no-store',
+  });
+  expect([isMistyped(key), key.split('_')[1]]).toEqual([false, rest.id.slice(-12)]);
+  expect(await status(key)).toBe(200);
+  const { last_used, last_address, ...known } = rest;
+  expect([last_used, last_address]).toEqual([null, null]);
+  const found = await listed(rest.id);
+  expect(found).toMatchObject(known);
+  expect(found.last_used).not.toBeNull();
+  expect(found.last_address).toBe('127.0.0.1');
+  expect(JSON.stringify((await app.key.get('/api_keys')).body)).not.toContain(key.slice(22, 65));
+});
+
+test('several keys work side by side, until one is revoked, for good and at once', async () => {
+  const [old, next] = [await make(), await make()];
+  expect([await status(old.key), await status(next.key)]).toEqual([200, 200]);
+  const revoke = () => app.nobody.with({ 'x-api-key': next.key }).delete(`/api_keys/${old.id as string}`);
+  expect((await revoke()).status).toBe(204);
+  expect([await status(old.key), await status(next.key)]).toEqual([401, 200]);
+  expect((await revoke()).status).toBe(204);
+  const { state, revoked } = await listed(old.id);
+  expect([state, typeof revoked]).toEqual(['revoked', 'string']);
+  const audit = await auditRows(app, old.id);
+  const actions = audit.map(({ action }) => action);
+  expect(actions).toEqual(['api_key.created', 'api_key.new_address', 'api_key.revoked']);
+  expect(JSON.parse(audit[0]?.changes ?? '')).toEqual([
+    { field: 'name', new: 'connector' },
+    { field: 'expires', new: null },
+    { field: 'scopes', new: null },
+    { field: 'networks', new: null },
+    { field: 'unknown_fields', new: 'refuse' },
+    { field: 'profile', new: 'standard' },
+  ]);
+});
+
+test('a list has pages, newest first', async () => {
+  const made = [await make(), await make(), await make()];
+  const { Count, Results } = (await app.key.get('/api_keys?limit=2&offset=1')).body;
+  expect(Count).toBeGreaterThan(3);
+  expect(Results.map(({ id }: Json) => id)).toEqual([made[1].id, made[0].id]);
+});
+
+test.each<[object, string, string]>([
+  [{}, 'name', 'required'],
+  [{ name: ' ' }, 'name', 'blank'],
+  [{ name: 5 }, 'name', 'invalid_type'],
+  [{ name: 'x'.repeat(256) }, 'name', 'too_long'],
+  [{ name: 'x', expires: 'tomorrow' }, 'expires', 'invalid_format'],
+  [{ name: 'x', expires: 5 }, 'expires', 'invalid_type'],
+  [{ name: 'x', expires: '2999-02-30' }, 'expires', 'invalid_format'],
+  [{ name: 'x', expires: '2020-01-01T00:00:00Z' }, 'expires', 'invalid_value'],
+  [{ name: 'x', key: 'mine' }, 'key', 'unknown_field'],
+])('%j is refused', async (body, field, code) => {
+  const before = (await app.key.get('/api_keys')).body.Count;
+  const answer = await app.key.post('/api_keys', body);
+  expect([answer.status, answer.body.errors]).toMatchObject([422, [{ field, code }]]);
+  expect((await app.key.get('/api_keys')).body.Count).toBe(before);
+});
+
+test('a key that never expires has null', async () => {
+  expect((await make({ name: 'x', expires: null })).expires).toBeNull();
+});

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Actor, KeyActor } from '../../src/access/actor.js';
+import { FULL_RIGHTS } from '../../src/access/scopes.js';
+import { Env } from '../../src/config/env.js';
+import { KeyFuse } from '../../src/api-keys/fuse/key-fuse.service.js';
+import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { UserWriter } from '../../src/users/change/user-writer.service.js';
+import { TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import type { Answer, Client } from '../support/app/client.js';
+import { counting } from '../support/app/counting.js';
+import { ENGINE } from '../support/app/database.js';
+import { create } from '../support/data/factories.js';
+import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
+
+/** A key that blocks many users within an hour is stopped, on all instances, until another credential says otherwise. */
+let app: TestApp;
+let other: TestApp;
+beforeAll(async () => {
+  app = await TestApp.start();
+  other = await TestApp.on(app.database);
+});
+afterAll(async () => {
+  await other.stop();
+  await app.end();
+});
+beforeEach(() => {
+  limits(3, 0);
+});
+
+function limits(least: number, percent: number): void {
+  for (const { app: instance } of [app, other]) {
+    Object.assign(instance.get(Env), { FUSE_MIN: least, FUSE_PERCENT: percent });
+  }
+}
+
+const aKey = async (): Promise<{ id: string; client: Client; elsewhere: Client }> => {
+  const { id, key } = (await app.key.post('/api_keys', { name: 'connector' })).body;
+  const header = { 'x-api-key': key as string };
+  return { id, client: app.nobody.with(header), elsewhere: other.nobody.with(header) };
+};
+const users = (count: number): Promise<string[]> =>
+  Promise.all(Array.from({ length: count }, async () => (await create(app.key)).uuid as string));
+const block = (client: Client, uuid: string): Promise<Answer> =>
+  client.put(`/users/${uuid}`, { status: 'Blocked' });
+const statusOf = async (uuid: string): Promise<string> =>
+  (await app.key.get(`/users/${uuid}`)).body.status as string;
+/** Blocks one after the other. */
+async function blockAll(client: Client, uuids: readonly string[]): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const uuid of uuids) statuses.push((await block(client, uuid)).status);
+  return statuses;
+}
+async function blown(): Promise<number> {
+  const { text } = await app.nobody.raw('GET', '/metrics');
+  return Number(/^rollcall_api_key_fuses_blown (\d+)$/m.exec(text)?.[1]);
+}
+const actionsOf = async (id: string): Promise<string[]> =>
+  (await auditRows(app, id)).map(({ action }) => action).filter((action) => action.includes('fuse'));
+
+test('the user over the limit is not blocked: 429, Retry-After, one audit row, a metric', async () => {
+  const [before, { id, client, elsewhere }, uuids] = [await blown(), await aKey(), await users(5)];
+  expect(await blockAll(client, uuids.slice(0, 3))).toEqual([200, 200, 200]);
+  const [, , , fourth = '', fifth = ''] = uuids;
+  const refused = await block(elsewhere, fourth); // every instance counts alike
+  expect(problemOf(refused)).toEqual([429, 'fuse_blown']);
+  const seconds = Number(refused.headers['retry-after']);
+  expect([seconds > 3500, seconds <= 3600]).toEqual([true, true]);
+  expect(refused.body.detail).toContain(id);
+  expect([(await block(client, fourth)).status, (await block(client, fifth)).status]).toEqual([429, 429]);
+  expect([await statusOf(fourth), await statusOf(fifth)]).toEqual(['Active', 'Active']);
+  expect(await actionsOf(id)).toEqual(['api_key.fuse_blown']);
+  expect(JSON.parse((await auditRows(app, id)).at(-1)?.changes ?? '')).toEqual([
+    { field: 'deactivations', new: 4 },
+    { field: 'limit', new: 3 },
+  ]);
+  expect(await blown()).toBe(before + 1);
+});
+
+test('everything else goes on: other changes of the key, other keys, sessions', async () => {
+  const [{ client }, { client: another }, uuids] = [await aKey(), await aKey(), await users(6)];
+  const [first = '', , , fourth = '', fifth = '', sixth = ''] = uuids;
+  expect(await blockAll(client, uuids.slice(0, 4))).toEqual([200, 200, 200, 429]);
+  expect((await client.put(`/users/${fourth}`, { phone: '1' })).status).toBe(200);
+  expect((await client.put(`/users/${first}`, { status: 'Active' })).status).toBe(200);
+  expect((await block(client, uuids[1] ?? '')).status).toBe(200); // is blocked already
+  expect(
+    (await client.post('/users', { username: fourth, email: `${fourth}@example.org`, status: 'Blocked' }))
+      .status,
+  ).toBe(201);
+  expect((await block(another, fourth)).status).toBe(200);
+  expect((await block(await app.login(), fifth)).status).toBe(200);
+  expect((await block(client, sixth)).status).toBe(429);
+});
+
+describe('a reset', () => {
+  test('by another credential opens it for an hour, and counts nothing from before', async () => {
+    const [{ id, client }, uuids] = [await aKey(), await users(12)];
+    await blockAll(client, uuids.slice(0, 4));
+    const before = await blown();
+    const answer = await (await app.login()).post(`/api_keys/${id}/fuse`);
+    expect(answer.status).toBe(200);
+    expect(answer.body.key_id).toBe(id);
+    const hour = Date.parse(answer.body.open_until) - Date.now();
+    expect([hour > 3_590_000, hour <= 3_600_000]).toEqual([true, true]);
+    expect(await blown()).toBe(before - 1);
+    expect(await blockAll(client, uuids.slice(3, 8))).toEqual(Array(5).fill(200));
+    expect(await actionsOf(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset']);
+    // When the hour is over, the key has a whole fuse again, and it blows again.
+    await databaseOf(app).execute('UPDATE key_fuses SET open_until = ? WHERE key_id = ?', [inSeconds(0), id]);
+    expect(await blockAll(client, uuids.slice(8, 12))).toEqual([200, 200, 200, 429]);
+    expect(await actionsOf(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset', 'api_key.fuse_blown']);
+  });
+
+  test('by the key itself is refused; of an unknown key it is 404', async () => {
+    const [{ id, client }, uuids] = [await aKey(), await users(4)];
+    await blockAll(client, uuids);
+    expect(problemOf(await client.post(`/api_keys/${id.toUpperCase()}/fuse`))).toEqual([403, 'forbidden']);
+    expect((await block(client, uuids[3] ?? '')).status).toBe(429);
+    const unknown = await app.key.post('/api_keys/00000000-0000-4000-8000-00000000dead/fuse');
+    expect(problemOf(unknown)).toEqual([404, 'not_found']);
+  });
+});
+
+test('what is more than an hour ago does not count, and is purged', async () => {
+  const [{ id, client }, uuids] = [await aKey(), await users(5)];
+  await blockAll(client, uuids.slice(0, 4));
+  const age = 'UPDATE key_deactivations SET time = ? WHERE key_id = ? AND user_uuid = ?';
+  await databaseOf(app).execute(age, [inSeconds(-3590), id, uuids[1] ?? '']);
+  const refused = await block(client, uuids[3] ?? '');
+  expect([refused.status, Number(refused.headers['retry-after']) <= 10]).toEqual([429, true]);
+  await databaseOf(app).execute(age, [inSeconds(-3601), id, uuids[0] ?? '']);
+  expect(await blockAll(client, uuids.slice(3))).toEqual([200, 429]);
+  await app.app.get(KeyFuse).purge();
+  const row = await databaseOf(app).first<{ n: number }>(
+    'SELECT COUNT(*) AS n FROM key_deactivations WHERE key_id = ?',
+    [id],
+  );
+  expect(row?.n).toBe(3);
+});
+
+test('the share is of the users that were active before; 0 of them leaves the number alone', async () => {
+  const [{ client }, uuids] = [await aKey(), await users(8)];
+  const { Count: active } = (await app.key.get('/users/search?status=Active&limit=1')).body;
+  limits(1, Math.ceil(600 / (active as number))); // a little over six
+  const allowed = Math.floor((active * Math.ceil(600 / (active as number))) / 100);
+  expect(allowed).toBeGreaterThan(1);
+  const statuses = await blockAll(client, uuids);
+  expect(statuses).toEqual(uuids.map((_, i) => (i < allowed ? 200 : 429)));
+});
+
+test('FUSE_MIN=0 turns it off', async () => {
+  limits(0, 10);
+  const [{ client }, uuids] = [await aKey(), await users(5)];
+  expect(await blockAll(client, uuids)).toEqual(Array(5).fill(200));
+});
+
+const keyActor = (id: string): KeyActor => ({
+  kind: 'key',
+  id,
+  rights: FULL_RIGHTS,
+  family: id,
+  ignoresUnknownFields: false,
+  profile: 'standard',
+});
+
+test('a set of changes counts as many as it blocks', async () => {
+  const [{ id }, uuids] = [await aKey(), await users(4)];
+  const caller = { actor: keyActor(id), requestId: 'test', ip: '' };
+  const changes = uuids.map((uuid) => ({
+    kind: 'update' as const,
+    uuid,
+    patch: { status: 'Blocked' as const },
+  }));
+  const apply = (set: typeof changes) =>
+    app.app.get(TransactionRunner).run((tx) => app.app.get(UserWriter).apply(tx, set, caller));
+  await expect(apply(changes)).rejects.toMatchObject({ code: 'fuse_blown', count: 4, limit: 3 });
+  expect(await Promise.all(uuids.map(statusOf))).toEqual(Array(4).fill('Active'));
+  await apply(changes.slice(1));
+  expect(await Promise.all(uuids.map(statusOf))).toEqual(['Active', 'Blocked', 'Blocked', 'Blocked']);
+});
+
+test('a change that blocks nobody costs no statement more', async () => {
+  const [{ id }, [uuid = '']] = [await aKey(), await users(1)];
+  const cost = async (kind: 'key' | 'system', patch: object): Promise<string[]> =>
+    app.app.get(TransactionRunner).run(async (tx) => {
+      const { sql, statements } = counting(tx);
+      const actor: Actor = kind === 'key' ? keyActor(id) : { kind, id: null };
+      await app.app
+        .get(UserWriter)
+        .apply(sql, [{ kind: 'update', uuid, patch }], { actor, requestId: 'x', ip: '' });
+      return statements;
+    });
+  expect(await cost('key', { phone: '1' })).toEqual(await cost('system', { phone: '2' }));
+  const blocking = await cost('key', { status: 'Blocked' });
+  expect(blocking.filter((text) => text.includes('key_deactivations'))).toHaveLength(1); // the others are cut: a count of rows, and of blown makers
+  await cost('system', { status: 'Active' });
+  expect(blocking.length).toBe((await cost('system', { status: 'Blocked' })).length + 3);
+});
+
+test('clients that race on two instances pass the limit by no more than their number', async () => {
+  const LIMIT = 5;
+  const RACERS = 6;
+  limits(LIMIT, 0);
+  const [{ id, client, elsewhere }, uuids] = [await aKey(), await users(30)];
+  const waiting = [...uuids];
+  let blocked = 0;
+  const racer = async (own: Client): Promise<void> => {
+    for (let uuid = waiting.pop(); uuid !== undefined; uuid = waiting.pop()) {
+      const { status } = await block(own, uuid);
+      expect([200, 429]).toContain(status);
+      if (status === 200) blocked++;
+    }
+  };
+  await Promise.all(Array.from({ length: RACERS }, (_, i) => racer(i % 2 === 0 ? client : elsewhere)));
+  const counted = (await Promise.all(uuids.map(statusOf))).filter((status) => status === 'Blocked').length;
+  expect(counted).toBe(blocked); // nothing is blocked that was refused
+  expect(blocked).toBeGreaterThanOrEqual(LIMIT);
+  // SQLite has one writer: there it is exact.
+  expect(blocked).toBeLessThanOrEqual(ENGINE === 'sqlite' ? LIMIT : LIMIT + RACERS - 1);
+  expect(await actionsOf(id)).toEqual(['api_key.fuse_blown']);
+});

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { ACTIONS } from '../../src/audit/audit-event.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client, Json } from '../support/app/client.js';
+import { aReturner } from '../support/app/deletion.js';
+import { create } from '../support/data/factories.js';
+import { aGroupGone } from '../support/app/groups.js';
+import { csv, imported, settled, upload } from '../support/app/imports.js';
+import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/app/people.js';
+import { ImportsService } from '../../src/import/imports.service.js';
+import { ROOT } from '../support/process/process.js';
+
+/** Every action of the table in docs/operator.md is recorded when it says so, with who did it. */
+let app: TestApp;
+let key: Client;
+beforeAll(async () => {
+  app = await TestApp.start();
+  ({ key } = app);
+});
+/** Further instances on the same database. */
+const others: TestApp[] = [];
+async function another(settings: Record<string, string> = {}): Promise<TestApp> {
+  const other = await TestApp.on(app.database, settings);
+  others.push(other);
+  return other;
+}
+afterAll(async () => {
+  for (const other of others) await other.stop();
+  await app.end();
+});
+
+const events = async (query: string): Promise<Json[]> => {
+  const answer = await key.get(`/audit?limit=100&${query}`);
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.body.Results;
+};
+const HEADER = 'ExternalId,Username,Email';
+let files = 0;
+/** A file of one new user. */
+const file = (name = `f${++files}`) => csv(HEADER, `${name},${name},${name}@example.org`);
+
+type Found = { actor: string; target: string };
+/** What is done, and the actor and target that the event must have. */
+const WAYS: Record<string, () => Promise<Found>> = {
+  'user.created': async () => ({ actor: 'key', target: (await create(key)).uuid }),
+  'user.updated': async () => {
+    const { uuid } = await create(key);
+    await key.put(`/users/${uuid}`, { phone: '1' });
+    return { actor: 'key', target: uuid };
+  },
+  'user.blocked': async () => ({ actor: 'key', target: await blocked() }),
+  'user.reactivated': async () => {
+    const uuid = await blocked();
+    await key.put(`/users/${uuid}`, { status: 'Active' });
+    return { actor: 'key', target: uuid };
+  },
+  'user.deleted': () => aReturner(app),
+  'user.restored': () => aReturner(app),
+  'group.created': () => aGroupGone(app),
+  'group.updated': () => aGroupGone(app),
+  'group.deleted': () => aGroupGone(app),
+  'users.exported': async () => {
+    await key.get('/users/export.csv?all=true');
+    return { actor: 'key', target: '' };
+  },
+  'session.created': async () => {
+    const { user, client } = await aPerson(app);
+    return { actor: user.uuid, target: (await client.get('/sessions')).body.Results[0].id };
+  },
+  'session.ended': async () => {
+    const { user, client } = await aPerson(app);
+    const { id } = (await client.get('/sessions')).body.Results[0];
+    await client.post('/sessions/logout');
+    return { actor: user.uuid, target: id };
+  },
+  'session.login_failed': async () => {
+    const { uuid, username } = await create(key, { password: PASSWORD });
+    await app.nobody.post('/sessions/login', { username, password: 'not this one' });
+    return { actor: 'anonymous', target: uuid };
+  },
+  'api_key.created': async () => ({ actor: 'key', target: (await newKey()).id }),
+  'api_key.new_address': async () => {
+    const { id, key: secret } = await newKey();
+    await app.nobody.with({ 'x-api-key': secret }).get('/users/search');
+    return { actor: id, target: id };
+  },
+  'api_key.revoked': async () => {
+    const { id } = await newKey();
+    await key.delete(`/api_keys/${id}`);
+    return { actor: 'key', target: id };
+  },
+  'api_key.fuse_blown': async () => {
+    const { id } = await blownFuse();
+    return { actor: id, target: id };
+  },
+  'api_key.fuse_reset': async () => {
+    const { id } = await blownFuse();
+    await key.post(`/api_keys/${id}/fuse`);
+    return { actor: 'key', target: id };
+  },
+  'import.created': async () => ({ actor: 'key', target: (await imported(key, file())).id }),
+  'import.approved': async () => {
+    const { id } = await imported(key, file(), 'dry_run=true');
+    await key.post(`/imports/${id}/apply`);
+    await settled(key, id);
+    return { actor: 'key', target: id };
+  },
+  'import.rejected': async () => decided('reject'),
+  'import.cancelled': async () => decided('cancel'),
+  'import.reverted': async () => {
+    const { id } = await imported(key, file());
+    await settled(key, (await key.post(`/imports/${id}/revert`)).body.id);
+    return { actor: 'key', target: id };
+  },
+  'import.completed': async () => {
+    const { id } = await imported(key, file());
+    return { actor: id, target: id };
+  },
+  'import.failed': async () => {
+    const { id } = (await upload(key, 'Nonsense\r\n1\r\n')).body;
+    expect((await settled(key, id)).state).toBe('failed');
+    return { actor: id, target: id };
+  },
+  'import.superseded': async () => {
+    const { id } = await imported(key, file(), 'dry_run=true');
+    await databaseOf(app).execute('UPDATE import_runs SET created = ? WHERE id = ?', [
+      inSeconds(-91 * 86_400),
+      id,
+    ]);
+    await app.app.get(ImportsService).purge();
+    return { actor: id, target: id };
+  },
+  'import_profile.saved': async () => ({ actor: 'key', target: await profile() }),
+  'import_profile.deleted': async () => {
+    const target = await profile();
+    await key.delete('/import_profiles/audited');
+    return { actor: 'key', target };
+  },
+};
+
+async function profile(): Promise<string> {
+  await key.put('/import_profiles/audited', { columns: { Key: 'ExternalId' } });
+  const rows = await databaseOf(app).query<{ id: string }>(
+    "SELECT id FROM import_profiles WHERE name = 'audited'",
+  );
+  return rows[0]?.id ?? '';
+}
+
+async function blocked(): Promise<string> {
+  const { uuid } = await create(key);
+  await key.put(`/users/${uuid}`, { status: 'Blocked' });
+  return uuid;
+}
+/** A key that has blocked more users than it may. */
+async function blownFuse(): Promise<Json> {
+  const made = await newKey();
+  const strict = await another({ FUSE_MIN: '1', FUSE_PERCENT: '1' });
+  const client = strict.nobody.with({ 'x-api-key': made.key });
+  const { uuid } = await create(key);
+  await client.put(`/users/${uuid}`, { status: 'Blocked' });
+  const other = await create(key);
+  expect((await client.put(`/users/${other.uuid}`, { status: 'Blocked' })).status).toBe(429);
+  return made;
+}
+const newKey = async (): Promise<Json> => (await key.post('/api_keys', { name: 'k' })).body;
+async function decided(decision: string): Promise<Found> {
+  const { id } = await imported(key, file(), 'dry_run=true');
+  await key.post(`/imports/${id}/${decision}`);
+  return { actor: 'key', target: id };
+}
+
+test.each(Object.keys(WAYS))('%s', async (action) => {
+  const { actor, target } = await WAYS[action]!();
+  const found = await events(`action=${action}${target === '' ? '' : `&target=${target}`}`);
+  expect(found).toHaveLength(1);
+  const [event] = found;
+  const { kind, id } = event.actor;
+  expect([kind, id]).toContain(actor);
+  expect(event.ip).toBe('127.0.0.1');
+});
+
+test('the table in docs/operator.md has every action, and each has its test here', () => {
+  const text = readFileSync(`${ROOT}docs/operator.md`, 'utf8');
+  const documented = [...text.matchAll(/^\| `([a-z_]+\.[a-z_]+)` /gm)].map(([, action]) => action);
+  expect(documented).toEqual([...ACTIONS]);
+  expect(Object.keys(WAYS)).toEqual([...ACTIONS]);
+});
+
+test('failed logins: the name as typed, one row a minute for a name and an address, never a password', async () => {
+  const count = () =>
+    databaseOf(app).query("SELECT id FROM audit_events WHERE action = 'session.login_failed'");
+  const before = (await count()).length;
+  const login = (username: string, password: string) =>
+    app.nobody.post('/sessions/login', { username, password });
+  // One after the other, and at once.
+  const other = await another();
+  for (const name of ['Ghost', 'ghost', ' GHOST ']) await login(name, 'guess number 1');
+  await other.nobody.post('/sessions/login', { username: 'ghost', password: 'guess number 2' });
+  const found = (await events('action=session.login_failed')).filter(
+    ({ changes }) => changes[0].new === 'Ghost',
+  );
+  expect(found.length).toBeGreaterThan(0);
+  expect((await count()).length - before).toBeLessThanOrEqual(2); // the minute may have turned
+  expect(found[0]).toMatchObject({
+    actor: { kind: 'anonymous', id: null },
+    target: { kind: 'user', id: '00000000-0000-0000-0000-000000000000' },
+    ip: '127.0.0.1',
+  });
+  await login('x'.repeat(200), 'guess number 3');
+  await login('secret typed twice', 'secret typed twice');
+  const names = (await events('action=session.login_failed')).map(({ changes }) => changes[0].new);
+  expect(names).toContain('x'.repeat(64));
+  expect(names).not.toContain('secret typed twice');
+  expect(names).not.toContain('x'.repeat(200));
+});
+
+test('a key: the first use from each address, however often it is used', async () => {
+  const { id, key: secret } = await newKey();
+  const client = app.nobody.with({ 'x-api-key': secret });
+  for (let i = 0; i < 3; i++) await client.get('/users/search?limit=1');
+  const other = await another({ TRUST_PROXY: '1' });
+  const proxied = other.nobody.with({ 'x-api-key': secret });
+  for (const ip of ['192.0.2.7', '192.0.2.8', '192.0.2.7']) {
+    await proxied.get('/users/search?limit=1', { 'x-forwarded-for': ip });
+  }
+  const ips = (await events(`target=${id}&action=api_key.new_address`)).map(({ ip }) => ip);
+  expect(ips).toEqual(['192.0.2.8', '192.0.2.7', '127.0.0.1']);
+});
+
+test('events are in the order of the time that they show, which since and until cut, failed logins too', async () => {
+  const at = Date.now();
+  for (let n = 0; n < 3; n++) {
+    await create(app.key);
+    await app.nobody.post('/sessions/login', { username: `order-${at}-${n}`, password: 'wrong' });
+  }
+  const { body } = await app.key.get('/audit?limit=100');
+  const all: { id: string; time: string; action: string }[] = body.Results;
+  const times = all.map(({ time }) => time);
+  expect(times).toEqual([...times].sort().reverse());
+  const failed = all.find(({ action }) => action === 'session.login_failed');
+  for (const moment of [failed!.time, times[0]!, times.at(-1)!]) {
+    const since = await app.key.get(`/audit?limit=100&since=${moment}`);
+    expect(since.body.Results).toEqual(all.filter(({ time }) => time >= moment));
+    const until = await app.key.get(`/audit?limit=100&until=${moment}`);
+    expect(until.body.Results.map(({ time }: { time: string }) => time < moment)).not.toContain(false);
+  }
+});

@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import { AuditCounts } from '../../src/audit/audit-counts.service.js';
+import { Sealer } from '../../src/audit/sealer.service.js';
+import { PurgeService } from '../../src/setup/purge.service.js';
+import { TestApp } from '../support/app/app.js';
+import { databaseOf } from '../support/app/people.js';
+import { DAY, HOUR, MINUTE, SealedAudit, afterHours, rowOf } from '../support/app/sealed-audit.js';
+
+/** How often each action was recorded: what seals have counted, and what they do not cover yet. */
+let app: TestApp;
+beforeEach(async () => {
+  app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' });
+  await execute('DELETE FROM audit_events'); // of the start
+});
+afterEach(() => app.end());
+
+const { seal, execute, insert, insertIds, seals } = new SealedAudit(() => app);
+const THIS_HOUR = Math.floor(Date.now() / HOUR);
+const midnight = (hour: number) => hour - (hour % 24);
+
+/** How many users were updated in the last 40 days, by day, and the gaps. */
+async function updates(offset = 0) {
+  const from = midnight(THIS_HOUR + offset) - offset - 40 * 24;
+  const { counts, gaps } = await app.app.get(AuditCounts).byDay(['user.updated'], from, offset);
+  const days: Record<number, number> = {};
+  for (const { hour, value } of counts) {
+    if (value === 0) continue;
+    const day = Math.floor((hour + offset) / 24);
+    days[day] = (days[day] ?? 0) + value;
+  }
+  return { days, gaps };
+}
+const total = async () => Object.values((await updates()).days).reduce((sum, value) => sum + value, 0);
+const dayOf = (millis: number, offset = 0) => Math.floor((millis / HOUR + offset) / 24);
+const ofSeals = () =>
+  databaseOf(app).query<{ seal: number; hour: number; action: string; value: number }>(
+    'SELECT seal, hour, action, value FROM audit_counts ORDER BY seal, hour, action',
+  );
+
+test('an event is counted once: before its seal, afterwards, and when the retention has deleted it', async () => {
+  const old = Date.now() - 35 * DAY;
+  await insert(old, 3);
+  await insert(Date.now() - 3 * HOUR, 2);
+  await insert(Date.now(), 5);
+  expect((await updates()).gaps).toHaveLength(1); // nobody has sealed for weeks
+  await seal(Date.now());
+  const days = { [dayOf(old)]: 3, [dayOf(Date.now() - 3 * HOUR)]: 2 };
+  days[dayOf(Date.now())] = (days[dayOf(Date.now())] ?? 0) + 5;
+  expect(await updates()).toEqual({ days, gaps: [] });
+  await app.app.get(PurgeService).run();
+  expect(
+    await databaseOf(app).query('SELECT id FROM audit_events WHERE id < ?', [uuidv7({ msecs: old + 1 })]),
+  ).toEqual([]);
+  expect(await updates()).toEqual({ days, gaps: [] });
+  await seal(afterHours());
+  expect(await updates()).toEqual({ days, gaps: [] });
+});
+
+test('days begin where the client is', async () => {
+  const begin = (midnight(THIS_HOUR) - 5 * 24) * HOUR;
+  for (let hour = 0; hour < 24; hour++) await insert(begin + hour * HOUR + 1, hour + 1);
+  await seal(Date.now());
+  const sum = (from: number, until: number) =>
+    Array.from({ length: until - from }, (_, index) => from + index + 1).reduce((a, b) => a + b, 0);
+  const day = dayOf(begin);
+  expect((await updates()).days).toEqual({ [day]: 300 });
+  expect((await updates(2)).days).toEqual({ [day]: sum(0, 22), [day + 1]: sum(22, 24) });
+  expect((await updates(-5)).days).toEqual({ [day - 1]: sum(0, 5), [day]: sum(5, 24) });
+});
+
+test('an event that becomes visible after its seal is counted by the next one, for its own hour', async () => {
+  const end = THIS_HOUR * HOUR - 30 * HOUR;
+  await insert(end - HOUR - MINUTE, 3);
+  await insert(end - 5 * MINUTE, 3);
+  await seal(end + 6 * MINUTE);
+  await insert(end - 5 * MINUTE + 5, 2);
+  expect(await total()).toBe(6);
+  await seal(end + HOUR + 6 * MINUTE);
+  expect(await total()).toBe(8);
+  const late = (await ofSeals()).filter(({ value, hour }) => value === 2 && hour === end / HOUR - 1);
+  expect(late).toHaveLength(1);
+});
+
+test('events that no instance can have written, and actions that there are not, are not counted', async () => {
+  await insert(Date.now() - 3 * HOUR, 2);
+  const row = rowOf(Date.now() - 3 * HOUR);
+  row[4] = 'user.destroyed';
+  await databaseOf(app).insert(
+    {
+      head: 'INSERT INTO audit_events (id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip) VALUES',
+      columns: 10,
+      tail: '',
+    },
+    [row],
+  );
+  await insertIds(Date.now(), [uuidv7({ msecs: Date.now() + 5 * DAY })]);
+  await seal(Date.now());
+  const counted = (await ofSeals()).filter(({ action }) => action !== '');
+  expect(counted.map(({ action, value }) => [action, value])).toEqual([['user.updated', 2]]);
+});
+
+test('two instances that seal count once', async () => {
+  for (let hour = 2; hour < 8; hour++) await insert(Date.now() - hour * HOUR, 3);
+  const other = await TestApp.on(app.database);
+  await Promise.all([seal(Date.now()), other.app.get(Sealer).run(Date.now()), seal(Date.now())]);
+  await other.stop();
+  expect(await total()).toBe(18);
+});
+
+test('what an earlier version has sealed is counted afterwards, the newest first; until then it is a gap', async () => {
+  for (const days of [3, 10, 20]) await insert(Date.now() - days * DAY, days);
+  const [late] = [THIS_HOUR * HOUR - 2 * HOUR];
+  await insert(late - 5 * MINUTE, 1);
+  await seal(late + 6 * MINUTE);
+  await insert(late - 5 * MINUTE + 5, 4);
+  await seal(late + HOUR + 6 * MINUTE);
+  const counted = await ofSeals();
+  const before = await updates();
+  expect(before.gaps).toEqual([]);
+  await execute('DELETE FROM audit_counts');
+  const unknown = await updates();
+  expect(unknown.days).toEqual({});
+  expect(unknown.gaps).toHaveLength(1);
+
+  await seal(Date.now() + 2 * HOUR); // by the new version
+  await app.app.get(Sealer).fillIn();
+  expect(await updates()).toEqual(before);
+  expect((await ofSeals()).slice(0, counted.length)).toEqual(counted);
+  await app.app.get(Sealer).fillIn();
+  expect(await updates()).toEqual(before);
+});
+
+test('what is deleted already stays unknown', async () => {
+  await insert(Date.now() - 35 * DAY, 3);
+  await insert(Date.now() - 3 * DAY, 2);
+  await app.app.get(PurgeService).run();
+  await execute('DELETE FROM audit_counts');
+  await seal(afterHours());
+  await app.app.get(Sealer).fillIn();
+  const { days, gaps } = await updates();
+  expect(days).toEqual({ [dayOf(Date.now() - 3 * DAY)]: 2 });
+  expect(gaps).toHaveLength(1);
+  const [gap] = gaps;
+  expect(gap!.until - 1).toBe(Math.floor((Date.now() - 35 * DAY) / HOUR));
+});
+
+test('counts of before what anybody can ask for are deleted', async () => {
+  await insert(Date.now() - 120 * DAY, 3);
+  await insert(Date.now() - 80 * DAY, 2);
+  await seal(Date.now());
+  await app.app.get(PurgeService).run();
+  expect((await ofSeals()).filter(({ action }) => action !== '').map(({ value }) => value)).toEqual([2]);
+  expect((await seals()).length).toBeGreaterThan(
+    (await ofSeals()).filter(({ action }) => action === '').length,
+  );
+  await app.app.get(Sealer).fillIn();
+  expect((await ofSeals()).filter(({ action }) => action !== '')).toHaveLength(1);
+});
+
+test('more than can be counted at once is a gap, not a wrong number', async () => {
+  await seal(Date.now());
+  const ids = Array.from({ length: 10_001 }, (_, index) => uuidv7({ msecs: Date.now(), seq: index * 8 }));
+  for (let from = 0; from < ids.length; from += 1000)
+    await insertIds(Date.now(), ids.slice(from, from + 1000));
+  const { days, gaps } = await updates();
+  expect(days).toEqual({ [dayOf(Date.now())]: 10_000 });
+  expect(gaps).toEqual([{ from: THIS_HOUR, until: THIS_HOUR + 1 }]);
+  expect(await app.app.get(AuditCounts).since('user.updated', Date.now() - HOUR)).toEqual({
+    count: 10_000,
+    exact: false,
+  });
+  await seal(afterHours());
+  expect(await updates()).toEqual({ days: { [dayOf(Date.now())]: 10_001 }, gaps: [] });
+});

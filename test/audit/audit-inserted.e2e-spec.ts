@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
+import { TestApp } from '../support/app/app.js';
+import { ENGINE } from '../support/app/database.js';
+import { databaseOf } from '../support/app/people.js';
+import { DAY, HOUR, MINUTE, SealedAudit, badOf, rowOf } from '../support/app/sealed-audit.js';
+
+/**
+ * Every row of the audit is covered by the seal of its time, or was written within a short time after it. Any other one is
+ * named, and no later seal makes it good.
+ */
+let app: TestApp;
+const { seal, verify, execute, seals, insert, insertIds } = new SealedAudit(() => app);
+beforeEach(async () => {
+  app = await TestApp.start();
+  await execute('DELETE FROM audit_events'); // of the start, which is later than the hours of these tests
+});
+afterEach(() => app.end());
+
+/** An hour that ended long ago; the audit was looked at six minutes later. */
+const END = Math.floor(Date.now() / HOUR) * HOUR - 5 * HOUR;
+const LOOK = END + 6 * MINUTE;
+/** What is older than this at the next look was there at this one, or is none of the service. */
+const OLDEST = LOOK - 15 * MINUTE;
+const NEXT_LOOK = LOOK + HOUR;
+
+async function sealed(): Promise<void> {
+  for (const hours of [50, 3, 2, 1]) await insert(END - hours * HOUR + MINUTE, 3);
+  await insert(END - MINUTE, 3);
+  await seal(LOOK);
+  expect(await verify()).toMatchObject({ rows: 15, fault: null, bad_count: 0 });
+}
+
+/** Ids that are named, before and after each of the seals that follow. */
+async function namedForEver(): Promise<string[]> {
+  const named = badOf(await verify());
+  for (const hours of [0, 1, 2]) {
+    await seal(NEXT_LOOK + hours * HOUR);
+    expect(badOf(await verify())).toEqual(named);
+  }
+  return named;
+}
+
+describe('rows of the past', () => {
+  test.each([
+    ['a millisecond too old', OLDEST - 1],
+    ['of the sealed hour', END - 40 * MINUTE],
+    ['of the hour before', END - HOUR - 1],
+    ['of two days ago', END - 50 * HOUR + MINUTE],
+    ['of before the first seal', END - 400 * DAY],
+    ['of 1970', 1],
+  ])('%s are named, and no seal covers them', async (_, millis) => {
+    await sealed();
+    const ids = await insert(millis, 2);
+    expect(await namedForEver()).toEqual(ids.sort());
+    const { fault, bad } = await verify();
+    expect([fault?.message.includes(bad[0]!.id), bad[0]!.message]).toEqual([
+      true,
+      expect.stringMatching(/^was inserted: it is of the time of seal \d/),
+    ]);
+  });
+  test.each([
+    ['as old as one may come late', OLDEST],
+    ['of the last minute of the sealed hour', END - MINUTE],
+    ['of the hour that is not sealed', END + MINUTE],
+  ])('%s pass for late ones: nothing tells them from a slow transaction', async (_, millis) => {
+    await sealed();
+    await insert(millis, 2);
+    expect(await namedForEver()).toEqual([]);
+    expect((await verify()).unsealed).toBeLessThan(5);
+  });
+  test('of a random time are named exactly if they are too old', async () => {
+    await sealed();
+    const times = Array.from({ length: 60 }, () => Math.floor(LOOK - Math.random() ** 3 * 3 * HOUR));
+    const ids: [string, number][] = [];
+    for (const millis of times) ids.push([(await insert(millis))[0]!, millis]);
+    const old = ids.flatMap(([id, millis]) => (millis < OLDEST ? id : []));
+    expect([times.length - old.length > 0, old.length > 0]).toEqual([true, true]);
+    expect(await namedForEver()).toEqual(old.sort());
+  });
+  test('pass with no entry as a late one that the service has not made', async () => {
+    await sealed();
+    for (const number of [999_999, 0, -1, 2]) {
+      const [id] = await insert(END - 40 * MINUTE);
+      await execute(`INSERT INTO audit_late_events (id, seal, row_hash) VALUES (?, ?, '')`, [id!, number]);
+      expect((await verify()).fault).not.toBeNull();
+      await execute('DELETE FROM audit_late_events');
+      await execute('DELETE FROM audit_events WHERE id = ?', [id!]);
+      expect((await verify()).fault).toBeNull();
+    }
+  });
+});
+
+test('rows that came after more than one look while the service was off are covered, and none is named', async () => {
+  await sealed();
+  for (const hours of [1, 5, 30, 49]) await insert(END + hours * HOUR, 3);
+  const [late] = await insert(END - MINUTE);
+  await seal(END + 4 * DAY);
+  expect(await verify()).toMatchObject({ fault: null, late: 1, rows: 28, unsealed: 0 });
+  await execute("UPDATE audit_events SET ip = 'x' WHERE id = ?", [late!]);
+  expect(badOf(await verify())).toEqual([late]);
+});
+
+test('more rows come late than one seal takes', async () => {
+  await sealed();
+  for (let part = 0; part < 3; part++) await insert(END - (part + 1) * MINUTE, 3400);
+  await seal(NEXT_LOOK);
+  expect((await seals()).slice(-2).map(({ late_count }) => late_count)).toEqual([10_000, 200]);
+  expect(await verify()).toMatchObject({ fault: null, late: 10_200, unsealed: 0 });
+});
+
+describe('rows of the future', () => {
+  const now = Date.now();
+  test.each([2 * HOUR, 10 * HOUR, 400 * DAY])('by %d ms are named for ever', async (ahead) => {
+    await insert(now - 2 * HOUR, 3);
+    await seal(now);
+    const [id] = await insert(now + ahead);
+    for (const look of [
+      now,
+      now + 70 * MINUTE,
+      now + 140 * MINUTE,
+      now + ahead + 2 * HOUR,
+      now + ahead + 3 * HOUR,
+    ]) {
+      await seal(look);
+      const verdict = await verify();
+      expect([badOf(verdict), verdict.fault?.seal]).toEqual([[id], undefined]); // the seals fit, and go on
+      expect(Date.parse(`${verdict.newest!.sealed.replace(' ', 'T')}Z`)).toBe(look);
+    }
+    expect((await verify()).bad[0]?.message).toContain('its time had not come');
+    await execute('DELETE FROM audit_events WHERE id = ?', [id!]);
+    expect((await verify()).bad[0]?.message).toContain('was taken out');
+  });
+  test('of a clock that is some minutes ahead are good', async () => {
+    await insert(now - 2 * HOUR, 3);
+    await insert(now + 10 * MINUTE);
+    for (const look of [now, now + HOUR, now + 2 * HOUR]) {
+      await seal(look);
+      expect(badOf(await verify())).toEqual([]);
+    }
+    expect(await verify()).toMatchObject({ rows: 4, unsealed: 0 });
+  });
+});
+
+describe('ids that the service does not make', () => {
+  const OF_SEALED = uuidv7({ msecs: END - 30 * MINUTE });
+  const IDS = [
+    '',
+    ' ',
+    '!',
+    '~',
+    'zzz',
+    '00000000-0000-0000-0000-000000000000',
+    'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    'ffffffff-ffff-ffff-ffff-ffffffffffff~'.slice(1),
+    uuidv4(),
+    uuidv7({ msecs: END + MINUTE }).toUpperCase(),
+    OF_SEALED.slice(0, 35),
+    OF_SEALED.replace(/.$/, 'z'),
+    uuidv7({ msecs: END + MINUTE }).replace(/^(.{14})7/, '$14'),
+  ];
+  test.each(IDS)('%p', async (id) => {
+    await sealed();
+    await insertIds(END + MINUTE, [id]);
+    expect(await namedForEver()).toEqual([id]);
+    expect((await verify()).bad[0]?.message).toContain('that the service does not make');
+  });
+  test('all of them at once, many times, between rows of the service', async () => {
+    await sealed();
+    // Of ids that differ in spaces at their ends MariaDB takes one.
+    const ids = IDS.filter((id) => id !== ' ');
+    await insertIds(END + MINUTE, [...ids, ...Array.from({ length: 500 }, (_, n) => `0${n}-no-id`)]);
+    await insert(END + 2 * MINUTE, 5);
+    await seal(NEXT_LOOK);
+    const { rows, bad_count, unsealed } = await verify();
+    expect({ rows, bad_count, unsealed }).toEqual({ rows: 20, bad_count: ids.length + 500, unsealed: 0 });
+  });
+  if (ENGINE === 'sqlite') {
+    test('bytes, and a text with a NUL character, behind which nothing is read', async () => {
+      await sealed();
+      const database = databaseOf(app);
+      const [known] = await database.query<{ id: string }>('SELECT id FROM audit_events ORDER BY id');
+      const put = async (sql: string) => {
+        const [, ...rest] = rowOf(END + MINUTE);
+        await execute(`INSERT INTO audit_events VALUES (${sql}, ${rest.map(() => '?').join(', ')})`, rest);
+      };
+      await put("x'00ff'");
+      await put(`CAST('${OF_SEALED}' AS BLOB)`);
+      for (let n = 0; n < 450; n++) await put(`'${known!.id}' || char(0) || '${n}'`);
+      await put(`substr('${OF_SEALED}', 1, 20) || char(0) || '000000000000000'`);
+      await put('char(0)');
+      for (const look of [LOOK, NEXT_LOOK, NEXT_LOOK + HOUR]) {
+        await seal(look);
+        expect(await verify()).toMatchObject({ rows: 15, bad_count: 454 });
+      }
+    });
+  }
+});

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Sealer } from '../../src/audit/sealer.service.js';
+import { SealVerifier } from '../../src/audit/seal-verifier.service.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { create } from '../support/data/factories.js';
+import { csv, imported, settled } from '../support/app/imports.js';
+import { problemOf } from '../support/app/people.js';
+import { provision, scimOf } from '../support/app/scim.js';
+import { afterHours } from '../support/app/sealed-audit.js';
+
+/** Why somebody changed something, and what those who did it are called. */
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const because = (reason: string) => app.key.with({ 'x-audit-reason': encodeURIComponent(reason) });
+const events = async (query: string): Promise<Json[]> => (await app.key.get(`/audit?${query}`)).body.Results;
+const HEAD = 'ExternalId,Username,Email';
+
+describe('a reason', () => {
+  test.each([
+    'left the company',
+    'Übergabe an “Müller”, 田中',
+    '<img src=x>',
+    '100 % sure',
+    'e\u0301🙂',
+    'x'.repeat(500),
+  ])('%s is kept as it was given', async (reason) => {
+    const { uuid } = await create(app.key);
+    expect((await because(reason).put(`/users/${uuid}`, { status: 'Blocked' })).status).toBe(200);
+    const [event] = await events(`target=${uuid}&action=user.blocked`);
+    expect(event.reason).toBe(reason.normalize('NFC'));
+    expect(event.changes).toEqual([{ field: 'status', old: 'Active', new: 'Blocked' }]);
+    const [own] = (await app.key.get(`/users/${uuid}/history`)).body.Results;
+    expect([own.reason, own.summary]).toEqual([
+      event.reason,
+      expect.stringContaining(`. Reason: ${event.reason}`),
+    ]);
+  });
+
+  test('is of its request: what came before and what comes after has none', async () => {
+    const { uuid } = await create(app.key);
+    await because('once').put(`/users/${uuid}`, { phone: '1' });
+    await app.key.put(`/users/${uuid}`, { phone: '2' });
+    expect((await events(`target=${uuid}`)).map(({ reason }) => reason)).toEqual(['', 'once', '']);
+  });
+
+  test('is in every event of its request, and found by its field', async () => {
+    const { uuid, username } = await create(app.key, { password: 'a long enough password' });
+    for (const _ of [1, 2]) {
+      const login = { username, password: 'a long enough password' };
+      expect((await app.nobody.post('/sessions/login', login)).status).toBe(200);
+    }
+    await because('phone lost').delete(`/users/${uuid}/sessions`);
+    const found = await events('field=given_reason&limit=100');
+    const ended = found.filter(({ reason }) => reason === 'phone lost');
+    expect(ended.map(({ action }) => action)).toEqual(['session.ended', 'session.ended']);
+  });
+
+  test('is kept of keys, imports and SCIM too, and not given to the rows of an import', async () => {
+    const key = (await because('for the night').post('/api_keys', { name: 'night' })).body;
+    expect((await events(`target=${key.id}`))[0].reason).toBe('for the night');
+    const run = await imported(app.key, csv(HEAD, 'R1,r1,r1@example.org'), 'dry_run=true');
+    const applied = (await because('looked at it').post(`/imports/${run.id}/apply`)).body;
+    await settled(app.key, applied.id);
+    expect((await events(`target=${run.id}&action=import.approved`))[0].reason).toBe('looked at it');
+    const rows = await events(`actor=${run.id}&action=user.created`);
+    expect(rows.map(({ reason }) => reason)).toEqual(['']);
+    const user = await provision(scimOf(app));
+    const headers = { 'x-audit-reason': 'scim', 'x-api-key': String(app.key.headers['x-api-key']) };
+    await app.nobody.raw('DELETE', `/scim/v2/Users/${user.id}`, undefined, headers);
+    expect((await events(`target=${user.id}`))[0]).toMatchObject({ action: 'user.deleted', reason: 'scim' });
+  });
+
+  test('of a key is not kept: it may have been put into the wrong field', async () => {
+    const { uuid } = await create(app.key);
+    const { key } = (await app.key.post('/api_keys', { name: 'shown' })).body;
+    await because(`see ${key}`).put(`/users/${uuid}`, { phone: '1' });
+    const [event] = await events(`target=${uuid}&action=user.updated`);
+    expect(event.reason).not.toContain(key.slice(-20));
+  });
+
+  test('is sealed with its event', async () => {
+    await app.app.get(Sealer).run(afterHours(1));
+    expect(await app.app.get(SealVerifier).verify()).toMatchObject({ fault: null, bad: [] });
+  });
+
+  test('is in the file', async () => {
+    const [head, ...lines] = (await app.key.get('/audit.csv?field=given_reason')).text.trim().split('\r\n');
+    expect(head).toMatch(/,Reason$/);
+    expect(lines.some((line) => line.endsWith(',left the company'))).toBe(true);
+  });
+
+  test.each([
+    ['x'.repeat(501), 'too long'],
+    ['%E4', 'no UTF-8'],
+    ['50%', 'not encoded'],
+    ['a%0Ab', 'two lines'],
+    ['a%00b', 'a NUL'],
+    ['a%E2%80%AEb', 'the other direction'],
+    ['a%CC%81'.padEnd(200, '%CC%81'), 'more marks than any writing has'],
+  ])('%s is refused, and nothing is done', async (header) => {
+    const { uuid } = await create(app.key);
+    const answer = await app.key.put(`/users/${uuid}`, { phone: '1' }, { 'x-audit-reason': header });
+    expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
+    expect(answer.body.detail).toContain('X-Audit-Reason');
+    expect((await app.key.get(`/users/${uuid}`)).body.phone).toBe('');
+  });
+
+  test.each(['', '%20', ' '])('of nothing (%p) is none', async (header) => {
+    const { uuid } = await create(app.key);
+    await app.key.put(`/users/${uuid}`, { phone: '1' }, { 'x-audit-reason': header });
+    expect((await events(`target=${uuid}&action=user.updated`))[0].reason).toBe('');
+  });
+});
+
+describe('names', () => {
+  test('are those of today, of users, keys, imports and groups; a deleted one has none', async () => {
+    const user = await create(app.key);
+    const named = async () => (await events(`target=${user.uuid}`))[0].target.name;
+    expect(await named()).toBe(user.username);
+    const [{ actor }] = await events(`target=${user.uuid}`);
+    expect(actor).toMatchObject({ kind: 'key', name: expect.stringMatching(/./) });
+    await app.key.put(`/users/${user.uuid}`, { username: `${user.username}-new` });
+    expect(await named()).toBe(`${user.username}-new`);
+    const run = await imported(app.key, csv(HEAD, 'N1,n1,n1@example.org'));
+    expect((await events(`target=${run.id}&action=import.created`))[0].target.name).toBe('upload.csv');
+    const group = (await scimOf(app).post('/Groups', { displayName: 'Pilots' })).body;
+    expect((await events(`target=${group.id}`))[0].target).toEqual({
+      kind: 'group',
+      id: group.id,
+      name: 'Pilots',
+    });
+    const gone = await provision(scimOf(app));
+    await scimOf(app).delete(`/Users/${gone.id}`);
+    expect((await events(`target=${gone.id}`))[0].target.name).toBe('');
+  });
+  test('of nobody are empty', async () => {
+    await app.nobody.post('/sessions/login', { username: 'nobody-at-all', password: 'x' });
+    const [event] = await events('action=session.login_failed');
+    expect([event.actor.name, event.target.name]).toEqual(['', '']);
+  });
+});

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import type { Answer, Client } from '../support/app/client.js';
+import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { aUser } from '../support/data/factories.js';
+import { csv, upload } from '../support/app/imports.js';
+import { Link } from '../support/process/link.js';
+
+jest.setTimeout(60_000);
+
+/** One request of every kind: read, search, write, login, with a key and with a session. */
+function requests(app: TestApp, session: Client): [string, () => Promise<Answer>][] {
+  return [
+    ['GET /status', () => app.nobody.get('/status')],
+    ['GET /users/search with a key', () => app.key.get('/users/search')],
+    ['GET /users/me with a session', () => session.get('/users/me')],
+    ['POST /users', () => app.key.post('/users', aUser())],
+    [
+      'POST /sessions/login',
+      () => app.nobody.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD }),
+    ],
+    ['POST /sessions/logout', () => session.send('POST', '/sessions/logout')],
+  ];
+}
+
+function expectUnavailable(where: string, answer: Answer, code = 'unavailable'): void {
+  expect([where, answer.status, answer.body?.code]).toEqual([where, 503, code]);
+  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1|sqlite|mysql|mariadb|pool/i);
+}
+
+const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
+const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
+
+onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () => {
+  let direct: TestDatabase;
+  let link: Link;
+  let app: TestApp;
+  let session: Client;
+  beforeAll(async () => {
+    direct = await freshDatabase();
+    link = await Link.to(direct.url);
+    app = await TestApp.on({ ...direct, url: link.through(direct.url) });
+    session = await app.login();
+  });
+  afterAll(async () => {
+    await app.stop();
+    await link.cut();
+    await direct.drop();
+  });
+
+  test('is abandoned after 15 seconds when it hangs, and queried again', async () => {
+    const database = app.app.get<Database>(DATABASE);
+    const tx = await database.begin();
+    await tx.query('SET SESSION max_statement_time = 0'); // a server that hangs keeps no limit of its own
+    await expect(tx.query('SELECT SLEEP(?) AS slept', [60])).rejects.toMatchObject({
+      fault: 'moved',
+      cause: { code: 'PROTOCOL_SEQUENCE_TIMEOUT' },
+    });
+    await tx.rollback();
+    expect(await database.first('SELECT 1 AS one')).toEqual({ one: 1 });
+    // The import worker uses a connection now and then; one that is not returned would stay in use forever.
+    while (database.load.inUse + database.load.waiting > 0) await setImmediate();
+  });
+
+  test('makes every request a 503, and all requests work again when it is back', async () => {
+    await link.cut();
+    for (const [where, send] of requests(app, session)) expectUnavailable(where, await send());
+    await link.mend();
+    for (const [where, send] of requests(app, session)) {
+      const { status } = await send();
+      expect([where, status]).toEqual([where, status < 300 ? status : 200]);
+    }
+  });
+
+  test('makes the outcome of a change unknown when it goes away at the commit', async () => {
+    const database = app.app.get<Database>(DATABASE);
+    const begin = database.begin.bind(database);
+    const began = jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
+      const transaction = await begin();
+      return {
+        ...transaction,
+        commit: async () => {
+          await link.cut();
+          return transaction.commit();
+        },
+      };
+    });
+    const body = aUser();
+    const answer = await app.key.post('/users', body);
+    expect(began).toHaveBeenCalled();
+    expectUnavailable('POST /users', answer, 'outcome_unknown');
+    await link.mend();
+    expect((await app.key.get(`/users/search?username=${body['username']}`)).body.Count).toBe(0);
+  });
+});
+
+onSqlite('a file that another process keeps locked (SQLite only)', () => {
+  let app: TestApp;
+  let session: Client;
+  beforeAll(async () => {
+    app = await TestApp.start();
+    session = await app.login();
+  });
+  afterAll(() => app.end());
+
+  test('makes requests that write a 503, while reads still work', async () => {
+    const other = new DatabaseSync(app.database.url.slice('sqlite:'.length));
+    other.exec('BEGIN IMMEDIATE');
+    const blocked = await app.key.post('/users', aUser());
+    const read = await session.get('/users/me');
+    other.exec('ROLLBACK');
+    other.close();
+    expectUnavailable('POST /users', blocked);
+    expect(read.status).toBe(200);
+    expect((await app.key.post('/users', aUser())).status).toBe(201);
+  });
+});
+
+onSqlite('a disk that is full (SQLite only)', () => {
+  let app: TestApp;
+  beforeAll(async () => void (app = await TestApp.start()));
+  afterAll(() => app.end());
+
+  test('makes an upload a 503, and nothing is stored', async () => {
+    const database = app.app.get<Database>(DATABASE);
+    const left = () => database.query('SELECT part FROM import_file_parts');
+    const sizes = await database.query<{ page_count: number }>('PRAGMA page_count');
+    await database.query(`PRAGMA max_page_count = ${(sizes[0]?.page_count ?? 0) + 50}`);
+    const file = csv('ExternalId', 'x'.repeat(400 * 1024));
+    expectUnavailable('POST /imports', await upload(app.key, file));
+    expect(await left()).toEqual([]);
+    await database.query('PRAGMA max_page_count = 1000000');
+    expect((await upload(app.key, file)).status).toBe(202);
+  });
+});

@@ -1,0 +1,97 @@
+import { expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { API_KEY } from '../support/app/app.js';
+import { type Answer, Client } from '../support/app/client.js';
+import { aUser } from '../support/data/factories.js';
+import { Process, newcomer, processDatabase } from '../support/process/process.js';
+
+/** `kill -9` of the service while requests with keys are under way. KILLS=20 sets a higher number of them. */
+const KILLS = Number(process.env['KILLS'] ?? 3);
+const CLIENTS = 6;
+const database = processDatabase();
+const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
+const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
+
+/** Sends a request, and kills the service with the first byte of its answer, which nobody reads. */
+async function loseAnswer(service: Process, path: string, body: object, key: string): Promise<void> {
+  const { hostname, port } = new URL(service.url);
+  const text = JSON.stringify(body);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    [
+      `POST /api/0.3${path} HTTP/1.1`,
+      'Host: x',
+      `X-API-Key: ${API_KEY}`,
+      `Idempotency-Key: ${key}`,
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(text)}`,
+      '',
+      text,
+    ].join('\r\n'),
+  );
+  await once(socket, 'data');
+  service.signal('SIGKILL');
+  socket.destroy();
+  await service.exit;
+}
+
+test.each([
+  ['/users', () => aUser(), 'user.created'],
+  ['/api_keys', () => ({ name: randomUUID() }), 'api_key.created'],
+] as const)('POST %s, killed between its commit and its answer', async (path, make, action) => {
+  const [body, key] = [make(), randomUUID()];
+  await loseAnswer(await Process.running(settings()), path, body, key);
+  const client = clientOf(await Process.running(settings()));
+  const count = async () => (await client.get(`/audit?action=${action}`)).body.Results.length as number;
+  const before = await count();
+  const answers = [await client.post(path, body, { 'idempotency-key': key })];
+  answers.push(await client.post(path, body, { 'idempotency-key': key }));
+  expect(answers.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual([
+    [201, 'true'],
+    [201, 'true'],
+  ]);
+  expect(answers[1]?.text).toBe(answers[0]?.text);
+  expect(await count()).toBe(before);
+});
+
+test('killed at any moment, every request takes effect once', async () => {
+  let service = await Process.running(settings());
+  let killed = 0;
+  const sent: string[] = [];
+  /** As a connector does it: the same request, until it is answered. */
+  const insist = async (body: object, key: string): Promise<Answer> => {
+    for (;;) {
+      const target = service;
+      try {
+        const answer = await clientOf(target).post('/users', body, { 'idempotency-key': key });
+        if (answer.status < 500) return answer;
+      } catch {
+        await target.exit;
+        await started;
+      }
+    }
+  };
+  let started: Promise<unknown> = Promise.resolve();
+  const work = async (): Promise<void> => {
+    do {
+      const answer = await insist(aUser(), randomUUID());
+      expect(answer.status).toBe(201);
+      sent.push(answer.body.uuid as string);
+    } while (killed < KILLS);
+  };
+  const clients = Promise.all(Array.from({ length: CLIENTS }, work));
+  for (let kill = 0; kill < KILLS; kill++) {
+    const until = sent.length + 5 + Math.floor(Math.random() * 20);
+    while (sent.length < until) await clientOf(service).get('/status');
+    service.signal('SIGKILL');
+    started = service.exit.then(async () => (service = await Process.running(settings())));
+    await started;
+    killed++;
+  }
+  await clients;
+  const { Count } = (await clientOf(service).get('/users/search?limit=1')).body;
+  expect(new Set(sent).size).toBe(sent.length);
+  expect(Count).toBe(sent.length + 1); // and the first Webmaster
+});

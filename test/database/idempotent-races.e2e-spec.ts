@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { TestApp } from '../support/app/app.js';
+import { auditRows } from '../support/app/audit-rows.js';
+import type { Answer, Client } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { csv } from '../support/app/imports.js';
+import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
+
+/** The same request several times at once, over two instances. */
+const TIMES = 8;
+let app: TestApp;
+let second: TestApp;
+beforeAll(async () => {
+  app = await TestApp.start();
+  second = await TestApp.on(app.database);
+});
+afterAll(async () => {
+  await second.stop();
+  await app.end();
+});
+
+async function atOnce(
+  send: (client: Client, key: Record<string, string>) => Promise<Answer>,
+): Promise<Answer[]> {
+  const key = { 'idempotency-key': randomUUID() };
+  const clients = Array.from({ length: TIMES }, (_, index) => (index % 2 ? app : second).key);
+  const answers = await Promise.all(clients.map((client) => send(client, key)));
+  const replayed = answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true');
+  expect(replayed).toHaveLength(TIMES - 1);
+  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  return answers;
+}
+const count = async (table: string): Promise<number> =>
+  (await databaseOf(app).first<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table}`))?.n ?? 0;
+
+test('a create', async () => {
+  const [body, before] = [aUser({ external_id: randomUUID() }), await count('users')];
+  const [answer] = await atOnce((client, key) => client.post('/users', body, key));
+  expect(answer?.status).toBe(201);
+  expect(await count('users')).toBe(before + 1);
+});
+
+test('a change with If-Match: nobody gets 412', async () => {
+  const { uuid } = await create(app.key);
+  const { etag = '' } = (await app.key.get(`/users/${uuid}`)).headers;
+  const [answer] = await atOnce((client, key) =>
+    client.put(`/users/${uuid}`, { phone: '1' }, { 'if-match': etag, ...key }),
+  );
+  expect(answer?.status).toBe(200);
+  expect(await auditRows(app, uuid)).toHaveLength(2);
+});
+
+test('an API key', async () => {
+  const before = await count('api_keys');
+  const [answer] = await atOnce((client, key) => client.post('/api_keys', { name: 'one' }, key));
+  expect(await count('api_keys')).toBe(before + 1);
+  expect((await app.nobody.get('/users/search', { 'x-api-key': answer?.body.key })).status).toBe(200);
+});
+
+test('an upload, of which one file is kept', async () => {
+  const [file, runs] = [csv('ExternalId,Username,Email', 'R1,r1,r1@example.org'), await count('import_runs')];
+  const files = await count('import_file_parts');
+  const type = { 'content-type': 'text/csv' };
+  await atOnce((client, key) => client.send('POST', '/imports?dry_run=true', file, { ...type, ...key }));
+  expect(await count('import_runs')).toBe(runs + 1);
+  expect(await count('import_file_parts')).toBe(files + 1);
+});
+
+test('a user who changes the password with the current one', async () => {
+  const { user, client } = await aPerson(app);
+  const key = { 'idempotency-key': randomUUID() };
+  const change = () =>
+    client.put(`/users/${user.uuid}`, { password: 'another long one', current_password: PASSWORD }, key);
+  const answers = await Promise.all([change(), change(), change()]);
+  answers.push(await change());
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+});
+
+test('different requests at once with one key: one is carried out, the others are refused', async () => {
+  const key = { 'idempotency-key': randomUUID() };
+  const answers = await Promise.all(
+    Array.from({ length: TIMES }, (_, index) => (index % 2 ? app : second).key.post('/users', aUser(), key)),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(TIMES - 1).fill(422)]);
+});

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { DatabaseFault } from '../../src/database/engine/database-fault.js';
+import type { InsertStatement, SqlValue } from '../../src/database/engine/sql.js';
+import { TestApp } from '../support/app/app.js';
+import { ENGINE, freshDatabase } from '../support/app/database.js';
+import { databaseOf } from '../support/app/people.js';
+
+/** Enough for MariaDB to take them as a stream, where it takes streams. */
+const MANY = 60;
+const INSERT: InsertStatement = {
+  into: { table: 'many_rows', columns: ['id', 'name', 'note', 'day'] },
+  head: 'INSERT INTO many_rows (id, name, note, day) VALUES ',
+  columns: 4,
+  tail: '',
+};
+const DAY = '2026-01-02 03:04:05.678';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await TestApp.on(await freshDatabase());
+  await databaseOf(app).execute(
+    `CREATE TABLE many_rows (id int NOT NULL PRIMARY KEY, name varchar(40) NOT NULL, note varchar(40), day datetime(3))${ENGINE === 'sqlite' ? '' : ' CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'}`,
+  );
+});
+afterAll(() => app.end());
+
+type Row = { id: number; name: string; note: string | null; day: string | null };
+
+/** Inserts rows in a transaction, gives what the table holds then, and undoes it. */
+async function inserted(rows: readonly SqlValue[][]): Promise<Row[]> {
+  const tx = await databaseOf(app).begin();
+  try {
+    await tx.insert(INSERT, rows);
+    return await tx.query<Row>('SELECT id, name, note, day FROM many_rows ORDER BY id');
+  } finally {
+    await tx.rollback();
+  }
+}
+
+const plain = (id: number): SqlValue[] => [id, `name ${id}`, null, DAY];
+const filled = (rows: readonly SqlValue[][]): SqlValue[][] => [
+  ...rows,
+  ...Array.from({ length: MANY - rows.length }, (_, index) => plain(1000 + index)),
+];
+
+test('every text arrives as it was sent, whatever a statement or a stream means by its characters', async () => {
+  const pieces = [
+    '\\',
+    '\\N',
+    '\\n',
+    '\t',
+    '\n',
+    '\r',
+    '\r\n',
+    "'",
+    '"',
+    '`',
+    '\u0001',
+    '\u001a',
+    '%',
+    ';',
+    'NULL',
+    ' ',
+    'é',
+    '\u{1F600}',
+    '\u2028',
+    'a',
+  ];
+  const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(''));
+  const note = fc.option(text, { nil: null });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(text, note), { minLength: 1, maxLength: 20 }), async (values) => {
+      const rows = filled(values.map(([name, other], id) => [id, name, other, DAY]));
+      const expected = rows.map(([id, name, other, day]) => ({ id, name, note: other, day }));
+      expect(await inserted(rows)).toEqual(expected);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a key that exists is a duplicate, and nothing of the set stays', async () => {
+  const rows = filled([plain(7), plain(8), plain(7)]);
+  await expect(inserted(rows)).rejects.toMatchObject({ fault: 'duplicate' });
+  await expect(inserted(rows)).rejects.toBeInstanceOf(DatabaseFault);
+  expect(await databaseOf(app).query('SELECT id FROM many_rows')).toEqual([]);
+});
+
+test('a value that cannot be bound is refused', async () => {
+  await expect(inserted(filled([[7, 'a\0b', null, DAY]]))).rejects.toThrow();
+  await expect(inserted(filled([[7, '\ud800', null, DAY]]))).rejects.toThrow();
+  expect(await inserted(filled([]))).toHaveLength(MANY);
+});
+
+/** SQLite keeps any value in any column. */
+const strict = ENGINE === 'sqlite' ? test.skip : test;
+
+strict.each([
+  ['a text that is too long', [7, 'x'.repeat(41), null, DAY]],
+  ['no value where one is needed', [7, null, null, DAY]],
+  ['a text for a number', ['seven', 'x', null, DAY]],
+  ['a number that is too large', [2 ** 40, 'x', null, DAY]],
+  ['a day that never was', [7, 'x', null, '2026-02-31 00:00:00.000']],
+])('%s is refused, and not cut to fit', async (_, row: SqlValue[]) => {
+  await expect(inserted(filled([row]))).rejects.toThrow(/rows were loaded, with warnings/);
+});
+
+strict('a server that takes no streams is sent statements', async () => {
+  const database = databaseOf(app);
+  const rows = filled([[7, 'back\\slash', null, DAY]]);
+  await database.execute('SET GLOBAL local_infile = 0');
+  try {
+    expect(await inserted(rows)).toHaveLength(MANY);
+    await expect(inserted(filled([plain(7), plain(7)]))).rejects.toMatchObject({ fault: 'duplicate' });
+  } finally {
+    await database.execute('SET GLOBAL local_infile = 1');
+  }
+});

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TestApp } from '../support/app/app.js';
+import { problemOf } from '../support/app/people.js';
+import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { aUser } from '../support/data/factories.js';
+import { Link } from '../support/process/link.js';
+import { databaseOf } from '../support/app/people.js';
+
+/** A connection that breaks at a moment that matters. */
+const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
+
+onMariadb('a connection that breaks (needs a server: MariaDB only)', () => {
+  let direct: TestDatabase;
+  let link: Link;
+  let app: TestApp;
+  beforeAll(async () => {
+    direct = await freshDatabase();
+    link = await Link.to(direct.url);
+    app = await TestApp.on({ ...direct, url: link.through(direct.url) });
+  });
+  afterAll(async () => {
+    await app.stop();
+    await link.cut();
+    await direct.drop();
+  });
+  const count = async (username: unknown): Promise<number> =>
+    (await app.key.get(`/users/search?username=${String(username)}`)).body.Count as number;
+
+  const breakAtCommitOf = (body: Record<string, unknown>, arrives: boolean) => {
+    link.breakAt('COMMIT', { arrives, after: String(body['username']) }); // others commit too
+  };
+
+  test.each([
+    [true, 1],
+    [false, 0],
+  ])('at the COMMIT, which arrives (%s): the outcome is unknown', async (arrives, made) => {
+    const body = aUser();
+    breakAtCommitOf(body, arrives);
+    const lost = await app.key.post('/users', body);
+    expect(problemOf(lost)).toEqual([503, 'outcome_unknown']);
+    expect(lost.headers['retry-after']).toBe('1');
+    expect(await count(body['username'])).toBe(made);
+  });
+
+  test.each([
+    [true, 201],
+    [false, 503],
+  ])('at the COMMIT, which arrives (%s), with an Idempotency-Key: one user', async (arrives, status) => {
+    const body = aUser();
+    const headers = { 'idempotency-key': `commit-${String(arrives)}` };
+    breakAtCommitOf(body, arrives);
+    // Where the commit was made, the service finds its answer by the key.
+    expect((await app.key.post('/users', body, headers)).status).toBe(status);
+    expect((await app.key.post('/users', body, headers)).status).toBe(201);
+    expect(await count(body['username'])).toBe(1);
+  });
+
+  test.each(['START TRANSACTION', 'INSERT INTO users'])('at %s: the work is run again', async (statement) => {
+    const body = aUser();
+    link.breakAt(statement, { arrives: true });
+    expect((await app.key.post('/users', body)).status).toBe(201);
+    expect(await count(body['username'])).toBe(1);
+  });
+
+  test('at a read: the read is run again', async () => {
+    link.breakAt('SELECT 42', { arrives: true });
+    expect(await databaseOf(app).first('SELECT 42 AS answer')).toEqual({ answer: 42 });
+  });
+
+  test.each([true, false])(
+    'at a change that is its own transaction, which arrives (%s): unknown',
+    async (arrives) => {
+      const database = databaseOf(app);
+      const before = await database.first<{ failures: number }>(
+        'SELECT COUNT(*) AS failures FROM login_failures',
+      );
+      const row = `('${String(arrives)}', 1, '2030-01-01 00:00:00.000')`;
+      link.breakAt('INSERT INTO login_failures', { arrives });
+      const change = database.execute(
+        `INSERT INTO login_failures (scope, failures, window_ends) VALUES ${row}`,
+      );
+      await expect(change).rejects.toMatchObject({ fault: 'unknown', code: 'outcome_unknown' });
+      const after = await database.first<{ failures: number }>(
+        'SELECT COUNT(*) AS failures FROM login_failures',
+      );
+      expect((after?.failures ?? 0) - (before?.failures ?? 0)).toBe(Number(arrives));
+    },
+  );
+
+  test('connections that are killed while idle cost nothing', async () => {
+    const database = databaseOf(app);
+    await Promise.all(Array.from({ length: 8 }, () => database.query('SELECT SLEEP(0.01) AS slept')));
+    const own = await database.query<{ id: number }>(
+      'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()',
+    );
+    expect(own.length).toBeGreaterThan(3);
+    for (const { id } of own) await database.query(`KILL ${id}`).catch(() => undefined);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => app.key.post('/users', aUser())));
+    expect([...new Set(answers.map(({ status }) => status))]).toEqual([201]);
+  });
+});

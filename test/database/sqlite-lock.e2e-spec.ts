@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DatabaseSync } from 'node:sqlite';
+import { ENGINE } from '../support/app/database.js';
+import { TestApp } from '../support/app/app.js';
+import { aUser } from '../support/data/factories.js';
+
+/** Another program that writes to the file of an embedded database, as the command line does. */
+const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
+
+onSqlite('while another program has the lock', () => {
+  let app: TestApp;
+  let other: DatabaseSync;
+  beforeEach(async () => {
+    app = await TestApp.start();
+    other = new DatabaseSync(app.database.url.slice('sqlite:'.length));
+    other.exec('BEGIN IMMEDIATE');
+  });
+  afterEach(async () => {
+    other.close();
+    await app.end();
+  });
+
+  test('reads are answered, and writes wait without stopping them', async () => {
+    const created = Promise.all([app.key.post('/users', aUser()), app.key.post('/users', aUser())]);
+    let settled = false;
+    void created.then(() => (settled = true));
+    // Far more than fits into one pause between two attempts.
+    for (let i = 0; i < 50; i++) expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(1);
+    expect(settled).toBe(false);
+    other.exec('COMMIT');
+    expect((await created).map(({ status }) => status)).toEqual([201, 201]);
+    expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(3);
+  });
+
+  test('a lock that lasts is a 503 with Retry-After, and nothing is written', async () => {
+    const other503 = await app.key.post('/users', aUser());
+    expect([other503.status, other503.body.code]).toEqual([503, 'unavailable']);
+    expect(other503.headers['retry-after']).toBe('1');
+    other.exec('ROLLBACK');
+    expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(1);
+    expect((await app.key.post('/users', aUser())).status).toBe(201);
+  });
+});

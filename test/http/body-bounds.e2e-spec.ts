@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { setImmediate } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { BodyBudget } from '../../src/http/body-budget.js';
+import { IN_FLIGHT_BYTES, JSON_BODY, LINGER_MILLIS, LOGIN_BODY } from '../../src/http/bounds.js';
+import { TestApp } from '../support/app/app.js';
+import { aUser } from '../support/data/factories.js';
+import { type Person, aPerson } from '../support/app/people.js';
+import { RawConnection, lastAnswer, sendChunked } from '../support/app/raw.js';
+
+/** What a body may cost before it is known to be good (interface §9). */
+let app: TestApp;
+let member: Person;
+let budget: BodyBudget;
+jest.setTimeout(60_000);
+beforeAll(async () => {
+  app = await TestApp.start();
+  member = await aPerson(app);
+  budget = app.app.get(BodyBudget);
+});
+/** Waits until something holds, and no longer than a request may reasonably take: what follows says what was expected. */
+async function until(holds: () => boolean): Promise<void> {
+  const end = performance.now() + 5_000;
+  while (!holds() && performance.now() < end) await setImmediate();
+}
+let kept = 0;
+afterEach(async () => {
+  const before = kept;
+  await until(() => budget.bytes <= before);
+  kept = budget.bytes; // the tests behind one that fails are judged by themselves
+  expect(kept).toBe(before); // every request gives back what it took
+});
+afterAll(() => app.end());
+
+const MIB = 1024 * 1024;
+const JSON_TYPE = { 'content-type': 'application/json' };
+const CSV_TYPE = { 'content-type': 'text/csv' };
+const credentials = (who: 'key' | 'member' | 'nobody'): Record<string, string> =>
+  who === 'key' ? app.key.headers : who === 'member' ? member.client.headers : {};
+const codeOf = (text: string): string => (JSON.parse(lastAnswer(text).body) as { code: string }).code;
+
+describe('a login', () => {
+  const login = (body: string | Uint8Array, headers = {}) =>
+    app.nobody.send('POST', '/sessions/login', body, headers);
+  const ofSize = (bytes: number) => {
+    const empty = JSON.stringify({ username: 'x', password: '' }).length;
+    return JSON.stringify({ username: 'x', password: 'p'.repeat(bytes - empty) });
+  };
+
+  test('has at most 4 KiB', async () => {
+    expect(LOGIN_BODY.maxBytes).toBe(4096);
+    expect((await login(ofSize(4096))).status).toBe(422); // the password is too long
+    const { status, body } = await login(ofSize(4097));
+    expect([status, body.code]).toEqual([413, 'too_large']);
+    const path = '/api/0.3/sessions/login';
+    const answer = await sendChunked(app.url, 'POST', path, JSON_TYPE, [ofSize(4097)]);
+    expect(answer.status).toBe(413);
+  });
+
+  test.each(['gzip', 'deflate', 'br', 'zstd', 'compress'])('is not compressed: %s', async (encoding) => {
+    const headers = { ...JSON_TYPE, 'content-encoding': encoding, 'content-length': '1000' };
+    const connection = await RawConnection.request(app.url, 'POST /api/0.3/sessions/login', headers);
+    expect(codeOf(await connection.ended)).toBe('unsupported_media_type'); // before any byte of it
+    connection.socket.destroy();
+  });
+});
+
+describe('Content-Length over the limit is answered at once, without a byte of the body', () => {
+  test.each([
+    ['login', 'POST /api/0.3/sessions/login', 'nobody', { ...JSON_TYPE, 'content-length': '4097' }],
+    ['JSON', 'POST /api/0.3/users', 'key', { ...JSON_TYPE, 'content-length': String(MIB + 1) }],
+    [
+      'gzip',
+      'POST /api/0.3/users',
+      'key',
+      { ...JSON_TYPE, 'content-encoding': 'gzip', 'content-length': String(MIB + 1) },
+    ],
+    ['a file', 'POST /api/0.3/imports', 'key', { ...CSV_TYPE, 'content-length': String(100 * MIB + 1) }],
+  ] as const)('%s', async (_, line, who, headers) => {
+    const connection = await RawConnection.request(app.url, line, { ...credentials(who), ...headers });
+    const text = await connection.ended;
+    connection.socket.destroy();
+    expect([lastAnswer(text).status, codeOf(text)]).toEqual([413, 'too_large']);
+  });
+});
+
+describe('a body that is refused is not read on', () => {
+  const length = { 'content-length': String(MIB) };
+  const chunked = { 'transfer-encoding': 'chunked' };
+  test.each([
+    ['without credentials', 'POST /api/0.3/users', 'nobody', { ...JSON_TYPE, ...length }, 401],
+    ['without credentials, in chunks', 'POST /api/0.3/users', 'nobody', { ...JSON_TYPE, ...chunked }, 401],
+    ['of another type', 'POST /api/0.3/users', 'key', { 'content-type': 'text/plain', ...length }, 415],
+    ['of a member who may not', 'POST /api/0.3/imports', 'member', { ...CSV_TYPE, ...length }, 403],
+    ['with a bad query', 'POST /api/0.3/imports?x=1', 'key', { ...CSV_TYPE, ...length }, 400],
+    ['at an unknown path', 'POST /api/0.3/nowhere', 'nobody', { ...JSON_TYPE, ...length }, 404],
+    [
+      'of a route that takes none',
+      'POST /api/0.3/sessions/logout',
+      'member',
+      { ...JSON_TYPE, ...length },
+      403,
+    ],
+    ['of a read', 'GET /api/0.3/status', 'nobody', { ...JSON_TYPE, ...length }, 200],
+  ] as const)('%s: the answer closes the connection', async (_, line, who, headers, status) => {
+    const origin = { origin: 'https://evil.example' }; // keeps the session of the member for the other cases
+    const connection = await RawConnection.request(app.url, line, {
+      ...credentials(who),
+      ...headers,
+      ...origin,
+    });
+    const drip = setInterval(() => connection.socket.write('1\r\nx\r\n'), 50);
+    const { status: answered, headers: sent } = lastAnswer(await connection.ended);
+    const since = performance.now();
+    expect([answered, sent['connection']]).toEqual([status, 'close']);
+    await connection.closed;
+    clearInterval(drip);
+    expect(performance.now() - since).toBeLessThan(LINGER_MILLIS + 3000);
+  });
+
+  test('one that was read and then refused keeps its connection', async () => {
+    const headers = { ...app.key.headers, ...JSON_TYPE, 'content-length': '2' };
+    const connection = await RawConnection.request(app.url, 'POST /api/0.3/users', headers, '{}');
+    const answer = lastAnswer(await connection.until(/\}$/));
+    expect([answer.status, answer.headers['connection']]).toEqual([422, 'keep-alive']);
+    connection.socket.destroy();
+  });
+
+  test('a client that is still sending gets the answer', async () => {
+    const chunks = Array.from({ length: 16 }, () => Buffer.alloc(65_536, ' '));
+    const { status } = await sendChunked(app.url, 'POST', '/api/0.3/users', JSON_TYPE, chunks);
+    expect(status).toBe(401);
+  });
+});
+
+describe('bodies in flight', () => {
+  const announced = (bytes: number, more = {}) => ({
+    ...app.key.headers,
+    ...JSON_TYPE,
+    'content-length': String(bytes),
+    ...more,
+  });
+  const open = (count: number, headers: Record<string, string>, body: Uint8Array) =>
+    Promise.all(
+      Array.from({ length: count }, () =>
+        RawConnection.request(app.url, 'POST /api/0.3/users', headers, body),
+      ),
+    );
+  const close = (connections: readonly RawConnection[]): void => {
+    for (const { socket } of connections) socket.destroy();
+  };
+
+  test('hold at most 64 MiB together; one more is answered with 503 until there is room', async () => {
+    const count = IN_FLIGHT_BYTES / MIB;
+    const bodies = await open(count, announced(MIB), Buffer.alloc(MIB - 1, ' '));
+    await until(() => budget.bytes >= IN_FLIGHT_BYTES);
+    const { status, body, headers } = await app.key.post('/users', aUser());
+    expect([status, body.code, headers['retry-after']]).toEqual([503, 'unavailable', '1']);
+    expect((await app.key.get('/users/search')).status).toBe(200);
+    expect(budget.bytes).toBe(IN_FLIGHT_BYTES);
+    close(bodies.splice(0, 1));
+    await until(() => budget.bytes < IN_FLIGHT_BYTES);
+    expect((await app.key.post('/users', aUser())).status).toBe(201);
+    close(bodies);
+  });
+
+  test('hold their bytes and no decompressor while they are unfinished', async () => {
+    const packed = gzipSync(Buffer.alloc(900_000, 'x')).subarray(0, 600);
+    const bodies = await open(200, announced(1000, { 'content-encoding': 'gzip' }), packed);
+    await until(() => budget.bytes >= 200 * packed.length);
+    expect(budget.bytes).toBe(200 * packed.length);
+    close(bodies);
+  });
+
+  test('count their memory, however small their pieces are', async () => {
+    const [connection] = await open(1, announced(500), Buffer.from('{'));
+    for (let sent = 1; sent < 400; sent++) {
+      connection?.socket.write(' ');
+      while (budget.bytes < sent) await setImmediate();
+    }
+    expect(budget.bytes).toBeLessThan(1024);
+    close(connection ? [connection] : []);
+  });
+
+  test('an upload counts what it holds', async () => {
+    const headers = { ...app.key.headers, ...CSV_TYPE, 'content-length': '1000' };
+    const connection = await RawConnection.request(app.url, 'POST /api/0.3/imports', headers, 'ExternalId\n');
+    await until(() => budget.bytes > 0);
+    expect(budget.bytes).toBe(MIB);
+    connection.socket.destroy();
+  });
+
+  test.each(['gzip', 'deflate', 'br'])('%s that claims a large window takes its turn', async (encoding) => {
+    const bad = Buffer.from([0x78, 0x9c, 0xff]); // is none of them
+    const sent = Array.from({ length: 20 }, () =>
+      app.key.send('POST', '/users', bad, { 'content-encoding': encoding }),
+    );
+    const answers = await Promise.all(sent);
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.code}`))).toEqual(
+      new Set(['400 malformed_json']),
+    );
+  });
+});
+
+test('a body holds at most 20,000 values, whatever they are', async () => {
+  const members = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}`;
+  const most = await app.key.send('POST', '/users', members(JSON_BODY.maxValues - 1));
+  expect([most.status, most.body.errors.length]).toEqual([422, 100]);
+  for (const body of [
+    members(85_000),
+    `{"roles":[${'"a",'.repeat(30_000)}"a"]}`,
+    `{${'"a":[],'.repeat(20_000)}"a":1}`,
+  ]) {
+    const { status, body: problem } = await app.key.send('POST', '/users', body);
+    expect([status, problem.code]).toEqual([413, 'too_large']);
+  }
+});

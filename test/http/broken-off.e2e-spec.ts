@@ -1,0 +1,193 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { once } from 'node:events';
+import { type Socket, connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { ApiKeysService } from '../../src/api-keys/api-keys.service.js';
+import { ErrorFilter } from '../../src/http/error.filter.js';
+import { RunEvents } from '../../src/import/report/run-events.js';
+import { UsersExport } from '../../src/import/report/users-export.js';
+import { Log } from '../../src/telemetry/log.js';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import { csv, imported } from '../support/app/imports.js';
+
+/** A request that the client breaks off is `aborted`: never a success, and never a fault of the service or its database. */
+let app: TestApp;
+let faults: jest.SpiedFunction<Log['fault']>;
+let requests: jest.SpiedFunction<Log['request']>;
+/** The next log line of a request. */
+let logged: Promise<Record<string, unknown>>;
+/** When the next error has been answered, with the request that it belongs to. */
+let failed: Promise<unknown>;
+
+beforeEach(async () => {
+  app = await TestApp.start();
+  const [log, filter] = [app.app.get(Log), app.app.get(ErrorFilter)];
+  faults = jest.spyOn(log, 'fault').mockImplementation(() => undefined);
+  logged = new Promise((resolve) => {
+    requests = jest.spyOn(log, 'request').mockImplementation((fields) => {
+      resolve(fields);
+    });
+  });
+  const answer = filter.answer.bind(filter);
+  failed = new Promise((resolve) => {
+    jest.spyOn(filter, 'answer').mockImplementation((...args) => {
+      answer(...args);
+      resolve(args[0]);
+    });
+  });
+});
+afterEach(() => app.end());
+
+async function open(lines: string[], body: string | Uint8Array = ''): Promise<Socket> {
+  const { hostname, port } = new URL(app.url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write([...lines, 'Host: x', `X-API-Key: ${API_KEY}`, '', ''].join('\r\n'));
+  socket.write(body);
+  return socket;
+}
+
+/** How clients leave: orderly, by a reset, or after the service has begun to work. */
+const LEAVE: Record<string, (socket: Socket) => void> = {
+  closes: (socket) => socket.destroy(),
+  resets: (socket) => socket.resetAndDestroy(),
+};
+
+async function statuses(): Promise<string[]> {
+  const { text } = await app.nobody.raw('GET', '/metrics');
+  return [...text.matchAll(/http_request_duration_seconds_count\{.*status="(\w+)"\} [1-9]/g)].map(
+    ([, status = '']) => status,
+  );
+}
+
+const JSON_TYPE = 'Content-Type: application/json';
+const user = JSON.stringify({ username: 'half', email: 'half@example.org' });
+const form = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nExternalId,User';
+const BODIES: [string, string[], string | Uint8Array][] = [
+  ['a JSON body', ['POST /api/0.3/users HTTP/1.1', JSON_TYPE, 'Content-Length: 1000'], user],
+  [
+    'a compressed body',
+    ['POST /api/0.3/users HTTP/1.1', JSON_TYPE, 'Content-Encoding: gzip', 'Content-Length: 1000'],
+    gzipSync(user).subarray(0, 30),
+  ],
+  [
+    'a file',
+    ['POST /api/0.3/imports HTTP/1.1', 'Content-Type: text/csv', 'Content-Length: 1000'],
+    'ExternalId,',
+  ],
+  [
+    'a file in chunks',
+    ['POST /api/0.3/imports HTTP/1.1', 'Content-Type: text/csv', 'Transfer-Encoding: chunked'],
+    'b\r\nExternalId,\r\n',
+  ],
+  [
+    'a form',
+    [
+      'POST /api/0.3/imports HTTP/1.1',
+      'Content-Type: multipart/form-data; boundary=b',
+      'Content-Length: 1000',
+    ],
+    form,
+  ],
+];
+
+describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
+  test.each(BODIES)('in %s has no answer, and the service has no fault', async (name, lines, body) => {
+    const socket = await open(lines, body);
+    await app.nobody.get('/status'); // the service has read what was sent before
+    leave(socket);
+    if (name !== 'a compressed body') await failed; // its reader waits until the time-out
+    const line = await aborted();
+    expect(line).toMatchObject({ method: 'POST', ip: '127.0.0.1' });
+    expect(faults.mock.calls).toEqual([]);
+    expect((await statuses()).filter((status) => status !== '200')).toEqual(['aborted']);
+  });
+
+  test.each([
+    ['a CSV file', '/api/0.3/users/export.csv'],
+    ['compressed CSV', '/api/0.3/users/export.csv'],
+  ])('in the middle of %s has none either', async (name, path) => {
+    let ended = (): void => undefined;
+    const left = new Promise<void>((resolve) => (ended = resolve));
+    jest.spyOn(app.app.get(UsersExport), 'lines').mockImplementation(async function* () {
+      try {
+        for (;;) yield await Promise.resolve(crypto.randomUUID().repeat(2000));
+      } finally {
+        ended();
+      }
+    });
+    const accept = name === 'compressed CSV' ? ['Accept-Encoding: gzip'] : [];
+    const socket = await open([`GET ${path} HTTP/1.1`, ...accept]);
+    await once(socket, 'data');
+    socket.pause();
+    leave(socket);
+    await left; // nothing is read for nobody
+    expect(await logged).toMatchObject({ path, aborted: true, ip: '127.0.0.1' });
+    expect(await statuses()).toEqual(['aborted']);
+    expect(faults.mock.calls).toEqual([]);
+  });
+
+  test('in the middle of a file of a page, which needs no credentials, has left its address', async () => {
+    const path = '/docs/swagger-ui-bundle.js';
+    const socket = await open([`GET ${path} HTTP/1.1`]);
+    await once(socket, 'data');
+    socket.pause();
+    leave(socket);
+    expect(await aborted()).toMatchObject({ path, ip: '127.0.0.1' });
+  });
+
+  test('in the middle of events has none either', async () => {
+    const file = csv('ExternalId,Username,Email', 'e,e,e@example.org');
+    const { id } = await imported(app.key, file, 'dry_run=true');
+    jest.spyOn(app.app.get(RunEvents), 'watch').mockImplementation(async function* (_id, signal) {
+      if (signal) await once(signal, 'abort');
+      yield* [];
+    });
+    const socket = await open([`GET /api/0.3/imports/${id as string}/events HTTP/1.1`]);
+    await app.nobody.get('/status');
+    leave(socket);
+    await aborted();
+    expect(faults.mock.calls).toEqual([]);
+  });
+});
+
+/** The log line of the request that was broken off; those beside it are whole. */
+async function aborted(): Promise<Record<string, unknown>> {
+  for (;;) {
+    const line = requests.mock.calls.map(([fields]) => fields).find((fields) => fields.aborted === true);
+    if (line) {
+      expect(line).not.toHaveProperty('status');
+      return line;
+    }
+    await new Promise(setImmediate);
+  }
+}
+
+test('an answer that fails half-way is cut, logged as a fault and counted as one', async () => {
+  const fault = new Error('the table is gone');
+  jest.spyOn(app.app.get(UsersExport), 'lines').mockImplementation(async function* () {
+    yield await Promise.resolve('ExternalId\r\n');
+    throw fault;
+  });
+  await expect(app.key.get('/users/export.csv')).rejects.toThrow(/aborted|hang up|ECONNRESET/);
+  expect(await logged).toMatchObject({ path: '/api/0.3/users/export.csv', status: 500 });
+  expect(faults.mock.calls.map(([, code, thrown]) => [code, thrown])).toEqual([['internal', fault]]);
+  expect(await statuses()).toEqual(['500']);
+});
+
+test('a client that left while its key was looked up holds nothing either', async () => {
+  const keys = app.app.get(ApiKeysService);
+  const authenticate = keys.authenticate.bind(keys);
+  const [, lines, body] = BODIES.find(([name]) => name === 'a form') ?? ['', [], ''];
+  const sockets: Socket[] = [];
+  jest.spyOn(keys, 'authenticate').mockImplementationOnce(async (...args) => {
+    for (const socket of sockets) socket.resetAndDestroy();
+    await logged; // the connection is gone
+    return authenticate(...args);
+  });
+  sockets.push(await open(lines, body));
+  await failed;
+  expect(await logged).toMatchObject({ aborted: true, ip: '127.0.0.1' });
+  expect(faults.mock.calls).toEqual([]);
+});

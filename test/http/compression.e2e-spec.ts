@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import { create } from '../support/data/factories.js';
+import { csv, imported } from '../support/app/imports.js';
+
+let app: TestApp;
+let run: string;
+beforeAll(async () => {
+  app = await TestApp.start();
+  for (let each = 0; each < 12; each++) await create(app.key, { about_me: 'words '.repeat(100) });
+  run = (await imported(app.key, csv('ExternalId,Username,Email', 'e,e,e@example.org'))).id as string;
+});
+afterAll(() => app.end());
+
+interface Raw {
+  status: number | undefined;
+  headers: IncomingMessage['headers'];
+  bytes: Buffer;
+}
+
+async function get(path: string, headers: Record<string, string> = {}, url = app.url): Promise<Raw> {
+  const sent = request(url + path, { headers: { 'x-api-key': API_KEY, ...headers } }).end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  return { status: answer.statusCode, headers: answer.headers, bytes: Buffer.concat(chunks) };
+}
+
+const GZIP = { 'accept-encoding': 'gzip, deflate, br' };
+
+test.each([
+  '/api/0.3/users/search?sort=username',
+  '/api/0.3/users/export.csv?all=true',
+  '/docs/swagger-ui-bundle.js',
+  '/docs/swagger-ui.css',
+  '/docs/openapi.json',
+  '/metrics',
+])('%s is compressed for who accepts it, and the same for who does not', async (path) => {
+  const [packed, plain] = [await get(path, GZIP), await get(path)];
+  expect([packed.status, packed.headers['content-encoding']]).toEqual([200, 'gzip']);
+  expect([plain.status, plain.headers['content-encoding']]).toEqual([200, undefined]);
+  for (const { headers } of path === '/metrics' ? [packed] : [packed, plain]) {
+    expect(headers.vary).toMatch(/Accept-Encoding/i);
+  }
+  expect(packed.headers['content-type']).toBe(plain.headers['content-type']);
+  expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 2);
+  const text = gunzipSync(packed.bytes).toString();
+  if (path !== '/metrics') expect(text).toBe(plain.bytes.toString());
+  expect(packed.headers['content-length']).toBeUndefined();
+});
+
+test.each(['identity', 'gzip;q=0', 'br', 'gzip;q=0, *;q=0'])(
+  'Accept-Encoding: %s is respected',
+  async (sent) => {
+    const { headers } = await get('/api/0.3/users/search', { 'accept-encoding': sent });
+    expect(headers['content-encoding']).toBeUndefined();
+  },
+);
+
+test('what is short, fails, or is an event stream stays as it is', async () => {
+  for (const path of [
+    '/api/0.3/status',
+    '/api/0.3/users/search?limit=1',
+    `/api/0.3/users/search?${'x'.repeat(3000)}=1&${'y'.repeat(3000)}=1`,
+    `/api/0.3/imports/${run}/events`,
+  ]) {
+    expect((await get(path, GZIP)).headers['content-encoding']).toBeUndefined();
+  }
+});
+
+test('a user keeps the ETag of its bytes, which a change may name', async () => {
+  const { uuid } = await create(app.key, { about_me: 'words '.repeat(1000) });
+  const { headers } = await get(`/api/0.3/users/${uuid as string}`, GZIP);
+  expect([headers['content-encoding'], headers.etag]).toEqual([undefined, expect.stringMatching(/^"/)]);
+  const put = await app.key.put(
+    `/users/${uuid as string}`,
+    { phone: '1' },
+    { 'if-match': String(headers.etag) },
+  );
+  expect(put.status).toBe(200);
+});
+
+test('a file of Swagger UI is not sent again while it is the same', async () => {
+  const { headers } = await get('/docs/swagger-ui.css', GZIP);
+  expect(headers.etag).toMatch(/^W\//);
+  const again = await get('/docs/swagger-ui.css', { ...GZIP, 'if-none-match': String(headers.etag) });
+  expect([again.status, again.bytes.length, again.headers['content-encoding']]).toEqual([304, 0, undefined]);
+  expect(again.headers.vary).toMatch(/Accept-Encoding/i);
+});
+
+test('no answer with a secret is compressed', async () => {
+  const login = { username: 'admin', password: 'x' };
+  for (const answer of [
+    await app.key.post('/api_keys', { name: 'n'.repeat(100) }, GZIP),
+    await app.nobody.post('/sessions/login', login, GZIP),
+  ]) {
+    expect(answer.headers['content-encoding']).toBeUndefined();
+  }
+});
+
+test('COMPRESSION=false leaves it to a proxy', async () => {
+  const other = await TestApp.start({ COMPRESSION: 'false' });
+  const { headers } = await get('/docs/swagger-ui.css', GZIP, other.url);
+  await other.end();
+  expect(headers['content-encoding']).toBeUndefined();
+});
+
+test.each([
+  ['/api/0.3/users/search', 'same-origin'],
+  ['/docs', 'same-origin'],
+  ['/docs/swagger-ui.css', 'same-origin'],
+  ['/health/live', 'same-origin'],
+  ['/problems/not_found', 'same-origin'],
+  ['/nowhere', 'same-origin'],
+  ['/assets/default-avatar.svg', 'cross-origin'],
+])('%s may be embedded by %s', async (path, policy) => {
+  expect((await get(path)).headers['cross-origin-resource-policy']).toBe(policy);
+});

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { API_KEY, TestApp } from '../support/app/app.js';
+import { aUser, create } from '../support/data/factories.js';
+import { sendBytes } from '../support/app/raw.js';
+
+/** What a client claims in headers never reaches another client, and changes no address that the service gives out. */
+const CLAIMED = {
+  host: 'evil.example',
+  'x-forwarded-host': 'evil.example',
+  'x-forwarded-proto': 'https',
+  'x-forwarded-prefix': '/evil',
+  forwarded: 'host=evil.example;proto=https',
+  'x-original-url': '/api/0.3/api_keys',
+  'x-rewrite-url': '/api/0.3/api_keys',
+  'x-http-method-override': 'DELETE',
+};
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+test('no address in an answer contains a forged host', async () => {
+  const claimed = app.key.with(CLAIMED);
+  const made = await claimed.post('/users', aUser());
+  expect(made.headers['location']).toBe(`/api/0.3/users/${made.body.uuid}`);
+  await create(app.key);
+  const [read, page] = [
+    await claimed.get(`/users/${made.body.uuid}`),
+    await claimed.get('/users/search?limit=1'),
+  ];
+  expect(read.body).toEqual((await app.key.get(`/users/${made.body.uuid}`)).body);
+  expect(page.headers['link']).toMatch(/^<\/api\/0\.3\/users\/search\?/);
+  for (const { text, headers } of [made, read, page]) {
+    expect(`${text} ${JSON.stringify(headers)}`).not.toMatch(/evil/);
+  }
+});
+
+test('neither method nor path is taken from a header', async () => {
+  const { uuid } = await create(app.key);
+  const answer = await app.key.with(CLAIMED).get(`/users/${uuid}`);
+  expect([answer.status, answer.body.uuid]).toEqual([200, uuid]);
+});
+
+test('a forged host does not make a foreign origin ours', async () => {
+  const session = await app.login();
+  const { uuid } = (await session.get('/users/me')).body;
+  const claims = { origin: 'https://elsewhere.example', 'x-forwarded-host': 'elsewhere.example' };
+  const refused = await session.put(`/users/${uuid}`, {}, claims);
+  expect([refused.status, refused.body.code]).toEqual([403, 'cross_site']);
+});
+
+test.each([
+  ['X-Request-Id', 'X-Request-Id: a\rSet-Cookie: sid=evil'],
+  ['X-Request-Id', 'X-Request-Id: a\nSet-Cookie: sid=evil'],
+  ['Idempotency-Key', 'Idempotency-Key: a\rX-Evil: 1'],
+])('a line break in %s adds no header to the answer', async (_, line) => {
+  const key = `X-API-Key: ${API_KEY}`;
+  const answer = await sendBytes(
+    app.url,
+    `GET /api/0.3/users/search HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${key}\r\n${line}\r\n\r\n`,
+  );
+  const [head] = answer.split('\r\n\r\n');
+  expect(head).not.toMatch(/^(set-cookie: sid=evil|x-evil)/im);
+});
+
+test('an encoded line break in a path or query reaches no header', async () => {
+  for (const path of ['/users/%0d%0aX-Evil:1', '/users/search?after=%0d%0aX-Evil:1&limit=1']) {
+    const { status, headers } = await app.key.get(path);
+    expect([status, headers['x-evil']]).toEqual([400, undefined]);
+  }
+});
+
+test('a cookie of 100 KB is refused, and the next request is answered', async () => {
+  const huge = await app.nobody.raw('GET', '/api/0.3/users/me', undefined, {
+    cookie: `rollcall=${'x'.repeat(100_000)}`,
+  });
+  expect(huge.status).toBe(431);
+  expect((await app.key.get('/users/search?limit=1')).status).toBe(200);
+});

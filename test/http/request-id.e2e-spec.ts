@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { Log } from '../../src/telemetry/log.js';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { TestApp } from '../support/app/app.js';
+import { aUser } from '../support/data/factories.js';
+
+const MADE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const withId = (id: string) => app.key.get('/users/search', { 'x-request-id': id });
+
+test.each(['a', 'x'.repeat(64), 'A-z_0.9', '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10'])(
+  'the id %s is taken',
+  async (id) => {
+    expect((await withId(id)).headers['x-request-id']).toBe(id);
+  },
+);
+
+test.each(['', 'x'.repeat(65), 'a b', 'a/b', 'a,b', 'é', '<script>', 'a"b', '{}', 'a, a'])(
+  'the id %j is replaced by one that the service makes',
+  async (id) => {
+    const returned = (await withId(id)).headers['x-request-id'];
+    expect(returned).toMatch(MADE);
+  },
+);
+
+test('without an id every request gets one of its own', async () => {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => app.nobody.get('/status')));
+  const ids = answers.map(({ headers }) => headers['x-request-id']);
+  for (const id of ids) expect(id).toMatch(MADE);
+  expect(new Set(ids).size).toBe(20);
+});
+
+test.each([
+  ['an unknown path', '/api/0.3/nothing', 404],
+  ['a path of another version', '/api/0.2/users/search', 404],
+  ['a missing credential', '/api/0.3/users/me', 401],
+  ['a broken percent-encoding', '/api/0.3/users/%zz', undefined],
+  ['a page for people', '/problems/internal', 200],
+  ['the OpenAPI file', '/docs/openapi.json', 200],
+])('the id is in the answer to %s', async (_, path, expected) => {
+  const { status, headers, body } = await app.nobody.raw('GET', path, undefined, { 'x-request-id': 'my-id' });
+  expect(headers['x-request-id']).toBe('my-id');
+  if (expected !== undefined) expect(status).toBe(expected);
+  if (status >= 400) expect(body.request_id).toBe('my-id');
+});
+
+test('the id is in the error body, in the log line and in the audit row', async () => {
+  const logged = jest.spyOn(app.app.get(Log), 'request');
+  const id = 'traced.request_1';
+  const created = await app.key.post('/users', aUser(), { 'x-request-id': id });
+  const refused = await app.key.post('/users', {}, { 'x-request-id': id });
+  expect([created.status, refused.status, refused.body.request_id]).toEqual([201, 422, id]);
+  await app.nobody.get('/status'); // by then the line of the request before is written
+  const lines = logged.mock.calls.map(([fields]) => fields).filter((fields) => fields.request_id === id);
+  const line = {
+    ...{ request_id: id, method: 'POST', path: '/api/0.3/users', ms: expect.any(Number) },
+    ...{ ip: '127.0.0.1', actor_kind: 'key', actor_id: expect.any(String) },
+  };
+  expect(lines).toEqual([
+    { ...line, status: 201 },
+    { ...line, status: 422 },
+  ]);
+  const rows = await app.app
+    .get<Database>(DATABASE)
+    .query<{ action: string }>('SELECT * FROM audit_events WHERE request_id = ?', [id]);
+  expect(rows.map(({ action }) => action)).toEqual(['user.created']);
+});

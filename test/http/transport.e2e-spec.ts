@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { TestApp } from '../support/app/app.js';
+import { selfSigned } from '../support/process/certificate.js';
+import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { Process, newcomer } from '../support/process/process.js';
+
+/** What happens below the endpoints: headers, HTTPS, connections. */
+let app: TestApp;
+jest.setTimeout(60_000);
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+describe('security headers', () => {
+  test.each([
+    ['/api/0.3/status', 200],
+    ['/api/0.3/users', 405],
+    ['/nowhere', 404],
+    ['/health/live', 200],
+  ])('are on %s, whose content may do nothing', async (path, status) => {
+    const answer = await app.nobody.raw('GET', path);
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject({
+      'content-security-policy':
+        "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      'referrer-policy': 'no-referrer',
+    });
+    expect(answer.headers['strict-transport-security']).toBeUndefined();
+    expect(answer.headers['x-powered-by']).toBeUndefined();
+  });
+  test('personal data is never cached', async () => {
+    for (const prefix of ['/api', '/API']) {
+      const { status, headers } = await app.key.raw('GET', `${prefix}/0.3/users/search`);
+      expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    }
+  });
+  test('Swagger UI runs its own scripts and no others', async () => {
+    const { headers } = await app.nobody.raw('GET', '/docs');
+    expect(headers['content-security-policy']).toContain("script-src 'self';");
+    expect(headers['content-security-policy']).not.toContain('unsafe-eval');
+  });
+});
+
+test('a cookie of 100 KB is refused, and the service continues', async () => {
+  const { status } = await app.nobody.raw('GET', '/api/0.3/status', undefined, {
+    cookie: 'x'.repeat(100_000),
+  });
+  expect(status).toBe(431);
+  expect((await app.nobody.get('/status')).status).toBe(200);
+});
+
+test('hundreds of idle connections do not hold up anybody', async () => {
+  const { hostname, port } = new URL(app.url);
+  const sockets = Array.from({ length: 500 }, () => connect(Number(port), hostname));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  expect((await app.key.get('/users/search')).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+});
+
+describe('HTTPS of its own', () => {
+  let database: TestDatabase;
+  let settings: Record<string, string>;
+  beforeAll(async () => {
+    database = await freshDatabase();
+    const { cert, key } = selfSigned(database.folder, 'IP:127.0.0.1');
+    settings = { ...newcomer(database), TLS_CERT_FILE: cert, TLS_KEY_FILE: key };
+  });
+  afterAll(async () => {
+    await Process.killAll();
+    await database.drop();
+  });
+
+  test('is spoken with the certificate of the settings, and browsers must keep to it (HSTS)', async () => {
+    const service = await Process.running(settings);
+    const url = /^ *API +(https:\S+)$/m.exec(service.err)?.[1] ?? '';
+    const ca = readFileSync(settings['TLS_CERT_FILE'] ?? '');
+    const [answer] = (await once(get(`${url}/status`, { ca }), 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['strict-transport-security']).toMatch(/^max-age=\d{8}/);
+    const weak = get(`${url}/status`, { ca, maxVersion: 'TLSv1.2', ciphers: 'AES256-SHA' });
+    await expect(once(weak, 'response')).rejects.toThrow(/handshake failure/);
+    const old = get(`${url}/status`, {
+      ca,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    });
+    await expect(once(old, 'response')).rejects.toThrow(/protocol version/);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test.each([
+    ['a key that is not there', { TLS_KEY_FILE: '/no/such/key.pem' }, /TLS_KEY_FILE names a file .*ENOENT/],
+    ['a certificate without a key', { TLS_KEY_FILE: '' }, /TLS_KEY_FILE is missing/],
+    ['an invalid key', { TLS_KEY_FILE: 'broken' }, /Rollcall cannot start/],
+  ])('%s is reported at start', async (_, wrong, message) => {
+    const broken = join(database.folder, 'broken.pem');
+    writeFileSync(broken, 'no key');
+    const key = wrong.TLS_KEY_FILE === 'broken' ? { TLS_KEY_FILE: broken } : wrong;
+    const service = new Process('dist/main.js', { ...settings, ...key });
+    const { code } = await service.exit;
+    expect(code).not.toBe(0);
+    expect(service.err).toMatch(message);
+    expect(service.err).not.toMatch(/ at .*\.js/);
+  });
+});

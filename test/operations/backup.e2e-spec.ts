@@ -1,0 +1,230 @@
+import { expect, test } from '@jest/globals';
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { Sealer } from '../../src/audit/sealer.service.js';
+import { loadEnv } from '../../src/config/env.js';
+import { insertRows } from '../../src/database/engine/bulk.js';
+import { openSnapshot } from '../../src/database/engine/snapshot.js';
+import { ImportFilePartEntity } from '../../src/import/runs/import.entity.js';
+import { TestApp } from '../support/app/app.js';
+import { TABLES, contentsOf } from '../support/app/backups.js';
+import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { create } from '../support/data/factories.js';
+import { aPerson, databaseOf } from '../support/app/people.js';
+import { runCommand } from '../support/process/command.js';
+import { Process, newcomer, processDatabase } from '../support/process/process.js';
+import { afterHours } from '../support/app/sealed-audit.js';
+
+const database = processDatabase();
+const run = (...args: string[]) => runCommand(database, args);
+const fileOf = ({ folder }: TestDatabase) => join(folder, 'backup.gz');
+const nameOf = ({ url }: TestDatabase) => url.replace(/^.*\//, '');
+
+/** As `freshDatabase`, for a second one. */
+async function beside(work: (other: TestDatabase) => Promise<void>): Promise<void> {
+  const other = await freshDatabase();
+  await work(other).finally(() => other.drop());
+}
+
+/** Bytes that do not compress, so that a backup takes a while. */
+async function fill(app: TestApp, parts: number): Promise<void> {
+  for (let part = 0; part < parts; part++) {
+    const bytes = randomBytes(750_000).toString('base64');
+    await insertRows(databaseOf(app), ImportFilePartEntity, [{ run_id: 'f'.repeat(36), part, bytes }]);
+  }
+}
+
+const ODD = 'Ω ü é "q" \\ ; , | \u2028 😀 \'x\' %_ NULL \\N';
+
+test('what is backed up is restored: every row, logins, a clean audit; sessions have ended', async () => {
+  const app = await TestApp.on(database);
+  const { user, client } = await aPerson(app, { about_me: `${ODD}\n2`, firstname: 'Zoë' });
+  await create(app.key, { manager_uuid: user.uuid, roles: ['Webmaster'] });
+  await app.app.get(Sealer).run(afterHours(1));
+  expect((await client.get('/users/me')).status).toBe(200);
+  const made = await run('backup', fileOf(database));
+  expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^.*backup\.gz: \d+ rows of \d+ tables/)]);
+  expect(statSync(fileOf(database)).mode & 0o777).toBe(0o600);
+  await app.stop();
+  const before = await contentsOf(database);
+  expect(before['users']).toHaveLength(3);
+
+  await beside(async (other) => {
+    const restored = await runCommand(other, ['restore', fileOf(database)]);
+    expect(restored.err).not.toMatch(/cannot/);
+    expect([restored.code, restored.out]).toEqual([0, expect.stringMatching(/the audit fits its seals +ok/)]);
+    expect(restored.out).not.toContain('BAD');
+    expect(await contentsOf(other)).toEqual(before);
+    expect((await runCommand(other, ['audit', 'verify'])).code).toBe(0);
+    const next = await TestApp.on(other);
+    const again = await next.login(user.username, 'open the window, please');
+    expect((await again.get('/users/me')).body.about_me).toBe(`${ODD}\n2`);
+    expect((await next.nobody.get('/users/me', { cookie: client.headers['cookie'] ?? '' })).status).toBe(401);
+    await next.stop();
+  });
+});
+
+test('from this engine to SQLite and back: the same rows', async () => {
+  const app = await TestApp.on(database);
+  await create(app.key, { about_me: ODD, email: 'zoë@example.org' });
+  await app.stop();
+  const before = await contentsOf(database);
+  await run('backup', fileOf(database));
+  const file: TestDatabase = { ...database, url: `sqlite:${join(database.folder, 'other.sqlite')}` };
+  const there = await runCommand(file, ['restore', fileOf(database)]);
+  expect([there.code, there.err]).toEqual([0, expect.stringContaining('other.sqlite')]);
+  expect(await contentsOf(file)).toEqual(before);
+  const second = join(database.folder, 'second.gz');
+  expect((await runCommand(file, ['backup', second])).code).toBe(0);
+  await beside(async (other) => {
+    expect((await runCommand(other, ['restore', second])).code).toBe(0);
+    expect(await contentsOf(other)).toEqual(before);
+  });
+});
+
+test('one moment: what is written while a backup reads is in none of its tables', async () => {
+  const app = await TestApp.on(database);
+  await create(app.key);
+  const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
+  const count = (table: string) => snapshot.number(`SELECT COUNT(*) FROM ${table}`);
+  const before = [await count('users')];
+  const { uuid } = await create(app.key);
+  await app.key.put(`/users/${uuid}`, { roles: ['Webmaster'] });
+  const rows: unknown[] = [];
+  for (const table of TABLES) {
+    for await (const batch of snapshot.rows(table)) rows.push(...batch);
+  }
+  expect(JSON.stringify(rows)).not.toContain(uuid);
+  expect([await count('users'), await count('user_roles')]).toEqual([before[0], before[0]]);
+  await snapshot.close();
+  await app.stop();
+});
+
+test('a service that writes all the time: it goes on, and the tables of the backup fit together', async () => {
+  const app = await TestApp.on(database);
+  await fill(app, 20);
+  let going = true;
+  const writer = async (): Promise<number> => {
+    let written = 0;
+    for (; going; written++) await create(app.key);
+    return written;
+  };
+  const writers = [writer(), writer()];
+  const made = await run('backup', fileOf(database));
+  going = false;
+  const written = (await Promise.all(writers)).reduce((sum, count) => sum + count);
+  await app.stop();
+  expect(made.code).toBe(0);
+  expect(written).toBeGreaterThan(2);
+  await beside(async (other) => {
+    const { code, out, err } = await runCommand(other, ['restore', fileOf(database)]);
+    expect([code, out.includes('BAD'), err]).toEqual([0, false, expect.not.stringContaining('cannot')]);
+    const { users, audit_events: events } = await contentsOf(other);
+    const created = events?.filter((event) => event.includes('"user.created"'));
+    expect(created).toHaveLength(users?.length ?? 0);
+  });
+});
+
+test('nothing is overwritten unasked: neither a file nor a database, nor one in use', async () => {
+  const app = await TestApp.on(database);
+  await create(app.key);
+  expect((await run('backup', fileOf(database))).code).toBe(0);
+  const again = await run('backup', fileOf(database));
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining('--force overwrites it')]);
+  const running = await run('restore', fileOf(database), '--replace', nameOf(database));
+  expect([running.code, running.err]).toEqual([2, expect.stringContaining('is in use: stop the service')]);
+  await create(app.key);
+  await app.stop();
+  const later = await contentsOf(database);
+  for (const [args, message] of [
+    [[], `is not empty. To destroy what is in it: --replace ${nameOf(database)}`],
+    [['--replace', 'other'], '--replace names other'],
+  ] as const) {
+    const refused = await runCommand(database, ['restore', fileOf(database), ...args]);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(message)]);
+  }
+  expect(await contentsOf(database)).toEqual(later);
+  const done = await runCommand(database, ['restore', fileOf(database), '--replace', nameOf(database)]);
+  expect([done.code, done.err]).toEqual([0, expect.stringContaining('Restoring into')]);
+  expect((await contentsOf(database))['users']).toHaveLength(2);
+});
+
+test('a damaged file: --check says so, and a restore changes nothing', async () => {
+  const app = await TestApp.on(database);
+  await app.stop();
+  await run('backup', fileOf(database));
+  const good = await run('restore', '--check', fileOf(database));
+  expect([good.code, good.out]).toEqual([0, expect.stringContaining('whole')]);
+  const bytes = readFileSync(fileOf(database));
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+  writeFileSync(fileOf(database), bytes);
+  const before = await contentsOf(database);
+  for (const args of [['--check'], ['--replace', nameOf(database)]]) {
+    const bad = await run('restore', fileOf(database), ...args);
+    expect([bad.code, bad.err]).toEqual([2, expect.stringContaining('is damaged or no backup')]);
+  }
+  expect(await contentsOf(database)).toEqual(before);
+});
+
+test('a backup that is killed leaves no file of the name, and the one of before', async () => {
+  const app = await TestApp.on(database);
+  await fill(app, 40);
+  await app.stop();
+  const parts = () => readdirSync(database.folder).filter((name) => name.endsWith('.part'));
+  const settings = { ...newcomer(database), DATABASE_URL: database.url };
+  for (const before of [undefined, 'the backup of yesterday']) {
+    if (before !== undefined) writeFileSync(fileOf(database), before);
+    const left = parts().length;
+    const backup = Process.command(['backup', '--force', fileOf(database)], settings);
+    while (parts().length === left) await new Promise(setImmediate);
+    backup.signal('SIGKILL');
+    expect((await backup.exit).signal).toBe('SIGKILL');
+    expect(existsSync(fileOf(database)) ? readFileSync(fileOf(database), 'utf8') : undefined).toBe(before);
+  }
+});
+
+test('a restore that is killed changes nothing, and can be repeated', async () => {
+  const app = await TestApp.on(database);
+  await fill(app, 30);
+  await run('backup', fileOf(database));
+  await app.stop();
+  const whole = await contentsOf(database);
+  await beside(async (seeded) => {
+    const second = await TestApp.on(seeded);
+    await create(second.key);
+    await second.stop();
+    const before = await contentsOf(seeded);
+    const settings = { ...newcomer(seeded), DATABASE_URL: seeded.url };
+    const args = ['restore', fileOf(database), '--replace', nameOf(seeded)];
+    const restore = Process.command(args, settings);
+    await restore.says('Restoring into');
+    const ended: unknown[] = [];
+    void restore.exit.then((exit) => ended.push(exit));
+    while (ended.length === 0 && !(await hasBegun(seeded))) await new Promise(setImmediate);
+    restore.signal('SIGKILL');
+    expect((await restore.exit).signal).toBe('SIGKILL');
+    expect(await contentsOf(seeded)).toEqual(before);
+    // The server may need a moment to end the session of the one that was killed.
+    for (let tries = 0; ; tries++) {
+      const again = await runCommand(seeded, args);
+      if (again.code === 0) break;
+      expect([again.err, tries < 20]).toEqual([expect.stringContaining('in use'), true]);
+    }
+    expect(await contentsOf(seeded)).toEqual(whole);
+  });
+});
+
+/** Whether the transaction of a restore has written rows. */
+async function hasBegun({ url }: TestDatabase): Promise<boolean> {
+  if (ENGINE === 'sqlite') {
+    const log = `${url.replace('sqlite:', '')}-wal`;
+    return (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 100_000;
+  }
+  const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: url }));
+  const inserts = await snapshot.number(
+    "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'INSERT INTO import_file_parts%'",
+  );
+  await snapshot.close();
+  return inserts > 0;
+}

@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ENGINE, asAdministrator } from '../support/app/database.js';
+import { type Block, blocksOf } from '../support/process/guide/blocks.js';
+import { terminalOf } from '../support/process/guide/clone.js';
+import { follow } from '../support/process/guide/guide.js';
+import { Services } from '../support/process/guide/services.js';
+import { ROOT, processDatabase } from '../support/process/process.js';
+
+/**
+ * The guide to an installation, on a machine that is a folder: its `/etc`, `/opt`, `/srv` and `/var/lib`. What only root
+ * or a machine can do (users, owners, systemd) is done by test/support/process/guide/root-bin.
+ */
+const database = processDatabase();
+const isSqlite = ENGINE === 'sqlite';
+const NOT_HERE = isSqlite ? ['The database', 'MariaDB and MySQL'] : ['SQLite'];
+const FOLDERS = ['etc/systemd/system', 'opt', 'srv', 'var/lib'];
+
+let services: Services;
+beforeEach(async () => void (services = await Services.listening({})));
+afterEach(async () => {
+  await services.close();
+  if (!isSqlite) await asAdministrator('DROP DATABASE IF EXISTS rollcall; DROP USER IF EXISTS rollcall');
+});
+
+test('an installation, its upgrade, a backup and a restore', async () => {
+  const machine = join(database.folder, 'machine');
+  for (const folder of FOLDERS) mkdirSync(join(machine, folder), { recursive: true });
+  const server = isSqlite ? '' : new URL(process.env['TEST_DATABASE_URL'] ?? '').host;
+  const here = (script: string): string =>
+    script
+      .replaceAll(/(?<=^|[\s'"=:])(?=\/(?:etc|opt|srv|var\/lib)\/)/gm, machine)
+      .replaceAll('127.0.0.1:3000', services.address ?? '127.0.0.1:3000')
+      .replaceAll('127.0.0.1:3306', server)
+      .replaceAll('port=3306', `port=${server.split(':')[1] ?? ''}`)
+      .replaceAll('--replace rollcall.sqlite', isSqlite ? '--replace rollcall.sqlite' : '--replace rollcall');
+  const path = `${join(ROOT, 'test/support/process/guide/root-bin')}:${process.env['PATH'] ?? ''}`;
+  const done = await follow(
+    'docs/deployment.md',
+    {
+      folder: database.folder,
+      variables: {
+        ...terminalOf(path, database.folder, services.control),
+        GUIDE_MACHINE: machine,
+        REPOSITORY: 'the project',
+      },
+      here,
+      asShown: (printed) => printed.replaceAll(machine, ''),
+      after: async ({ kind, text }: Block) => {
+        if (kind === 'sql') await asAdministrator(text);
+      },
+    },
+    blocksOf('docs/deployment.md').filter(({ heading }) => !NOT_HERE.includes(heading)),
+  );
+  expect(done.compared).toBeGreaterThan(3);
+});

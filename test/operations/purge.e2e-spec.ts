@@ -1,0 +1,124 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import { AuditService } from '../../src/audit/audit.service.js';
+import { PurgeService } from '../../src/setup/purge.service.js';
+import { TestApp } from '../support/app/app.js';
+import { ALL_BUT_DATE } from '../support/app/clock.js';
+import { aUser } from '../support/data/factories.js';
+import { csv, imported } from '../support/app/imports.js';
+import { databaseOf, problemOf } from '../support/app/people.js';
+
+/** The daily work of a service leaves nothing behind except the users and what the operators want to keep. */
+const DAY = 24 * 60 * 60 * 1000;
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' })));
+afterEach(() => void jest.useRealTimers());
+afterAll(() => app.end());
+
+const setClock = (now: number) => jest.useFakeTimers({ now, advanceTimers: true, doNotFake: ALL_BUT_DATE });
+const purge = () => app.app.get(PurgeService).run();
+
+/** The number of rows in every table except those of the users. */
+async function counts(): Promise<Record<string, number>> {
+  const database = databaseOf(app);
+  const names = await database.query<{ name: string }>(
+    database.dialect === 'sqlite'
+      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+      : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
+  );
+  const others = names.map(({ name }) => name).filter((name) => !KEPT.test(name));
+  const rows = others.sort().map(async (name) => {
+    const row = await database.first<{ n: number }>(`SELECT COUNT(*) AS n FROM ${name}`);
+    return [name, row?.n ?? 0] as const;
+  });
+  return Object.fromEntries(await Promise.all(rows));
+}
+
+/** Users. The seals are the one table that grows by design: small rows, an hour each (ADR 19). */
+const KEPT = /^user(s|_.*)$/;
+
+/** Log-ins that succeed and fail, a user, an import that is applied and one that is only planned. */
+async function day(number: number): Promise<void> {
+  await app.login();
+  expect(problemOf(await app.nobody.post('/sessions/login', { username: 'nobody', password: 'x' }))).toEqual([
+    401,
+    'login_failed',
+  ]);
+  const made = await app.key.post('/users', aUser(), { 'idempotency-key': `day-${number}` });
+  expect(made.status).toBe(201);
+  const file = csv('ExternalId,Username,Email', `D${number},day${number},day${number}@example.org`);
+  await imported(app.key, file, `dry_run=true&dataset=day${number}`);
+  expect((await imported(app.key, file, `dataset=day${number}`)).state).toBe('completed');
+}
+
+const BUSY = ['sessions', 'login_failures', 'idempotent_requests', 'import_runs', 'import_rows'];
+
+test('no table grows with time', async () => {
+  const left: Record<string, number>[] = [];
+  let sealed = 0;
+  const start = Date.now();
+  for (const number of [1, 2, 3]) {
+    setClock(start + number * 200 * DAY);
+    await day(number);
+    const busy = await counts();
+    for (const table of [...BUSY, 'audit_runs']) {
+      expect([table, busy[table]]).not.toEqual([table, 0]);
+    }
+    setClock(start + (number * 200 + 95) * DAY);
+    await purge();
+    setClock(start + (number * 200 + 190) * DAY); // and a plan that nobody decided on
+    await purge();
+    const { audit_seals: seals, ...others } = await counts();
+    expect(seals).toBeGreaterThan(sealed);
+    sealed = seals ?? 0;
+    const [full] = await databaseOf(app).query(
+      'SELECT number FROM audit_seals WHERE members IS NOT NULL AND number <= (SELECT MAX(purged) FROM audit_seals)',
+    );
+    expect(full).toBeUndefined(); // the list of the events of a seal goes with these
+    left.push(others);
+  }
+  expect(left[1]).toEqual(left[0]);
+  expect(left[2]).toEqual(left[0]);
+  const nothing = { sessions: 0, login_failures: 0, idempotent_requests: 0, import_runs: 0, import_rows: 0 };
+  expect(left[0]).toMatchObject({ ...nothing, import_file_parts: 0, audit_events: 0, audit_runs: 0 });
+});
+
+test('what is still valid stays', async () => {
+  const start = Date.now() + 1000 * DAY;
+  setClock(start);
+  const session = await app.login();
+  await day(9);
+  setClock(start + 60_000);
+  // What is counted of the audit goes with its age.
+  const { audit_seals: sealed, audit_counts: _counted, ...before } = await counts();
+  await purge();
+  const { audit_seals: seals, audit_counts: _left, ...others } = await counts();
+  expect(others).toEqual(before);
+  expect(seals).toBeGreaterThanOrEqual(sealed ?? 0);
+  expect((await session.get('/users/me')).status).toBe(200);
+});
+
+test('who is behind an import stays as long as an event of it, or the import itself', async () => {
+  const audit = app.app.get(AuditService);
+  const database = databaseOf(app);
+  const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
+  const at = Date.now() + 3000 * DAY;
+  setClock(at);
+  const old = Array.from({ length: 450 }, () => uuidv7({ msecs: at }));
+  const [changing = '', decided = ''] = [old[7], old[431]];
+  for (const id of old) await audit.startRun(database, caller, id, []);
+  setClock(at + 40 * DAY);
+  const ids = [uuidv7({ msecs: Date.now() }), uuidv7({ msecs: Date.now() })];
+  await database.execute(
+    `INSERT INTO audit_events (id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip)
+     VALUES (?, '2030-01-01 00:00:00.000', 'import', ?, 'user.updated', 'user', ?, '[]', 'r', ''),
+            (?, '2030-01-01 00:00:00.000', 'system', NULL, 'import.rejected', 'import', ?, '[]', 'r', '')`,
+    [ids[0]!, changing, uuidv7(), ids[1]!, decided],
+  );
+  setClock(at + 41 * DAY);
+  await purge();
+  const kept = await database.query<{ run_id: string }>('SELECT run_id FROM audit_runs ORDER BY run_id');
+  expect(kept.flatMap(({ run_id }) => (old.includes(run_id) ? run_id : []))).toEqual(
+    [changing, decided].sort(),
+  );
+});

@@ -1,0 +1,126 @@
+import { expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { readdirSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { API_KEY } from '../support/app/app.js';
+import { Client } from '../support/app/client.js';
+import { ENGINE } from '../support/app/database.js';
+import { drainUnderLoad } from '../support/app/drain.js';
+import { aUser } from '../support/data/factories.js';
+import { csv, upload } from '../support/app/imports.js';
+import { Process, newcomer, processDatabase } from '../support/process/process.js';
+
+/** How the service ends. */
+const database = processDatabase();
+const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
+const start = (settings: Record<string, string> = {}) =>
+  Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, ...settings });
+const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
+
+/** A `POST /users` that the server is working on, with the body still incomplete. */
+async function halfSent(url: string, body: string): Promise<ClientRequest> {
+  const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json', expect: '100-continue' };
+  const length = { 'content-length': String(Buffer.byteLength(body)) };
+  const sent = request(`${url}/api/0.3/users`, { method: 'POST', headers: { ...headers, ...length } });
+  sent.flushHeaders();
+  await once(sent, 'continue');
+  sent.write(body.slice(0, 10));
+  return sent;
+}
+
+async function answerOf(sent: ClientRequest, rest: string): Promise<number> {
+  const answer = once(sent, 'response') as Promise<[IncomingMessage]>;
+  sent.end(rest);
+  const [response] = await answer;
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode ?? 0;
+}
+
+/** Resolves once the server accepts no new connections. */
+async function closed(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  for (let open = true; open;) {
+    const socket = connect(Number(port), hostname);
+    open = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'close').then(() => false),
+    ]).catch(() => false);
+    socket.destroy();
+  }
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s: requests in flight are answered, then exit 0',
+  async (name) => {
+    const service = await start();
+    const agent = new Agent({ keepAlive: true });
+    const [idle] = (await once(request(`${service.url}/api/0.3/status`, { agent }).end(), 'response')) as [
+      IncomingMessage,
+    ];
+    idle.resume();
+    await once(idle, 'end');
+
+    const bodies = Array.from({ length: 5 }, () => JSON.stringify(aUser()));
+    const sent = await Promise.all(bodies.map((body) => halfSent(service.url, body)));
+    service.signal(name);
+    await closed(service.url);
+    const statuses = await Promise.all(
+      sent.map((one, index) => answerOf(one, bodies[index]?.slice(10) ?? '')),
+    );
+    expect(statuses).toEqual([201, 201, 201, 201, 201]);
+    expect(await service.exit).toEqual({ code: 0, signal: null });
+    expect(service.complaints).toBe('');
+    agent.destroy();
+
+    const found = await clientOf(await start()).get('/users/search');
+    expect(found.body.Count).toBe(6);
+  },
+);
+
+test('under load behind a balancer no request is lost: each one that was sent is answered, each 201 is kept', async () => {
+  const service = await start({ SHUTDOWN_DELAY_SECONDS: '5' });
+  const { created, seen } = await drainUnderLoad(service, clientOf(service));
+  expect([seen.status, seen.headers['connection']]).toEqual([503, 'close']);
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+  expect((await clientOf(await start()).get('/users/search')).body.Count).toBe(created + 1);
+});
+
+test('SIGTERM while a client watches an import: the stream ends, the import waits for the next start, exit 0', async () => {
+  const service = await start();
+  const client = clientOf(service);
+  const rows = Array.from({ length: 20_000 }, (_, i) => `S${i},s${i},s${i}@example.org`);
+  const { id } = (await upload(client, csv('ExternalId,Username,Email', ...rows))).body;
+  const watched = once(
+    request(`${service.url}/api/0.3/imports/${id as string}/events`, {
+      headers: { 'x-api-key': API_KEY },
+    }).end(),
+    'response',
+  ) as Promise<[IncomingMessage]>;
+  const [stream] = await watched;
+  await once(stream, 'data');
+  stream.resume();
+  service.signal('SIGTERM');
+  await once(stream, 'end');
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+  expect(service.complaints).toBe('');
+});
+
+test('SIGTERM without anything to do: exit 0', async () => {
+  const service = await start();
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  expect(service.complaints).toBe('');
+});
+
+onSqlite('after a clean end the database is one file, which may be copied (SQLite only)', async () => {
+  const service = await start();
+  const client = clientOf(service);
+  for (let i = 0; i < 20; i++) expect((await client.post('/users', aUser())).status).toBe(201);
+  await service.stop();
+  const left = readdirSync(database.folder).filter((name) => name.endsWith('-wal'));
+  expect(left.map((name) => statSync(join(database.folder, name)).size).filter((size) => size > 0)).toEqual(
+    [],
+  );
+});

@@ -1,0 +1,91 @@
+import { expect, test } from '@jest/globals';
+import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
+import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { TestApp } from '../support/app/app.js';
+import { Client } from '../support/app/client.js';
+import { ENGINE } from '../support/app/database.js';
+import { type Exit, Process, newcomer, processDatabase } from '../support/process/process.js';
+
+/** Several instances that start at once on one empty database. */
+const database = processDatabase();
+
+const KEY = /API key +(\S+)/g;
+const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
+
+/** One Webmaster and one key in the database, printed by one of the instances and accepted by all. */
+async function expectOneFirstStart(instances: readonly Process[], url: string): Promise<void> {
+  const keys = instances.flatMap(({ err }) => [...err.matchAll(KEY)].map(([, key]) => key ?? ''));
+  expect(keys).toHaveLength(1);
+  for (const instance of instances) {
+    const found = await new Client(instance.url, { 'x-api-key': keys[0] ?? '' }).get('/users/search');
+    expect([found.status, found.body.Count]).toEqual([200, 1]);
+    expect(found.body.Results[0]).toMatchObject({ username: 'admin', roles: ['Webmaster'] });
+  }
+  await Promise.all(instances.map((instance) => instance.stop()));
+  const app = await TestApp.on({ ...database, url });
+  const rows = await app.app
+    .get<Database>(DATABASE)
+    .query<{ n: number }>('SELECT COUNT(*) AS n FROM api_keys');
+  await app.stop();
+  expect(Number(rows[0]?.n)).toBe(1);
+}
+
+test('instances that start at once on an empty database create one schema, one Webmaster and one key', async () => {
+  const settings = { ...newcomer(database), DATABASE_URL: database.url };
+  const instances = await Promise.all([1, 2, 3].map(() => Process.running(settings)));
+  await expectOneFirstStart(instances, database.url);
+});
+
+onMariadb(
+  'instances that all found an empty database create one schema (needs a server: MariaDB only)',
+  async () => {
+    const columns =
+      'id int NOT NULL AUTO_INCREMENT PRIMARY KEY, timestamp bigint NOT NULL, name varchar(255) NOT NULL';
+    // Finished migrations can be read, but none can be recorded until one instance waits for that and the other for it.
+    const instances = await startBehind(
+      1,
+      `CREATE TABLE migrations (${columns})`,
+      'LOCK TABLES migrations READ',
+    );
+    await expectOneFirstStart(instances, database.url);
+  },
+);
+
+onMariadb(
+  'instances that all found an empty table create one Webmaster and one key (needs a server: MariaDB only)',
+  async () => {
+    expect((await Process.command(['migrate'], newcomer(database)).exit).code).toBe(0);
+    // All can see that there are no users; none can create one until all are about to.
+    const instances = await startBehind(
+      2,
+      'LOCK TABLES users READ, api_keys READ, user_counts READ, user_rules READ',
+    );
+    await expectOneFirstStart(instances, database.url);
+  },
+);
+
+/** Two running instances of which so many waited for the locks of `statements` while both started. */
+async function startBehind(least: number, ...statements: string[]): Promise<Process[]> {
+  const holder = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') });
+  try {
+    for (const statement of statements) await holder.query(statement);
+    const starting = [1, 2].map(() => new Process('dist/main.js', newcomer(database)));
+    const ended: Exit[] = [];
+    for (const { exit } of starting) void exit.then((end) => ended.push(end));
+    while (ended.length === 0 && (await waiting(holder)) < least);
+    await holder.query('UNLOCK TABLES');
+    await Promise.all(starting.map((instance) => instance.ready()));
+    return starting;
+  } finally {
+    await holder.end();
+  }
+}
+
+/** How many connections to the database wait for a lock. */
+async function waiting(connection: Connection): Promise<number> {
+  const [rows] = await connection.query<RowDataPacket[]>('SHOW FULL PROCESSLIST');
+  const here = rows.filter(({ db }) => db === connection.config.database);
+  // The holder, and two of each instance: the one that migrates and the one that waits its turn have as many.
+  if (here.length < 5) return 0;
+  return here.filter(({ State }) => /^Waiting for.*lock/.test(String(State))).length;
+}

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Sealer } from '../../src/audit/sealer.service.js';
+import { PurgeService } from '../../src/setup/purge.service.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { csv, imported } from '../support/app/imports.js';
+import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
+import { ok } from '../support/app/scenario.js';
+import { DAY, HOUR, SealedAudit, afterHours } from '../support/app/sealed-audit.js';
+
+/** What operators see first: is all well? */
+let app: TestApp;
+beforeAll(
+  async () => void (app = await TestApp.start({ IMPORT_OVERDUE_HOURS: '1', AUDIT_SEAL_KEY: 'x'.repeat(32) })),
+);
+afterAll(() => app.end());
+
+const { insert } = new SealedAudit(() => app);
+const statistics = async (query = ''): Promise<Json> => (await ok(app.key.get(`/statistics${query}`))).body;
+const today = async () => (await statistics('?days=1')).days[0];
+const row = (name: string) => `${name},${name},${name}@example.org`;
+const HEAD = 'ExternalId,Username,Email';
+
+test('a new service has nothing to tell', async () => {
+  const { users, imports, api_keys, failed_logins, days, time } = await statistics();
+  expect(users).toEqual({ active: 1, blocked: 0 });
+  expect(imports).toEqual({ overdue: true, needs_approval: 0, planned: 0, running: 0, datasets: [] });
+  expect(api_keys).toEqual({ expiring: [], fuses_blown: 0 });
+  expect(failed_logins).toEqual({ last_24_hours: 0, exact: true });
+  expect(days).toHaveLength(30);
+  expect(days.at(-1).day).toBe(time.slice(0, 10));
+  expect(days.every(({ complete }: Json) => complete)).toBe(true);
+});
+
+test('users are counted by status, and what becomes of them by day', async () => {
+  const before = await today();
+  const one = await create(app.key);
+  const two = await create(app.key);
+  await app.key.put(`/users/${one.uuid}`, { phone: '1' });
+  await app.key.put(`/users/${one.uuid}`, { status: 'Blocked' });
+  await app.key.put(`/users/${two.uuid}`, { status: 'Blocked' });
+  await app.key.put(`/users/${two.uuid}`, { status: 'Active' });
+  await app.nobody.post('/sessions/login', { username: 'nobody', password: 'x' });
+  await app.login();
+  expect((await statistics()).users).toEqual({ active: 2, blocked: 1 });
+  const after = await today();
+  const change = (name: string) => after[name] - before[name];
+  expect(['created', 'updated', 'blocked', 'reactivated', 'logins', 'failed_logins'].map(change)).toEqual([
+    2, 1, 2, 1, 1, 1,
+  ]);
+  expect((await statistics()).failed_logins).toEqual({ last_24_hours: 1, exact: true });
+});
+
+test('failed logins of more than 24 hours ago are not of the last 24', async () => {
+  const { last_24_hours: before } = (await statistics()).failed_logins;
+  const [old = '', young = ''] = [
+    ...(await insert(Date.now() - DAY - HOUR)),
+    ...(await insert(Date.now() - DAY + HOUR)),
+  ];
+  await databaseOf(app).execute(
+    "UPDATE audit_events SET action = 'session.login_failed' WHERE id IN (?, ?)",
+    [old, young],
+  );
+  expect((await statistics()).failed_logins.last_24_hours).toBe(Number(before) + 1);
+  await app.app.get(Sealer).run();
+});
+
+describe('imports', () => {
+  test('each data set has its last run, and the last that was completed', async () => {
+    const done = await imported(app.key, csv(HEAD, row('S1'), row('S2')), 'dataset=staff');
+    const plan = await imported(app.key, csv(HEAD, row('S1')), 'dataset=staff&dry_run=true');
+    const failed = await imported(app.key, csv('Wrong,Header', 'a,b'), 'dataset=pilots');
+    const { imports } = await statistics();
+    const [pilots, staff] = imports.datasets;
+    expect(imports).toMatchObject({ overdue: false, planned: 1, needs_approval: 0 });
+    expect(imports.datasets).toHaveLength(2);
+    expect(pilots).toMatchObject({ dataset: 'pilots', last_run: { id: failed.id, state: 'failed' } });
+    expect(pilots.last_completed).toBeUndefined();
+    expect(staff).toMatchObject({
+      dataset: 'staff',
+      last_run: { id: plan.id, dry_run: true, state: 'planned' },
+    });
+    expect(staff.last_completed).toMatchObject({ id: done.id, state: 'completed', counts: { created: 2 } });
+    expect(staff.last_completed.finished).toBe(done.finished);
+  });
+  test('what waits for a decision is counted, and the ends of runs by day', async () => {
+    const before = await today();
+    const people = Array.from({ length: 30 }, (_, index) => row(`G${index}`));
+    await imported(app.key, csv(HEAD, ...people), 'dataset=guarded');
+    const parked = await imported(app.key, csv(HEAD, people[0]!), 'dataset=guarded&missing=block');
+    expect(parked.state).toBe('needs_approval');
+    expect((await statistics()).imports.needs_approval).toBe(1);
+    await app.key.post(`/imports/${parked.id}/reject`);
+    const after = await today();
+    expect((await statistics()).imports.needs_approval).toBe(0);
+    expect(after.imports_completed - before.imports_completed).toBe(1);
+    expect(after.imports_rejected - before.imports_rejected).toBe(1);
+    expect(after.created - before.created).toBe(30);
+  });
+});
+
+test('keys that expire within 30 days are named, the next one first', async () => {
+  const make = async (name: string, days: number) =>
+    app.key.post('/api_keys', { name, expires: new Date(Date.now() + days * DAY).toISOString() });
+  await make('in 31', 31);
+  const later = (await make('in 29', 29)).body;
+  await make('in 3', 3);
+  const revoked = (await make('revoked', 5)).body;
+  await app.key.delete(`/api_keys/${revoked.id}`);
+  const gone = (await make('expired', 7)).body;
+  await databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), gone.id]);
+  const { expiring } = (await statistics()).api_keys;
+  expect(expiring.map(({ name }: Json) => name)).toEqual(['in 3', 'in 29']);
+  expect(expiring[1]).toEqual({ id: later.id, name: 'in 29', expires: later.expires });
+});
+
+describe('days', () => {
+  const first = new Date(Date.now() - 89 * DAY).toISOString().slice(0, 10);
+  test('are as many as are asked for, and follow each other', async () => {
+    const { days } = await statistics('?days=90');
+    expect(days).toHaveLength(90);
+    expect(days[0].day).toBe(first);
+    const millis = days.map(({ day }: Json) => Date.parse(day));
+    expect(millis).toEqual(millis.map((_: number, index: number) => Date.parse(first) + index * DAY));
+  });
+  test.each([14, -12])('begin where the client is: %i hours from Greenwich', async (offset) => {
+    const { days, time } = await statistics(`?days=2&utc_offset=${offset}`);
+    const local = new Date(Date.parse(time) + offset * HOUR).toISOString().slice(0, 10);
+    expect(days.at(-1).day).toBe(local);
+  });
+  test.each([
+    'days=0',
+    'days=91',
+    'days=1.5',
+    'days=',
+    'utc_offset=15',
+    'utc_offset=-13',
+    'utc_offset=%2B2',
+    'day=1',
+  ])('%s is refused', async (query) => {
+    expect(problemOf(await app.key.get(`/statistics?${query}`))).toEqual([400, 'invalid_parameter']);
+  });
+});
+
+describe('seals of the audit', () => {
+  test('are listed, newest first', async () => {
+    const before = await today();
+    await app.app.get(Sealer).run(afterHours(1));
+    expect(await today()).toEqual(before);
+    const all = (await app.key.get('/audit/seals?limit=100')).body;
+    expect(all.Count).toBe(all.Results.length);
+    const numbers = all.Results.map(({ number }: Json) => number);
+    expect(numbers).toEqual(Array.from({ length: all.Count }, (_, index) => all.Count - index));
+    const [newest, second] = all.Results;
+    expect(newest).toMatchObject({ keyed: true, purged: false, late_events: 0 });
+    expect(newest.until > second.until).toBe(true);
+    expect(newest.hash).toMatch(/^[0-9a-f]{64}$/);
+    const page = (await app.key.get('/audit/seals?limit=1&offset=1')).body;
+    expect(page).toEqual({ Count: all.Count, Results: [second] });
+    expect((await app.key.get(`/audit/seals?offset=${all.Count}`)).body).toEqual({
+      Count: all.Count,
+      Results: [],
+    });
+    const events = all.Results.reduce(
+      (sum: number, { events: own, late_events: late }: Json) => sum + Number(own) + Number(late),
+      0,
+    );
+    const [rows] = await databaseOf(app).query<{ n: number }>('SELECT COUNT(*) AS n FROM audit_events');
+    expect(events).toBeLessThanOrEqual(rows?.n ?? 0);
+    expect(events).toBeGreaterThan(0);
+  });
+});
+
+// Last, because a second service in the process takes the place of the first.
+describe('on a service of its own', () => {
+  test('days keep their numbers when the retention deletes their events', async () => {
+    const other = await TestApp.start({ AUDIT_RETENTION_DAYS: '2' });
+    try {
+      await new SealedAudit(() => other).insert(Date.now() - 5 * DAY, 7);
+      const updated = async () => (await other.key.get('/statistics?days=7')).body.days[1];
+      await other.app.get(Sealer).run();
+      const before = await updated();
+      expect(before).toMatchObject({ updated: 7, complete: true });
+      await other.app.get(PurgeService).run();
+      const [left] = await databaseOf(other).query<{ n: number }>(
+        'SELECT COUNT(*) AS n FROM audit_events WHERE time < ?',
+        [inSeconds((-4 * DAY) / 1000)],
+      );
+      expect(left?.n).toBe(0);
+      expect(await updated()).toEqual(before);
+    } finally {
+      await other.end();
+    }
+  });
+  test('there are no seals at first', async () => {
+    const fresh = await TestApp.start();
+    expect((await fresh.key.get('/audit/seals')).body).toEqual({ Count: 0, Results: [] });
+    expect((await fresh.key.post('/users', aUser())).status).toBe(201);
+    await fresh.end();
+  });
+});

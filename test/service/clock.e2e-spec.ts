@@ -1,0 +1,64 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { TestApp } from '../support/app/app.js';
+import { ALL_BUT_DATE } from '../support/app/clock.js';
+import { aUser, create } from '../support/data/factories.js';
+import { PASSWORD } from '../support/app/people.js';
+
+/** The clock of the machine jumps: an operator or NTP sets it, or the machine was suspended. */
+const HOUR = 60 * 60 * 1000;
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterEach(() => void jest.useRealTimers());
+afterAll(() => app.end());
+
+/** Sets the clock that the service reads; timers are unaffected. */
+const setClock = (millis: number) =>
+  jest.useFakeTimers({ now: Date.now() + millis, advanceTimers: true, doNotFake: ALL_BUT_DATE });
+
+async function walked(sort: string): Promise<string[]> {
+  const uuids: string[] = [];
+  for (let path: string | undefined = `/users/search?sort=${sort}&limit=2`; path !== undefined;) {
+    const answer = await app.key.get(path);
+    expect(answer.status).toBe(200);
+    uuids.push(...answer.body.Results.map(({ uuid }: { uuid: string }) => uuid));
+    path = /^<\/api\/0\.3(.+)>; rel="next"/.exec(answer.headers['link'] ?? '')?.[1];
+  }
+  return uuids;
+}
+
+test('set forward, sessions end and keys still work', async () => {
+  const session = await app.login();
+  expect((await session.get('/users/me')).status).toBe(200);
+  setClock(13 * HOUR);
+  expect((await session.get('/users/me')).status).toBe(401);
+  expect((await app.key.get('/users/search')).status).toBe(200);
+  expect((await app.login()).headers).toBeDefined();
+});
+
+test('set back, everything still works: changes, log-ins, walks that return every user once', async () => {
+  const before = await Promise.all([1, 2, 3].map(() => create(app.key)));
+  const session = await app.login();
+  setClock(-2 * HOUR);
+  const after = await Promise.all([1, 2, 3].map(() => create(app.key, { password: PASSWORD })));
+  const [old] = before;
+  const { status, body } = await app.key.put(`/users/${old.uuid}`, { firstname: 'Later' });
+  expect([status, body.firstname]).toEqual([200, 'Later']);
+  expect((await session.get('/users/me')).status).toBe(200);
+  expect((await app.login(after[0].username, PASSWORD)).headers).toBeDefined();
+  const all = [...before, ...after].map(({ uuid }) => uuid);
+  for (const sort of ['updated', 'created']) {
+    const seen = await walked(sort);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen).toEqual(expect.arrayContaining(all));
+  }
+  const history = await app.key.get(`/users/${old.uuid}/history`);
+  expect(history.body.Results).toHaveLength(2);
+});
+
+test('set back, a retry with its Idempotency-Key still gets the first answer', async () => {
+  const [user, headers] = [aUser(), { 'idempotency-key': 'the-clock-was-set' }];
+  const first = await app.key.post('/users', user, headers);
+  setClock(-2 * HOUR);
+  const again = await app.key.post('/users', user, headers);
+  expect([again.status, again.body.uuid]).toEqual([201, first.body.uuid]);
+});

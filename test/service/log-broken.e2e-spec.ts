@@ -1,0 +1,42 @@
+import { expect, jest, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { API_KEY } from '../support/app/app.js';
+import { Client } from '../support/app/client.js';
+import { ROOT, newcomer, processDatabase, takenPort } from '../support/process/process.js';
+
+/** Whatever becomes of standard output and standard error, the service goes on. */
+const database = processDatabase();
+jest.setTimeout(60_000);
+
+test.each(['a full disk', 'a closed pipe', 'a pipe that nobody reads'])('%s ends nothing', async (kind) => {
+  const { port, release } = await takenPort();
+  await release();
+  const output = kind === 'a full disk' ? openSync('/dev/full', 'w') : 'pipe';
+  const env = {
+    ...newcomer(database),
+    PORT: String(port),
+    BOOTSTRAP_API_KEY: API_KEY,
+    PATH: process.env['PATH'],
+  };
+  const child = spawn(process.execPath, [`${ROOT}dist/main.js`], { env, stdio: ['ignore', output, output] });
+  try {
+    if (kind === 'a closed pipe') for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+    const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY });
+    while (!(await client.get('/status').catch(() => undefined))) {
+      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
+      await delay(50);
+    }
+    // More lines than a pipe holds (64 KiB).
+    for (let sent = 0; sent < 800; sent++) {
+      expect((await client.raw('GET', `/api/0.3/nowhere/${'x'.repeat(200)}`)).status).toBe(404);
+    }
+    expect((await client.get('/status')).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});

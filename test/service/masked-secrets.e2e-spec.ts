@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { LogOutput } from '../../src/telemetry/log-output.js';
+import { TestApp } from '../support/app/app.js';
+import type { Answer, Client } from '../support/app/client.js';
+import { aUser, create } from '../support/data/factories.js';
+import { databaseOf } from '../support/app/people.js';
+import { sendBytes } from '../support/app/raw.js';
+
+/** What looks like a credential of this service is masked wherever others read it, and wherever a client has put it. */
+let app: TestApp;
+let logged = '';
+let audited = '';
+let metrics = '';
+/** What an error says, by the place where the credential was sent. */
+const answers: [string, string][] = [];
+let key: string;
+let token: string;
+
+const escaped = (text: string): string =>
+  Array.from(text, (char) => `%${char.charCodeAt(0).toString(16)}`).join('');
+const unescaped = (text: string): string =>
+  text.replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+
+/** Every place of a request that takes a text. */
+function places(secret: string, client: Client): Record<string, () => Promise<Answer | string>> {
+  const line = (target: string, headers = '') =>
+    `${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`;
+  const id = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
+  const csv = (text: string, query = '') =>
+    client.raw('POST', `/api/0.3/imports${query}`, text, { 'content-type': 'text/csv' });
+  return {
+    path: () => client.raw('GET', `/${secret}`),
+    'version of the path': () => client.raw('GET', `/api/${secret}/users/${id}`),
+    'id in the path': () => client.raw('GET', `/api/0.3/users/${secret}`),
+    'id, escaped': () => client.raw('GET', `/api/0.3/users/${escaped(secret)}`),
+    'end of the path': () => client.raw('GET', `/api/0.3/users/me/x${secret}-7/more`),
+    'path without credentials': () => app.nobody.raw('DELETE', `/api/0.3/sessions/${secret}`),
+    'path with a wrong method': () => client.raw('PATCH', `/api/0.3/users/${secret}`),
+    'path without an end': () => client.raw('GET', `/api/0.3/users/${secret}%zz`),
+    'name of a parameter': () => client.raw('GET', `/api/0.3/users/search?${secret}=1`),
+    'value of a parameter': () =>
+      client.raw('GET', `/api/0.3/users/search?api_key=${secret}&limit=${secret}`),
+    'value of a sort': () => client.raw('GET', `/api/0.3/users/search?sort=${secret}`),
+    'whole URL': () => sendBytes(app.url, line(`GET http://x/${secret}?a=${secret}`)),
+    'target that is none': () => sendBytes(app.url, line(`GET ${secret}`)),
+    proxy: () => sendBytes(app.url, line(`CONNECT ${secret}:443`)),
+    expectation: () => sendBytes(app.url, line(`GET /${secret}`, `Expect: ${secret}\r\n`)),
+    host: () => sendBytes(app.url, `GET /${secret} HTTP/1.1\r\nHost: ${secret}\r\nHost: ${secret}\r\n\r\n`),
+    'request id': () =>
+      client.raw('GET', '/api/0.3/users/x', undefined, { 'x-request-id': secret.slice(0, 64) }),
+    'other headers': () =>
+      client.raw('POST', '/api/0.3/users', '{}', {
+        ...{ 'idempotency-key': secret, 'if-match': secret, origin: `https://${secret}`, referer: secret },
+        ...{ 'user-agent': secret, accept: secret, 'content-encoding': secret },
+      }),
+    'media type': () => client.raw('POST', '/api/0.3/users', '{}', { 'content-type': secret }),
+    'name of a field': () => client.post('/users', { [secret]: secret }),
+    'fields of a user': () =>
+      client.post('/users', { username: [secret], email: secret, roles: [secret], status: secret }),
+    'member of a field': () => client.post('/users', aUser({ social_media: { [secret]: secret } })),
+    JSON: () => client.raw('POST', '/api/0.3/users', secret),
+    'name of a login': () => app.nobody.post('/sessions/login', { username: secret, password: 'wrong' }),
+    'within the name of a login': () =>
+      app.nobody.post('/sessions/login', { username: `my key is ${secret}`, password: 'wrong' }),
+    'name of a login, in capitals': () =>
+      app.nobody.post('/sessions/login', {
+        username: secret.replace(/^rollcall/, 'ROLLCALL'),
+        password: 'wrong',
+      }),
+    'password of a login': () => app.nobody.post('/sessions/login', { username: 'x', password: secret }),
+    'a wrong key': () =>
+      app.nobody.raw('GET', `/api/0.3/users/${id}`, undefined, { 'x-api-key': `${secret}x` }),
+    'options of an import': () => csv('ExternalId\r\n1\r\n', `?dataset=${secret}&mode=${secret}`),
+    'column of a file': () => csv(`ExternalId,${secret}\r\n1,2\r\n`),
+  };
+}
+
+beforeAll(async () => {
+  app = await TestApp.start({ LOG_LEVEL: 'trace', LOGIN_FAILURES_PER_IP: '1000' });
+  jest.spyOn(LogOutput.prototype, 'write').mockImplementation((lines) => {
+    logged += lines;
+    return 0;
+  });
+  key = String((await app.key.post('/api_keys', { name: 'leaked' })).body.key);
+  token = (await app.login()).headers['cookie']?.split('=')[1] ?? '';
+  for (const secret of [key, token]) {
+    for (const [place, send] of Object.entries(places(secret, app.key))) {
+      const answer = await send();
+      const [status, text] =
+        typeof answer === 'string'
+          ? [answer, answer]
+          : [answer.status, answer.text + JSON.stringify(answer.headers)];
+      expect([place, String(status)]).toEqual([place, expect.stringMatching(/^(HTTP\/1\.1 )?[24]/)]);
+      answers.push([place, text]);
+    }
+  }
+  // Good requests that leave a row behind.
+  const { uuid } = await create(app.key, { firstname: key, about_me: `it is ${key}.` });
+  await app.key.put(`/users/${uuid as string}`, { surname: key, firstname: null, authname: { saml: [key] } });
+  await app.key.post('/api_keys', { name: `old ${key}` });
+  audited =
+    JSON.stringify(await databaseOf(app).query('SELECT * FROM audit_events')) +
+    JSON.stringify(await databaseOf(app).query('SELECT * FROM login_failures'));
+  ({ text: metrics } = await app.nobody.raw('GET', '/metrics'));
+});
+afterAll(async () => {
+  jest.restoreAllMocks();
+  await app.end();
+});
+
+const shown = (text: string): string[] => {
+  const secrets = [key.slice(22, 65), token].map((secret) => secret.slice(0, 20).toLowerCase());
+  const plain = unescaped(unescaped(text)).toLowerCase();
+  return secrets.filter((secret) => plain.includes(secret));
+};
+
+test('the secrets are what is looked for', () => {
+  expect(shown(`${key} ${escaped(token)}`)).toHaveLength(2);
+  expect(logged.split('\n').length).toBeGreaterThan(60);
+  expect(audited).toContain('session.login_failed');
+});
+
+test('no line of the log has one', () => {
+  expect(logged.split('\n').filter((line) => shown(line).length > 0)).toEqual([]);
+});
+
+test('the log says which key it was, and every line is JSON', () => {
+  expect(logged).toContain(`/api/0.3/users/rollcall_${key.slice(9, 21)}_***`);
+  for (const line of logged.trim().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow();
+});
+
+test('no row of the audit or of the throttle has one', () => {
+  expect(shown(audited)).toEqual([]);
+  expect(audited).toContain(`rollcall_${key.slice(9, 21)}_***`);
+});
+
+describe('no answer with an error has one', () => {
+  test('wherever it was sent', () => {
+    expect(answers.filter(([, text]) => shown(text).length > 0)).toEqual([]);
+  });
+});
+
+test('no label of a metric has one', () => {
+  expect(shown(metrics)).toEqual([]);
+});
+
+test('a request id that looks like one is replaced', async () => {
+  for (const id of [token, `a.${token}`, key.slice(0, 64)]) {
+    const answer = await app.key.get('/users/search', { 'x-request-id': id });
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  }
+});

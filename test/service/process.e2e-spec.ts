@@ -1,0 +1,162 @@
+import { expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { API_KEY } from '../support/app/app.js';
+import { Client } from '../support/app/client.js';
+import { ENGINE } from '../support/app/database.js';
+import { Process, ROOT, newcomer, processDatabase, takenPort } from '../support/process/process.js';
+
+/** The service as a process, and what a first start shows. */
+const database = processDatabase();
+
+const MADE_KEY = /rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}/;
+const PASSWORD = /^ *Password +(\S{16,})$/m;
+const count = (text: string, part: string) => text.split(part).length - 1;
+const secrets = ({ err }: Process) => ({
+  key: MADE_KEY.exec(err)?.[0] ?? '(no key)',
+  password: PASSWORD.exec(err)?.[1] ?? '(no password)',
+});
+/** Runs the lines below "Try it", as pasted into a shell with the key in the blank. */
+const runCurl = ({ err }: Process, key = 'no key') => {
+  const lines = /^Try it:\n([^]*?)\n\n/m.exec(err)?.[1] ?? 'false';
+  return execFileSync(
+    '/bin/sh',
+    ['-c', `${lines.replace('KEY=...', `KEY=${key}`)} --silent --show-error --fail`],
+    {
+      env: { PATH: process.env['PATH'] },
+      encoding: 'utf8',
+    },
+  );
+};
+
+/** Standard output is for programs: log lines, and nothing else. */
+function expectLogLines(out: string): void {
+  const lines = out.split('\n').slice(0, -1);
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) expect(JSON.parse(line)).toEqual(expect.objectContaining({ level: 30 }));
+}
+
+test('the first start prints the addresses and the credentials, and all of them work', async () => {
+  const service = await Process.running(newcomer(database));
+  expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+  expect(service.err).toMatch(new RegExp(`^ *Swagger UI +${service.url}/docs$`, 'm'));
+  expect((await new Client(service.url).raw('GET', '/docs')).text).toContain('swagger-ui');
+
+  const found = JSON.parse(runCurl(service)) as { Count: number; Results: object[] };
+  expect(found).toMatchObject({ Count: 1, Results: [{ username: 'admin', roles: ['Webmaster'] }] });
+
+  const { key, password } = secrets(service);
+  const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
+  expect([login.status, login.body.username]).toEqual([200, 'admin']);
+  expect((await new Client(service.url, { 'x-api-key': key }).get('/users/search')).status).toBe(200);
+
+  await service.stop();
+  expectLogLines(service.out);
+  // The key once by itself and once in the curl line; neither secret in the log of the requests above.
+  expect([count(service.printed, password), count(service.printed, key)]).toEqual([1, 2]);
+  expect(service.out).toContain('"path":"/api/0.3/sessions/login"');
+  expect(service.complaints).toBe('');
+});
+
+test('the log names the start of the service and its end, with the version, the engine and the address', async () => {
+  const service = await Process.running({ ...newcomer(database), BASE_URL: 'https://people.example.org' });
+  await service.stop();
+  const lines = service.out.split('\n').slice(0, -1);
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const started = {
+    version,
+    node: process.version,
+    engine: ENGINE === 'sqlite' ? ENGINE : database.url.split(':')[0],
+    ...(ENGINE === 'sqlite' && { sqlite: process.versions['sqlite'] }),
+    workers: 1,
+    url: service.url,
+  };
+  const life = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(life.filter(({ msg }) => String(msg).startsWith('service '))).toEqual([
+    expect.objectContaining({ msg: 'service started', base_url: 'https://people.example.org', ...started }),
+    expect.objectContaining({ msg: 'service ended', exit: 0 }),
+  ]);
+  expect(life.at(-1)?.['msg']).toBe('service ended');
+});
+
+test('the bundle serves the committed OpenAPI file and all of Swagger UI', async () => {
+  const service = await Process.running(newcomer(database));
+  const nobody = new Client(service.url);
+  const { body } = await nobody.raw('GET', '/docs/openapi.json');
+  const committed = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
+  expect(`${JSON.stringify(body, null, 2)}\n`).toBe(committed);
+  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js']) {
+    expect((await nobody.raw('GET', `/docs/${file}`)).status).toBe(200);
+  }
+});
+
+test('the second start prints the addresses and no secret, and the first credentials still work', async () => {
+  const first = await Process.running(newcomer(database));
+  await first.stop();
+  const { key, password } = secrets(first);
+  const second = await Process.running(newcomer(database));
+  const login = await new Client(second.url).post('/sessions/login', { username: 'admin', password });
+  expect(login.status).toBe(200);
+  const found = await new Client(second.url, { 'x-api-key': key }).get('/users/search');
+  expect(found.body.Count).toBe(1);
+  await second.stop();
+  expect(second.err).toMatch(/^ *Swagger UI +http:\S+\/docs$/m);
+  expect(second.printed).not.toMatch(MADE_KEY);
+  expect(second.printed).not.toMatch(/password|curl/i);
+  expect(second.printed).not.toContain(password);
+});
+
+test('credentials from the settings are used and never printed', async () => {
+  const secretsSet = { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WEBMASTER_PASSWORD: 'a password of ours' };
+  const service = await Process.running({ ...newcomer(database), ...secretsSet });
+  expect(JSON.parse(runCurl(service, API_KEY))).toMatchObject({ Count: 1 });
+  const password = secretsSet.BOOTSTRAP_WEBMASTER_PASSWORD;
+  const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
+  expect(login.status).toBe(200);
+  await service.stop();
+  expect(service.err).toContain('BOOTSTRAP_WEBMASTER_PASSWORD');
+  expect(service.printed).not.toContain(API_KEY);
+  expect(service.printed).not.toContain(password);
+  expect(service.printed).not.toMatch(MADE_KEY);
+});
+
+test('the first key is valid from the first answer on', async () => {
+  const { port, release } = await takenPort();
+  await release();
+  const service = new Process('dist/main.js', {
+    ...newcomer(database),
+    PORT: String(port),
+    BOOTSTRAP_API_KEY: API_KEY,
+  });
+  const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY });
+  const first = await service.firstAnswer(() => client.get('/users/search'));
+  expect([first.status, first.body.Count]).toEqual([200, 1]);
+});
+
+test('settings of a later start change neither the key nor the password', async () => {
+  const first = await Process.running(newcomer(database));
+  await first.stop();
+  const late = { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WEBMASTER_PASSWORD: 'a password of ours' };
+  const second = await Process.running({ ...newcomer(database), ...late });
+  expect((await new Client(second.url, { 'x-api-key': API_KEY }).get('/users/search')).status).toBe(401);
+  const credentials = { username: 'admin', password: late.BOOTSTRAP_WEBMASTER_PASSWORD };
+  expect((await new Client(second.url).post('/sessions/login', credentials)).status).toBe(401);
+});
+
+test('a port in use stops the start with a message that says so, and no credentials are lost', async () => {
+  const { port, release } = await takenPort();
+  const refused = new Process('dist/main.js', { ...newcomer(database), PORT: String(port) });
+  expect(await refused.exit).toEqual({ code: 1, signal: null });
+  expect(refused.err).toMatch(/in use/);
+  expect(refused.err).toContain(String(port));
+  expect(refused.err).not.toMatch(/^\s+at /m);
+  expect(refused.err).not.toContain('is running');
+  await release();
+
+  const next = await Process.running(newcomer(database));
+  const printed = refused.err + next.err;
+  expect([count(printed, 'Password '), count(printed, 'API key ')]).toEqual([1, 1]);
+  const key = MADE_KEY.exec(printed)?.[0] ?? '';
+  expect((await new Client(next.url, { 'x-api-key': key }).get('/users/search')).status).toBe(200);
+});

@@ -1,0 +1,22 @@
+import { DATABASE, type Database } from '../../../src/database/engine/database.js';
+import type { TestApp } from './app.js';
+import type { Client, Json } from './client.js';
+
+interface AuditRow {
+  action: string;
+  ip: string;
+  changes: string;
+}
+
+/** The audit rows about a user, oldest first, straight from the table. */
+export async function auditRows({ app }: TestApp, userUuid: string): Promise<AuditRow[]> {
+  return app
+    .get<Database>(DATABASE)
+    .query<AuditRow>('SELECT action, changes, ip FROM audit_events WHERE target_id = ? ORDER BY id', [
+      userUuid,
+    ]);
+}
+
+/** What the API says of a user or group in the audit, oldest first; at most a hundred rows. */
+export const eventsAbout = async (client: Client, { uuid }: { uuid: string }): Promise<Json[]> =>
+  (await client.get(`/audit?limit=100&target=${uuid}`)).body.Results.toReversed();

@@ -1,0 +1,21 @@
+import { loadEnv } from '../../../src/config/env.js';
+import { openSnapshot } from '../../../src/database/engine/snapshot.js';
+import type { SqlValue } from '../../../src/database/engine/sql.js';
+import { backedUpTables } from '../../../src/backup/backup-tables.js';
+import { ENTITIES } from '../../../src/entities.js';
+import type { TestDatabase } from './database.js';
+
+export const TABLES = backedUpTables(ENTITIES);
+
+/** Every row of every table that a backup holds, in an order of their own. */
+export async function contentsOf(database: TestDatabase): Promise<Record<string, string[]>> {
+  const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
+  const contents: Record<string, string[]> = {};
+  for (const table of TABLES) {
+    const rows: SqlValue[][] = [];
+    for await (const batch of snapshot.rows(table)) rows.push(...batch);
+    contents[table.name] = rows.map((row) => JSON.stringify(row)).sort();
+  }
+  await snapshot.close();
+  return contents;
+}

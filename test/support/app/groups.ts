@@ -1,0 +1,64 @@
+import { GroupsService } from '../../../src/scim/groups/groups.service.js';
+import type { Group, GroupFields } from '../../../src/scim/groups/group.js';
+import { MemberChange } from '../../../src/scim/groups/member-change.js';
+import type { Caller } from '../../../src/access/actor.js';
+import { now } from '../../../src/common/time.js';
+import { insertRows } from '../../../src/database/engine/bulk.js';
+import { GroupEntity } from '../../../src/scim/groups/group.entity.js';
+import type { TestApp } from './app.js';
+import { databaseOf } from './people.js';
+import { seededUuid } from './seed.js';
+
+/** The service itself, to which nothing is forbidden. */
+export const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '127.0.0.1' };
+
+export const groupsOf = ({ app }: TestApp): GroupsService => app.get(GroupsService);
+
+let made = 0;
+/** A new group. */
+export async function aGroup(
+  app: TestApp,
+  { members = [], ...fields }: GroupFields & { members?: readonly string[] } = {},
+  caller = SYSTEM,
+): Promise<Group> {
+  const names = { display_name: `Group ${++made}`, ...fields };
+  return groupsOf(app).create(names, MemberChange.to(members), caller);
+}
+
+/** Adds and removes members. */
+export async function move(
+  app: TestApp,
+  group: { uuid: string },
+  { add = [], remove = [] }: { add?: readonly string[]; remove?: readonly string[] },
+  caller = SYSTEM,
+): Promise<Group> {
+  const members = new MemberChange();
+  members.add(add);
+  members.remove(remove);
+  return groupsOf(app).change(group.uuid, { fields: () => ({}), members: () => members }, caller);
+}
+
+/** A group that was made, changed and deleted: what the audit has of it. */
+export async function aGroupGone(app: TestApp): Promise<{ actor: string; target: string }> {
+  const { uuid } = await aGroup(app);
+  await groupsOf(app).change(uuid, { fields: () => ({ roles: ['Editor'] }) }, SYSTEM);
+  await groupsOf(app).delete(uuid, undefined, SYSTEM);
+  return { actor: 'system', target: uuid };
+}
+
+/** Writes groups as the writer would, without its checks and its audit. @returns their uuids. */
+export async function seedGroups(app: TestApp, count: number, first: number): Promise<string[]> {
+  const time = now();
+  const groups = Array.from({ length: count }, (_, n) => ({
+    uuid: seededUuid(first + n),
+    display_name: `Seeded ${n}`,
+    display_name_key: `seeded ${n}`,
+    external_id: n % 2 ? `seeded-${n}` : null,
+    roles: null,
+    created: time,
+    updated: time,
+    version: 1,
+  }));
+  await insertRows(databaseOf(app), GroupEntity, groups);
+  return groups.map(({ uuid }) => uuid);
+}

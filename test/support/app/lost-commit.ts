@@ -1,0 +1,25 @@
+import { jest } from '@jest/globals';
+import { ofCommit } from '../../../src/database/engine/database-fault.js';
+import type { TestApp } from './app.js';
+import type { Answer } from './client.js';
+import { aUser } from '../data/factories.js';
+import { databaseOf } from './people.js';
+
+/** The connection breaks while the answer to a commit is on its way. */
+export async function lostCommit(app: TestApp): Promise<Answer> {
+  const database = databaseOf(app);
+  const begin = database.begin.bind(database);
+  const began = jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
+    const transaction = await begin();
+    const commit = async () => {
+      await transaction.commit();
+      throw ofCommit(new Error('lost'));
+    };
+    return { ...transaction, commit };
+  });
+  try {
+    return await app.key.post('/users', aUser());
+  } finally {
+    began.mockRestore();
+  }
+}

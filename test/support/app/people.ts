@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { DATABASE, type Database } from '../../../src/database/engine/database.js';
+import { secondsFrom, now } from '../../../src/common/time.js';
+import type { TestApp } from './app.js';
+import type { Answer, Client, Json } from './client.js';
+import { create } from '../data/factories.js';
+
+/** The password of every user that `aPerson` creates. */
+export const PASSWORD = 'open the window, please';
+
+export interface Person {
+  user: Json;
+  /** With a session of this user. */
+  client: Client;
+}
+
+/** A user who can log in, and their session. */
+export async function aPerson(app: TestApp, overrides: Record<string, unknown> = {}): Promise<Person> {
+  const user = await create(app.key, { password: PASSWORD, ...overrides });
+  return { user, client: await app.login(user.username, PASSWORD) };
+}
+
+/** The application's own database access, with `?` placeholders on every engine. */
+export function databaseOf(app: TestApp): Database {
+  return app.app.get<Database>(DATABASE);
+}
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A stored time that many seconds from now. */
+export const inSeconds = (seconds: number): string => secondsFrom(now(), seconds);
+
+/** Status and code of an error answer, to compare both together. */
+export const problemOf = ({ status, body }: Answer): [number, string] => [status, body?.code];
+
+/** Field and code of every error of a 422, in the order of the fields. */
+export const fieldErrorsOf = ({ body }: Answer): [string, string][] =>
+  (body.errors as { field: string; code: string }[])
+    .map(({ field, code }): [string, string] => [field, code])
+    .sort(([a], [b]) => a.localeCompare(b));
+
+/** Name, value and sorted attributes of the cookie that an answer sets. */
+export function cookieOf({ headers }: Answer): { name: string; value: string; attributes: string[] } {
+  const [pair = '', ...attributes] = (headers['set-cookie'] ?? '').split('; ');
+  const cut = pair.indexOf('=');
+  return { name: pair.slice(0, cut), value: pair.slice(cut + 1), attributes: attributes.sort() };
+}

@@ -1,0 +1,74 @@
+import type { Sql } from '../../../src/database/engine/sql.js';
+import type { TestApp } from './app.js';
+import { ENGINE } from './database.js';
+import { databaseOf } from './people.js';
+import type { Statement } from './recorder.js';
+import { CountingCopy } from './steps.js';
+
+/** How an engine answers a statement. */
+export interface Plan {
+  /** Tables that are read from end to end, without an index. */
+  scans: string[];
+  /** Rows and index entries that were read: on SQLite the steps of its virtual machine, at least four for each. */
+  effort: number;
+  text: string;
+}
+
+type Json = Record<string, unknown>;
+
+/** Asks the engine for the plan of each statement, and runs it: what it writes is rolled back. */
+export async function* plansOf(
+  app: TestApp,
+  statements: readonly Statement[],
+): AsyncGenerator<[Statement, Plan]> {
+  if (ENGINE === 'mariadb') {
+    for (const statement of statements) {
+      const tx = await databaseOf(app).begin();
+      yield [statement, await ofMariadb(tx, statement).finally(() => tx.rollback())];
+    }
+    return;
+  }
+  const copy = await CountingCopy.of(app);
+  for (const statement of statements) yield [statement, ofSqlite(copy, statement)];
+  copy.close();
+}
+
+function ofSqlite(copy: CountingCopy, { sql, params }: Statement): Plan {
+  const details = copy.planOf(sql, params);
+  copy.exec('BEGIN');
+  const effort = copy.stepsOf(sql, params);
+  copy.exec('ROLLBACK');
+  const scans = details.flatMap((line) => /^SCAN (\w+)(?!.*USING)/.exec(line)?.[1] ?? []);
+  return { scans: named(scans, sql), effort, text: details.join('\n') };
+}
+
+async function ofMariadb(tx: Sql, { sql, params }: Statement): Promise<Plan> {
+  const [row] = await tx.query<{ ANALYZE: string }>(`ANALYZE FORMAT=JSON ${sql}`, params);
+  if (!row) throw new Error('MariaDB does not say what a statement did');
+  const tables = [...objectsIn(JSON.parse(row.ANALYZE.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')))].filter(
+    ({ table_name: name }) => name !== undefined,
+  );
+  const scans = tables
+    .filter(({ access_type: type }) => type === 'ALL')
+    .map((table) => String(table['table_name']));
+  const effort = tables.reduce((sum, table) => sum + number(table['r_rows']) * number(table['r_loops']), 0);
+  return { scans: named(scans, sql), effort, text: row.ANALYZE };
+}
+
+/** The tables of the names in a plan. A name that is not a table is an intermediate result. */
+function named(names: readonly string[], sql: string): string[] {
+  const aliases = [
+    ...sql.matchAll(/\b(?:FROM|JOIN|UPDATE)\s+(\w+)(?:\s+(?:AS\s+)?(?!WHERE|JOIN|ORDER)(\w+))?/g),
+  ];
+  return names
+    .flatMap((name) => aliases.find(([, table, alias]) => alias === name || table === name)?.[1] ?? [])
+    .filter((table) => !sql.includes(`WITH RECURSIVE ${table} `));
+}
+
+const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+function* objectsIn(value: unknown): Generator<Json> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield value as Json;
+  for (const part of Object.values(value)) yield* objectsIn(part);
+}

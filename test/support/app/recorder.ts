@@ -1,0 +1,90 @@
+import { afterAll } from '@jest/globals';
+import { MysqlEngine } from '../../../src/database/engine/mysql.engine.js';
+import type { InsertStatement, OpenTransaction, Sql, SqlValue } from '../../../src/database/engine/sql.js';
+import { SqliteEngine } from '../../../src/database/engine/sqlite.engine.js';
+
+export interface Statement {
+  sql: string;
+  params: readonly SqlValue[];
+}
+
+type Ask = (this: Sql, sql: string, params?: readonly SqlValue[], signal?: AbortSignal) => Promise<never>;
+type Insert = (this: Sql, statement: InsertStatement, rows: readonly SqlValue[][]) => Promise<void>;
+interface Methods {
+  query: Ask;
+  first: Ask;
+  execute: Ask;
+  aside: Ask;
+  insert: Insert;
+  begin: (this: Sql) => Promise<OpenTransaction>;
+}
+
+/** A statement as a line; lists of any length look the same. */
+export const formOf = (sql: string): string => sql.replace(/\?(, \?)+/g, '?, …').replace(/\s+/g, ' ');
+
+/** Records the statements that the engines get in this file from now on: of each form the one with the most values. */
+export class Recorder {
+  private readonly longest = new Map<string, Statement>();
+  private readonly all = new Set<string>();
+  /** Off while a test sends its own statements. */
+  listens = true;
+
+  constructor() {
+    // Both engines at their root, so that the statements of a starting application are included.
+    for (const { prototype } of [SqliteEngine, MysqlEngine]) {
+      const own = Object.getOwnPropertyDescriptors(prototype);
+      // The next file has the same engines.
+      afterAll(() => {
+        for (const name of Object.keys(prototype)) Reflect.deleteProperty(prototype, name);
+        Object.defineProperties(prototype, own);
+      });
+      const { begin } = prototype as unknown as Methods;
+      this.tap(prototype);
+      const { aside } = prototype as unknown as Methods;
+      Object.assign(prototype, { aside: this.noted(aside) });
+      const tap = <S extends Sql>(sql: S) => this.tap(sql);
+      prototype.begin = async function () {
+        return tap(await begin.call(this));
+      };
+    }
+  }
+
+  /** The statements since the last call. */
+  take(): Statement[] {
+    const taken = [...this.longest.values()];
+    this.longest.clear();
+    return taken;
+  }
+
+  /** The text of all statements so far. */
+  get texts(): string[] {
+    return [...this.all];
+  }
+
+  private note(sql: string, params: readonly SqlValue[] = []): void {
+    if (!this.listens) return;
+    this.all.add(sql);
+    const known = this.longest.get(formOf(sql));
+    if (!known || params.length > known.params.length) this.longest.set(formOf(sql), { sql, params });
+  }
+
+  private noted(ask: Ask): Ask {
+    const note = this.note.bind(this);
+    return function (text, params, ...rest) {
+      note(text, params);
+      return ask.call(this, text, params, ...rest);
+    };
+  }
+
+  private tap<S extends Sql>(sql: S): S {
+    const { query, first, execute, insert } = sql as unknown as Methods;
+    const note = this.note.bind(this);
+    const noted = (ask: Ask): Ask => this.noted(ask);
+    const inserted: Insert = function (statement, rows) {
+      note(statement.head + statement.tail);
+      return insert.call(this, statement, rows);
+    };
+    const asks = { query: noted(query), first: noted(first), execute: noted(execute) };
+    return Object.assign(sql, { ...asks, insert: inserted });
+  }
+}

@@ -1,0 +1,89 @@
+import { MemberChange } from '../../../src/scim/groups/member-change.js';
+import { insertRows } from '../../../src/database/engine/bulk.js';
+import { GroupMemberEntity } from '../../../src/scim/groups/group.entity.js';
+import type { TestApp } from './app.js';
+import { SYSTEM, aGroup, groupsOf, move, seedGroups } from './groups.js';
+import { databaseOf } from './people.js';
+import { ok } from './scenario.js';
+import { scimAs, scimOf } from './scim.js';
+import { nextOf } from './search.js';
+import { seededUuid } from './seed.js';
+
+const GROUPS = 3000;
+const LARGE = 12_000;
+
+const members = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, n) => seededUuid(from + n));
+
+/** Many groups, one of them large. */
+async function seedMembers(app: TestApp): Promise<string> {
+  const groups = await seedGroups(app, GROUPS, 500_000);
+  const memberships = groups.map((group_uuid, n) => ({ group_uuid, user_uuid: seededUuid(n) }));
+  await insertRows(databaseOf(app), GroupMemberEntity, memberships);
+  return (await aGroup(app, { display_name: 'Large', members: members(0, LARGE) })).uuid;
+}
+
+/** Groups are listed in every order, read, given roles, filled, emptied and deleted. */
+export async function liveInGroups(app: TestApp): Promise<void> {
+  const { key } = app;
+  const large = await seedMembers(app);
+  for (const filter of ['', '&display_name=seeded+7', '&external_id=seeded-7', `&user_uuid=${seededUuid(7)}`])
+    for (const sort of ['display_name', 'created', 'updated'])
+      for (const order of ['asc', 'desc']) {
+        const next = nextOf(
+          await ok(key.get(`/groups?limit=1&offset=1&sort=${sort}&order=${order}${filter}`)),
+        );
+        if (next) await ok(key.get(next));
+      }
+  const first = await ok(key.get(`/groups/${large}?limit=5`));
+  await ok(key.get(nextOf(first) ?? ''));
+  await move(app, { uuid: large }, { add: [seededUuid(LARGE)], remove: [seededUuid(1)] });
+  await move(app, { uuid: large }, { add: [...members(LARGE, LARGE + 12), large.replace(/^./, 'f')] });
+  await move(app, { uuid: large }, { remove: members(20, 40) });
+  const small = await aGroup(app, { external_id: 'small', members: members(0, 12) });
+  await ok(key.put(`/groups/${small.uuid}`, { roles: ['Editor'] }));
+  await groupsOf(app).change(
+    small.uuid,
+    { fields: () => ({}), members: () => MemberChange.to(members(6, 30)) },
+    SYSTEM,
+  );
+  await groupsOf(app).change(
+    small.uuid,
+    { fields: () => ({ display_name: 'Renamed', external_id: 'x' }) },
+    SYSTEM,
+  );
+  const one = [{ value: seededUuid(31) }];
+  await ok(scimOf(app).patch(`/Groups/${small.uuid}`, { op: 'add', path: 'members', value: one }));
+  await findGroups(app);
+  await groupsOf(app).delete(small.uuid, undefined, SYSTEM);
+}
+
+/** Groups of SCIM: every filter that an index answers, and one that none does, in every order. */
+async function findGroups(app: TestApp): Promise<void> {
+  const narrow = await scimAs(app, { scopes: ['groups:read'] });
+  const filters = [
+    'id pr',
+    'displayName eq "renamed"',
+    'displayName sw "seeded 10"',
+    'externalId eq "x"',
+    'externalId gt "seeded-99"',
+    `id eq "${seededUuid(500_007)}"`,
+    `members.value eq "${seededUuid(7)}"`,
+    `members[value eq "${seededUuid(7)}"] or displayName eq "renamed"`,
+    'displayName sw "seeded 10" and displayName co "1"',
+    'displayName sw "seeded 10" and members pr',
+  ];
+  const walk = async (query: Record<string, string>): Promise<void> => {
+    const list = (more: object) => {
+      const all = { ...query, count: '2', excludedAttributes: 'members', ...more };
+      return ok(narrow.get(`/Groups?${new URLSearchParams(all).toString()}`));
+    };
+    await list({ startIndex: '2' });
+    const { nextCursor } = (await list({ cursor: '' })).body;
+    if (nextCursor) await list({ cursor: nextCursor as string });
+  };
+  for (const filter of filters) await walk({ filter });
+  for (const sortBy of ['id', 'displayName', 'externalId', 'meta.created', 'meta.lastModified'])
+    for (const sortOrder of ['ascending', 'descending']) await walk({ sortBy, sortOrder });
+  await ok(narrow.get('/Groups?filter=displayName%20sw%20%22seeded%2010%22'));
+}

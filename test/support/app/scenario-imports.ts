@@ -1,0 +1,117 @@
+import { Readable } from 'node:stream';
+import { ImportRunsRepository } from '../../../src/import/runs/import-runs.repository.js';
+import { ImportStore } from '../../../src/import/file/import-store.js';
+import type { TestApp } from './app.js';
+import type { Client } from './client.js';
+import { create } from '../data/factories.js';
+import { csv, imported, rowsOf, settled } from './imports.js';
+import { databaseOf } from './people.js';
+import { ok } from './scenario.js';
+import { BIG_RUN } from './seed-history.js';
+
+const HEAD = 'ExternalId,Username,Email,Phone,Manager,Authname,Roles,Status';
+const list = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const person = (name: string, manager = '', phone = '1') =>
+  `${name},${name},${name}@example.org,${phone},${manager},,,`;
+
+/** Imports of every kind, from the upload to the revert. */
+export async function importEverything(app: TestApp): Promise<void> {
+  const { key } = app;
+  const rows = (phone: string) =>
+    list(60, (i) => person(`p${i}`, i > 0 ? `p${Math.floor(i / 5)}` : '', phone));
+  const first = await imported(key, csv(HEAD, ...rows('1')), 'dataset=people');
+  const change = csv(
+    HEAD,
+    'p1,p2,p1@example.org,,,,,',
+    'p2,p1,p2@example.org,,,,,',
+    ...rows('2').slice(10),
+    person('new'),
+    person('b@d', 'nobody'),
+    'e,,,,,,,',
+    person('HR-0000100'),
+  );
+  const planned = await imported(key, change, 'dataset=people&missing=report&dry_run=true');
+  await ok(key.post(`/imports/${planned.id}/apply`), 202);
+  await settled(key, planned.id);
+  const parked = await imported(key, csv(HEAD, person('p1')), 'dataset=people&missing=block');
+  await ok(key.post(`/imports/${parked.id}/reject`), 202);
+  const stopped = await imported(key, csv(HEAD, person('p1')), 'dry_run=true');
+  await ok(key.post(`/imports/${stopped.id}/cancel`), 202);
+  const again = await imported(key, csv(HEAD, person('p1')), 'dataset=people&missing=block');
+  await ok((await app.login()).post(`/imports/${again.id}/apply`), 202); // by a person, who must not be blocked by it
+  await settled(key, again.id);
+  await settled(key, (await ok(key.post(`/imports/${first.id}/revert`), 202)).body.id);
+  await adopt(key);
+  await cancel(app);
+  await giveUp(app);
+  await read(key, planned.id);
+  await profiles(key);
+  await app.app.get(ImportRunsRepository).untold(20); // what NOTIFY_URL and NOTIFY_COMMAND ask for
+}
+
+async function profiles(key: Client): Promise<void> {
+  const save = (dataset: string) =>
+    key.put('/import_profiles/nightly', { dataset, columns: { Key: 'ExternalId' } });
+  await ok(save('people'));
+  await ok(save('others'));
+  await imported(key, csv('Key,Username,Email', 'n1,n1,n1@example.org'), 'profile=nightly');
+  await ok(key.get('/import_profiles?limit=1&offset=1'));
+  const sample = csv('Key,Username', 'n1,n1');
+  await ok(key.send('POST', '/imports/preview?profile=nightly', sample, { 'content-type': 'text/csv' }));
+  await ok(key.get('/import_profiles/nightly'));
+  await ok(key.delete('/import_profiles/nightly'), 204);
+}
+
+/** Users that existed before: taken over, claimed without another change, in conflict. */
+async function adopt(key: Client): Promise<void> {
+  await create(key, { username: 'q1', email: 'q1@example.org' });
+  await create(key, { username: 'q5', email: 'q5@example.org', external_id: 'q5' });
+  await create(key, { username: 'q2', email: 'q2@example.org', external_id: 'q2' });
+  const row = (name: string) => `${name},${name},${name}@example.org`;
+  await imported(
+    key,
+    csv('ExternalId,Username,Email', row('q1'), row('q2'), row('q5'), 'q3,q2,q3@example.org'),
+    'adopt=email',
+  );
+}
+
+/** An import that is stopped while it writes, and a file that is refused after part of it was planned. */
+async function cancel(app: TestApp): Promise<void> {
+  const { id } = await imported(app.key, csv(HEAD, ...list(60, (i) => person(`c${i}`))), 'dry_run=true');
+  // As another instance would have left it.
+  await databaseOf(app).execute("UPDATE import_runs SET state = 'applying', cancel = 1 WHERE id = ?", [id]);
+  await settled(app.key, id);
+  await imported(app.key, csv(HEAD, ...list(600, (i) => person(`f${i}`)), '"unclosed'));
+}
+
+/** A file that is already stored when its options turn out to be wrong. */
+async function giveUp({ app }: TestApp): Promise<void> {
+  const store = app.get(ImportStore);
+  const unwanted = await store.store('unwanted.csv', Readable.from([Buffer.from(HEAD)]));
+  await store.discard(unwanted.runId);
+}
+
+async function read(key: Client, id: string): Promise<void> {
+  await ok(key.get('/imports?limit=5&offset=1'));
+  await ok(key.get('/imports?state=completed&state=failed&dataset=people'));
+  await ok(key.get('/imports?dataset=people'));
+  for (const run of [id, BIG_RUN]) {
+    await ok(key.get(`/imports/${run}`));
+    await ok(key.get(`/imports/${run}/failed.csv`));
+    for (const query of [
+      'limit=5&offset=2',
+      'limit=5&after=7',
+      'outcome=created&limit=100&after=100',
+      'outcome=error',
+      'outcome=error&outcome=missing',
+      'code=invalid_format',
+      'external_id=p1&external_id=p7&external_id=nobody',
+      'external_id=p1&outcome=error&code=invalid_format&after=1',
+    ])
+      await rowsOf(key, run, query);
+  }
+  await ok(key.get('/imports/template.csv'));
+  await ok(key.get('/users/export.csv'));
+  await ok(key.get('/users/export.csv?all=true'));
+}

@@ -1,0 +1,250 @@
+import { hash } from '@node-rs/argon2';
+import { v7 as uuidv7 } from 'uuid';
+import { SealVerifier } from '../../../src/audit/seal-verifier.service.js';
+import { Sealer } from '../../../src/audit/sealer.service.js';
+import { toDbTime } from '../../../src/common/time.js';
+import { DATABASE, type Database } from '../../../src/database/engine/database.js';
+import { Env } from '../../../src/config/env.js';
+import { LoginAddressRepository } from '../../../src/sessions/login-address.repository.js';
+import { SessionsService } from '../../../src/sessions/sessions.service.js';
+import { PurgeService } from '../../../src/setup/purge.service.js';
+import { UserSettings } from '../../../src/users/input/user-settings.js';
+import { toFilter } from '../../../src/users/search/filter.js';
+import { UserSearchRepository } from '../../../src/users/search/user-search.repository.js';
+import type { TestApp } from './app.js';
+import type { Answer, Client } from './client.js';
+import { deleteAndRestore } from './deletion.js';
+import { aUser, create } from '../data/factories.js';
+import { PASSWORD, aPerson, databaseOf, inSeconds } from './people.js';
+import { type Query, nextOf, search } from './search.js';
+import { seededUser, seededUuid } from './seed.js';
+import { BUSY_ACTOR, BUSY_RUNNER } from './seed-history.js';
+
+const HOUR_MILLIS = 3_600_000;
+/** When the audit is sealed after an hour. */
+const LOOK_MILLIS = 6 * 60_000;
+const SORTS = [
+  'relevance',
+  'updated',
+  'created',
+  'firstname',
+  'surname',
+  'username',
+  'email',
+  'external_id',
+  'status',
+];
+const SINCE = '2024-01-01T00:05:00.000Z';
+
+const { username, email } = seededUser(500);
+/** Filters whose matches are few. */
+export const NARROW: readonly Query[] = [
+  { username },
+  { email },
+  { external_id: 'HR-0000500' },
+  { authname: 'saml:u0000500' },
+  { manager_uuid: seededUuid(3) },
+  { managed_by: 'pilot' },
+  { status: 'Blocked' },
+  { role: 'Editor' },
+  { role: ['Editor', 'Author'] },
+  { has_external_id: 'false' },
+  { fulltext_search: 'zebra' },
+  { fulltext_search: 'zebra ze*' },
+  { fulltext_search: 'zebra', status: 'Blocked', role: 'Editor' },
+  { updated_since: '2025-12-31T00:00:00.000Z' },
+  { created_since: '2025-12-31T00:00:00.000Z' },
+];
+/** Filters that most users match. */
+export const BROAD: readonly Query[] = [
+  { status: 'Active' },
+  { status: ['Active', 'Blocked'] },
+  { role: 'Organisational user' },
+  { has_external_id: 'true' },
+  { managed_by: 'default' },
+  { fulltext_search: 'u000*' },
+  { fulltext_search: 'u0* hr*' },
+  { updated_since: SINCE },
+  { created_since: SINCE },
+];
+
+/** Filters for readers other than Webmasters. */
+export const FOR_MEMBERS: readonly Query[] = [
+  {},
+  { username },
+  { email },
+  { role: 'Author' },
+  { manager_uuid: seededUuid(3) },
+  { fulltext_search: 'zebra ze*' },
+  { created_since: '2025-12-31T00:00:00.000Z' },
+];
+export const aMember = aPerson;
+
+/** The answer if it is as expected. @throws Error that says what came instead. */
+export async function ok(sent: Promise<Answer>, status = 200): Promise<Answer> {
+  const answer = await sent;
+  if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${answer.text}`);
+  return answer;
+}
+
+/** Searches with every filter in every order of `sorts`: the first page and the next one. */
+export async function searchAll(
+  client: Client,
+  filters: readonly Query[],
+  sorts: readonly string[] = SORTS,
+): Promise<void> {
+  for (const filter of filters) {
+    for (const sort of sorts) {
+      for (const order of ['asc', 'desc']) {
+        const next = nextOf(await ok(search(client, { ...filter, sort, order, limit: 5, offset: 3 })));
+        if (next) await ok(client.get(next));
+      }
+    }
+  }
+}
+
+/** A user's life: created, read, changed in every way, blocked, and read again. */
+export async function liveThrough(app: TestApp): Promise<void> {
+  const { key } = app;
+  const boss = await create(key);
+  const once = { 'idempotency-key': 'one' };
+  const { uuid } = (await ok(key.post('/users', aUser({ roles: ['Webmaster', 'Editor'] }), once), 201)).body;
+  await databaseOf(app).execute('UPDATE idempotent_requests SET created = ?', [inSeconds(-2 * 24 * 3600)]);
+  await ok(key.post('/users', aUser(), once), 201);
+  await ok(key.put(`/users/${uuid}`, { username: 'a b', surname: 'New', manager_uuid: boss.uuid }));
+  await ok(key.put(`/users/${uuid}`, { roles: ['Editor'], authname: { saml: ['x'] }, status: 'Blocked' }));
+  await deleteAndRestore(app, boss.uuid as string, uuid as string);
+  await ok(key.get(`/users/${uuid}/history?limit=1`));
+  await ok(key.get(`/users/${seededUuid(7)}/history?after=${BUSY_ACTOR}`));
+}
+
+/** Logins that fail, succeed or renew a hash; sessions that are renewed, listed and ended. */
+export async function comeAndGo(app: TestApp): Promise<void> {
+  const database = databaseOf(app);
+  const { user, client } = await aPerson(app);
+  await ok(app.nobody.post('/sessions/login', { username: user.username, password: 'not this one' }), 401);
+  const old = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
+  await database.execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
+  const other = await app.login(user.username, PASSWORD);
+  await database.execute('UPDATE sessions SET expires = ? WHERE user_uuid = ?', [inSeconds(60), user.uuid]);
+  await ok(client.get('/users/me'));
+  await ok(app.key.get('/sessions?limit=5&offset=20'));
+  const { Results } = (await ok(app.key.get(`/sessions?user_uuid=${user.uuid}&limit=1&offset=1`))).body;
+  await ok(app.key.delete(`/sessions/${Results[0].id}`), 204);
+  await ok(other.put(`/users/${user.uuid}`, { password: 'a new password', current_password: PASSWORD }));
+  await ok(other.post('/sessions/logout'));
+  await app.app.get(SessionsService).isLive(Results[0].id as string);
+  const { body } = await ok(app.key.post('/api_keys', { name: 'x', scopes: ['users:write'] }), 201);
+  await ok(app.nobody.with({ 'x-api-key': body.key as string }).delete(`/users/${user.uuid}/sessions`), 204);
+  await ok(app.key.delete(`/users/${user.uuid}/sessions`), 204);
+  await moveAround(app, user.uuid);
+}
+
+/** Logins of one user from more networks than are remembered, and again from one a day later. */
+async function moveAround(app: TestApp, uuid: string): Promise<void> {
+  const addresses = app.app.get(LoginAddressRepository);
+  const tx = await databaseOf(app).begin();
+  try {
+    for (let each = 1; each <= 21; each++)
+      await addresses.remember(tx, uuid, `192.0.2.${each}`, inSeconds(each));
+    await addresses.remember(tx, uuid, '192.0.2.21', inSeconds(90_000));
+    await tx.commit();
+  } finally {
+    await tx.rollback();
+  }
+  await addresses.has(uuid, '192.0.2.21');
+}
+
+/** What a search is told that took too long: its part with the most matches. */
+export async function nameTheBroadest({ app }: TestApp): Promise<void> {
+  const query = { fulltext_search: 'u000*', managed_by: 'default' };
+  const filter = toFilter(query, { kind: 'system', id: null }, app.get(UserSettings).roles);
+  await app.get(UserSearchRepository).broadest(filter, new AbortController().signal);
+}
+
+/** Keys, the audit with every filter, and what monitoring reads. */
+export async function lookAround(app: TestApp): Promise<void> {
+  const { key, nobody } = app;
+  const { id } = (await ok(key.post('/api_keys', { name: 'x' }), 201)).body;
+  await ok(key.get('/api_keys?limit=1&offset=1'));
+  await ok(key.delete(`/api_keys/${id}`), 204);
+  await blowAFuse(app);
+  const filters = [
+    '',
+    `actor=${BUSY_ACTOR}`,
+    `target=${seededUuid(7)}`,
+    'action=user.blocked&action=session.created',
+    'action=user.updated',
+    'actor_kind=user',
+    'field=surname',
+    'since=2026-01-01T00:00:00.000Z',
+    'until=2099-01-01T00:00:00.000Z',
+    `actor=${BUSY_ACTOR}&action=user.blocked`,
+    `actor=${BUSY_ACTOR}&target=${seededUuid(7)}`,
+    `action=user.blocked&target=${seededUuid(7)}`,
+    `actor=${BUSY_ACTOR}&field=surname&actor_kind=key`,
+    `actor=${BUSY_RUNNER}`,
+    `target=${seededUuid(7)}&field=phone&actor=${BUSY_RUNNER}`,
+  ];
+  for (const filter of filters) {
+    await ok(key.get(`/audit?limit=5&${filter}`));
+    await ok(key.get(`/audit?limit=5&${filter}&after=ffffffff-ffff-7fff-8fff-ffffffffffff`));
+    await ok(key.get(`/audit.csv?${filter}`));
+  }
+  for (const path of ['/health/live', '/health/ready', '/metrics']) await ok(nobody.raw('GET', path));
+  await ok(nobody.get('/status'));
+  await ok(key.get('/roles'));
+  await ok(key.get('/audit/seals?limit=1&offset=1'));
+  await ok(key.get('/statistics?days=90&utc_offset=-5'));
+}
+
+/** Seals the audit, finds a row that came late, and compares all with the seals. */
+export async function seal(app: TestApp): Promise<void> {
+  const sealer = app.app.get(Sealer);
+  const end = (Math.floor(Date.now() / HOUR_MILLIS) + 1) * HOUR_MILLIS;
+  await sealer.run(end + LOOK_MILLIS);
+  const lateMillis = end - 1;
+  const columns = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
+  await databaseOf(app).execute(
+    `INSERT INTO audit_events (${columns}) VALUES (?, ?, 'system', NULL, 'user.updated', 'user', ?, '[]', 'late', '')`,
+    [uuidv7({ msecs: lateMillis }), toDbTime(new Date(lateMillis)), seededUuid(7)],
+  );
+  await sealer.run(end + HOUR_MILLIS + LOOK_MILLIS);
+  await countAgain(app);
+  const { fault, late } = await app.app.get(SealVerifier).verify();
+  if (fault || late !== 1) throw new Error(`${late} late rows; ${JSON.stringify(fault)}`);
+  await purge(app);
+}
+
+/** Counts what was sealed, as after an upgrade, and adds the numbers up. */
+async function countAgain({ app, key }: TestApp): Promise<void> {
+  await app.get<Database>(DATABASE).execute('DELETE FROM audit_counts WHERE seal > 0');
+  await app.get(Sealer).fillIn();
+  await ok(key.get('/statistics?days=90&utc_offset=-5'));
+}
+
+/** A key blocks more users than it may, and its fuse is reset. */
+async function blowAFuse(app: TestApp): Promise<void> {
+  const { key, nobody } = app;
+  const env = app.app.get(Env);
+  const { FUSE_MIN, FUSE_PERCENT } = env;
+  Object.assign(env, { FUSE_MIN: 1, FUSE_PERCENT: 0 });
+  const made = (await ok(key.post('/api_keys', { name: 'fuse' }), 201)).body;
+  const client = nobody.with({ 'x-api-key': made.key });
+  const block = async (status: number): Promise<void> => {
+    await ok(client.put(`/users/${(await create(key)).uuid as string}`, { status: 'Blocked' }), status);
+  };
+  await block(200);
+  await block(429);
+  await ok(key.post(`/api_keys/${made.id as string}/fuse`));
+  await block(200);
+  const old = [made.id as string, inSeconds(-7200), seededUuid(1)];
+  await databaseOf(app).execute(
+    'INSERT INTO key_deactivations (key_id, time, user_uuid) VALUES (?, ?, ?)',
+    old,
+  );
+  Object.assign(env, { FUSE_MIN, FUSE_PERCENT });
+}
+
+/** Purges what has expired. */
+export const purge = ({ app }: TestApp): Promise<void> => app.get(PurgeService).run();

@@ -1,0 +1,132 @@
+import { NO_CHANGES } from '../../../src/common/changes.js';
+import { toJson } from '../../../src/common/json.js';
+import { v7 as uuidv7 } from 'uuid';
+import { AuditEventEntity } from '../../../src/audit/audit.entity.js';
+import { AuditRunEntity } from '../../../src/audit/audit-run.entity.js';
+import { now, secondsFrom, toMillis } from '../../../src/common/time.js';
+import { insertRows } from '../../../src/database/engine/bulk.js';
+import type { Sql } from '../../../src/database/engine/sql.js';
+import { TransactionRunner } from '../../../src/database/transaction-runner.js';
+import {
+  ImportFilePartEntity,
+  ImportRowEntity,
+  ImportRunEntity,
+} from '../../../src/import/runs/import.entity.js';
+import { ImportOptions } from '../../../src/import/runs/import-options.js';
+import { toEntity } from '../../../src/import/runs/import-rows.repository.js';
+import { toRow } from '../../../src/import/runs/import-run.mapping.js';
+import { newRun } from '../../../src/import/runs/import-run.js';
+import { LoginFailureEntity } from '../../../src/sessions/login-failure.entity.js';
+import { SessionEntity } from '../../../src/sessions/session.entity.js';
+import { IdempotencyEntity } from '../../../src/idempotency/idempotency.entity.js';
+import type { TestApp } from './app.js';
+import { sha256 } from './people.js';
+import { seededUuid } from './seed.js';
+
+/** The actor of half of the seeded audit rows. */
+export const BUSY_ACTOR = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
+/** A finished import with as many rows as there are rows of history. */
+export const BIG_RUN = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e11';
+
+/** Who started the import that half of the seeded audit rows are of. */
+export const BUSY_RUNNER = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e12';
+
+const EXPIRED = 10;
+const RUNS = 300;
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+const MILLIS_OF = (time: string, index: number) => ({ msecs: toMillis(time) + index });
+const SYSTEM = { actor: { kind: 'system', id: null }, requestId: 'seed', ip: '' } as const;
+
+/** Fills every table that grows with time with `count` rows; the first ten of each are due to be purged. */
+export async function seedHistory({ app }: TestApp, count: number): Promise<void> {
+  await app.get(TransactionRunner).run(async (tx) => {
+    await insertRows(tx, AuditEventEntity, list(count, audit));
+    await insertRows(tx, SessionEntity, list(count, session));
+    await insertRows(tx, LoginFailureEntity, list(count, failure));
+    await insertRows(tx, IdempotencyEntity, list(count, idempotency));
+    await insertRuns(tx, count);
+    await insertRows(tx, AuditRunEntity, list(RUNS, run));
+  });
+}
+
+const list = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const ago = (index: number, seconds: number): string =>
+  secondsFrom(now(), index < EXPIRED ? -1000 * DAY : -seconds);
+
+function audit(index: number): AuditEventEntity {
+  const time = ago(index, HOUR);
+  return {
+    id: uuidv7(MILLIS_OF(time, index)),
+    time,
+    actor_kind: index % 2 ? 'key' : 'import',
+    actor_id: index % 2 ? BUSY_ACTOR : BIG_RUN,
+    action: index % 3 ? 'user.updated' : 'user.created',
+    target_kind: 'user',
+    target_id: seededUuid(index),
+    changes: toJson([{ field: 'phone', old: '', new: '1' }]),
+    request_id: 'seed',
+    ip: '',
+  };
+}
+
+function session(index: number): SessionEntity {
+  const expires = secondsFrom(now(), index < EXPIRED ? -HOUR : HOUR);
+  return {
+    id: uuidv7(),
+    token_hash: sha256(`session ${index}`),
+    user_uuid: seededUuid(index),
+    created: ago(index, HOUR),
+    expires,
+    absolute_expires: expires,
+    ip: '',
+  };
+}
+
+/** The big run, and others without a row, of one person. */
+const run = (index: number): AuditRunEntity => ({
+  run_id: index === 0 ? BIG_RUN : uuidv7(index < EXPIRED ? MILLIS_OF(ago(index, HOUR), index) : undefined),
+  part: 'started',
+  person_kind: 'user',
+  person_id: BUSY_RUNNER,
+});
+
+const failure = (index: number): LoginFailureEntity => ({
+  scope: sha256(`scope ${index}`),
+  failures: 1,
+  window_ends: secondsFrom(now(), index < EXPIRED ? -HOUR : HOUR),
+});
+
+const idempotency = (index: number): IdempotencyEntity => ({
+  id: sha256(`request ${index}`),
+  request_mac: sha256('body'),
+  answer: 'sealed',
+  created: ago(index, HOUR),
+});
+
+async function insertRuns(tx: Sql, count: number): Promise<void> {
+  const ids = [BIG_RUN, ...list(RUNS, (index) => uuidv7(MILLIS_OF(ago(index, HOUR), index)))];
+  const runs = ids.map((id, index) => {
+    const run = newRun({ runId: id, name: 'x', size: 1, sha256: sha256('') }, new ImportOptions(), SYSTEM);
+    return toRow({ ...run, state: 'completed', finished: ago(index - 1, HOUR) });
+  });
+  await insertRows(tx, ImportRunEntity, runs);
+  const outcomes = ['error', 'missing', 'created', 'updated'] as const;
+  const rows = list(count, (index) => {
+    const row = toEntity(BIG_RUN, {
+      line: index + 2,
+      outcome: outcomes[index % outcomes.length] ?? 'error',
+      externalId: `HR-${index}`,
+      userUuid: seededUuid(index),
+      version: 0,
+      batch: Math.floor(index / 500),
+      changes: NO_CHANGES,
+      errors: index % 2 ? [] : [{ field: 'email', code: 'invalid_format', message: 'x' }],
+    });
+    return Object.assign(row, { cells: toJson(['x']) });
+  });
+  await insertRows(tx, ImportRowEntity, rows);
+  const parts = ids.map((run_id) => ({ run_id, part: 0, bytes: '' }));
+  await insertRows(tx, ImportFilePartEntity, parts);
+}

@@ -1,0 +1,110 @@
+import { v7 as uuidv7 } from 'uuid';
+import { DATABASE, type Database } from '../../../src/database/engine/database.js';
+import { insertRows } from '../../../src/database/engine/bulk.js';
+import { TransactionRunner } from '../../../src/database/transaction-runner.js';
+import { UserCounts } from '../../../src/users/counts/user-counts.service.js';
+import { UserEntity } from '../../../src/users/model/user.entity.js';
+import {
+  UserCountEntity,
+  UserIdentifierEntity,
+  UserRoleEntity,
+  UserValueEntity,
+  UserWordEntity,
+} from '../../../src/users/model/user-lookups.entity.js';
+import { identifiersOf } from '../../../src/users/model/keys.js';
+import type { User } from '../../../src/users/model/user.js';
+import { newUser } from '../../../src/users/input/user-rules.js';
+import { toRow } from '../../../src/users/model/user.js';
+import { valueRows } from '../../../src/users/model/values.js';
+import { wordRows } from '../../../src/users/model/words.js';
+import { FORENAMES, SURNAMES } from '../../../samples/names.js';
+import type { TestApp } from './app.js';
+import { agent } from './client.js';
+
+/** Only so many first users have the rare values: a filter for those has the same matches in a seed of any size. */
+export const RARE = 20;
+const REPORTS = 8;
+const AT_ONCE = 2000;
+const FIRST_MOMENT = Date.UTC(2024, 0, 1);
+
+const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0');
+const moment = (n: number): string =>
+  new Date(FIRST_MOMENT + n * 1000).toISOString().replace('T', ' ').replace('Z', '');
+
+/** The uuid of the n-th seeded user, from 0; uuids sort by number, as those of the service sort by time. */
+export const seededUuid = (n: number): string =>
+  `${hex(FIRST_MOMENT + n * 1000, 12).replace(/^(.{8})/, '$1-')}-7000-8000-${hex(n, 12)}`;
+
+/** Of the seeded users from the first number up to the second. */
+export const seededUuids = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, n) => seededUuid(from + n));
+
+const pick = (list: readonly string[], n: number): string => list[n % list.length] ?? '';
+
+/** The n-th user of a seed: always the same one. */
+export function seededUser(n: number): User {
+  const rare = n < RARE;
+  const number = String(n).padStart(7, '0');
+  return {
+    ...newUser(seededUuid(n), moment(n)),
+    username: `u${number}`,
+    email: `u${number}@example.org`,
+    external_id: rare ? '' : `HR-${number}`,
+    firstname: pick(FORENAMES, n),
+    surname: n % 50 === 49 ? '' : pick(SURNAMES, Math.floor(n / 7)),
+    known_as: rare ? 'Zebra' : '',
+    status: rare ? 'Blocked' : 'Active',
+    roles: rare ? ['Editor'] : ['Organisational user'],
+    authname: n % 10 === 0 ? { saml: [`u${number}`] } : {},
+    manager_uuid: n === 0 ? null : seededUuid(Math.floor((n - 1) / REPORTS)),
+    managed_by: rare ? 'pilot' : 'default',
+  };
+}
+
+/** Writes the users `from` to `to` (exclusive) as the user writer would, without its checks and its audit. */
+export async function seedUsers(
+  { app }: TestApp,
+  from: number,
+  to: number,
+  make: (n: number) => User = seededUser,
+): Promise<void> {
+  const runner = app.get(TransactionRunner);
+  for (let start = from; start < to; start += AT_ONCE) {
+    const count = Math.min(AT_ONCE, to - start);
+    const users = Array.from({ length: count }, (_, index) => make(start + index));
+    await runner.run(async (tx) => {
+      await insertRows(tx, UserEntity, users.map(toRow));
+      await insertRows(tx, UserIdentifierEntity, users.flatMap(identifierRows));
+      await insertRows(tx, UserRoleEntity, users.flatMap(roleRows));
+      await insertRows(tx, UserWordEntity, users.flatMap(wordRows));
+      await insertRows(tx, UserValueEntity, users.flatMap(valueRows));
+      for (const status of ['Active', 'Blocked']) {
+        const added = users.filter((user) => user.status === status).length;
+        await insertRows(tx, UserCountEntity, [{ id: uuidv7(), name: status, value: added }]);
+      }
+    });
+  }
+  await app.get(UserCounts).fold(); // as the service does soon after any change
+  agent.destroy(); // on SQLite no timer could run: idle connections are about to be closed at both ends
+}
+
+const identifierRows = (user: User): UserIdentifierEntity[] =>
+  identifiersOf(user).map(({ identifier }) => ({ identifier, user_uuid: user.uuid }));
+const roleRows = ({ roles, uuid }: User): UserRoleEntity[] =>
+  roles.map((role) => ({ role, user_uuid: uuid }));
+
+/** Updates the statistics that MariaDB updates by itself after a while; SQLite has none, as in the service. */
+export async function refreshStatistics({ app }: TestApp): Promise<void> {
+  const database = app.get<Database>(DATABASE);
+  if (database.dialect === 'sqlite') return;
+  const tables = await database.query<{ name: string }>(
+    'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
+  );
+  await database.query(`ANALYZE TABLE ${tables.map(({ name }) => name).join(', ')}`);
+}
+
+/** Waits until MariaDB has removed what was deleted: until then its optimizer counts those rows as well. */
+export async function removeDeleted({ app }: TestApp): Promise<void> {
+  const database = app.get<Database>(DATABASE);
+  if (database.dialect === 'mysql') await database.query('SET GLOBAL innodb_max_purge_lag_wait = 0');
+}

@@ -1,0 +1,36 @@
+import { expect } from '@jest/globals';
+import { columnOf } from '../../../src/import/file/columns.js';
+import { type CsvOptions, CsvReader } from '../../../src/import/file/csv-reader.js';
+import { FileError } from '../../../src/import/file/file-error.js';
+import type { ByteSource } from './bytes.js';
+
+export type Row = [line: number, ...cells: string[]];
+
+/** What was read from a file: its header and rows, up to the error. */
+export interface Read {
+  header?: string[];
+  rows: Row[];
+  error?: { code: string; line: number | undefined; message: string };
+}
+
+const knownColumn = (name: string) => columnOf(name) !== undefined;
+export const openCsv = (source: ByteSource, options: Partial<CsvOptions> = {}) =>
+  new CsvReader(source, { knownColumn, ...options });
+
+/** Reads a whole file, and expects that it is closed afterwards. */
+export async function readCsv(source: ByteSource, options?: Partial<CsvOptions>): Promise<Read> {
+  const reader = openCsv(source, options);
+  const result: Read = { rows: [] };
+  try {
+    result.header = await reader.header();
+    for await (const batch of reader.records(3)) {
+      result.rows.push(...batch.map(({ line, cells }): Row => [line, ...cells]));
+    }
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    result.error = { code: error.code, line: error.line, message: error.message };
+  }
+  expect(reader.bytesRead).toBe(source.taken);
+  expect(source.closed).toBe(true);
+  return result;
+}

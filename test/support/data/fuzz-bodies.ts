@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import type { Json } from '../app/client.js';
+import { HOSTILE_TEXTS, type Mood, type Schema, hostile, near, resolved, valid } from './fuzz-values.js';
+
+export interface Body {
+  body: string | Uint8Array | undefined;
+  /** Content-Type; undefined without a body. */
+  type: string | undefined;
+}
+
+interface Taken {
+  /** Of a JSON body. */
+  body: Schema | undefined;
+  takesFile: boolean;
+}
+
+/** JSON as a hostile client writes it: with any key, twice if it likes. */
+const written = (entries: readonly (readonly [string, Json])[]) =>
+  `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
+
+function jsonOf(schema: Schema, mood: Mood): fc.Arbitrary<string> {
+  if (mood === 'good') return valid(schema).map((value) => JSON.stringify(value));
+  const fields = Object.entries(resolved(schema).properties ?? {});
+  const sound = valid(schema).map((value) => Object.entries<Json>(value as Record<string, Json>));
+  const anything = hostile({ huge: true });
+  const fault = fc.oneof(
+    ...fields.map(([name, of]) => fc.oneof(near(of), anything).map((value) => [name, value] as const)),
+    { weight: 3, arbitrary: fc.tuple(fc.constantFrom(...HOSTILE_TEXTS), hostile()) },
+  );
+  const faulty = fc
+    .tuple(sound, fc.array(fault, { minLength: 1, maxLength: mood === 'bad' ? 6 : 1 }))
+    .map(([entries, faults]) =>
+      written([...entries.filter(([name]) => !faults.some((one) => one[0] === name)), ...faults]),
+    );
+  if (mood === 'one fault') return faulty;
+  const broken = fc.oneof(
+    hostile().map((value) => JSON.stringify(value)),
+    fc.constantFrom(
+      '',
+      '{',
+      '{}',
+      '[]',
+      '"',
+      'null',
+      '{"a":1,}',
+      '{"username":"a","username":"b"}',
+      '\ufeff{}',
+      '{"\\ud800":1}',
+      '{'.repeat(5000),
+      '[1',
+      '\0',
+    ),
+    faulty.map((text) => text.slice(0, -3)),
+  );
+  return fc.oneof(faulty, broken);
+}
+
+const COLUMNS =
+  'ExternalId,Username,Email,ForeName,Surname,Status,Roles,Manager,Phone,About,Hide_email,SAML'.split(',');
+
+/** A CSV file of some rows; cells may be anything. */
+function fileOf(mood: Mood): fc.Arbitrary<string> {
+  const quoted = (text: string) => (/["\r\n,]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const sound = fc
+    .tuple(fc.uuid(), fc.stringMatching(/^[a-z]{5,12}$/))
+    .map(([id, name]) => [id, name, `${name}@example.org`]);
+  const odd = fc.array(
+    fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.constantFrom('Active', 'Blocked', 'Editor', '')),
+    { maxLength: 14 },
+  );
+  const rows = fc.array(mood === 'good' ? sound : fc.oneof(sound, odd), { maxLength: 6 });
+  const header =
+    mood === 'bad'
+      ? fc.shuffledSubarray([...COLUMNS, '', 'Password', '__proto__'])
+      : fc.constant(COLUMNS.slice(0, 3));
+  return fc
+    .tuple(header, rows)
+    .map(([first, rest]) => [first, ...rest].map((row) => row.map(quoted).join(',')).join('\r\n'));
+}
+
+const form = (file: string, fields: readonly (readonly [string, string])[]) =>
+  [
+    ...fields.map(
+      ([name, value]) => `--X\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    ),
+    `--X\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n${file}\r\n--X--\r\n`,
+  ].join('');
+
+const ODD_TYPES = [
+  '',
+  'text/plain',
+  'application/json; charset=latin1',
+  'application/json; charset=utf-8',
+  'application/xml',
+  'APPLICATION/JSON',
+  'multipart/form-data',
+  'multipart/form-data; boundary=Y',
+  'application/x-www-form-urlencoded',
+  'text/csv; charset=nonsense',
+  ';;;',
+  '*/*',
+  'application/json/../x',
+];
+
+/** A body as an operation accepts it, or none. */
+export function bodyOf({ body, takesFile }: Taken, mood: Mood): fc.Arbitrary<Body> {
+  const odd = fc.constantFrom<string | undefined>(...ODD_TYPES);
+  const typeOr = (usual: string) =>
+    mood === 'bad' ? fc.oneof(fc.constant(usual), fc.constant(usual), odd) : fc.constant(usual);
+  if (body) return fc.record({ body: jsonOf(body, mood), type: typeOr('application/json') });
+  if (takesFile) {
+    const fields = fc.array(
+      fc.tuple(
+        fc.constantFrom('dry_run', 'mode', 'dataset', 'encoding', '__proto__', ''),
+        fc.constantFrom('true', 'upsert', 'x', '\0', ''),
+      ),
+      { maxLength: mood === 'good' ? 0 : 3 },
+    );
+    return fc.oneof(
+      fc.record({ body: fileOf(mood), type: typeOr('text/csv') }),
+      fc.record({
+        body: fc.tuple(fileOf(mood), fields).map((both) => form(...both)),
+        type: typeOr('multipart/form-data; boundary=X'),
+      }),
+      ...(mood === 'bad'
+        ? [fc.record({ body: fc.uint8Array({ maxLength: 300 }), type: typeOr('text/csv') })]
+        : []),
+    );
+  }
+  const none = fc.constant({ body: undefined, type: undefined });
+  return mood === 'bad'
+    ? fc.oneof(none, fc.record({ body: fc.constantFrom('{}', 'x'.repeat(100_000)), type: odd }))
+    : none;
+}

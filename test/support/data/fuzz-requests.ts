@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import type { Json } from '../app/client.js';
+import { document } from '../app/contract.js';
+import { bodyOf } from './fuzz-bodies.js';
+import { type Mood, type Schema, hostile, near, sensible } from './fuzz-values.js';
+
+interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  schema: Schema;
+}
+
+export interface Operation {
+  method: string;
+  /** The whole path, with `{user_id}` and the like. */
+  template: string;
+  parameters: Parameter[];
+  /** Of a JSON body. */
+  body: Schema | undefined;
+  takesFile: boolean;
+}
+
+/** A request to be sent: `<user_id>` and the like in its path are replaced by existing records. */
+export interface FuzzRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string | Uint8Array | undefined;
+}
+
+interface Documented {
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+}
+
+export const OPERATIONS: Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item as unknown as Record<string, Documented>).map(([method, operation]) => ({
+    method: method.toUpperCase(),
+    template: path,
+    parameters: operation.parameters ?? [],
+    body: operation.requestBody?.content['application/json']?.schema,
+    takesFile: 'text/csv' in (operation.requestBody?.content ?? {}),
+  })),
+);
+
+/** Percent-encoded as a URL needs it; a lone surrogate as the bytes that some clients make of it. */
+function encoded(value: Json): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\uE000'))
+    .replaceAll('%EE%80%80', '%ED%A0%80')
+    .slice(0, 6000);
+}
+
+/** A good value; in a bad mood mostly something else. */
+function part(name: string, schema: Schema, mood: Mood): fc.Arbitrary<Json> {
+  const good = sensible(name, schema);
+  return mood === 'good' ? good : fc.oneof(good, near(schema), hostile());
+}
+
+function pathOf({ template, parameters }: Operation, mood: Mood): fc.Arbitrary<string> {
+  const names = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+  // An empty value, one with a slash, `me` and the like would be other routes.
+  const odd = hostile()
+    .map(encoded)
+    .filter((text) => !/^$|\/|^(me|search|export\.csv|template\.csv|login|logout)$/.test(text));
+  const known = (name: string) =>
+    fc.constantFrom(`<${name}>`, `<${name}>`, `<${name}>`, `<${name.toUpperCase()}>`);
+  const filled = names.map((name) =>
+    mood === 'good'
+      ? fc.oneof({ weight: 6, arbitrary: known(name) }, { weight: 1, arbitrary: fc.uuid() })
+      : fc.oneof(known(name), fc.uuid(), odd),
+  );
+  return fc
+    .tuple(...filled)
+    .map((values) =>
+      names.reduce((path, name, at) => path.replace(`{${name}}`, () => values[at] ?? ''), template),
+    );
+}
+
+const ODD_QUERIES = [
+  '&&==',
+  '%',
+  '=',
+  'a[b]=c',
+  'limit[]=1',
+  '__proto__=1',
+  'constructor[prototype]=1',
+  '%00=%00',
+  '?',
+  '#',
+  'limit',
+  '%ED%A0%80',
+  '+',
+  ';a=b',
+];
+
+function queryOf({ parameters }: Operation, mood: Mood): fc.Arbitrary<string> {
+  const pairs = parameters
+    .filter((parameter) => parameter.in === 'query')
+    .map(({ name, schema }) => part(name, schema, mood).map((value) => ({ name, value })));
+  const some = fc.tuple(...pairs).chain((all) => fc.subarray(all, { maxLength: Math.min(all.length, 4) }));
+  const text = some.map((chosen) =>
+    chosen
+      .filter(({ value }) => value !== undefined && value !== null)
+      .flatMap(({ name, value }) =>
+        (Array.isArray(value) ? value : [value]).slice(0, 150).map((one) => `${name}=${encoded(one)}`),
+      )
+      .slice(0, 150)
+      .join('&')
+      .slice(0, 7000)
+      .replace(/%[0-9A-F]?$/, ''),
+  );
+  if (mood === 'good') return text;
+  const junk = fc.oneof(
+    fc.constantFrom(...ODD_QUERIES),
+    fc.tuple(hostile().map(encoded), hostile().map(encoded)).map((pair) => pair.join('=')),
+  );
+  return fc
+    .tuple(text, fc.option(junk, { freq: 3 }))
+    .map(([sound, odd]) => [sound, odd].filter(Boolean).join('&').replaceAll('#', '%23').slice(0, 7500));
+}
+
+const ODD_HEADERS: Record<string, string[]> = {
+  accept: ['application/json', 'text/html', '*/*;q=0', ';;', 'application/json;q=nan', '\xff'],
+  'accept-encoding': ['gzip', 'br;q=1', 'nonsense'],
+  'content-encoding': ['gzip', 'deflate', 'br', 'identity', 'nonsense', 'gzip, gzip'],
+  'x-request-id': ['fine-1', 'x'.repeat(65), '\xe9', '', '../..'],
+  'if-match': ['*', '"1.0.full"', 'W/"1"', '"', ',,,', '"999999999.0.full"', '"1.0.full", "x"'],
+  'if-none-match': ['*', '"1.0.full"', 'W/"x"', '"', 'x'.repeat(4000)],
+  'idempotency-key': ['a', 'b', 'x'.repeat(256), '\xff', '', 'a b', '__proto__'],
+  'x-file-name': ['users.csv', '../../x', 'x'.repeat(300), '\xff\xfe', '=1+1', ''],
+  cookie: ['rollcall_session=%', 'rollcall_session', '=;=', 'a=b; rollcall_session=x', '__proto__=1', 'rollcall_session="'],
+  'x-forwarded-for': ['1.2.3.4', 'nonsense, ::1', 'x'.repeat(500)],
+  'x-forwarded-proto': ['https', 'gopher'],
+  'x-http-method-override': ['DELETE', 'TRACE'],
+  origin: ['https://evil.example', 'null', 'x'],
+  'sec-fetch-site': ['cross-site', 'same-origin', 'x'],
+  range: ['bytes=0-1', 'bytes=-', 'lines=1'],
+  'last-event-id': ['1', '\xff'],
+  authorization: ['Basic eDp4', 'Bearer x', ''],
+  'x-api-key': ['', 'x', 'rollcall_0123456789ab_x_0', '\xff', 'x'.repeat(5000)],
+}; // prettier-ignore
+
+function headersOf({ parameters }: Operation, mood: Mood): fc.Arbitrary<Record<string, string>> {
+  const named = parameters
+    .filter((parameter) => parameter.in === 'header')
+    .map(({ name }) => name.toLowerCase());
+  const offered =
+    mood === 'good'
+      ? named
+      : Object.keys(ODD_HEADERS).filter((name) => mood === 'bad' || name !== 'x-api-key');
+  const pairs = offered.map((name) =>
+    fc.constantFrom(...(ODD_HEADERS[name] ?? [''])).map((value) => [name, value] as const),
+  );
+  return fc
+    .tuple(...pairs)
+    .chain((all) => fc.subarray(all, { maxLength: Math.min(all.length, mood === 'bad' ? 3 : 1) }))
+    .map((chosen) => Object.fromEntries(chosen));
+}
+
+/** A request whose parts have these moods. */
+function mixed(
+  operation: Operation,
+  path: Mood,
+  query: Mood,
+  body: Mood,
+  headers: Mood,
+): fc.Arbitrary<FuzzRequest> {
+  return fc
+    .record({
+      path: pathOf(operation, path),
+      query: queryOf(operation, query),
+      body: bodyOf(operation, body),
+      headers: headersOf(operation, headers),
+    })
+    .map(({ path, query, body: { body, type }, headers }) => ({
+      method: operation.method,
+      path: query === '' ? path : `${path}?${query}`,
+      headers: { ...(type !== undefined && { 'content-type': type }), ...headers },
+      body,
+    }));
+}
+
+/** Requests of an operation: good ones, those with a fault in one place, and those that are bad everywhere. */
+export function requestsOf(operation: Operation): fc.Arbitrary<FuzzRequest> {
+  const [good, fault] = ['good', 'one fault'] as const;
+  return fc.oneof(
+    { weight: 6, arbitrary: mixed(operation, good, good, good, good) },
+    { weight: 2, arbitrary: mixed(operation, fault, good, good, good) },
+    { weight: 3, arbitrary: mixed(operation, good, fault, good, good) },
+    { weight: 4, arbitrary: mixed(operation, good, good, fault, good) },
+    { weight: 1, arbitrary: mixed(operation, good, good, good, fault) },
+    { weight: 4, arbitrary: mixed(operation, 'bad', 'bad', 'bad', 'bad') },
+  );
+}

@@ -1,0 +1,38 @@
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../process.js';
+
+/** What a run or a build makes, and what belongs to one machine. */
+const NOT_CLONED = /^(\.git|\.env|data|artifacts|coverage)$/;
+/** In which a reader writes. */
+const COPIED = new Set(['deploy']);
+
+/** Makes a folder that looks like a clone of the project which is installed and built. */
+export function cloneInto(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(ROOT).filter((name) => !NOT_CLONED.test(name))) {
+    if (COPIED.has(name)) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    else symlinkSync(join(ROOT, name), join(folder, name));
+  }
+}
+
+/** The variables of somebody's terminal: the commands of test/support/process/guide/bin go before those of the machine. */
+export function terminalOf(path: string, home: string, control: string): Record<string, string> {
+  writeFileSync(join(home, '.curlrc'), 'silent\nshow-error\n');
+  return {
+    PATH: `${join(ROOT, 'test/support/process/guide/bin')}:${path}`,
+    HOME: home,
+    GUIDE_CONTROL: control,
+    GUIDE_PROJECT: ROOT.replace(/\/$/, ''),
+  };
+}
+
+/** The key that the documents show. */
+export const README_KEY = 'rollcall_5f0c2d9a7b31_3mZQkqS8Yt5nW2vHc7LpXr9DfGj4BsVuEa6NwKxToRi_9c41f27d';
+
+/** Puts the command `rollcall` of the built program into a folder. @returns the PATH that finds it. */
+export function addCommand(folder: string): string {
+  const path = join(folder, 'rollcall');
+  writeFileSync(path, `#!/bin/sh\nexec "${process.execPath}" "${ROOT}dist/cli.js" "$@"\n`, { mode: 0o755 });
+  return `${folder}:${process.env['PATH'] ?? ''}`;
+}
