@@ -15,13 +15,15 @@ import { askJson } from './support/send.js';
 
 /**
  * `npm run bench:versions -- FOLDER`: this version beside another built checkout, in turns on one machine: CPU of the
- * service for a request or a row, and the ratio of the two. BENCH_OTHER_NODE is the path of the Node.js that runs the other checkout. BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS, BENCH_ROWS as in
+ * service for a request or a row, and the ratio of the two. BENCH_OTHER_NODE is the path of the Node.js that runs the other checkout,
+ * BENCH_CONNECTIONS the number of clients (16). BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS, BENCH_ROWS as in
  * `npm run bench`.
  */
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 20_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 2);
 const ENGINES = (process.env['BENCH_ENGINE']?.split(',') ?? ['sqlite', 'mariadb']) as EngineName[];
+const { BENCH_CONNECTIONS: CONNECTIONS } = process.env;
 const CASES = process.env['BENCH_CASES']?.split(',') ?? Object.keys(REQUEST_CASES);
 const API = '/api/0.3';
 
@@ -108,6 +110,7 @@ for (const name of ENGINES) {
       const samples = await inTurns(contenders, requests, () => Math.floor(Math.random() * (ROWS - 25)), {
         rounds: ROUNDS,
         seconds: SECONDS,
+        ...(CONNECTIONS !== undefined && { connections: Number(CONNECTIONS) }),
       });
       say(
         name,
