@@ -15,7 +15,8 @@ const MEMORY = '/dev/shm';
 /** Bytes that must be free there: the databases of all workers with room to spare. Containers often have only 64 MiB. */
 const ENOUGH = 4 * 1024 ** 3;
 
-let started: { server: ChildProcess; folder: string } | undefined;
+/** Jest loads the start and the stop of a run one by one: what they share is a global. */
+const run = globalThis as { mariadb?: { server: ChildProcess; folder: string } | undefined };
 
 /** Starts a throwaway MariaDB in a temporary folder for the tests, unless TEST_DATABASE_URL names one. */
 export async function startMariadb(): Promise<void> {
@@ -56,19 +57,20 @@ export async function startMariadb(): Promise<void> {
     ],
     { stdio: ['ignore', output, output] },
   );
-  started = { server, folder };
+  run.mariadb = { server, folder };
   process.env['TEST_DATABASE_URL'] = `mariadb://root@127.0.0.1:${port}/rollcall`;
   process.env['TEST_DATABASE_CA'] = cert;
   await ready(server, port, log);
 }
 
 export async function stopMariadb(): Promise<void> {
+  const started = run.mariadb;
   if (!started) return;
   const ended = once(started.server, 'exit');
   started.server.kill('SIGKILL');
   await ended;
   rmSync(started.folder, { recursive: true, force: true });
-  started = undefined;
+  run.mariadb = undefined;
   delete process.env['TEST_DATABASE_URL'];
   delete process.env['TEST_DATABASE_CA'];
 }
