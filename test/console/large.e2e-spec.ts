@@ -12,7 +12,7 @@ import { refreshStatistics, seedUsers, seededUser, seededUuid } from '../support
 /** With CONSOLE_TIMINGS, the sizes of the table of docs/console.md, which has the time that scripts take. */
 const { CONSOLE_TIMINGS } = process.env;
 const [USERS, ROWS] = CONSOLE_TIMINGS ? [100_000, 50_000] : [3000, 2500];
-/** Of so many loads the best one counts: other programs run on the machine, too. */
+/** Number of loads, of which the best one counts, because other programs run on the machine. */
 const LOADS = CONSOLE_TIMINGS ? 3 : 1;
 /** Elements of a page: it has rows for its list, not for the database. */
 const MOST = 3000;

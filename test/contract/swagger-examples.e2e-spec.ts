@@ -54,7 +54,7 @@ function bodyOf(
   return [JSON.stringify(Array.isArray(example) ? example : { ...(example as object), ...password }), type];
 }
 
-test.each(EXAMPLES)('%s: the example works as it is', async (_title, operation, example) => {
+test.each(EXAMPLES)('%s: the example works unchanged', async (_title, operation, example) => {
   const client = await clientFor(operation);
   const path = await filledPath(app, operation);
   const [body, type] = bodyOf(operation, example);

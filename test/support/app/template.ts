@@ -1,12 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Connection, createConnection } from 'mysql2/promise';
+import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
 
 export const API_KEY = 'test-9fK2mWq7Xr4Zt8Lc3Vb6Np1Sd5Gh0Jy-key';
 export const ADMIN_PASSWORD = 'paint the garden fence';
 
-/** What a copied database has: the tables, or also the first Webmaster and the first API key. */
+/** Content of a copied database: the tables, or also the first Webmaster and the first API key. */
 export type Content = (typeof CONTENTS)[number];
 const CONTENTS = ['tables', 'first-start'] as const;
 
@@ -79,10 +79,8 @@ async function dump(url: string): Promise<string> {
 }
 
 async function dumpTable(connection: Connection, name: string): Promise<string[]> {
-  const [[table]] = (await connection.query(`SHOW CREATE TABLE ${name}`)) as unknown as [
-    Record<string, string>[],
-  ];
-  const [rows] = (await connection.query(`SELECT * FROM ${name}`)) as unknown as [Record<string, unknown>[]];
+  const [[table]] = await connection.query<RowDataPacket[]>(`SHOW CREATE TABLE ${name}`);
+  const [rows] = await connection.query<RowDataPacket[]>(`SELECT * FROM ${name}`);
   const inserts = rows.map((row) => connection.format('INSERT INTO ?? SET ?', [name, row]));
-  return [table?.['Create Table'] ?? '', ...inserts];
+  return [String(table?.['Create Table']), ...inserts];
 }

@@ -2,7 +2,10 @@ import { ModernFakeTimers } from '@jest/fake-timers';
 import { TestEnvironment } from 'jest-environment-node';
 import { createRequire } from 'node:module';
 
-/** What tests and the service must share: the service runs outside the sandbox of a test file (transform.mjs). `Promise` is not shared: the promises of async functions are those of the sandbox. */
+/**
+ * Globals that tests and the service share, although the service runs outside the sandbox of a test file (transform.mjs).
+ * `Promise` is not shared, because async functions in the sandbox return promises of the sandbox.
+ */
 const SHARED = ['Date', 'Error', 'TypeError', 'RangeError', 'SyntaxError', 'AggregateError', 'Reflect'];
 const TIMERS = [
   'setTimeout',
@@ -13,7 +16,7 @@ const TIMERS = [
   'clearImmediate',
 ];
 
-/** The sandbox of a test file. Its clock, timers and errors are those of the service. */
+/** The sandbox of a test file, with the clock, timers and error classes of the service. */
 export default class ServiceEnvironment extends TestEnvironment {
   constructor(config, context) {
     super(config, context);
@@ -25,7 +28,7 @@ export default class ServiceEnvironment extends TestEnvironment {
           globalThis[name] = value;
         },
       });
-    // What the modules that transform.mjs writes call. In the sandbox Jest replaces all that Node.js has for it.
+    // The modules that transform.mjs writes call this. In the sandbox Jest replaces every way of Node.js to load a module.
     Object.defineProperty(this.global, 'loadNative', { value: createRequire(import.meta.url) });
     this.fakeTimersModern = new ModernFakeTimers({ config: config.projectConfig, global: globalThis });
   }
