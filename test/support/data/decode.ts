@@ -18,7 +18,7 @@ export async function decode(source: ByteSource, encoding?: string): Promise<Dec
   }
 }
 
-export const latin = (text: string) => Buffer.from(text, 'latin1');
+const latin = (text: string) => Buffer.from(text, 'latin1');
 export const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 export const swapped = (text: string) => utf16(text).swap16();
 export const joined = (...parts: (string | number[] | Buffer)[]) =>
