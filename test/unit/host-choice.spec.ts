@@ -78,9 +78,15 @@ describe('of several hosts', () => {
   /** The choice among servers that answer so. */
   async function choose(...outcomes: Outcome[]) {
     const ended: string[] = [];
-    const open = async (server: (typeof servers)[number]): Promise<Session> => {
+    const answers: Promise<Session>[] = [];
+    const open = (server: (typeof servers)[number]): Promise<Session> => {
       const outcome = outcomes[servers.indexOf(server)];
       if (outcome === undefined || outcome === 'silent') return new Promise(() => undefined);
+      const answer = respond(server, outcome);
+      answers.push(answer);
+      return answer;
+    };
+    const respond = async (server: (typeof servers)[number], outcome: Exclude<Outcome, 'silent'>) => {
       if (outcome instanceof Error) throw outcome;
       const [wsrep, read_only = 0, millis = 0] = outcome;
       await new Promise((resolve) => setTimeout(resolve, millis));
@@ -92,6 +98,7 @@ describe('of several hosts', () => {
     };
     const end = ({ server }: Session) => ended.push(server.options.host);
     const chosen = await chooseSession(servers, { open, end });
+    await Promise.allSettled(answers);
     await new Promise(setImmediate);
     return { chosen: chosen.server.options.host, ended };
   }
