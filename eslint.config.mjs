@@ -98,7 +98,7 @@ export default tseslint.config(
   },
   {
     // Plain Node, in no TypeScript project.
-    files: ['samples/*.mjs', 'src/docs-script.mjs', 'test/support/jest/*.mjs'],
+    files: ['samples/*.mjs', 'src/docs-script.mjs', 'test/support/jest/*.mjs', 'tools/mutants/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
     rules: { 'house/file-name': 'off' }, // it reads the endings of TypeScript
     languageOptions: {

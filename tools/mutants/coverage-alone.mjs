@@ -1,0 +1,4 @@
+import { TestEnvironment } from 'jest-environment-node';
+import { recordCoverage } from './coverage.mjs';
+
+export default recordCoverage(TestEnvironment);

@@ -1,0 +1,112 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { type CountedRange, type Intervals, contains, flatten, unite } from './intervals.js';
+import { type FileResult, runJest } from './jest-run.js';
+import type { Position, Project } from './project.js';
+
+/** Raw coverage, a folder for each test file. */
+const COVERAGE = join(process.cwd(), 'artifacts/mutants/coverage');
+const MAP = 'artifacts/mutants/map.json';
+
+interface Report {
+  result: { url: string; functions: { ranges: Omit<CountedRange, 'isModule'>[] }[] }[];
+}
+
+interface TestFile {
+  file: string;
+  seconds: number;
+  /** The parts of each file of the build that the tests call. */
+  called: Record<string, Intervals>;
+}
+
+/** Which test files call which code. */
+export class CoverageMap {
+  private constructor(
+    private readonly tests: readonly TestFile[],
+    /** The code of each file that runs when it is loaded, which may be before the test file. */
+    private readonly modules: Readonly<Record<string, Intervals>>,
+    /** Test files that failed without a fault: they show nothing. */
+    readonly failed: readonly string[],
+  ) {}
+
+  /** Reads the map of an earlier run, or runs all tests of an engine once to write it. */
+  static async load(project: Project, isNew: boolean): Promise<CoverageMap> {
+    if (isNew || !existsSync(MAP)) {
+      rmSync(COVERAGE, { recursive: true, force: true });
+      mkdirSync(COVERAGE, { recursive: true });
+      const results = await runJest(project.folder, { engines: 'sqlite', coverage: COVERAGE });
+      writeFileSync(MAP, JSON.stringify(readReports(project.folder, results)));
+    }
+    const { tests, modules, failed } = JSON.parse(readFileSync(MAP, 'utf8')) as ReturnType<
+      typeof readReports
+    >;
+    return new CoverageMap(tests, modules, failed);
+  }
+
+  /** @returns the test files that call one of these positions, the fastest first. */
+  findTests(positions: readonly Position[]): string[] {
+    return this.tests
+      .filter(({ called }) => positions.some((position) => this.isCalled(called, position)))
+      .sort((a, b) => a.seconds - b.seconds)
+      .map(({ file }) => file);
+  }
+
+  /** @returns the test files of a folder, the fastest first. */
+  findIn(folder: string): string[] {
+    return this.tests
+      .filter(({ file }) => file.startsWith(folder))
+      .sort((a, b) => a.seconds - b.seconds)
+      .map(({ file }) => file);
+  }
+
+  private isCalled(called: TestFile['called'], { file, offset }: Position): boolean {
+    const source = file.replace(/^build/, 'src').replace(/js$/, 'ts');
+    if (called[source]) return true; // compiled by Jest, so that the offsets differ
+    const intervals = called[file];
+    if (!intervals) return false;
+    return contains(intervals, offset) || contains(this.modules[file] ?? [], offset);
+  }
+}
+
+function readReports(
+  folder: string,
+  results: readonly FileResult[],
+): { tests: TestFile[]; modules: Record<string, Intervals>; failed: string[] } {
+  const failed = results.filter(({ failure }) => failure !== undefined).map(({ file }) => file);
+  const modules: Record<string, Intervals> = {};
+  const tests = new Map<string, TestFile>();
+  for (const name of readdirSync(COVERAGE)) {
+    const file = decodeURIComponent(name).replace(/^[^/]*\//, '');
+    if (failed.includes(file)) continue;
+    const seconds = results.find((result) => result.file === file)?.seconds ?? 0;
+    const test = tests.get(file) ?? { file, seconds, called: {} };
+    tests.set(file, test);
+    for (const report of readdirSync(join(COVERAGE, name)))
+      addReport(folder, join(COVERAGE, name, report), test.called, modules);
+  }
+  return { tests: [...tests.values()], modules, failed };
+}
+
+/** Adds what one process has called. */
+function addReport(
+  folder: string,
+  path: string,
+  called: TestFile['called'],
+  modules: Record<string, Intervals>,
+): void {
+  const { result } = JSON.parse(readFileSync(path, 'utf8')) as Report;
+  for (const { url, functions } of result) {
+    const script = url.startsWith('file:') ? fileURLToPath(url) : url;
+    if (!/^(build|dist|src)\//.test(script.slice(folder.length + 1))) continue;
+    const file = script.slice(folder.length + 1);
+    const isModule = (at: number): boolean => at === 0; // V8 reports the module first
+    const ranges = functions.flatMap((one, at) =>
+      one.ranges.map((range) => ({ ...range, isModule: isModule(at) })),
+    );
+    const flat = flatten(ranges);
+    if (flat.called.length > 0) called[file] = unite(called[file] ?? [], flat.called);
+    // V8 leaves out functions of a module that was loaded before: then they would count as code of the module.
+    if ((functions[0]?.ranges[0]?.count ?? 0) > 0) modules[file] ??= flat.module;
+  }
+}

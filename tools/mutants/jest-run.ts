@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The longest run of the tests of one fault, in milliseconds. A fault that takes longer is seen. */
+const LONGEST = 1_200_000;
+
+interface JestResults {
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    startTime: number;
+    endTime: number;
+    assertionResults: { status: string; fullName: string }[];
+  }[];
+}
+
+export interface FileResult {
+  file: string;
+  seconds: number;
+  /** The first test that failed, undefined if all passed. */
+  failure: string | undefined;
+}
+
+export interface JestRun {
+  /** Test files in the order in which they run. All of them if undefined. */
+  files?: readonly string[];
+  engines: string;
+  /** Where to record which code each file calls. */
+  coverage?: string;
+}
+
+/** Runs test files in a folder. With `files` it stops at the first failure. */
+export async function runJest(folder: string, { files, engines, coverage }: JestRun): Promise<FileResult[]> {
+  const output = join(folder, 'artifacts-mutants.json');
+  rmSync(output, { force: true });
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'],
+      ...['--config', 'tools/mutants/jest.config.mjs', '--json', `--outputFile=${output}`],
+      ...(files ? ['--bail', '--runTestsByPath', ...files] : []),
+    ],
+    {
+      cwd: folder,
+      detached: true, // the processes of the tests end with it
+      stdio: coverage === undefined ? 'ignore' : 'inherit',
+      env: {
+        ...process.env,
+        ENGINES: engines,
+        MUTANTS_ORDER: JSON.stringify(files ?? []),
+        ...(coverage !== undefined && { MUTANTS_COVERAGE: coverage }),
+      },
+    },
+  );
+  const kill = (): void => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  };
+  const timer = setTimeout(kill, LONGEST);
+  process.once('exit', kill);
+  await once(child, 'close');
+  process.off('exit', kill);
+  clearTimeout(timer);
+  if (!existsSync(output))
+    return [{ file: 'all', seconds: LONGEST / 1000, failure: 'the tests did not end' }];
+  const { testResults } = JSON.parse(readFileSync(output, 'utf8')) as JestResults;
+  return testResults.map(({ name, status, message, startTime, endTime, assertionResults }) => ({
+    file: name.slice(folder.length + 1),
+    seconds: (endTime - startTime) / 1000,
+    failure:
+      status === 'failed'
+        ? (assertionResults.find((test) => test.status === 'failed')?.fullName ?? message.slice(0, 300))
+        : undefined,
+  }));
+}

@@ -1,0 +1,22 @@
+// The project's tests, in the order that the mutants need. With MUTANTS_COVERAGE, which code each file calls is recorded.
+import { join } from 'node:path';
+import config from '../../jest.config.mjs';
+
+const ROOT = join(import.meta.dirname, '../..');
+const record = (project) => ({
+  ...project,
+  testEnvironment: join(
+    import.meta.dirname,
+    project.testEnvironment === 'node' ? 'coverage-alone.mjs' : 'coverage-shared.mjs',
+  ),
+});
+
+export default {
+  ...config,
+  rootDir: ROOT,
+  testSequencer: join(import.meta.dirname, 'sequencer.mjs'),
+  projects: config.projects.map((project) => ({
+    ...(process.env.MUTANTS_COVERAGE ? record(project) : project),
+    rootDir: ROOT,
+  })),
+};
