@@ -58,7 +58,7 @@ export async function runJest(folder: string, { files, engines, coverage }: Jest
   const kill = (): void => {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   };
-  const timer = setTimeout(kill, LONGEST);
+  const timer = files && setTimeout(kill, LONGEST);
   process.once('exit', kill);
   await once(child, 'close');
   process.off('exit', kill);
