@@ -15,11 +15,11 @@ beforeEach(() => {
   writeFileSync(
     join(clone, 'program.mjs'),
     `const [, program, ...args] = process.argv;
-    console.log(JSON.stringify({ program, args, flags: process.execArgv, isChild: process.env.CHILD === 'yes' }));
     if (args[0] === 'wait') {
       process.on('SIGTERM', () => process.exit(7));
       setInterval(() => undefined, 1000);
-    } else process.exitCode = Number(args[0]);`,
+    } else process.exitCode = Number(args[0]);
+    console.log(JSON.stringify({ program, args, flags: process.execArgv, isChild: process.env.CHILD === 'yes' }));`,
   );
   needs('20.0');
 });
