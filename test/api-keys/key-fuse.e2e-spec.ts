@@ -189,7 +189,8 @@ test('a change that blocks nobody costs no statement more', async () => {
       await app.app
         .get(UserWriter)
         .apply(sql, [{ kind: 'update', uuid, patch }], { actor, requestId: 'x', ip: '' });
-      return statements;
+      // A change within the millisecond of the one before does not set `updated`.
+      return statements.map((text) => text.replace(/ SET .*/, ' SET'));
     });
   expect(await cost('key', { phone: '1' })).toEqual(await cost('system', { phone: '2' }));
   const blocking = await cost('key', { status: 'Blocked' });
