@@ -58,7 +58,7 @@ const engine = (name) => {
   const folders = name === 'mariadb' ? `{${STORED.join(',')}}` : '*';
   const prepared = {
     globals: { ENGINE: name },
-    globalSetup: '<rootDir>/test/support/jest/start.mjs',
+    globalSetup: `<rootDir>/test/support/jest/start-${name}.mjs`,
     globalTeardown: '<rootDir>/test/support/jest/stop.mjs',
   };
   return [

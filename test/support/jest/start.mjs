@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { parentFolder, startMariadb } from '../app/mariadb.ts';
 import { writeTemplates } from '../app/template.ts';
 
-export default async function start(_, { globals: { ENGINE } }) {
-  const name = `TEST_TEMPLATES_${ENGINE.toUpperCase()}`;
-  if (process.env[name]) return; // by another project of the same engine
-  if (ENGINE === 'mariadb') await startMariadb();
+export async function start(engine) {
+  if (engine === 'mariadb') await startMariadb();
   process.env.TEST_FOLDER = parentFolder();
-  process.env[name] = mkdtempSync(join(process.env.TEST_FOLDER, 'rollcall-template-'));
-  await writeTemplates(process.env[name], ENGINE);
+  const folder = mkdtempSync(join(process.env.TEST_FOLDER, 'rollcall-template-'));
+  process.env[`TEST_TEMPLATES_${engine.toUpperCase()}`] = folder;
+  await writeTemplates(folder, engine);
 }
