@@ -46,7 +46,7 @@ export async function runJest(folder: string, { files, engines, coverage }: Jest
     {
       cwd: folder,
       detached: true, // the processes of the tests end with it
-      stdio: coverage === undefined ? 'ignore' : 'inherit',
+      stdio: ['ignore', 'ignore', coverage === undefined ? 'pipe' : 'inherit'],
       env: {
         ...process.env,
         ENGINES: engines,
@@ -55,6 +55,8 @@ export async function runJest(folder: string, { files, engines, coverage }: Jest
       },
     },
   );
+  let printed = '';
+  child.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   const kill = (): void => {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   };
@@ -63,8 +65,12 @@ export async function runJest(folder: string, { files, engines, coverage }: Jest
   await once(child, 'close');
   process.off('exit', kill);
   clearTimeout(timer);
-  if (!existsSync(output))
-    return [{ file: 'all', seconds: LONGEST / 1000, failure: 'the tests did not end' }];
+  if (!existsSync(output)) {
+    // Jest writes no results after --bail, so the failed test is read from its messages.
+    const [, file = 'all', failure = 'the tests did not end'] =
+      /^FAIL [\w, ]+ (test\/\S+)[^]*?^ *● (.*)$/m.exec(printed) ?? [];
+    return [{ file, seconds: 0, failure }];
+  }
   const { testResults } = JSON.parse(readFileSync(output, 'utf8')) as JestResults;
   return testResults.map(({ name, status, message, startTime, endTime, assertionResults }) => ({
     file: name.slice(folder.length + 1),
