@@ -7,7 +7,7 @@ export interface Fault {
   /** A part of one line, which the file has once. */
   before: string;
   after: string;
-  /** What a client would notice. */
+  /** The change that a client would notice. */
   effect: string;
   /** `mariadb` where only this engine runs the line. */
   engines?: string;

@@ -131,7 +131,7 @@ export class ConsolePage {
     });
   }
 
-  /** With UPDATE_PICTURES, takes a picture of the page for people, in `artifacts/console`, and those of the documents. */
+  /** Takes a picture of the page, in `artifacts/console` and for some pages in the documents, if UPDATE_PICTURES is set. */
   async picture(name: string): Promise<void> {
     if (!process.env['UPDATE_PICTURES']) return;
     mkdirSync(ARTIFACTS, { recursive: true });

@@ -16,7 +16,7 @@ export function cloneInto(folder: string): void {
   }
 }
 
-/** The variables of somebody's terminal: the commands of test/support/process/guide/bin go before those of the machine. */
+/** The environment of a terminal. Commands in test/support/process/guide/bin take precedence over commands of the machine. */
 export function terminalOf(path: string, home: string, control: string): Record<string, string> {
   writeFileSync(join(home, '.curlrc'), 'silent\nshow-error\n');
   return {
