@@ -12,6 +12,8 @@ const END_MILLIS = 10_000;
 /** How often a working lane is asked whether it is there, and how many questions in a row it may leave unanswered. */
 const ASK_MILLIS = 4000;
 const MOST_UNANSWERED = 4;
+/** The same while the process loads: its low priority makes that slow on a busy machine. */
+const MOST_UNANSWERED_AT_START = 30;
 
 /** One thread of a lane allocates; glibc would keep memory for each of its threads (15 MiB more in an import). */
 const ONE_ARENA = '1';
@@ -59,8 +61,9 @@ interface Running<Calls extends LaneCalls, Answers extends object> {
   child: ChildProcess;
   calls: BirpcReturn<Calls, Answers>;
   ended: Promise<string>;
-  /** Questions that it has not answered. */
+  /** Questions that it has not answered, and how many of them it may leave unanswered in a row. */
   unanswered: number;
+  mostUnanswered: number;
 }
 
 /**
@@ -125,7 +128,7 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
   private ask(): void {
     const { running } = this;
     if (!running) return;
-    if (++running.unanswered > MOST_UNANSWERED) this.kill();
+    if (++running.unanswered > running.mostUnanswered) this.kill();
     else void Promise.resolve(running.calls.isThere()).catch(() => undefined); // `ended` reports the end
   }
 
@@ -148,8 +151,17 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
       on: (listener) => void child.on('message', listener),
       timeout: -1,
     });
-    const running = { child, calls, ended: this.endOf(child, printed, calls, link), unanswered: 0 };
-    child.on('message', () => (running.unanswered = 0));
+    const running: Running<Calls, Answers> = {
+      child,
+      calls,
+      ended: this.endOf(child, printed, calls, link),
+      unanswered: 0,
+      mostUnanswered: MOST_UNANSWERED_AT_START,
+    };
+    child.on('message', () => {
+      running.unanswered = 0;
+      running.mostUnanswered = MOST_UNANSWERED;
+    });
     child.unref(); // it ends with this process, and does not keep it alive
     child.channel?.unref();
     return running;
@@ -164,7 +176,7 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
     const [code, signal] = (await once(child, 'exit')) as (number | string | null)[];
     const how = String(signal ?? code);
     await printed;
-    const wasSilent = (this.running?.unanswered ?? 0) > MOST_UNANSWERED;
+    const wasSilent = this.running !== undefined && this.running.unanswered > this.running.mostUnanswered;
     this.running = undefined;
     calls.$close(new LaneEnded(how, wasSilent));
     ended?.(how);
