@@ -40,6 +40,7 @@ async function findTest(project: Project, map: CoverageMap, fault: Fault): Promi
 }
 
 process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
 const faults = readFaults(positionals);
 const project = Project.copy();
 process.once('exit', () => {
