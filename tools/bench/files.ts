@@ -3,6 +3,8 @@ import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { KEY } from './faults/servers.js';
+import { ask, askJson } from './support/send.js';
 
 /**
  * Through how many source files one request and one row of an import pass: those in which V8 counts a call (precise
@@ -10,7 +12,8 @@ import { pathToFileURL } from 'node:url';
  * measurements has it. `npm run bench:files` (builds first).
  */
 const ROUNDS = 5;
-const KEY = 'bench-9fK2mWq7Xr4Zt8Lc3Vb6Np1Sd5Gh0Jy-key';
+const USERS = '/api/0.3/users';
+const IMPORTS = '/api/0.3/imports';
 const BUILD = pathToFileURL(join(process.cwd(), 'build/')).href;
 
 interface App {
@@ -73,30 +76,19 @@ try {
   const app = await createApp(env);
   await app.get(FirstStart).run();
   await app.listen(0, '127.0.0.1');
-  const url = `${await app.getUrl()}/api/0.3`;
-  const send = async (
-    method: string,
-    path: string,
-    body: string,
-    type: string,
-  ): Promise<Record<string, string>> => {
-    const headers = { 'X-API-Key': KEY, 'Content-Type': type };
-    const answer = await fetch(url + path, { method, headers, ...(body !== '' && { body }) });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as Record<string, string>;
-  };
-  const json = 'application/json';
-  const { uuid = '' } = await send('POST', '/users', '{"username":"kim","email":"kim@example.org"}', json);
-  await report('PUT of one field', (n) =>
-    send('PUT', `/users/${uuid}`, JSON.stringify({ phone: `+44 ${n + 2}` }), json),
-  );
-  await report('GET', () => send('GET', `/users/${uuid}`, '', json));
+  const url = await app.getUrl();
+  const person = { username: 'kim', email: 'kim@example.org' };
+  const { uuid } = await askJson<{ uuid: string }>(url, { method: 'POST', path: USERS, body: person });
+  const path = `${USERS}/${uuid}`;
+  await report('PUT of one field', (n) => ask(url, { method: 'PUT', path, body: { phone: `+44 ${n + 2}` } }));
+  await report('GET', () => ask(url, { method: 'GET', path }));
   /** Until the run has ended: a row is read, planned and written. */
   const imported = async (round: number): Promise<void> => {
-    const file = `ExternalId,Username,Email\nHR-${round + 2},row${round + 2},row${round + 2}@example.org\n`;
-    const { id = '' } = await send('POST', '/imports', file, 'text/csv');
-    const events = await fetch(`${url}/imports/${id}/events`, { headers: { 'X-API-Key': KEY } });
-    await events.text();
+    const name = `row${round + 2}`;
+    const body = `ExternalId,Username,Email\nHR-${round + 2},${name},${name}@example.org\n`;
+    const upload = { method: 'POST', path: IMPORTS, body };
+    const { id } = JSON.parse(await ask(url, upload, { 'content-type': 'text/csv' })) as { id: string };
+    await ask(url, { method: 'GET', path: `${IMPORTS}/${id}/events` });
   };
   await report('CSV row, of the import', imported, 'import/');
   await report('CSV row, all', imported);

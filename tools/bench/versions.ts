@@ -10,8 +10,10 @@ import { importFile, makeUserFile } from './support/import-file.js';
 import type { Contender } from './support/load.js';
 import type { RequestOf } from './support/requests.js';
 import { memory } from './support/meter.js';
-import { inTurns, median } from './support/rounds.js';
+import { inTurns } from './support/rounds.js';
 import { askJson } from './support/send.js';
+import { readSettings } from './support/settings.js';
+import { median } from './support/statistics.js';
 
 /**
  * `npm run bench:versions -- FOLDER`: this version beside another built checkout, in turns on one machine: CPU of the
@@ -19,12 +21,12 @@ import { askJson } from './support/send.js';
  * BENCH_CONNECTIONS the number of clients (16). BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS, BENCH_ROWS as in
  * `npm run bench`.
  */
-const ROWS = Number(process.env['BENCH_ROWS'] ?? 20_000);
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
-const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 2);
-const ENGINES = (process.env['BENCH_ENGINE']?.split(',') ?? ['sqlite', 'mariadb']) as EngineName[];
 const { BENCH_CONNECTIONS: CONNECTIONS } = process.env;
-const CASES = process.env['BENCH_CASES']?.split(',') ?? Object.keys(REQUEST_CASES);
+const { engines, cases, rounds, seconds, rows } = readSettings(Object.keys(REQUEST_CASES), {
+  BENCH_ROWS: '20000',
+  BENCH_ROUNDS: '5',
+  ...process.env,
+});
 const API = '/api/0.3';
 
 const other = process.argv[2] ?? '';
@@ -64,7 +66,7 @@ async function importsOf(
 /** The uuids of the users of a service, in the order of their external ids: both services have the same users. */
 async function uuidsOf({ url }: Service): Promise<string[]> {
   const uuids: string[] = [];
-  for (let offset = 0; offset < ROWS; offset += 100) {
+  for (let offset = 0; offset < rows; offset += 100) {
     const path = `${API}/users/search?sort=external_id&order=asc&has_external_id=true&limit=100&offset=${offset}`;
     const page = await askJson<{ Results: { uuid: string }[] }>(url, { method: 'GET', path });
     uuids.push(...page.Results.map(({ uuid }) => uuid));
@@ -86,7 +88,7 @@ function requestsOf(id: string, uuids: readonly string[]): RequestOf {
   return id === 'create' ? (_, n) => requestOf(7_000_000 + serial++, n) : requestOf;
 }
 
-for (const name of ENGINES) {
+for (const name of engines) {
   const engine = await startEngine(name, cores.database);
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-versions-'));
   const services: Service[] = [];
@@ -95,21 +97,21 @@ for (const name of ENGINES) {
       const settings = { DATABASE_URL: engine.create(`version${index}`), LOG_LEVEL: 'info' };
       services.push(await Service.make(settings, undefined, cores.server, root));
     }
-    const file = await makeUserFile(folder, ROWS);
-    say(name, 'import, new row', await importsOf(services, engine, [file], { created: ROWS }));
-    const same = Array.from({ length: ROUNDS }, () => file);
-    say(name, 'import, unchanged row', await importsOf(services, engine, same, { unchanged: ROWS }));
+    const file = await makeUserFile(folder, rows);
+    say(name, 'import, new row', await importsOf(services, engine, [file], { created: rows }));
+    const same = Array.from({ length: rounds }, () => file);
+    say(name, 'import, unchanged row', await importsOf(services, engine, same, { unchanged: rows }));
     const lists = await Promise.all(services.map(uuidsOf));
     const contenders = services.map(({ url, pid }, index): Contender => ({
       name: ROOTS[index] ?? '',
       url,
       pid,
     }));
-    for (const id of CASES) {
+    for (const id of cases) {
       const requests = lists.map((uuids) => requestsOf(id, uuids));
-      const samples = await inTurns(contenders, requests, () => Math.floor(Math.random() * (ROWS - 25)), {
-        rounds: ROUNDS,
-        seconds: SECONDS,
+      const samples = await inTurns(contenders, requests, () => Math.floor(Math.random() * (rows - 25)), {
+        rounds,
+        seconds,
         ...(CONNECTIONS !== undefined && { connections: Number(CONNECTIONS) }),
       });
       say(

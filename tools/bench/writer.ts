@@ -12,6 +12,8 @@ import { ENTITIES } from '../../src/entities.js';
 import type { UserChange } from '../../src/users/change/change-set.js';
 import { toProblem } from '../../src/users/change/failure.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';
+import type { UserPatch } from '../../src/users/input/user-rules.js';
+import { median } from './support/statistics.js';
 
 /**
  * `npm run bench:writer [-- SIZE]`: sets of changes through the user writer, one transaction each, on the database
@@ -46,10 +48,10 @@ async function measure(name: string, change: (set: number, n: number) => UserCha
     if (failed) throw toProblem(failed.failures);
     made.push(outcomes.map((outcome) => (outcome.outcome === 'error' ? '' : outcome.user.uuid)));
   }
-  const median = millis.toSorted((a, b) => a - b)[Math.floor(SETS / 2)] ?? 0;
-  const rate = Math.round((size / median) * 1000);
+  const middle = median(millis);
+  const rate = Math.round((size / middle) * 1000);
   process.stdout.write(
-    `${name.padEnd(22)}${String(statements).padStart(4)} statements ${median.toFixed(0).padStart(6)} ms ${String(rate).padStart(8)} users/s\n`,
+    `${name.padEnd(22)}${String(statements).padStart(4)} statements ${middle.toFixed(0).padStart(6)} ms ${String(rate).padStart(8)} users/s\n`,
   );
   return made;
 }
@@ -69,7 +71,7 @@ function counted(sql: Sql): { sql: Sql; count: () => number } {
 }
 
 try {
-  const made = await measure(`create ${size}`, (set, n) => ({
+  const made = await measure(`create, ${size}`, (set, n) => ({
     kind: 'create',
     uuid: uuidv7(),
     patch: {
@@ -82,27 +84,19 @@ try {
       roles: ['Organisational user', 'Editor'],
     },
   }));
-  const uuid = (set: number, n: number) => made[set]?.[n] ?? '';
-  await measure(`change a phone, ${size}`, (set, n) => ({
-    kind: 'update',
-    uuid: uuid(set, n),
-    patch: { phone: `+44 ${n}` },
-  }));
-  await measure(`change a name, ${size}`, (set, n) => ({
-    kind: 'update',
-    uuid: uuid(set, n),
-    patch: { surname: `New ${n}` },
-  }));
-  await measure(`block ${size}`, (set, n) => ({
-    kind: 'update',
-    uuid: uuid(set, n),
-    patch: { status: 'Blocked' },
-  }));
-  await measure(`change nothing, ${size}`, (set, n) => ({
-    kind: 'update',
-    uuid: uuid(set, n),
-    patch: { status: 'Blocked' },
-  }));
+  const patches: Record<string, (n: number) => UserPatch> = {
+    'change a phone': (n) => ({ phone: `+44 ${n}` }),
+    'change a name': (n) => ({ surname: `New ${n}` }),
+    block: () => ({ status: 'Blocked' }),
+    'change nothing': () => ({ status: 'Blocked' }),
+  };
+  for (const [name, patchOf] of Object.entries(patches)) {
+    await measure(`${name}, ${size}`, (set, n) => ({
+      kind: 'update',
+      uuid: made[set]?.[n] ?? '',
+      patch: patchOf(n),
+    }));
+  }
 } finally {
   await app.close();
   rmSync(folder, { recursive: true, force: true });

@@ -43,8 +43,7 @@ export async function check(
   const history = new History();
   const run = `c${seed.toString(36)}`;
   const urls = target.instances.map(({ url }) => url);
-  const sender = new Sender(history, urls, target.key, run);
-  sender.allKeyed = await keysEverywhere(sender, run);
+  const sender = new Sender(history, urls, run);
   let worlds = 0;
   const newWorld = (): World =>
     new World(sender, history, randoms(seed + ++worlds * 7919), `${run}-${worlds.toString(36)}`);
@@ -62,15 +61,6 @@ export async function check(
   sender.close();
   broken.push(...judge(history, final));
   return { broken, requests: history.attempts.length, effects: effectsOf(history), faults, history };
-}
-
-/** Whether every unsafe request may carry an `Idempotency-Key`: another body under the same key is refused. */
-async function keysEverywhere(sender: Sender, run: string): Promise<boolean> {
-  const headers = { 'idempotency-key': `${run}.probe` };
-  const ask = { method: 'POST', path: `${API}/api_keys`, headers };
-  await sender.ask({ ...ask, body: { name: 'probe one' }, instance: 0 });
-  const [second] = await sender.ask({ ...ask, body: { name: 'probe two' }, instance: 0 });
-  return second.status === 422;
 }
 
 /** The users that several clients change, and the clients. Each client makes its own choices, so that they do not depend on the others. */

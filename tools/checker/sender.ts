@@ -1,5 +1,6 @@
-import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Answer as Received, send } from '../bench/faults/load.js';
 import type { Attempt, Call, Effect, History } from './history.js';
 
 const TIMEOUT = 15_000;
@@ -49,10 +50,7 @@ export class Sender {
   constructor(
     private readonly history: History,
     private readonly urls: readonly string[],
-    private readonly key: string,
     private readonly run: string,
-    /** Whether every unsafe request may carry an `Idempotency-Key`, or `POST /users` alone. */
-    public allKeyed = false,
   ) {}
 
   get instances(): number {
@@ -67,16 +65,8 @@ export class Sender {
   async ask({ method, path, body, headers, instance = 0 }: Question): Promise<[Answer, Attempt]> {
     const id = `${this.run}-${this.sent++}`;
     const attempt: Attempt = { id, instance, begin: this.now, end: Infinity, status: 0, code: '' };
-    const text = typeof body === 'object' ? JSON.stringify(body) : body;
-    const type = text === undefined ? {} : { 'content-type': 'application/json' };
-    const own = headers?.['cookie'] === undefined ? { 'x-api-key': this.key } : {};
-    const url = `${this.urls[instance] ?? ''}${path}`;
-    const answer = await this.exchange(url, method, text, {
-      ...own,
-      ...type,
-      ...headers,
-      'x-request-id': id,
-    });
+    const sent = { agent: this.agent, timeout: TIMEOUT, headers: { ...headers, 'x-request-id': id } };
+    const answer = await send(this.urls[instance] ?? '', method, path, body, sent).then(toAnswer, toFailure);
     Object.assign(attempt, { end: this.now, status: answer.status, code: answer.code });
     this.history.attempts.push(attempt);
     if (answer.status === 0) await delay(DOWN);
@@ -84,12 +74,11 @@ export class Sender {
   }
 
   /**
-   * An unsafe request. Where it may carry an `Idempotency-Key` it does, and is repeated on another instance until its
-   * outcome is certain.
+   * Sends an unsafe request. With an `Idempotency-Key` it is repeated on another instance until its outcome is certain.
    */
   async tell(client: string, question: Question): Promise<Told> {
     const { method, path } = question;
-    const keyed = question.keyed ?? (this.allKeyed || (method === 'POST' && path.endsWith('/users')));
+    const keyed = question.keyed ?? true;
     const begin = this.now;
     const attempts: Attempt[] = [];
     const headers = {
@@ -116,35 +105,15 @@ export class Sender {
   close(): void {
     this.agent.destroy();
   }
+}
 
-  private exchange(
-    url: string,
-    method: string,
-    text: string | undefined,
-    headers: Record<string, string>,
-  ): Promise<Answer> {
-    return new Promise((resolve) => {
-      const fail = (error: NodeJS.ErrnoException): void => {
-        const { code = error.message } = error;
-        resolve({ status: 0, headers: {}, body: {}, code });
-      };
-      const sent = request(url, { method, headers, agent: this.agent, timeout: TIMEOUT }, (response) => {
-        let received = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => (received += chunk));
-        response.on('error', fail);
-        response.on('end', () => {
-          const body = parsed(received);
-          const status = response.statusCode ?? 0;
-          const code = typeof body['code'] === 'string' ? body['code'] : '';
-          resolve({ status, headers: response.headers, body, code });
-        });
-      });
-      sent.on('timeout', () => sent.destroy(new Error('timeout')));
-      sent.on('error', fail);
-      sent.end(text);
-    });
-  }
+function toAnswer({ status, headers, text }: Received): Answer {
+  const body = parsed(text);
+  return { status, headers, body, code: typeof body['code'] === 'string' ? body['code'] : '' };
+}
+
+function toFailure(error: NodeJS.ErrnoException): Answer {
+  return { status: 0, headers: {}, body: {}, code: error.code ?? error.message };
 }
 
 function parsed(text: string): Json {

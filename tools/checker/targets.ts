@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KEY, MariaDb, Service } from '../bench/faults/servers.js';
+import { MariaDb, Service } from '../bench/faults/servers.js';
 import { Galera } from '../galera.js';
 import { CommitCutter } from './cutter.js';
 import {
@@ -19,7 +19,6 @@ import {
 /** The built service on some database, and what can go wrong there. */
 export interface Target {
   name: string;
-  key: string;
   instances: readonly Service[];
   faults: readonly Fault[];
   remove(): Promise<void>;
@@ -96,7 +95,7 @@ function target(
     await close();
   };
   const own = [killInstance(instances), restartInstance(instances), freezeInstance(instances)];
-  return { name, key: KEY, instances, faults: [...own, ...faults], remove };
+  return { name, instances, faults: [...own, ...faults], remove };
 }
 
 export const startTarget = (name: TargetName): Promise<Target> => ({ sqlite, mariadb, galera })[name]();

@@ -10,6 +10,7 @@ import { HEADERS, JSON_HEADERS } from '../support/requests.js';
 import type { Absolute, Comparison, Sample } from '../support/results.js';
 import { compare } from '../support/rounds.js';
 import { ask } from '../support/send.js';
+import { percentiles } from '../support/statistics.js';
 import type { Context } from './context.js';
 
 /** Milliseconds between two requests of a client: a service in daily use, not one under load. */
@@ -119,8 +120,8 @@ async function lagOf({ url }: Service): Promise<number> {
 }
 
 /** Requests that pause in between say nothing of a rate, so that is left out. */
-function sampleOf(millis: readonly number[]): Sample {
-  const sorted = millis.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
-  return { perSecond: Number.NaN, perCpuSecond: Number.NaN, median: at(0.5), p99: at(0.99) };
-}
+const sampleOf = (millis: readonly number[]): Sample => ({
+  perSecond: Number.NaN,
+  perCpuSecond: Number.NaN,
+  ...percentiles(millis),
+});

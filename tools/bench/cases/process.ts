@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Service } from '../faults/servers.js';
 import { memory } from '../support/meter.js';
 import type { Absolute } from '../support/results.js';
-import { median } from '../support/rounds.js';
+import { median } from '../support/statistics.js';
 import type { Context } from './context.js';
 
 const STARTS = 5;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Load, countUsers, readsDuring, send } from './load.js';
+import { memory } from '../support/meter.js';
 import { MariaDb, Service } from './servers.js';
 
 /**
@@ -39,17 +40,17 @@ async function fault(name: string, service: Service, make: () => Promise<void>):
 
 async function flood(name: string, service: Service, make: () => Promise<unknown>): Promise<void> {
   const calm = await readsDuring(service, delay(SECONDS * 1000));
-  const memory = service.memory();
-  const { count, failed, p50, p99 } = await readsDuring(service, make());
+  const before = memory(service.pid).now;
+  const { count, failed, median, p99 } = await readsDuring(service, make());
   const row = [
     name,
-    calm.p50.toFixed(1),
+    calm.median.toFixed(1),
     calm.p99.toFixed(1),
-    p50.toFixed(1),
+    median.toFixed(1),
     p99.toFixed(1),
     `${failed} of ${count}`,
   ];
-  floods.push([...row, `${Math.round(memory)} → ${Math.round(service.memory())} MiB`]);
+  floods.push([...row, `${Math.round(before)} → ${Math.round(memory(service.pid).now)} MiB`]);
   process.stderr.write(`${floods.at(-1)?.join(' | ') ?? ''}\n`);
 }
 

@@ -1,39 +1,47 @@
 import { randomUUID } from 'node:crypto';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { percentiles } from '../support/statistics.js';
 import { KEY, type Service } from './servers.js';
 
 const WORKERS = 8;
 
 export interface Answer {
   status: number;
+  headers: IncomingHttpHeaders;
   text: string;
 }
 
-/** One request; rejects on any failure. */
+interface SendOptions {
+  agent?: Agent;
+  /** In addition to the API key and the type of the body. A cookie takes the place of the key. */
+  headers?: Record<string, string>;
+  /** Milliseconds without a sign of life. */
+  timeout?: number;
+}
+
+/** Sends one request with the API key. Rejects on any failure. */
 export function send(
   url: string,
   method: string,
   path: string,
   body?: object | string,
-  options: { agent?: Agent; headers?: Record<string, string> } = {},
+  { agent, headers: own, timeout = 20_000 }: SendOptions = {},
 ): Promise<Answer> {
   const text = typeof body === 'object' ? JSON.stringify(body) : body;
   const type = text === undefined ? {} : { 'content-type': 'application/json' };
-  const headers = { 'x-api-key': KEY, ...type, ...options.headers };
+  const key = own?.['cookie'] === undefined ? { 'x-api-key': KEY } : {};
+  const headers = { ...key, ...type, ...own };
   return new Promise((resolve, reject) => {
-    const sent = request(
-      `${url}${path}`,
-      { method, headers, agent: options.agent, timeout: 20_000 },
-      (response: IncomingMessage) => {
-        let received = '';
-        response.on('data', (chunk: Buffer) => (received += chunk.toString()));
-        response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, text: received });
-        });
-        response.on('error', reject);
-      },
-    );
+    const sent = request(`${url}${path}`, { method, headers, agent, timeout }, (response) => {
+      let received = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (received += chunk));
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: received });
+      });
+      response.on('error', reject);
+    });
     sent.on('timeout', () => sent.destroy(new Error('timeout')));
     sent.on('error', reject);
     sent.end(text);
@@ -101,6 +109,7 @@ export class Load {
           headers,
         }).catch((error: unknown): Answer => ({
           status: 0,
+          headers: {},
           text: (error as NodeJS.ErrnoException).code ?? String(error),
         }));
         const key = answer.status === 0 ? answer.text : String(answer.status);
@@ -117,7 +126,7 @@ export class Load {
 export async function readsDuring(
   service: Service,
   something: Promise<unknown>,
-): Promise<{ count: number; failed: number; p50: number; p99: number }> {
+): Promise<{ count: number; failed: number; median: number; p99: number }> {
   const millis: number[] = [];
   let failed = 0;
   const over = new AbortController();
@@ -134,8 +143,5 @@ export async function readsDuring(
     if (answer?.status !== 200) failed++;
   }
   agent.destroy();
-  const sorted = millis.toSorted((a, b) => a - b);
-  const at = (share: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { count: millis.length, failed, p50: at(0.5), p99: at(0.99) };
+  return { count: millis.length, failed, ...percentiles(millis) };
 }

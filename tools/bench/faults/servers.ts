@@ -89,16 +89,15 @@ export class MariaDb extends Program {
     private readonly folder: string,
     private readonly port: number,
     private readonly options: string[],
-    private readonly env: NodeJS.ProcessEnv,
   ) {
     super();
   }
 
-  /** @param options, env of the server in addition to its defaults. */
-  static async make(cores?: string, options: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<MariaDb> {
+  /** @param options of the server in addition to its defaults. */
+  static async make(cores?: string, options: string[] = []): Promise<MariaDb> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-db-'));
     installDatabase(join(folder, 'data'));
-    const server = new MariaDb(folder, await freePort(), options, env);
+    const server = new MariaDb(folder, await freePort(), options);
     server.cores = cores;
     await server.start();
     server.sql('CREATE DATABASE rollcall CHARACTER SET utf8mb4');
@@ -142,7 +141,7 @@ export class MariaDb extends Program {
     return [
       'mariadbd',
       [...args, ...own, '--bind-address=127.0.0.1', '--max-connections=500', ...options],
-      { ...process.env, ...this.env },
+      process.env,
     ];
   }
 }
@@ -188,11 +187,6 @@ export class Service extends Program {
     const headers = { 'x-api-key': KEY };
     const answer = await fetch(`${this.url}/api/0.3/users/search`, { headers }).catch(() => undefined);
     return answer?.status === 200;
-  }
-
-  /** MiB of memory that the process uses now. */
-  memory(): number {
-    return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(this.pid)]).toString()) / 1024;
   }
 
   async remove(): Promise<void> {

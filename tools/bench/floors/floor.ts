@@ -49,6 +49,6 @@ export class Floor extends Program {
 
   protected command(): [string, string[], NodeJS.ProcessEnv] {
     const loader = ['--import', '@swc-node/register/esm-register'];
-    return [process.execPath, [...loader, `bench/floors/${this.script}.ts`, this.file], process.env];
+    return [process.execPath, [...loader, `tools/bench/floors/${this.script}.ts`, this.file], process.env];
   }
 }

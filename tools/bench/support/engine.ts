@@ -24,16 +24,9 @@ export interface BenchEngine {
 
 export const hasMariaDb = (): boolean => spawnSync('mariadbd', ['--version']).status === 0;
 
-/** A buffer pool for a million users; the default of 128 MiB is for thousands. */
-const ROOM = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=512M'];
-
 /** An engine, with its server pinned to `cores`. */
-export async function startEngine(
-  name: EngineName,
-  cores: string | undefined,
-  size: 'default' | 'large' = 'default',
-): Promise<BenchEngine> {
-  return name === 'sqlite' ? sqlite() : mariadb(await MariaDb.make(cores, size === 'large' ? ROOM : []));
+export async function startEngine(name: EngineName, cores: string | undefined): Promise<BenchEngine> {
+  return name === 'sqlite' ? sqlite() : mariadb(await MariaDb.make(cores));
 }
 
 function sqlite(): BenchEngine {

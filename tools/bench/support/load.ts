@@ -2,16 +2,15 @@ import autocannon from 'autocannon';
 import { HEADERS, FIRST_SERIAL, JSON_HEADERS, type RequestOf } from './requests.js';
 import type { Sample } from './results.js';
 import { cpuSeconds, memory } from './meter.js';
+import { percentiles } from './statistics.js';
 
 const CONNECTIONS = 16;
 
-/** A server under load, and the processes whose CPU counts as its own. */
+/** A server under load, and the process whose CPU counts as its own. */
 export interface Contender {
   name: string;
   url: string;
   pid: number;
-  /** In addition to that of `pid`. */
-  alsoCounted?: readonly number[];
 }
 
 let serial = FIRST_SERIAL + 1_000_000;
@@ -22,15 +21,14 @@ let serial = FIRST_SERIAL + 1_000_000;
  * @throws Error when an answer was not 2xx, or did not arrive in ten seconds.
  */
 export async function load(
-  { name, url, pid, alsoCounted = [] }: Contender,
+  { name, url, pid }: Contender,
   requestOf: RequestOf,
   next: () => number,
   { seconds, connections = CONNECTIONS }: { seconds: number; connections?: number | undefined },
 ): Promise<Sample> {
   const millis: number[] = [];
   let bytes = 0;
-  const pids = [pid, ...alsoCounted];
-  const cpu = cpuSeconds(pids);
+  const cpu = cpuSeconds([pid]);
   const from = performance.now();
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const setupRequest = (request: autocannon.Request): autocannon.Request => {
@@ -55,7 +53,7 @@ export async function load(
     });
   });
   const passed = (performance.now() - from) / 1000;
-  const used = cpuSeconds(pids) - cpu;
+  const used = cpuSeconds([pid]) - cpu;
   const bad = result.non2xx + result.errors + result.timeouts;
   if (bad > 0) {
     const { statusCodeStats = {}, errors, timeouts } = result;
@@ -64,14 +62,11 @@ export async function load(
       `${name}: ${bad} bad answers beside ${millis.length} others in ${passed.toFixed(1)} s: ${why}`,
     );
   }
-  const sorted = millis.sort((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
   return {
-    perSecond: sorted.length / passed,
-    perCpuSecond: sorted.length / used,
-    median: at(0.5),
-    p99: at(0.99),
-    bytes: bytes / sorted.length,
+    perSecond: millis.length / passed,
+    perCpuSecond: millis.length / used,
+    ...percentiles(millis),
+    bytes: bytes / millis.length,
     memory: memory(pid).now,
   };
 }

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { chartOf } from './chart.js';
-import type { ResultsFile } from './results.js';
+import type { Results } from './results.js';
 import { captionOf, fullTables } from './table.js';
 
 const JSON_FILE = 'tools/bench/results.json';
@@ -10,16 +10,12 @@ const DOCUMENT = 'docs/performance.md';
 const BEGIN = '<!-- bench: written by `npm run bench` -->';
 const END = '<!-- bench: end -->';
 
-/** Adds the results to those of other runs: as data, as a chart, and in the document. */
-export async function writeReport(measured: ResultsFile): Promise<void> {
-  const known = existsSync(JSON_FILE) ? (JSON.parse(readFileSync(JSON_FILE, 'utf8')) as ResultsFile) : {};
-  const all: ResultsFile = { ...known, ...measured };
-  const parts = [all.bench, all.scale].filter((part) => part !== undefined);
-  writeFileSync(CHART_FILE, chartOf(parts.flatMap(({ comparisons }) => comparisons)));
-  await writePretty(JSON_FILE, JSON.stringify(all));
+/** Writes the results as data, as a chart, and in the document. */
+export async function writeReport(results: Results): Promise<void> {
+  writeFileSync(CHART_FILE, chartOf(results.comparisons));
+  await writePretty(JSON_FILE, JSON.stringify(results));
   const chart = '![The share of its floor that each case reaches](../tools/bench/results.svg)';
-  const tables = parts.map((part) => `${captionOf(part)}\n\n${fullTables(part)}`);
-  await rewrite(`${chart}\n\n${tables.join('\n')}`);
+  await rewrite(`${chart}\n\n${captionOf(results)}\n\n${fullTables(results)}`);
 }
 
 /** Replaces the text between the markers. */

@@ -2,7 +2,7 @@ import { KEY } from '../faults/servers.js';
 
 /** A request of a case, the same for the service and for its floors. */
 interface BenchRequest {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  method: 'GET' | 'POST' | 'PUT';
   path: string;
   body?: object;
 }

@@ -42,7 +42,7 @@ export interface Absolute {
   case: string;
   engine: EngineName;
   value: number;
-  unit: 'MiB' | 's' | 'ms' | 'times';
+  unit: 'MiB' | 's' | 'ms';
   atMost: number;
 }
 
@@ -61,10 +61,4 @@ export interface Results {
   effort: { users: number; rounds: number; seconds: number };
   comparisons: Comparison[];
   absolutes: Absolute[];
-}
-
-/** `tools/bench/results.json`: the last complete run with some thousand users, and the last one with a million. */
-export interface ResultsFile {
-  bench?: Results;
-  scale?: Results;
 }

@@ -1,15 +1,9 @@
 import { type Contender, load } from './load.js';
 import type { RequestOf } from './requests.js';
 import type { Floored, Measured, Sample } from './results.js';
+import { median } from './statistics.js';
 
 const WARM_UP_SECONDS = 1;
-
-export const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
-};
 
 /** Property by property. */
 function medianSample(samples: readonly Sample[]): Sample {

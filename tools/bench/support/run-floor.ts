@@ -14,7 +14,12 @@ export async function runFloor(
   cores: string | undefined,
 ): Promise<Spent> {
   const pinned = cores === undefined ? [] : ['taskset', '-c', cores];
-  const node = [process.execPath, '--import', '@swc-node/register/esm-register', `bench/floors/${script}.ts`];
+  const node = [
+    process.execPath,
+    '--import',
+    '@swc-node/register/esm-register',
+    `tools/bench/floors/${script}.ts`,
+  ];
   const [file = '', ...rest] = [...pinned, ...node, ...args];
   const { stdout } = await promisify(execFile)(file, rest);
   return JSON.parse(stdout) as Spent;

@@ -17,7 +17,7 @@ import {
 } from '../../../src/users/model/user-lookups.entity.js';
 import { UserEntity } from '../../../src/users/model/user.entity.js';
 import { identifiersOf } from '../../../src/users/model/keys.js';
-import { type User, toRow } from '../../../src/users/model/user.js';
+import { toRow } from '../../../src/users/model/user.js';
 import { valueRows } from '../../../src/users/model/values.js';
 import { wordRows } from '../../../src/users/model/words.js';
 import { KEY } from '../faults/servers.js';
@@ -38,13 +38,8 @@ export async function createTables(url: string): Promise<void> {
   await (await openMigrated(url)).close();
 }
 
-/** A database with the API key and `count` users, numbered from 0 and made by `make`, in all tables that the writer uses. */
-export async function seed(
-  url: string,
-  count: number,
-  progress: (done: number) => void,
-  make: (n: number) => User = (n) => personOf(n, PASSWORD_HASH),
-): Promise<void> {
+/** A database with the API key and `count` users, numbered from 0, in all tables that the writer uses. */
+export async function seed(url: string, count: number): Promise<void> {
   const engine = await openMigrated(url);
   try {
     const key = {
@@ -67,7 +62,7 @@ export async function seed(
     await insertRows(engine, ApiKeyEntity, [key]);
     for (let from = 0; from < count; from += CHUNK) {
       const length = Math.min(CHUNK, count - from);
-      const users = Array.from({ length }, (_, index) => make(from + index));
+      const users = Array.from({ length }, (_, index) => personOf(from + index, PASSWORD_HASH));
       const tx = await engine.begin();
       await insertRows(tx, UserEntity, users.map(toRow));
       const identifiers = users.flatMap((user) =>
@@ -80,7 +75,6 @@ export async function seed(
       await insertRows(tx, UserValueEntity, users.flatMap(valueRows));
       await insertRows(tx, UserCountEntity, [{ id: uuidv7(), name: 'Active', value: length }]);
       await tx.commit();
-      progress(from + length);
     }
   } finally {
     await engine.close();

@@ -48,7 +48,7 @@ const goalOf = ({ goal, ratio }: Floored): string =>
 const mark = (reached: boolean): string => (reached ? 'reached' : 'missed');
 
 function absoluteRow({ case: title, engine, value, unit, atMost }: Absolute): string[] {
-  const digits = { MiB: 0, ms: 1, s: 2, times: 2 }[unit];
+  const digits = { MiB: 0, ms: 1, s: 2 }[unit];
   return [
     title,
     ENGINE_NAMES[engine],
