@@ -42,25 +42,3 @@ test('audit verify: 0 while all is as it was, 1 and the place where it is not', 
   expect((await audit('verify', '--expect', 'x')).code).toBe(2);
   await app.stop();
 });
-
-test('audit list: the filters of the API', async () => {
-  const user = await create(app.key);
-  await app.key.put(`/users/${user.uuid}`, { phone: '7', status: 'Blocked' });
-  const found = await audit('list', '--target', user.uuid, '--action', 'user.created', 'user.blocked');
-  expect([found.code, found.err]).toEqual([0, '']);
-  const [head, blocked, created, ...more] = found.out.split('\n');
-  expect(head).toMatch(/^TIME \(UTC\) +ACTION +ACTOR +TARGET +ADDRESS +CHANGES$/);
-  expect(blocked).toMatch(
-    /user\.blocked +key [0-9a-f-]{36} +user [0-9a-f-]{36} +127\.0\.0\.1 +status, phone$/,
-  );
-  expect([created?.includes('user.created'), more]).toEqual([true, ['']]);
-  const json = await audit('list', '--target', user.uuid, '--limit', '1', '--json');
-  expect(JSON.parse(json.out)).toMatchObject([{ action: 'user.blocked', target: { id: user.uuid } }]);
-  const first = await audit('list', '--target', user.uuid, '--limit', '1');
-  const [, after = ''] = /--after ([0-9a-f-]{36})/.exec(first.err) ?? [];
-  const second = await audit('list', '--target', user.uuid, '--after', after);
-  expect(second.out).toContain('user.created');
-  const wrong = await audit('list', '--action', 'user.gone');
-  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--action')]);
-  await app.stop();
-});

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { API_KEY, TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { csv, imported, linked, settled } from '../support/app/imports.js';
-import { runCommand } from '../support/process/command.js';
+import { PLACES, runAt, runCommand } from '../support/process/command.js';
 import { takenPort } from '../support/process/process.js';
 
 /** Imports looked at and decided on from a shell, on the database of a running service and through the service. */
@@ -39,9 +39,8 @@ async function parked(): Promise<Json> {
 /** A run with one row that failed. */
 const withAFailure = () => imported(app.key, file(3, '1', 1), `dataset=${name}`);
 
-describe.each(['database', 'service'])('on the %s', (door) => {
-  const run = (...args: string[]) =>
-    door === 'database' ? imports(args) : imports([...args, '--url', app.url, '--key', API_KEY]);
+describe.each(PLACES)('on the %s', (door) => {
+  const run = (...args: string[]) => runAt(door, app, ['imports', ...args]);
 
   test('list: as a table and as JSON, by state and data set', async () => {
     const { id } = await parked();
@@ -123,10 +122,9 @@ describe.each(['database', 'service'])('on the %s', (door) => {
   });
 
   test('reject and cancel: nothing is written', async () => {
-    const [one, two] = [(await parked()).id, ''];
-    const rejected = await run('reject', one, '--json');
+    const rejected = await run('reject', (await parked()).id, '--json');
     expect([rejected.code, JSON.parse(rejected.out).state]).toEqual([0, 'rejected']);
-    const plan = await imported(app.key, file(3, '7'), `dataset=${name}${two}&dry_run=true`);
+    const plan = await imported(app.key, file(3, '7'), `dataset=${name}&dry_run=true`);
     const cancelled = await run('cancel', plan.id);
     expect([cancelled.code, cancelled.out]).toEqual([
       0,

@@ -50,16 +50,17 @@ test.each([
   expect(err).not.toMatch(/topsecret|^\s+at /m);
 });
 
-test.each([
-  [['migrate', '--bogus'], "unknown option '--bogus'"],
-  [['migrate', 'extra'], 'too many arguments'],
-  [['bogus'], "unknown command 'bogus'"],
-  [['--bogus'], "unknown option '--bogus'"],
-  [[], 'Usage: rollcall'],
-])('%j is a wrong usage: exit code 2, and nothing is migrated', async (args, message) => {
-  const { code, out, err } = await runCommand(database, args, MANUAL);
-  expect([code, out]).toEqual([2, '']);
-  expect(err).toContain(message);
+test('wrong usage ends with exit code 2, and nothing is migrated', async () => {
+  for (const [args, message] of [
+    [['migrate', '--bogus'], "unknown option '--bogus'"],
+    [['migrate', 'extra'], 'too many arguments'],
+    [['bogus'], "unknown command 'bogus'"],
+    [['--bogus'], "unknown option '--bogus'"],
+    [[], 'Usage: rollcall'],
+  ] as const) {
+    const { code, out, err } = await runCommand(database, args, MANUAL);
+    expect([args, code, out, err]).toEqual([args, 2, '', expect.stringContaining(message)]);
+  }
   expect((await runCommand(database, ['migrate'], MANUAL)).out).toBe(ALL);
 });
 

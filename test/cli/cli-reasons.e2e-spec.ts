@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { TestApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
 import { csv, imported } from '../support/app/imports.js';
-import { runCommand } from '../support/process/command.js';
+import { PLACES, runAt } from '../support/process/command.js';
 
 let app: TestApp;
 jest.setTimeout(120_000);
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-describe.each(['database', 'service'])('on the %s', (door) => {
-  const run = (args: readonly string[]) =>
-    runCommand(app.database, door === 'database' ? args : [...args, '--url', app.url, '--key', API_KEY]);
+describe.each(PLACES)('on the %s', (door) => {
+  const run = (args: readonly string[]) => runAt(door, app, args);
 
   test('the reason of a command is in the audit, whatever it changes', async () => {
     const reason = 'gelöscht: 100 % “alt”';

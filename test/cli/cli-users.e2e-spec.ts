@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
-import { runCommand } from '../support/process/command.js';
+import { PLACES, runAt, runCommand } from '../support/process/command.js';
 
 /** Users found, blocked and given passwords from a shell: in the database of a running service, and through the service. */
 let app: TestApp;
@@ -10,13 +10,8 @@ afterAll(() => app.end());
 
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
 
-describe.each(['database', 'service'])('on the %s', (door) => {
-  const run = (...args: string[]) =>
-    runCommand(app.database, [
-      'users',
-      ...args,
-      ...(door === 'database' ? [] : ['--url', app.url, '--key', API_KEY]),
-    ]);
+describe.each(PLACES)('on the %s', (door) => {
+  const run = (...args: string[]) => runAt(door, app, ['users', ...args]);
   /** A user with names of its own. */
   const someone = async (name: string) => {
     const own = `${name}-${door}`;

@@ -1,35 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { withConsole } from '../support/browser/console-service.js';
 import { csv, imported } from '../support/app/imports.js';
+import { scimOf } from '../support/app/scim.js';
+import { aScimGroup } from '../support/app/scim-groups.js';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
 const HEADER = 'ExternalId,Username,Email';
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay'];
 
-withBrowser('daily work', () => {
-  jest.setTimeout(90_000);
-  let service: ConsoleService;
+withConsole('daily work', (service) => {
   let page: ConsolePage;
-  beforeAll(async () => void (service = await ConsoleService.start()));
-  afterEach(async () => {
-    const { problems } = page;
-    await page.close();
-    expect(problems).toEqual([]);
-  });
-  afterAll(() => service.end());
 
   const dialog = () => page.page.getByRole('dialog');
-  const scim = (path: string, body: object): Promise<Response> =>
-    fetch(`${service.url}/scim/v2/${path}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/scim+json',
-        'x-api-key': String(service.key.headers['x-api-key']),
-      },
-      body: JSON.stringify(body),
-    });
 
   test('the first page says what waits, what came last and what ends soon', async () => {
     const people = (domain: string) =>
@@ -107,7 +91,7 @@ withBrowser('daily work', () => {
     const { uuid } = (
       await service.key.post('/users', { username: 'member', email: 'member@example.org', firstname: MARKUP })
     ).body;
-    await scim('Groups', { displayName: `News ${MARKUP}`, members: [{ value: uuid }] });
+    await aScimGroup(scimOf(service.app), { displayName: `News ${MARKUP}`, members: [{ value: uuid }] });
     page = await service.admin('/console/groups');
     await page.page.getByRole('link', { name: `News ${MARKUP}` }).click();
     await page.titled(`News ${MARKUP}`);

@@ -1,28 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from 'playwright-core';
 import { ADMIN_PASSWORD } from '../support/app/app.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { withConsole } from '../support/browser/console-service.js';
 import { create } from '../support/data/factories.js';
 import { csv, imported } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 import { PAGE_URL } from '../support/browser/swagger-page.js';
 
 /** What goes wrong between a browser and the service: lost answers, other tabs, other operators. */
-withBrowser('where something goes wrong', () => {
-  jest.setTimeout(90_000);
-  let service: ConsoleService;
+withConsole('where something goes wrong', (service) => {
   let page: ConsolePage;
-  beforeAll(async () => void (service = await ConsoleService.start()));
-  afterEach(async () => {
-    const { problems } = page;
-    await page.close();
-    expect(problems).toEqual([]);
-  });
-  afterAll(() => service.end());
 
   const dialog = () => page.page.getByRole('dialog');
   /** Carries the first request out, and loses its answer. */
@@ -32,7 +23,7 @@ withBrowser('where something goes wrong', () => {
       if (isLost || route.request().method() !== method) return route.continue();
       isLost = true;
       // The browser alone knows where PAGE_URL is.
-      const carried = await route.fetch({ url: route.request().url().replace(PAGE_URL, service.url) });
+      const carried = await route.fetch({ url: route.request().url().replace(PAGE_URL, service.app.url) });
       expect(carried.ok()).toBe(true);
       return route.abort();
     });
@@ -63,7 +54,7 @@ withBrowser('where something goes wrong', () => {
   test('a file whose plan is lost is planned once, and a user whose save is lost is saved once', async () => {
     page = await service.admin('/console/imports/new?dataset=lost');
     await loseAnswer('**/imports?*', 'POST');
-    const path = join(service.database.folder, 'lost.csv');
+    const path = join(service.folder, 'lost.csv');
     writeFileSync(path, csv('ExternalId,Username,Email', 'L-1,lost1,lost1@example.org'));
     await page.page.setInputFiles('input[type=file]', path);
     await page.button('Plan it').click();
@@ -131,7 +122,7 @@ withBrowser('where something goes wrong', () => {
     const profile = { columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' } };
     await service.key.put('/import_profiles/shared', profile);
     page = await service.admin('/console/imports/new?profile=shared');
-    const path = join(service.database.folder, 'shared.csv');
+    const path = join(service.folder, 'shared.csv');
     writeFileSync(path, csv('No,Mail,Login,Town', '1,a@example.org,a,Rome'));
     await page.page.setInputFiles('input[type=file]', path);
     await page.page.getByRole('region', { name: 'Columns of the file' }).waitFor();

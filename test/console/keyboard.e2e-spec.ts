@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_PASSWORD } from '../support/app/app.js';
-import { ConsolePage } from '../support/browser/console-page.js';
-import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import type { ConsolePage } from '../support/browser/console-page.js';
+import { withConsole } from '../support/browser/console-service.js';
 import { csv, imported } from '../support/app/imports.js';
 
 const HEADER = 'ExternalId,Username,Email,Forename';
@@ -19,20 +19,11 @@ interface Focused {
 }
 
 /** Each main task without a mouse: with Tab, Enter, Space, Escape and what is typed. */
-withBrowser('with the keyboard alone', () => {
-  jest.setTimeout(120_000);
-  let service: ConsoleService;
+withConsole('with the keyboard alone', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
-    service = await ConsoleService.start();
     await imported(service.key, people('example.org'));
   });
-  afterEach(async () => {
-    const { problems } = page;
-    await page.close();
-    expect(problems).toEqual([]);
-  });
-  afterAll(() => service.end());
 
   const people = (domain: string): string =>
     csv(HEADER, ...NAMES.map((name, n) => `K-${n},${name},${name}@${domain},${name}`));
@@ -69,18 +60,22 @@ withBrowser('with the keyboard alone', () => {
     }
     throw new Error(`${String(name)} is not reached; passed: ${passed.join(' | ')}`);
   }
-  /** Opens a page as somebody who has signed in with the keyboard. */
   async function open(path: string): Promise<void> {
-    page = await ConsolePage.open(service.browser, path);
-    await page.titled('Sign in to Rollcall');
-    await reach('Username or e-mail');
-    await type('admin');
-    await reach('Password');
-    await type(ADMIN_PASSWORD);
-    await press('Enter');
-    await page.page.getByRole('heading', { name: 'Sign in to Rollcall' }).waitFor({ state: 'detached' });
+    page = await service.admin(path);
     await page.settled();
   }
+
+  test('an administrator signs in', async () => {
+    page = await service.open();
+    await page.titled('Sign in to Rollcall');
+    expect((await focused()).name).toBe('Username or e-mail');
+    await type('admin');
+    await press('Tab');
+    expect(await focused()).toEqual({ name: 'Password', isSeen: true });
+    await type(ADMIN_PASSWORD);
+    await press('Enter');
+    await page.titled('Home');
+  });
 
   test('an import that waits is found, approved with a reason, and reverted', async () => {
     const run = await imported(service.key, people('example.net'));
@@ -147,10 +142,10 @@ withBrowser('with the keyboard alone', () => {
 
   test('a file is chosen, looked at, planned and rejected', async () => {
     await open('/console/imports/new');
-    const path = join(service.database.folder, 'keyboard.csv');
+    const path = join(service.folder, 'keyboard.csv');
     writeFileSync(path, people('example.com'));
     const chooser = page.page.waitForEvent('filechooser');
-    await reach(/file/i);
+    await reach(/^Choose a file/);
     await press('Enter');
     await (await chooser).setFiles(path);
     await page.page.getByRole('region', { name: 'First rows' }).waitFor();

@@ -1,25 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { withConsole } from '../support/browser/console-service.js';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
 
-withBrowser('a new import', () => {
-  jest.setTimeout(90_000);
-  let service: ConsoleService;
+withConsole('a new import', (service) => {
   let page: ConsolePage;
-  beforeAll(async () => void (service = await ConsoleService.start()));
-  afterEach(async () => {
-    const { problems } = page;
-    await page.close();
-    expect(problems).toEqual([]);
-  });
-  afterAll(() => service.end());
 
   const file = (name: string, lines: readonly string[]): string => {
-    const path = join(service.database.folder, name);
+    const path = join(service.folder, name);
     writeFileSync(path, `${lines.join('\n')}\n`);
     return path;
   };

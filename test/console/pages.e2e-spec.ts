@@ -1,18 +1,21 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { ConsolePage, NARROW, WIDE } from '../support/browser/console-page.js';
+import { beforeAll, expect, test } from '@jest/globals';
+import { type ConsolePage, NARROW, WIDE } from '../support/browser/console-page.js';
 import { PATHS, addresses } from '../support/browser/console-routes.js';
-import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { withConsole } from '../support/browser/console-service.js';
 import { csv, imported } from '../support/app/imports.js';
+import { scimOf } from '../support/app/scim.js';
+import { aScimGroup } from '../support/app/scim-groups.js';
 
-const LOOKS = ['light', 'dark'] as const;
-const SIZES = { wide: WIDE, narrow: NARROW };
+/** Colours do not depend on the width. */
+const LOOKS = [
+  ['light', 'wide', WIDE],
+  ['dark', 'wide', WIDE],
+  ['light', 'narrow', NARROW],
+] as const;
 
-withBrowser('every page', () => {
-  jest.setTimeout(180_000);
-  let service: ConsoleService;
+withConsole('every page', (service) => {
   const ids: Record<string, string> = {};
   beforeAll(async () => {
-    service = await ConsoleService.start();
     const file = (domain: string): string =>
       csv(
         'ExternalId,Username,Email,Forename,Surname',
@@ -22,50 +25,43 @@ withBrowser('every page', () => {
       );
     await imported(service.key, file('example.org'));
     ids['/imports/:id'] = (await imported(service.key, file('example.net'))).id;
-    const { headers } = service.key;
-    const made = await fetch(`${service.url}/scim/v2/Groups`, {
-      method: 'POST',
-      headers: { ...(headers as Record<string, string>), 'content-type': 'application/scim+json' },
-      body: JSON.stringify({ displayName: 'Newsroom' }),
-    });
-    ids['/groups/:id'] = ((await made.json()) as { id: string }).id;
+    const { id } = await aScimGroup(scimOf(service.app));
+    ids['/groups/:id'] = String(id);
     ids['/users/:id'] = (await service.key.get('/users/search?username=ada')).body.Results[0].uuid;
   });
-  afterAll(() => service.end());
 
   test('is in the table, and the test has an id for each that needs one', () => {
     expect(PATHS.length).toBeGreaterThan(4);
     expect(PATHS.filter((path) => path.includes(':') && !(path in ids))).toEqual([]);
   });
 
-  // Colours do not depend on the width.
-  test.each([
-    ['light', 'wide'],
-    ['dark', 'wide'],
-    ['light', 'narrow'],
-  ] as const)('has no fault that axe-core finds, and no width of its own (%s, %s)', async (look, size) => {
-    const page = await service.admin('/console', { colorScheme: look, viewport: SIZES[size] });
+  /** Checks a page in each look, and takes its pictures. */
+  async function check(page: ConsolePage, name: string): Promise<void> {
+    for (const [colorScheme, size, viewport] of LOOKS) {
+      await page.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.page.setViewportSize(viewport);
+      const look = [page.place, colorScheme, size];
+      expect([...look, await page.violations()]).toEqual([...look, []]);
+      expect([...look, await page.overflows()]).toEqual([...look, false]);
+      await page.picture(`${name}-${colorScheme}-${size}`);
+    }
+  }
+
+  test('has no fault that axe-core finds, and no width of its own, in light, in dark and in a narrow window', async () => {
+    const page = await service.admin();
     for (const [name, address] of addresses(ids)) {
+      await page.page.setViewportSize(WIDE);
       await page.goto(address);
       await page.settled();
-      expect([address, await page.violations()]).toEqual([address, []]);
-      expect([address, await page.overflows()]).toEqual([address, false]);
-      await page.picture(`${name}-${look}-${size}`);
+      await check(page, name);
     }
-    expect(page.problems).toEqual([]);
-    await page.close();
   });
 
-  test.each(LOOKS)('so has "Sign in" (%s)', async (look) => {
-    for (const viewport of Object.values(SIZES)) {
-      const page = await ConsolePage.open(service.browser, '/console', { colorScheme: look, viewport });
-      await page.titled('Sign in to Rollcall');
-      await page.page.getByText('How do I get in?').click();
-      expect(await page.violations()).toEqual([]);
-      expect(await page.overflows()).toBe(false);
-      await page.picture(`sign-in-${look}-${viewport.width}`);
-      await page.close();
-    }
+  test('so has "Sign in"', async () => {
+    const page = await service.open();
+    await page.titled('Sign in to Rollcall');
+    await page.page.getByText('How do I get in?').click();
+    await check(page, 'sign-in');
   });
 
   test('an address that is none says so', async () => {
@@ -75,7 +71,6 @@ withBrowser('every page', () => {
     await page.goto('/console/users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10');
     await page.page.getByRole('alert').waitFor();
     expect(await page.violations()).toEqual([]);
-    await page.close();
   });
 
   test('is reached with the keyboard alone, and takes the focus to its title', async () => {
@@ -90,7 +85,6 @@ withBrowser('every page', () => {
     await keyboard.press('Enter');
     await page.titled('Imports');
     expect(await focused()).toBe('Imports');
-    await page.close();
   });
 
   test('has its navigation behind a button in a narrow window', async () => {
@@ -103,7 +97,6 @@ withBrowser('every page', () => {
     await link.click();
     await page.titled('Imports');
     expect(await link.isVisible()).toBe(false);
-    await page.close();
   });
 
   test('shows times in the zone of the reader', async () => {
@@ -113,7 +106,6 @@ withBrowser('every page', () => {
     ] as const) {
       const page = await service.admin(`/console/users/${ids['/users/:id'] ?? ''}`, { timezoneId });
       expect(await page.page.locator('time').first().getAttribute('title')).toMatch(zone);
-      await page.close();
     }
   });
 });

@@ -1,16 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Json } from '../support/app/client.js';
 import { type ConsolePage, NARROW } from '../support/browser/console-page.js';
-import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { withConsole } from '../support/browser/console-service.js';
 import { csv, imported, linked } from '../support/app/imports.js';
 
 const HEADER = 'ExternalId,Username,Email,Forename,Surname,Manager';
 const NAMES = ['Ada', 'Bela', 'Cleo', 'Dora', 'Emil', 'Fay', 'Gus', 'Hana'];
 
 /** A plan is about people: who they are, where one of them is, and what it would do to them. */
-withBrowser('the people in a plan', () => {
-  jest.setTimeout(90_000);
-  let service: ConsoleService;
+withConsole('the people in a plan', (service) => {
   let page: ConsolePage;
   let run: Json;
   const row = (name: string, n: number, domain: string, manager: string) =>
@@ -18,18 +16,11 @@ withBrowser('the people in a plan', () => {
   const file = (domain: string, manager: string) =>
     csv(HEADER, ...NAMES.map((name, n) => row(name, n, domain, n > 1 ? manager : '')));
   beforeAll(async () => {
-    service = await ConsoleService.start();
     await imported(service.key, file('example.org', 'PL-0'), 'dataset=plan');
     const more = row('Nora', 99, 'example.net', '');
     run = await imported(service.key, `${file('example.net', 'PL-1')}${more}\r\n`, 'dataset=plan');
     expect(run.state).toBe('needs_approval');
   });
-  afterEach(async () => {
-    const { problems } = page;
-    await page.close();
-    expect(problems).toEqual([]);
-  });
-  afterAll(() => service.end());
 
   const people = async () => (await page.rows('Rows')).map((cells) => cells[2]);
 

@@ -1,16 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { ADMIN_PASSWORD } from '../support/app/app.js';
-import { ConsolePage } from '../support/browser/console-page.js';
-import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import type { ConsolePage } from '../support/browser/console-page.js';
+import { withConsole } from '../support/browser/console-service.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD } from '../support/app/people.js';
 
-withBrowser('who comes to the console', () => {
-  jest.setTimeout(90_000);
-  let service: ConsoleService;
-  let page: ConsolePage | undefined;
+withConsole('who comes to the console', (service) => {
+  let page: ConsolePage;
   beforeAll(async () => {
-    service = await ConsoleService.start();
     await create(service.key, {
       username: 'member',
       password: PASSWORD,
@@ -19,16 +16,9 @@ withBrowser('who comes to the console', () => {
     });
     await create(service.key, { username: 'guest', password: PASSWORD, roles: ['External user'] });
   });
-  afterEach(async () => {
-    const problems = page?.problems;
-    await page?.close();
-    page = undefined;
-    expect(problems).toEqual([]);
-  });
-  afterAll(() => service.end());
 
   test('signs in, comes to the page that was asked for, and is not asked again', async () => {
-    page = await ConsolePage.open(service.browser, '/console/imports?state=failed');
+    page = await service.open('/console/imports?state=failed');
     await page.titled('Sign in to Rollcall');
     await page.signIn('admin', ADMIN_PASSWORD);
     await page.titled('Imports');
@@ -44,16 +34,14 @@ withBrowser('who comes to the console', () => {
       '/docs',
       'javascript:1',
     ]) {
-      page = await ConsolePage.open(service.browser, `/console/sign-in?back=${encodeURIComponent(back)}`);
+      page = await service.open(`/console/sign-in?back=${encodeURIComponent(back)}`);
       await page.signIn('admin', ADMIN_PASSWORD);
       await page.titled('Home');
-      expect(page.problems).toEqual([]);
-      await page.close();
     }
   });
 
   test('reads why a login is refused, and after too many what that means', async () => {
-    page = await ConsolePage.open(service.browser);
+    page = await service.open();
     await page.signIn('member', 'not the password');
     await page.shows('Login failed.');
     expect(await page.page.getByRole('alert').getByRole('button', { name: 'Copy request id' }).count()).toBe(
@@ -89,17 +77,6 @@ withBrowser('who comes to the console', () => {
     await page.button('Sign in').click();
     expect(page.place).toBe('/console/users?q=mira');
     await page.shows('Mira Ember');
-  });
-
-  test('with the keyboard alone', async () => {
-    page = await ConsolePage.open(service.browser);
-    await page.titled('Sign in to Rollcall');
-    const { keyboard } = page.page;
-    await keyboard.type('admin');
-    await keyboard.press('Tab');
-    await keyboard.type(ADMIN_PASSWORD);
-    await keyboard.press('Enter');
-    await page.titled('Home');
   });
 
   test('as a guest sees their own profile and no more', async () => {

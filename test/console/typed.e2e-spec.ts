@@ -1,28 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { ADMIN_PASSWORD } from '../support/app/app.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { ConsoleService, withBrowser } from '../support/browser/console-service.js';
+import { withConsole } from '../support/browser/console-service.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 
 /** What was typed is not lost: when the session ends, when a page is left, when a save would take the own rights. */
-withBrowser('what was typed', () => {
-  jest.setTimeout(90_000);
-  let service: ConsoleService;
+withConsole('what was typed', (service) => {
   let user: Json;
   let page: ConsolePage;
-  beforeAll(async () => void (service = await ConsoleService.start()));
   beforeEach(async () => {
     user = await create(service.key, { firstname: 'Ada', surname: 'Typed' });
     page = await service.admin(`/console/users/${user.uuid}`);
     await page.titled(/Ada Typed/);
   });
-  afterEach(async () => {
-    const { problems } = page;
-    await page.close();
-    expect(problems).toEqual([]);
-  });
-  afterAll(() => service.end());
 
   const dialog = () => page.page.getByRole('dialog');
   const idOf = async (username: string): Promise<string> =>

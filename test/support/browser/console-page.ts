@@ -108,7 +108,7 @@ export class ConsolePage {
 
   /** What axe-core finds: rule, and where. */
   async violations(): Promise<string[]> {
-    await this.page.evaluate(axe.source);
+    if (await this.page.evaluate("typeof axe === 'undefined'")) await this.page.evaluate(axe.source);
     const { violations } = await this.page.evaluate<AxeResults, string[]>(
       (rules) =>
         (globalThis as unknown as { axe: typeof axe }).axe.run({ runOnly: { type: 'tag', values: rules } }),

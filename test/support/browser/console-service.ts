@@ -1,75 +1,93 @@
-import { describe } from '@jest/globals';
-import { type Browser } from 'playwright-core';
-import { ADMIN_PASSWORD, API_KEY } from '../app/app.js';
-import { Client } from '../app/client.js';
+import { afterAll, afterEach, beforeAll, describe, expect, jest } from '@jest/globals';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { ADMIN_PASSWORD, TestApp } from '../app/app.js';
+import type { Client } from '../app/client.js';
 import { ConsolePage } from './console-page.js';
-import { type TestDatabase, freshDatabase } from '../app/database.js';
-import { Process, newcomer } from '../process/process.js';
 import { NO_BROWSER, PAGE_URL, launch } from './swagger-page.js';
 
-/** Tests in a browser; where there is none they are skipped, and their title says why. */
-export function withBrowser(title: string, tests: () => void): void {
-  if (NO_BROWSER === undefined) describe(title, tests);
-  else describe.skip(`${title}: skipped, ${NO_BROWSER}`, tests);
+/**
+ * Tests of the console, which share a service and a browser. Where there is no browser they are skipped, and their title says
+ * why. After each test its pages are closed, and must have had no problems.
+ */
+export const withConsole = (title: string, tests: (service: ConsoleService) => void): void => {
+  withConfiguredConsole(title, {}, tests);
+};
+
+/** As `withConsole`, with settings of the service. */
+export function withConfiguredConsole(
+  title: string,
+  settings: Record<string, string>,
+  tests: (service: ConsoleService) => void,
+): void {
+  const suite = () => {
+    const service = new ConsoleService();
+    jest.setTimeout(120_000);
+    beforeAll(() => service.start(settings));
+    afterEach(async () => expect(await service.closePages()).toEqual([]));
+    afterAll(() => service.end());
+    tests(service);
+  };
+  if (NO_BROWSER === undefined) describe(title, suite);
+  else describe.skip(`${title}: skipped, ${NO_BROWSER}`, suite);
 }
 
-/** The built service with a database of its own, and a browser that reaches it at `PAGE_URL`. */
+/** The service with a database of its own, and a browser that reaches it at `PAGE_URL`. */
 export class ConsoleService {
-  private constructor(
-    readonly database: TestDatabase,
-    readonly process: Process,
-    readonly browser: Browser,
-  ) {}
+  app!: TestApp;
+  private browser!: Browser;
+  private readonly pages: ConsolePage[] = [];
 
-  /** @param given a database that has been filled, in place of an empty one. */
-  static async start(settings: Record<string, string> = {}, given?: TestDatabase): Promise<ConsoleService> {
-    const database = given ?? (await freshDatabase());
-    const service = await Process.running({
-      ...newcomer(database),
-      BASE_URL: PAGE_URL,
-      BOOTSTRAP_API_KEY: API_KEY,
-      BOOTSTRAP_WEBMASTER_PASSWORD: ADMIN_PASSWORD,
-      SESSION_RATE_LIMIT_PER_MINUTE: '0',
-      ...settings,
-    });
-    await service.says('"msg":"service started"');
-    return new ConsoleService(database, service, await launch(addressOf(service)));
-  }
-
-  /** Where the service listens. */
-  get url(): string {
-    return addressOf(this.process);
+  async start(settings: Record<string, string>): Promise<void> {
+    this.app = await TestApp.start({ BASE_URL: PAGE_URL, ...settings });
+    this.browser = await launch(this.app.url);
   }
 
   /** A client with the first API key. */
   get key(): Client {
-    return new Client(this.url, { 'x-api-key': API_KEY });
+    return this.app.key;
   }
 
-  /** The console for somebody who has signed in. @param path of the page to come to. */
-  async as(username: string, password: string, path = '/console', options = {}): Promise<ConsolePage> {
+  /** The folder of the database. */
+  get folder(): string {
+    return this.app.database.folder;
+  }
+
+  /** Opens the console without a session. */
+  async open(path = '/console', options: BrowserContextOptions = {}): Promise<ConsolePage> {
     const page = await ConsolePage.open(this.browser, path, options);
-    await page.titled('Sign in to Rollcall');
-    await page.signIn(username, password);
-    await page.page.getByRole('heading', { name: 'Sign in to Rollcall' }).waitFor({ state: 'detached' });
+    this.pages.push(page);
     return page;
   }
 
-  /** The console for the first Webmaster. */
-  admin(path = '/console', options = {}): Promise<ConsolePage> {
+  /** Opens the console with a new session of a user. */
+  async as(
+    username: string,
+    password: string,
+    path = '/console',
+    options: BrowserContextOptions = {},
+  ): Promise<ConsolePage> {
+    const { cookie = '' } = (await this.app.login(username, password)).headers;
+    const [name = '', value = ''] = cookie.split('=');
+    const { hostname: domain } = new URL(PAGE_URL);
+    const session = { name, value, domain, path: '/', expires: -1, httpOnly: true, secure: false };
+    const storageState = { cookies: [{ ...session, sameSite: 'Lax' as const }], origins: [] };
+    return this.open(path, { ...options, storageState });
+  }
+
+  /** Opens the console for the first Webmaster. */
+  admin(path = '/console', options: BrowserContextOptions = {}): Promise<ConsolePage> {
     return this.as('admin', ADMIN_PASSWORD, path, options);
+  }
+
+  /** Closes all pages. Returns the problems that they had. */
+  async closePages(): Promise<string[]> {
+    const pages = this.pages.splice(0);
+    for (const page of pages) await page.close();
+    return pages.flatMap(({ problems }) => problems);
   }
 
   async end(): Promise<void> {
     await this.browser.close();
-    await this.process.stop();
-    await this.database.drop();
+    await this.app.end();
   }
-}
-
-/** Its log says where it listens: the welcome has the address of `BASE_URL`. */
-function addressOf(service: Process): string {
-  const url = /"url":"(http:[^"]+)"/.exec(service.out)?.[1];
-  if (url === undefined) throw new Error(`no address in the log: ${service.out.slice(0, 500)}`);
-  return url;
 }

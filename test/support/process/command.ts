@@ -3,6 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { AppModule } from '../../../src/app.module.js';
 import { runCommandLine } from '../../../src/cli/program.js';
 import { ENTITIES } from '../../../src/entities.js';
+import { API_KEY, type TestApp } from '../app/app.js';
 import type { TestDatabase } from '../app/database.js';
 import { loadNative } from '../jest/native.js';
 import { type CommandResult, Process, ROOT, newcomer, said } from './process.js';
@@ -50,6 +51,17 @@ export async function runCommand(
   }
   return { code, out: output.out, ...said(output.err) };
 }
+
+/** Where a command works: on the database, or through the service. Both give the same result. */
+export const PLACES = ['database', 'service'] as const;
+
+/** Runs a command of the command line in one of its places. */
+export const runAt = (
+  place: (typeof PLACES)[number],
+  app: TestApp,
+  args: readonly string[],
+): Promise<CommandResult> =>
+  runCommand(app.database, place === 'database' ? args : [...args, '--url', app.url, '--key', API_KEY]);
 
 interface Effects {
   exit: (code: number) => void;
