@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeApiKey } from '../../src/api-keys/api-key-format.js';
 import { API_KEY, TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
-import { aUser, create } from '../support/data/factories.js';
+import { aUser } from '../support/data/factories.js';
 import { aPerson, databaseOf, inSeconds, problemOf, sha256 } from '../support/app/people.js';
 
 let app: TestApp;
@@ -30,25 +30,6 @@ function expectUnauthenticated(answer: Answer): void {
   expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
   expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
 }
-
-test.each(['X-API-Key', 'x-api-key', 'X-Api-Key', 'X-API-KEY'])(
-  'the header may be written %s',
-  async (name) => {
-    const answer = await app.nobody.get('/users/search?limit=1', { [name]: API_KEY });
-    expect([answer.status, answer.body.Count]).toEqual([200, 1]);
-  },
-);
-
-test('a key has the full Webmaster level', async () => {
-  const user = await create(app.key, {
-    authname: { saml: ['someone@idp'] },
-    email: 'hidden@example.org',
-    hide_email: true,
-  });
-  expect(user).toMatchObject({ authname: { saml: ['someone@idp'] }, email: 'hidden@example.org' });
-  const changed = await app.key.put(`/users/${user.uuid}`, { roles: ['Webmaster'], status: 'Blocked' });
-  expect(changed.body).toMatchObject({ roles: ['Webmaster'], status: 'Blocked' });
-});
 
 test('a typing error is reported differently from an unknown key', async () => {
   const key = await store(makeApiKey());
@@ -92,18 +73,12 @@ describe('a key takes precedence over a cookie', () => {
 });
 
 describe('a key', () => {
-  test('may be one of several valid ones', async () => {
-    const keys = await Promise.all([
-      store(makeApiKey()),
-      store(makeApiKey()),
-      store('one-that-was-chosen-by-an-operator'),
-    ]);
-    for (const key of [...keys, API_KEY]) expect((await search(key)).status).toBe(200);
-  });
-
-  test('ends when it expires, and not before', async () => {
+  test('ends when it expires, and not before; what is refused is no use', async () => {
     expect((await search(await store(makeApiKey(), { expires: inSeconds(60) }))).status).toBe(200);
-    expectUnauthenticated(await search(await store(makeApiKey(), { expires: inSeconds(-1) })));
+    const expired = await store(makeApiKey(), { expires: inSeconds(-1) });
+    expectUnauthenticated(await search(expired));
+    const lastUsed = 'SELECT last_used FROM api_keys WHERE key_hash = ?';
+    expect(await databaseOf(app).first(lastUsed, [sha256(expired)])).toEqual({ last_used: null });
   });
 
   test('ends with its revocation, whatever its expiry', async () => {
@@ -129,34 +104,4 @@ describe('a key', () => {
     expectUnauthenticated(await app.nobody.get('/users/search', { cookie: `X-API-Key=${API_KEY}` }));
     expectUnauthenticated(await app.nobody.get(`/users/search?api_key=${API_KEY}`));
   });
-});
-
-test('the last use of a key is stored to the minute, without a write per request', async () => {
-  const key = await store(makeApiKey());
-  const set = (time: string) =>
-    databaseOf(app).execute('UPDATE api_keys SET last_used = ? WHERE key_hash = ?', [time, sha256(key)]);
-  const lastUsed = async () => {
-    expect((await search(key)).status).toBe(200);
-    const sql = 'SELECT last_used FROM api_keys WHERE key_hash = ?';
-    const [row] = await databaseOf(app).query<{ last_used: string }>(sql, [sha256(key)]);
-    return row?.last_used ?? '';
-  };
-  const start = inSeconds(-60);
-  expect((await lastUsed()) >= start).toBe(true);
-
-  const recent = inSeconds(-5);
-  await set(recent);
-  expect(await lastUsed()).toBe(recent);
-
-  await set(inSeconds(-121));
-  expect((await lastUsed()) >= start).toBe(true);
-});
-
-test('a refused key is not marked as used', async () => {
-  const key = await store(makeApiKey(), { revoked: inSeconds(-1) });
-  await search(key);
-  const [row] = await databaseOf(app).query('SELECT last_used FROM api_keys WHERE key_hash = ?', [
-    sha256(key),
-  ]);
-  expect(row).toEqual({ last_used: null });
 });

@@ -116,11 +116,3 @@ describe('a request', () => {
     expect(await stored(client)).toEqual(before);
   });
 });
-
-test('a session outlives a restart of the service', async () => {
-  const { client } = await aPerson(app);
-  await app.stop();
-  app = await TestApp.on(app.database);
-  const { headers } = client;
-  expect((await app.nobody.get('/users/me', headers)).status).toBe(200);
-});

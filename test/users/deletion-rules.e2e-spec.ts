@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import type { Actor, Caller } from '../../src/access/actor.js';
+import type { Actor, Caller, KeyActor } from '../../src/access/actor.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { UserCounts } from '../../src/users/counts/user-counts.service.js';
 import type { UserChange } from '../../src/users/change/change-set.js';
@@ -21,6 +21,14 @@ const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/$
 const restore = (uuid: string): Promise<unknown> => app.app.get(DeletedUsers).restore(uuid, SYSTEM);
 const events = async (uuid: string): Promise<Json[]> =>
   (await app.key.get(`/audit?target=${uuid}`)).body.Results;
+
+/** An API key, with these scopes or the full Webmaster level. */
+function keyCaller(scopes: KeyActor['rights']['scopes']): Caller {
+  const id = uuidv7();
+  const rights = { scopes, networks: null, expires: null };
+  const limits = { family: id, ignoresUnknownFields: false, profile: 'standard', rights } as const;
+  return { ...SYSTEM, actor: { kind: 'key', id, ...limits } };
+}
 
 describe('what a deletion does to others', () => {
   test('its reports lose their manager in the same set, each with a version and an audit row', async () => {
@@ -136,29 +144,15 @@ describe('a deletion is refused', () => {
   test('of a version that was not read, and of a Webmaster by a key without that scope', async () => {
     const user = await create(app.key, { roles: ['Webmaster'] });
     expect(codes(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
-    const rights = { scopes: ['users:write' as const], networks: null, expires: null };
-    const id = uuidv7();
-    const actor: Actor = {
-      kind: 'key',
-      id,
-      family: id,
-      ignoresUnknownFields: false,
-      profile: 'standard',
-      rights,
-    };
-    expect(codes(await apply([deletion(user.uuid)], { ...SYSTEM, actor }))).toEqual(['insufficient_scope']);
+    const narrow = keyCaller(['users:write']);
+    expect(codes(await apply([deletion(user.uuid)], narrow))).toEqual(['insufficient_scope']);
     expect(codes(await apply([deletion(user.uuid, { ifVersions: [1] })]))).toEqual(['deleted']);
   });
 });
 
 test('the fuse of a key counts deletions as it counts blocking', async () => {
   const strict = await TestApp.on(app.database, { FUSE_MIN: '3', FUSE_PERCENT: '1' });
-  const id = uuidv7();
-  const rights = { scopes: null, networks: null, expires: null };
-  const caller: Caller = {
-    ...SYSTEM,
-    actor: { kind: 'key', id, family: id, ignoresUnknownFields: false, profile: 'standard', rights },
-  };
+  const caller = keyCaller(null);
   const people = [await create(app.key), await create(app.key), await create(app.key), await create(app.key)];
   const [a, b, c, d] = people.map(({ uuid }) => uuid as string) as [string, string, string, string];
   await writeUsers(strict, [update(a, { status: 'Blocked' }), deletion(b), deletion(c)], caller);

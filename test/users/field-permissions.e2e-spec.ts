@@ -89,29 +89,14 @@ describe.each(['External user', 'member'])('of their own profile, the %s', (who)
     expect(await current()).toEqual(before);
   });
 
-  test.each([
-    { authname: {} },
-    { authname: { saml: [] } },
-    { authname: null },
-    { external_id: '' },
-    { roles: [] },
-  ])('does not clear with %j', async (body) => {
-    const before = await current();
-    expect(problemOf(await put(body))).toEqual([403, 'field_not_permitted']);
-    expect(await current()).toEqual(before);
-  });
-
-  test('does not change the spaces inside an external id, which count', async () => {
-    const before = await current();
-    await put({ external_id: before.external_id.replace('  ', ' ') });
-    expect((await current()).external_id).toBe(before.external_id);
-  });
-
-  test.each(OTHERS.filter(([field]) => field !== 'authname'))('sends %s back as it is', async (field) => {
-    const before = await current();
-    const answer = await put({ [field]: before[field], known_as: 'Kim' });
-    expect([answer.status, answer.body[field], answer.body.known_as]).toEqual([200, before[field], 'Kim']);
-  });
+  test.each([{ authname: {} }, { authname: { saml: [] } }, { external_id: '' }, { roles: [] }])(
+    'does not clear with %j',
+    async (body) => {
+      const before = await current();
+      expect(problemOf(await put(body))).toEqual([403, 'field_not_permitted']);
+      expect(await current()).toEqual(before);
+    },
+  );
 
   test('sends back what they read, and nothing changes', async () => {
     const read = await people[who]!.client.get('/users/me');

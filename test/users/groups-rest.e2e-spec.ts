@@ -123,12 +123,6 @@ describe('GET /groups/{group_id}', () => {
     const few = await key.get(`/groups/${group.uuid}?limit=2&after=${seededUuid(4)}`);
     expect(few.body.members).toEqual(seededUuids(5, 7));
   });
-
-  test('a group that nobody has made, and what is no uuid', async () => {
-    expect(problemOf(await key.get(`/groups/${UNKNOWN}`))).toEqual([404, 'not_found']);
-    expect(problemOf(await key.get(`/groups/${(await create(key)).uuid}`))).toEqual([404, 'not_found']);
-    expect(problemOf(await key.get('/groups/newsroom'))).toEqual([400, 'malformed_uuid']);
-  });
 });
 
 describe('PUT /groups/{group_id}', () => {

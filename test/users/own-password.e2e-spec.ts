@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { OwnPassword } from '../../src/users/passwords/own-password.service.js';
 import { TestApp } from '../support/app/app.js';
 import { stopClock } from '../support/app/clock.js';
 import { create } from '../support/data/factories.js';
@@ -47,25 +46,6 @@ test.each<[string, object, [string, string][]]>([
   expect(fieldErrorsOf(answer)).toEqual(errors);
   expect(await loginStatus(user.username, PASSWORD)).toBe(200);
   expect((await client.get('/users/me')).body.known_as).toBe('');
-});
-
-test.each<[string, object]>([
-  ['the password is changed', { password: 'one that somebody else has set' }],
-  ['the user is blocked', { status: 'Blocked' }],
-])('the proof is void where %s while it is checked', async (_, change) => {
-  const { user, client } = await aPerson(app);
-  const own = app.app.get(OwnPassword);
-  const errors = own.errors.bind(own);
-  const checked = jest.spyOn(own, 'errors').mockImplementationOnce(async (...args) => {
-    const found = await errors(...args);
-    expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
-    return found;
-  });
-  const answer = await client.put(`/users/${user.uuid}`, { password: NEW, current_password: PASSWORD });
-  checked.mockRestore();
-  expect(problemOf(answer)).toEqual([422, 'validation_failed']);
-  expect(fieldErrorsOf(answer)).toEqual([['current_password', 'invalid_value']]);
-  expect(await loginStatus(user.username, NEW)).toBe(401);
 });
 
 test.each(['username', 'email'])('the own password may not be the %s', async (field) => {

@@ -88,30 +88,12 @@ describe('Count is exact in the request after a write', () => {
       expect(await delta(async () => expect((await attempt()).status).toBe(status))).toEqual([0, 0, 0, 0, 0]);
     }
   });
-
-  test('the same Idempotency-Key creates one user', async () => {
-    const keyed = app.key.with({ 'idempotency-key': 'count-once' });
-    const body = aUser();
-    expect(
-      await delta(async () => {
-        for (let time = 0; time < 3; time++) expect((await keyed.post('/users', body)).status).toBe(201);
-      }),
-    ).toEqual([1, 1, 0, 0, 0]);
-  });
 });
 
 describe('Count is exact after writes at the same time', () => {
   test('thirty creates', async () => {
     const bodies = Array.from({ length: 30 }, (_, index) => ({ status: index % 3 ? 'Active' : 'Blocked' }));
     expect(await delta(() => createMany(app.key, bodies))).toEqual([30, 20, 10, 0, 0]);
-  });
-
-  test('ten creates of one username create one user', async () => {
-    const answers: number[] = [];
-    const { username } = aUser();
-    const post = async () => answers.push((await app.key.post('/users', aUser({ username }))).status);
-    expect(await delta(() => Promise.all(Array.from({ length: 10 }, post)))).toEqual([1, 1, 0, 0, 0]);
-    expect(answers.sort()).toEqual([201, ...Array<number>(9).fill(409)]);
   });
 
   test('ten blocks of one user block it once', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
+import { create } from '../support/data/factories.js';
 import { type Query, createMany, found, search } from '../support/app/search.js';
 
 let app: TestApp;
@@ -164,4 +165,56 @@ test('times have milliseconds, also when these are zero', async () => {
   const time = '2020-01-01T00:00:00.000Z';
   expect([admin.created, admin.updated]).toEqual([time, time]);
   expect((await app.key.get(`/users/${admin.uuid}`)).body).toEqual(admin);
+});
+
+test('the longest values of other alphabets can be searched', async () => {
+  const emoji = '😀'.repeat(250);
+  await createMany(app.key, [
+    { username: emoji, external_id: emoji, authname: { emoji: [emoji] }, status: 'Blocked' },
+  ]);
+  for (const query of [{ username: emoji }, { external_id: emoji }, { authname: `emoji:${emoji}` }]) {
+    expect(await found(app.key, query)).toEqual([emoji]);
+  }
+});
+
+test('after a change a filter finds the new value and not the old', async () => {
+  const manager = await create(app.key);
+  const before = {
+    external_id: 'old-1',
+    authname: { saml: ['old'] },
+    roles: ['Moderator'],
+    manager_uuid: manager.uuid,
+  };
+  const [uuid] = await createMany(app.key, [{ username: 'moving', ...before }]);
+  for (const query of [{ role: 'Moderator' }, { manager_uuid: manager.uuid }]) {
+    expect(await found(app.key, query)).toEqual(['moving']);
+  }
+  const changed = {
+    external_id: 'new-1',
+    authname: { saml: ['new'] },
+    roles: ['Previewer'],
+    email: 'new@example.org',
+    manager_uuid: null,
+  };
+  expect((await app.key.put(`/users/${uuid}`, changed)).status).toBe(200);
+  for (const query of [{ external_id: 'old-1' }, { authname: 'saml:old' }, { role: 'Moderator' }]) {
+    expect(await found(app.key, query)).toEqual([]);
+  }
+  for (const query of [
+    { external_id: 'new-1' },
+    { authname: 'saml:new' },
+    { role: 'Previewer' },
+    { email: 'new@example.org' },
+  ]) {
+    expect(await found(app.key, query)).toEqual(['moving']);
+  }
+  expect(await found(app.key, { manager_uuid: manager.uuid })).toEqual([]);
+});
+
+test.each(['status=Active', 'role=Editor'])('%s may be repeated a hundred times, not more', async (one) => {
+  const search = async (times: number) => {
+    const { status } = await app.key.get(`/users/search?${Array(times).fill(one).join('&')}`);
+    return status;
+  };
+  expect([await search(100), await search(101)]).toEqual([200, 400]);
 });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { createMany, found } from '../support/app/search.js';
+import { createMany, found, search } from '../support/app/search.js';
 
+/** Which words a text has, and how they are folded, is tested in unit/words and unit/text. */
 let app: TestApp;
 
 const PEOPLE = [
@@ -19,17 +20,16 @@ const PEOPLE = [
     email: 'janet@mail.example.com',
     external_id: 'HR-10043',
   },
-  { username: 'li', firstname: 'Li', surname: 'Bo', email: 'li.b@example.org' },
+  { username: 'li', firstname: 'Li', surname: 'Bo' },
   { username: 'liv', firstname: 'Liv', surname: 'Boe', email: 'liv.boe@example.org' },
   { username: 'will', firstname: 'Will', middle_name: 'The', surname: 'Not', known_as: 'And' },
-  { username: 'willow', firstname: 'Willow', surname: 'Nott' },
   { username: 'jose', firstname: 'José', surname: 'Müller-Lüdenscheidt' },
   { username: 'soren', firstname: 'Søren', surname: 'Ångström', known_as: 'STRAßE' },
   { username: 'obrien', firstname: 'Mary Ann', surname: "O'Brien", external_id: 'A 7/b' },
   { username: 'oneill', firstname: 'Mary', surname: "O'Neill" },
   { username: 'acute', firstname: 'Acute', surname: 'O\u00b4Hara' },
   { username: 'greek', firstname: 'ΣΊΣΥΦΟΣ', surname: '王小明' },
-  { username: 'Compound.Login_name two', firstname: 'Percy%', surname: 'Under_score' },
+  { username: 'Compound.Login_name two', firstname: 'Percy%', surname: 'Under_score', known_as: 'table' },
 ];
 
 beforeAll(async () => {
@@ -45,20 +45,13 @@ describe('a word matches a whole word', () => {
     ['jane', ['jane']],
     ['jan', []],
     ['ane', []],
-    ['doe', ['jane']],
-    ['jane doe', ['jane']],
     ['doe jane', ['jane']],
-    ['  jane   doe  ', ['jane']],
     ['jane jane', ['jane']],
     ['jane doering', []],
     ['jane nobody', []],
     ['mary', ['obrien', 'oneill']],
     ['mary ann', ['obrien']],
     ['li', ['li']],
-    ['Bo', ['li']],
-    ['will', ['will']],
-    ['the', ['will']],
-    ['not', ['will']],
     ['and not will', ['will']],
     ['will not found', []],
   ])('"%s" finds %j', async (term, usernames) => {
@@ -73,8 +66,6 @@ describe('a trailing * matches the beginning of a word', () => {
     ['JAN*', ['jane', 'janet']],
     ['jan* doe', ['jane']],
     ['jan* doe*', ['jane', 'janet']],
-    ['li*', ['li', 'liv']],
-    ['will*', ['will', 'willow']],
     ['*ane', []],
     ['j*e', []],
     ['jane.d*', ['jane']],
@@ -87,47 +78,30 @@ describe('a trailing * matches the beginning of a word', () => {
   });
 });
 
-describe('case and accents are folded, in the term and in the field', () => {
-  test.each([
-    ['JANE', 'jane'],
-    ['josé', 'jose'],
-    ['jose', 'jose'],
-    ['JOSE\u0301', 'jose'],
-    ['soren', 'soren'],
-    ['SØREN', 'soren'],
-    ['angstrom', 'soren'],
-    ['strasse', 'soren'],
-    ['Straße', 'soren'],
-    ['σίσυφος', 'greek'],
-    ['ΣΙΣΥΦΟΣ', 'greek'],
-    ['王小明', 'greek'],
-    ['ｊａｎｅ', 'jane'],
-  ])('"%s" finds %s', async (term, username) => {
-    expect(await finds(term)).toEqual([username]);
-  });
+test.each([
+  ['JOSE\u0301', 'jose'],
+  ['SOREN', 'soren'],
+  ['strasse', 'soren'],
+  ['σίσυφος', 'greek'],
+  ['ｊａｎｅ', 'jane'],
+])('case and accents are folded, in the term and in the field: "%s" finds %s', async (term, username) => {
+  expect(await finds(term)).toEqual([username]);
 });
 
 describe('the fields that are searched', () => {
   test.each([
-    ['jane.doe@example.org', ['jane']],
     ['JANE.DOE@EXAMPLE.ORG', ['jane']],
-    ['jane.doe', ['jane']],
     ['liv.boe', ['liv']],
     ['boe@example.org', []],
     ['example.org', []],
-    ['li.b', ['li']],
-    ['HR-10042', ['jane']],
     ['hr-10042', ['jane']],
     ['HR-1004', []],
     ['7/b', ['obrien']],
     ['Müller-Lüdenscheidt', ['jose']],
-    ['muller', ['jose']],
-    ['ludenscheidt', ['jose']],
-    ['muller ludenscheidt jose', ['jose']],
+    ['ludenscheidt jose', ['jose']],
     ["O'Brien", ['obrien']],
     ['brien', ['obrien']],
     ['compound.login_name', ['Compound.Login_name two']],
-    ['two', ['Compound.Login_name two']],
     ['Active', []],
     ['Organisational', []],
   ])('"%s" finds %j', async (term, usernames) => {
@@ -140,19 +114,6 @@ describe('the fields that are searched', () => {
     expect(await finds('O\u00b4Har*')).toEqual(['acute']);
   });
 
-  test('a change of a name changes what finds the user', async () => {
-    const [uuid] = await createMany(app.key, [{ username: 'changing', surname: 'Before' }]);
-    expect(await finds('before')).toEqual(['changing']);
-    await app.key.put(`/users/${uuid}`, { surname: 'After', email: 'after.mail@example.org' });
-    expect([await finds('before'), await finds('after'), await finds('after.mail')]).toEqual([
-      [],
-      ['changing'],
-      ['changing'],
-    ]);
-    await app.key.put(`/users/${uuid}`, { surname: '' });
-    expect(await finds('after')).toEqual([]);
-  });
-
   test.each(['firstname', 'middle_name', 'surname', 'known_as', 'username', 'email', 'external_id'])(
     'a change of %s alone changes what finds the user',
     async (field) => {
@@ -163,4 +124,84 @@ describe('the fields that are searched', () => {
       expect([await finds(values[0] ?? ''), await finds(values[1] ?? '')]).toEqual([[], [body.username]]);
     },
   );
+
+  test('the longest words are found whole', async () => {
+    const long = {
+      username: 'b'.repeat(254),
+      firstname: '\u{1d56b}'.repeat(254),
+      external_id: 'c'.repeat(255),
+    };
+    await createMany(app.key, [long]);
+    for (const term of ['b'.repeat(254), `${'b'.repeat(200)}*`, 'c'.repeat(255)])
+      expect(await finds(term)).toEqual([long.username]);
+  });
+});
+
+describe('hostile terms', () => {
+  test.each(['%', '_', "'", '\\', '; DROP TABLE users; --', "' OR '1'='1", 'j_ne', 'jan%', '%*', '_*'])(
+    '%j works neither as a pattern nor as SQL',
+    async (term) => {
+      expect(await finds(term)).toEqual([]);
+    },
+  );
+
+  test.each(['...', '- -', '😀', '👩‍👩‍👧 🎉', '\u200b', '\u0301'])(
+    '%j contains no word and finds nobody',
+    async (term) => {
+      expect((await search(app.key, { fulltext_search: term })).body).toEqual({ Count: 0, Results: [] });
+    },
+  );
+
+  test.each(['*', 'jane *', '* *'])('%j does not list everybody', async (term) => {
+    const answer = await search(app.key, { fulltext_search: term });
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
+  });
+
+  test.each([
+    ['percy%', 'Compound.Login_name two'],
+    ['"jane"', 'jane'],
+    ['jane😀', 'jane'],
+  ])('punctuation around a word does not hide it: %j finds %s', async (term, username) => {
+    expect(await finds(term)).toEqual([username]);
+  });
+
+  test.each([
+    ['NUL', 'jane\0'],
+    ['a control character', 'jane\x07'],
+    ['256 characters', 'x'.repeat(256)],
+  ])('a term with %s is refused', async (_, term) => {
+    const answer = await search(app.key, { fulltext_search: term });
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
+    expect(answer.body.detail).toContain('fulltext_search');
+  });
+
+  test.each(['x'.repeat(255), `${'x'.repeat(254)}*`, 'ﷺ'.repeat(200), 'qq '.repeat(85)])(
+    'a long term does not break the search (%#)',
+    async (term) => {
+      const answer = await search(app.key, { fulltext_search: term });
+      expect([200, 400]).toContain(answer.status);
+      expect(answer.body.Count ?? 0).toBe(0);
+    },
+  );
+});
+
+test('a word in a name comes before one in the login, and that before one in the external id', async () => {
+  await createMany(app.key, [
+    { username: 'rank-id', external_id: 'quartz' },
+    { username: 'quartz' },
+    { username: 'rank-name', surname: 'Quartz' },
+    { username: 'rank-mail', email: 'quartz@example.org' },
+  ]);
+  const order = async (query: string) =>
+    (await search(app.key, `fulltext_search=quartz&${query}`)).body.Results.map(
+      ({ username }: { username: string }) => username,
+    );
+  const best = await order('');
+  expect([best[0], best.slice(1, 3).sort(), best[3]]).toEqual([
+    'rank-name',
+    ['quartz', 'rank-mail'],
+    'rank-id',
+  ]);
+  expect(await order('order=asc')).toEqual([...best].reverse());
+  expect(await order('sort=username&order=asc')).toEqual(['quartz', 'rank-id', 'rank-mail', 'rank-name']);
 });

@@ -9,6 +9,8 @@ afterAll(() => app.end());
 
 const unique = () => randomBytes(5).toString('hex');
 
+/** Which names are equal is tested in unit/keys: these are names that a collation of the database could treat otherwise. */
+
 /** The second value is reported as taken, with the holder's uuid, at creation and at change, and nothing is changed. */
 async function expectTaken(
   held: Record<string, unknown>,
@@ -30,60 +32,45 @@ async function expectFree(held: Record<string, unknown>, wanted: Record<string, 
   expect(await create(app.key, wanted)).toMatchObject(wanted);
 }
 
-describe('one username in two spellings', () => {
+describe('a username is taken in another spelling', () => {
   test.each([
-    ['the same', 'jane', 'jane'],
     ['case', 'jane', 'JANE'],
-    ['white space around', 'jane', ' jane\u00a0'],
-    ['runs of white space', 'jane doe', 'jane \u3000 doe'],
-    ['kinds of white space', 'jane doe', 'jane\u2003doe'],
+    ['white space', 'jane doe', ' jane \u3000 doe\u00a0'],
     ['composed and decomposed', 'josé', 'jose\u0301'],
-    ['ligature', 'ﬁsh', 'fish'],
-    ['full width', 'ｊａｎｅ', 'jane'],
     ['sharp s', 'straße', 'STRASSE'],
     ['both Greek sigmas', 'Σίσυφος', 'σίσυφοσ'],
-    ['Kelvin sign', '273 \u212a', '273 k'],
     ['emoji', '👩💻', '👩💻'],
     ['longer than the key column', '𠀀'.repeat(200), '𠀀'.repeat(200)],
   ])('%s', async (_, first, second) => {
     const tag = unique();
-    await expectTaken({ username: `${first} ${tag}` }, { username: `${second} ${tag}` }, 'username');
     await expectTaken({ username: `${tag} ${first}` }, { username: `${tag} ${second}` }, 'username');
   });
 });
 
-describe('two usernames', () => {
+describe('two usernames differ by', () => {
+  const long = '𠀀'.repeat(240);
   test.each([
     ['accents', 'José', 'Jose'],
-    ['umlauts', 'Müller', 'Mueller'],
     ['stroke', 'Søren', 'Soren'],
-    ['a space', 'jane doe', 'janedoe'],
-    ['punctuation', 'jane.doe', 'jane-doe'],
     ['emoji that some collations hold equal', '😀', '😁'],
     ['skin tones', '👍🏻', '👍🏿'],
-    ['a zero that looks like a letter', 'b0b', 'bob'],
     ['kana', 'はは', 'ハハ'],
     ['a pattern', 'j_ne%', 'jane%'],
+    ['their last character, beyond the length of the key column', `${long}a`, `${long}b`],
   ])('%s', async (_, first, second) => {
     const tag = unique();
-    await expectFree({ username: `${first}${tag}` }, { username: `${second}${tag}` });
     await expectFree({ username: `${tag}${first}` }, { username: `${tag}${second}` });
-  });
-
-  test('that differ only in their last character, beyond the length of the key column', () => {
-    const long = '𠀀'.repeat(240) + unique();
-    return expectFree({ username: `${long}a` }, { username: `${long}b` });
   });
 });
 
 describe('e-mail addresses', () => {
-  test('case does not count', async () => {
+  test('case and width do not count', async () => {
     const tag = unique();
-    await expectTaken({ email: `Jane.${tag}@example.org` }, { email: `jane.${tag}@EXAMPLE.ORG` }, 'email');
-  });
-  test('full width letters are the same letters', async () => {
-    const tag = unique();
-    await expectTaken({ email: `jane${tag}@example.org` }, { email: `ｊａｎｅ${tag}@example.org` }, 'email');
+    await expectTaken(
+      { email: `Jane.${tag}@example.org` },
+      { email: `ｊａｎｅ.${tag}@EXAMPLE.ORG` },
+      'email',
+    );
   });
   test('accents, dots and tags count', async () => {
     const tag = unique();
@@ -128,7 +115,6 @@ describe('external_id', () => {
     ['accents', 'é', 'e'],
   ])('%s counts', async (_, first, second) => {
     const tag = unique();
-    await expectFree({ external_id: `${first}${tag}` }, { external_id: `${second}${tag}` });
     await expectFree({ external_id: `${tag}${first}x` }, { external_id: `${tag}${second}x` });
   });
   test('may equal a username', async () => {

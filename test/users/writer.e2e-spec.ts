@@ -125,16 +125,6 @@ test('swaps and chains of usernames and e-mails work within a set', async () => 
   expect((await app.key.get('/users/search?username=chain%202')).body.Count).toBe(1);
 });
 
-test('the user of a failed change keeps their names, so changes that needed those fail too', async () => {
-  const [a, b] = uuids((await apply(people('domino', 2))).outcomes) as [string, string];
-  const { outcomes } = await apply([
-    { kind: 'update', uuid: a, patch: { username: 'admin' } },
-    { kind: 'update', uuid: b, patch: { username: 'domino 0' } },
-    { kind: 'create', uuid: uuidv7(), patch: { username: 'domino 1', email: 'domino.heir@example.org' } },
-  ]);
-  expect(codes(outcomes)).toEqual(['username_taken', 'username_taken', 'username_taken']);
-});
-
 test('nobody gets the name of a last Webmaster who must stay, or of a user whose version is outdated', async () => {
   const [a] = uuids((await apply(people('stays', 1))).outcomes) as [string];
   const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid;
@@ -157,16 +147,6 @@ test('nobody gets the name of a last Webmaster who must stay, or of a user whose
   ]);
 });
 
-test('a change that was read too early claims nothing: its name goes to another change', async () => {
-  const [a] = uuids((await apply(people('late', 1))).outcomes) as [string];
-  const { outcomes } = await apply([
-    { kind: 'update', uuid: a, patch: { username: 'wanted by two' }, ifVersions: [99] },
-    { kind: 'create', uuid: uuidv7(), patch: { username: 'Wanted by two', email: 'wanted@example.org' } },
-    { kind: 'update', uuid: a.replace(/^./, 'f'), patch: { phone: '1' }, ifVersions: [1] },
-  ]);
-  expect(codes(outcomes)).toEqual(['username_taken', 'created', 'not_found']);
-});
-
 test('nobody blocks themselves, by an import of their own neither', async () => {
   const [a] = uuids((await apply(people('self', 1))).outcomes) as [string];
   const person = { kind: 'user' as const, id: a, username: 'self 0', roles: ['Webmaster'], sessionId: 's' };
@@ -179,35 +159,6 @@ test('nobody blocks themselves, by an import of their own neither', async () => 
     const { outcomes } = await apply([{ kind: 'update', uuid: a, patch: { status: 'Blocked' } }], caller);
     expect(codes(outcomes)).toEqual(['self_block']);
   }
-});
-
-test('the same name on two changes of a set fails both', async () => {
-  const { outcomes } = await apply([
-    { kind: 'create', uuid: uuidv7(), patch: { username: 'twin', email: 'twin.a@example.org' } },
-    { kind: 'create', uuid: uuidv7(), patch: { username: 'TWIN', email: 'twin.b@example.org' } },
-  ]);
-  expect(codes(outcomes)).toEqual(['username_taken', 'username_taken']);
-});
-
-test('managers may be created in the same set, and a circle within a set is refused', async () => {
-  const [a, b, c] = uuids((await apply(people('boss', 3))).outcomes) as [string, string, string];
-  const made = '01234567-89ab-7def-8123-456789abcdef';
-  expect(
-    codes(
-      (
-        await apply([
-          { kind: 'update', uuid: a, patch: { manager_uuid: b } },
-          { kind: 'update', uuid: b, patch: { manager_uuid: c } },
-        ])
-      ).outcomes,
-    ),
-  ).toEqual(['updated', 'updated']);
-  expect(codes((await apply([{ kind: 'update', uuid: c, patch: { manager_uuid: a } }])).outcomes)).toEqual([
-    'validation_failed',
-  ]);
-  expect(codes((await apply([{ kind: 'update', uuid: c, patch: { manager_uuid: made } }])).outcomes)).toEqual(
-    ['validation_failed'],
-  );
 });
 
 test('the counters, the look-up tables and the audit agree with the rows', async () => {

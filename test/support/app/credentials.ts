@@ -1,0 +1,42 @@
+import { expect } from '@jest/globals';
+import type { TestApp } from './app.js';
+import type { Client } from './client.js';
+import { aPerson, databaseOf, inSeconds } from './people.js';
+
+/** What a client identifies itself with. */
+export interface Credential {
+  client: Client;
+  /** Of the key or the user. */
+  id: string;
+}
+
+export async function aKey(app: TestApp, ...scopes: string[]): Promise<Credential> {
+  const limits = scopes.length > 0 && { scopes };
+  const { id, key } = (await app.key.post('/api_keys', { name: 'connector', ...limits })).body;
+  return { client: app.nobody.with({ 'x-api-key': key }), id };
+}
+
+export async function aWebmaster(app: TestApp, overrides: Record<string, unknown> = {}): Promise<Credential> {
+  const { user, client } = await aPerson(app, { roles: ['Webmaster'], ...overrides });
+  return { client, id: user.uuid };
+}
+
+export async function changeUser(app: TestApp, id: string, change: object): Promise<void> {
+  expect((await app.key.put(`/users/${id}`, change)).status).toBe(200);
+}
+
+/** Ways in which a credential stops being good: what happens, who it happens to, and how. */
+export const ENDS: [
+  string,
+  (app: TestApp) => Promise<Credential>,
+  (app: TestApp, id: string) => Promise<unknown>,
+][] = [
+  ['a key is revoked', aKey, (app, id) => app.key.delete(`/api_keys/${id}`)],
+  [
+    'a key has expired',
+    aKey,
+    (app, id) => databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), id]),
+  ],
+  ['a user is blocked', aWebmaster, (app, id) => changeUser(app, id, { status: 'Blocked' })],
+  ['a user is demoted', aWebmaster, (app, id) => changeUser(app, id, { roles: ['Editor'] })],
+];
