@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
 import { makeApiKey } from '../../src/api-keys/api-key-format.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
+import { OPERATIONS } from '../support/app/operations.js';
 import { NARROW, scopeOf, statusFor } from '../support/app/route-scopes.js';
 import { PASSWORD, databaseOf, inSeconds, sha256 } from '../support/app/people.js';
 import { servedRoutes } from '../support/app/served-routes.js';
@@ -26,30 +26,22 @@ const EVERYBODY = [200, 200, 200, 200, 200, 200, 200];
 const OWN = [...Array<undefined>(3), 200, 200, 200, undefined];
 const LOGIN = { username: 'admin', password: ADMIN_PASSWORD };
 
+/** Profiles of others: closed to External users, and for members as given. */
+const OTHERS = (status: number) => [401, 401, 401, 403, status, 200, 200];
 /** Every route of the OpenAPI file: the status of each column. A route may have several lines. */
 const TABLE: [string, string, Send, (number | undefined)[]][] = [
   ['GET /status', '', (c) => c.get('/status'), EVERYBODY],
   ['POST /sessions/login', '', (c) => c.post('/sessions/login', LOGIN), EVERYBODY],
   ['POST /sessions/logout', '', (c) => c.post('/sessions/logout'), [401, 401, 401, 200, 200, 200, 401]],
   ['GET /users/me', '', (c) => c.get('/users/me'), [401, 401, 401, 200, 200, 200, 404]],
-  ['GET /users/deleted', '', (c) => c.get('/users/deleted'), [401, 401, 401, 403, 403, 200, 200]],
-  ['GET /roles', '', (c) => c.get('/roles'), [401, 401, 401, 403, 200, 200, 200]],
-  ['GET /users/search', '', (c) => c.get('/users/search'), [401, 401, 401, 403, 200, 200, 200]],
+  ['GET /users/deleted', '', (c) => c.get('/users/deleted'), OTHERS(403)],
+  ['GET /roles', '', (c) => c.get('/roles'), OTHERS(200)],
+  ['GET /users/search', '', (c) => c.get('/users/search'), OTHERS(200)],
   ['POST /users', '', (c) => c.post('/users', aUser()), [401, 401, 401, 403, 403, 201, 201]],
-  [
-    'GET /users/{user_id}',
-    'another',
-    (c, t) => c.get(`/users/${t.other}`),
-    [401, 401, 401, 403, 200, 200, 200],
-  ],
+  ['GET /users/{user_id}', 'another', (c, t) => c.get(`/users/${t.other}`), OTHERS(200)],
   ['GET /users/{user_id}', 'their own', (c, t) => c.get(`/users/${t.own}`), OWN],
   ['GET /users/{user_id}', 'their own in capitals', (c, t) => c.get(`/users/${t.own.toUpperCase()}`), OWN],
-  [
-    'PUT /users/{user_id}',
-    'another',
-    (c, t) => c.put(`/users/${t.other}`, { phone: '1' }),
-    [401, 401, 401, 403, 403, 200, 200],
-  ],
+  ['PUT /users/{user_id}', 'another', (c, t) => c.put(`/users/${t.other}`, { phone: '1' }), OTHERS(403)],
   ['PUT /users/{user_id}', 'their own', (c, t) => c.put(`/users/${t.own}`, { phone: '1' }), OWN],
 ];
 /** Imports are for Webmasters and keys; they get 404, as this one does not exist. */
@@ -108,12 +100,7 @@ TABLE.push(
   ['POST /api_keys/{key_id}/fuse', '', (c) => c.post(`/api_keys/${NOBODY}/fuse`), MANAGERS(404)],
   ['DELETE /api_keys/{key_id}', '', (c) => c.delete(`/api_keys/${NOBODY}`), MANAGERS(404)],
   ['GET /sessions', '', (c) => c.get('/sessions'), [401, 401, 401, 200, 200, 200, 200]],
-  [
-    'GET /sessions',
-    'of another',
-    (c, t) => c.get(`/sessions?user_uuid=${t.other}`),
-    [401, 401, 401, 403, 403, 200, 200],
-  ],
+  ['GET /sessions', 'of another', (c, t) => c.get(`/sessions?user_uuid=${t.other}`), OTHERS(403)],
   [
     'DELETE /sessions/{session_id}',
     '',
@@ -147,6 +134,8 @@ let app: TestApp;
 let other: Json;
 let revokedKey: string;
 const people = new Map<Who, Json>();
+/** Sessions that no request has ended. */
+const sessions = new Map<Who, Client>();
 /** A key of each scope. */
 const narrow = new Map<string, string>();
 
@@ -172,7 +161,9 @@ async function clientOf(who: Who): Promise<Client> {
   if (who === 'key') return app.key;
   if (who === 'a bad key') return app.nobody.with({ 'x-api-key': makeApiKey() });
   if (who === 'a revoked key') return app.nobody.with({ 'x-api-key': revokedKey });
-  return app.login(people.get(who).username, PASSWORD);
+  const client = sessions.get(who) ?? (await app.login(people.get(who).username, PASSWORD));
+  sessions.set(who, client);
+  return client;
 }
 
 const cells = TABLE.flatMap(([route, whose, send, statuses]) =>
@@ -182,11 +173,12 @@ const cells = TABLE.flatMap(([route, whose, send, statuses]) =>
   }),
 );
 
-test.each(cells)('$route ($whose) by $who: $status', async ({ who, status, send }) => {
+test.each(cells)('$route ($whose) by $who: $status', async ({ route, who, status, send }) => {
   const answer = await send(await clientOf(who), { own: people.get(who)?.uuid ?? '', other: other.uuid });
   expect(answer.status).toBe(status);
   expect(answer.body?.code).toBe(CODES.get(status));
   expect(answer.headers['www-authenticate'] !== undefined).toBe(status === 401);
+  if (/sessions/.test(route)) sessions.clear();
 });
 
 const narrowCells = TABLE.flatMap(([route, whose, send, statuses]) => {
@@ -203,33 +195,22 @@ test.each(narrowCells)('$route ($whose) by a key of $scope: $status', async ({ s
 });
 
 describe('the table', () => {
-  const operations = (): [route: string, operation: Record<string, unknown>][] => {
-    const { paths } = JSON.parse(
-      readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
-    ) as {
-      paths: Record<string, Record<string, Record<string, unknown>>>;
-    };
-    const below = Object.entries(paths).filter(([path]) => path.startsWith('/api/'));
-    return below.flatMap(([path, item]) =>
-      Object.entries(item).map(([method, operation]): [string, Record<string, unknown>] => [
-        `${method.toUpperCase()} ${path.replace('/api/0.3', '')}`,
-        operation,
-      ]),
-    );
-  };
-  const documented = (): string[] => operations().map(([route]) => route);
+  const documented = OPERATIONS.filter(({ path }) => path.startsWith('/api/')).map(
+    (operation) => [`${operation.method} ${operation.path.replace('/api/0.3', '')}`, operation] as const,
+  );
+  const routes = documented.map(([route]) => route);
 
   test('has a line for every route of the OpenAPI file, and for no other', () => {
-    expect(new Set(TABLE.map(([route]) => route))).toEqual(new Set(documented()));
+    expect(new Set(TABLE.map(([route]) => route))).toEqual(new Set(routes));
   });
 
   test('has the scope of every route, as the OpenAPI file names it', () => {
-    const named = operations().map(([route, operation]) => [route, operation['x-required-scope']]);
-    expect(named).toEqual(named.map(([route]) => [route, scopeOf(String(route))]));
+    const named = documented.map(([route, operation]) => [route, operation['x-required-scope']]);
+    expect(named).toEqual(routes.map((route) => [route, scopeOf(route)]));
   });
 
   test('leaves no route of the service out', () => {
     const served = servedRoutes(app.app).filter((route) => !FOR_OTHERS.test(route));
-    expect(new Set(served)).toEqual(new Set(documented().map((route) => route.replace(' ', ' /api/0.3'))));
+    expect(new Set(served)).toEqual(new Set(routes.map((route) => route.replace(' ', ' /api/0.3'))));
   });
 });

@@ -8,9 +8,6 @@ import { AppModule } from '../../src/app.module.js';
 import { Log } from '../../src/telemetry/log.js';
 import { observe } from '../../src/telemetry/observe.js';
 import { loadEnv } from '../../src/config/env.js';
-import { migrateAtStart } from '../../src/database/data-source.js';
-import { ENTITIES } from '../../src/entities.js';
-import { FirstStart } from '../../src/setup/first-start.service.js';
 import { ADMIN_PASSWORD, API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
 import { type TestDatabase, freshDatabase } from '../support/app/database.js';
@@ -41,16 +38,8 @@ let database: TestDatabase;
 let nobody: Client;
 
 beforeAll(async () => {
-  database = await freshDatabase();
-  const env = loadEnv({
-    DATABASE_URL: database.url,
-    DATA_DIR: database.folder,
-    MIGRATE_ON_START: 'true',
-    BOOTSTRAP_API_KEY: API_KEY,
-    BOOTSTRAP_WEBMASTER_PASSWORD: ADMIN_PASSWORD,
-    LOG_LEVEL: 'silent',
-  });
-  await migrateAtStart(env, ENTITIES);
+  database = await freshDatabase('first-start');
+  const env = loadEnv({ DATABASE_URL: database.url, DATA_DIR: database.folder, LOG_LEVEL: 'silent' });
   const withProbe = { module: AppModule, imports: [AppModule.with(env)], controllers: [Probe] };
   app = await NestFactory.create<NestExpressApplication>(withProbe, { bodyParser: false, logger: false });
   const prepare = observe(app.get(Log));
@@ -59,7 +48,6 @@ beforeAll(async () => {
     next();
   });
   app.setGlobalPrefix('api/0.3');
-  await app.get(FirstStart).run();
   await app.listen(0, '127.0.0.1');
   nobody = new Client(await app.getUrl());
 });

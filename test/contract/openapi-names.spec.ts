@@ -21,41 +21,6 @@ test('every operation has the name that clients call', () => {
   expect(OPERATIONS.map(({ operationId }) => operationId).sort()).toEqual(NAMES);
 });
 
-test.each(NAMES)('%s is a verb and its object', (name) => {
-  const verbs = [
-    ...[
-      'apply',
-      'cancel',
-      'check',
-      'create',
-      'delete',
-      'download',
-      'end',
-      'export',
-      'get',
-      'list',
-      'log',
-      'patch',
-    ],
-    ...[
-      'preview',
-      'reject',
-      'replace',
-      'reset',
-      'restore',
-      'revert',
-      'revoke',
-      'run',
-      'save',
-      'search',
-      'set',
-      'start',
-    ],
-    ...['update', 'watch'],
-  ];
-  expect(name).toMatch(new RegExp(`^(${verbs.join('|')})([A-Z][a-z]+)+$`));
-});
-
 const ERRORS = OPERATIONS.flatMap(({ operationId, path, responses }) =>
   Object.entries(responses)
     .filter(([status]) => Number(status) >= 400)

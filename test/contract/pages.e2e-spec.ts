@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { CATALOGUE } from '../../src/common/errors.js';
 import { GUIDES } from '../../src/status/guides.js';
 import { TestApp } from '../support/app/app.js';
 
@@ -63,6 +64,21 @@ describe('the guides', () => {
       expect((await raw('GET', `/guides/${name}`, BROWSERS[0]!)).status).toBe(404);
   });
 });
+
+test.each(Object.entries(CATALOGUE))('/problems/%s explains the code', async (code, { status, title }) => {
+  const page = await app.nobody.raw('GET', `/problems/${code}`);
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  for (const part of [code, String(status), title]) expect(page.text).toContain(part);
+  expect(page.text).not.toContain('`');
+});
+
+test.each(['nothing', 'constructor', '__proto__', '', 'internal/x', '%00'])(
+  '/problems/%s is not found',
+  async (code) => {
+    const page = await app.nobody.raw('GET', `/problems/${code}`);
+    expect([page.status, page.body?.code]).toEqual([404, 'not_found']);
+  },
+);
 
 const wrong = [
   ['an unknown path', 'GET', '/nowhere', 404],

@@ -2,16 +2,24 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
+import { csv, imported } from '../support/app/imports.js';
+import { DOCUMENT } from '../support/app/operations.js';
 import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/browser/swagger-page.js';
 
-/** The login example has a password that no user has. */
-const withPassword = (prefilled: string) =>
-  JSON.stringify({ ...(JSON.parse(prefilled) as object), password: ADMIN_PASSWORD });
-/** The table of the examples creates the people of the examples. */
-const someoneElse = (prefilled: string) => prefilled.replaceAll('jane.doe', 'kim.poe');
+/** What the page adds to its document, and is tested in a browser: `swagger-document` and `openapi-examples` see the rest. */
+const TAGS = ['sessions', 'users', 'groups', 'imports', 'api keys', 'audit', 'scim', 'status'];
+const PEOPLE = ['ada', 'ben', 'cleo', 'dan', 'eve', 'finn', 'gwen', 'hugo', 'iris', 'jon', 'kay', 'leo'];
+/** Operations with many fields, and how many pixels each may take when it is opened. */
+const TALLEST: [tag: string, operation: string, pixels: number][] = [
+  ['imports', 'startImport', 4000],
+  ['users', 'searchUsers', 3500],
+  ['users', 'createUser', 3500],
+  ['imports', 'getImport', 3500],
+];
+const LOGIN = { username: 'admin', password: ADMIN_PASSWORD };
 const json = (shown: { body: string }): Json => JSON.parse(shown.body);
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 if (NO_BROWSER) process.stderr.write(`Swagger UI is not tested in a browser: ${NO_BROWSER}.\n`);
 const suite = NO_BROWSER ? describe.skip : describe;
 
@@ -23,63 +31,122 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     app = await TestApp.start({ BASE_URL: PAGE_URL });
     browser = await launch(app.url);
   });
-  beforeEach(async () => void (page = await SwaggerPage.open(browser, PAGE_URL)));
+  beforeEach(async () => void (page = await SwaggerPage.at(PAGE_URL, browser)));
   afterEach(() => page.close());
   afterAll(async () => {
     await browser.close();
     await app.end();
   });
 
-  test('the page opens without an error and loads nothing from other servers', async () => {
-    await page.screenshot('start');
+  test('the page opens without an error, loads nothing from other servers and shows the tags in order', async () => {
+    expect(await page.tags()).toEqual(TAGS);
     expect(page.problems).toEqual([]);
   });
 
-  test('with a key entered in the dialog a user is created, found and changed', async () => {
+  test('long operations fill in nothing optional except the dry run, and stay short', async () => {
+    for (const [tag, operation, most] of TALLEST) {
+      await page.filter(tag);
+      const { height, fields } = await page.open(operation);
+      const filled = fields.filter(({ isRequired, value }) => !isRequired && value !== '' && value !== '--');
+      expect([operation, filled.map(({ name, value }) => `${name}=${value}`)]).toEqual([
+        operation,
+        operation === 'startImport' ? ['dry_run=true'] : [],
+      ]);
+      expect([operation, height < most || height]).toEqual([operation, true]);
+      await page.fold(operation);
+    }
+  });
+
+  test('parameters with fixed values are lists to choose from', async () => {
+    const parameters = DOCUMENT.paths['/api/0.3/users/search']?.['get']?.parameters ?? [];
+    const fixed = parameters.flatMap(({ name, schema }) => {
+      const values: string[] | undefined = schema.enum ?? schema.items?.enum;
+      return values ? [{ name, values }] : [];
+    });
+    expect(fixed.length).toBeGreaterThan(2);
+    await page.filter('users');
+    const { fields } = await page.open('searchUsers');
+    for (const { name, values } of fixed)
+      expect(fields.find((field) => field.name === name)?.choices).toEqual(expect.arrayContaining(values));
+  });
+
+  test('with a key entered in the dialog a user is created, found without a filter, and changed', async () => {
     await page.authorize(API_KEY);
-    const created = await page.execute('createUser', { body: someoneElse });
+    await page.filter('users');
+    const created = await page.execute('createUser');
     expect(created.status).toBe('201');
-    await page.screenshot('create', 'createUser');
     const { uuid } = json(created);
-
     const found = await page.execute('searchUsers');
-    expect(found.status).toBe('200');
-    await page.screenshot('search', 'searchUsers');
-    expect(json(found).Results).toHaveLength(json(found).Count);
-
+    expect([found.status, found.url]).toEqual(['200', `${PAGE_URL}/api/0.3/users/search`]);
+    expect(json(found)).toEqual((await app.key.get('/users/search')).body);
     const changed = await page.execute('updateUser', { fill: { user_id: uuid } });
     expect(changed.status).toBe('200');
-    expect(json(changed).uuid).toBe(uuid);
-    await page.screenshot('change', 'updateUser');
     expect((await app.key.get(`/users/${uuid}`)).body).toEqual(json(changed));
     expect(page.problems).toEqual([]);
   });
 
-  test('a search with what is prefilled finds the users that there are', async () => {
+  test('Authorize begins with the API key, which the tab keeps, and the page reports who is logged in', async () => {
+    await page.who(/Nobody is logged in/);
+    expect(await page.firstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);
-    const shown = json(await page.execute('searchUsers'));
-    expect(shown).toEqual((await app.key.get('/users/search')).body);
-  });
-
-  test('a login in the page is a session: the own profile is available until the logout', async () => {
-    await page.authorize(API_KEY);
+    await page.who(/^Requests use the entered API key\.$/);
+    await page.reload();
+    await page.who(/^Requests use the entered API key\.$/);
+    const other = await SwaggerPage.at(PAGE_URL, browser);
+    await other.who(/Nobody is logged in/);
+    await other.close();
     await page.unauthorize();
-    const login = await page.execute('logIn', { body: withPassword });
-    expect([login.status, json(login).username]).toEqual(['200', 'admin']);
+    await page.who(/^Nobody is logged in/);
+    const login = await page.execute('logIn', { body: () => JSON.stringify(LOGIN) });
+    await page.who(/^Requests use the session of admin\.$/);
     const me = await page.execute('getCurrentUser');
-    expect([me.status, json(me).uuid]).toEqual(['200', json(login).uuid]);
-    await page.screenshot('me', 'getCurrentUser');
+    expect([login.status, me.status, json(me).uuid]).toEqual(['200', '200', json(login).uuid]);
+    await page.authorize(API_KEY);
+    await page.who(/^Requests use the entered API key, which goes before the session of admin\.$/);
+    await page.unauthorize();
     const logout = await page.execute('logOut');
     expect([logout.status, json(logout)]).toEqual(['200', {}]);
+    await page.who(/^Nobody is logged in/);
     expect(page.problems).toEqual([]);
     expect((await page.execute('getCurrentUser')).status).toBe('401');
   });
 
-  test('one error has an example, which is its own: all errors have that form', async () => {
-    const answers = await page.documented('updateUser');
-    const errors = answers.filter(({ status }) => Number(status) >= 400);
-    expect(errors.length).toBeGreaterThan(8);
-    const [shown, ...others] = errors.filter(({ body }) => body !== '');
-    expect([shown?.status, json(shown ?? { body: '{}' }).status, others]).toEqual(['422', 422, []]);
+  test('a key that is wrong, revoked or for another network is reported as refused', async () => {
+    await page.authorize(`${API_KEY}x`);
+    await page.who(/^The entered API key is refused: it is unknown, expired or revoked\.$/);
+    await page.unauthorize();
+    const { body: made } = await app.key.post('/api_keys', { name: 'short-lived', scopes: ['users:read'] });
+    await page.authorize(made.key as string);
+    await page.who(/^Requests use the API key [0-9a-f]{12}\.$/);
+    await app.key.delete(`/api_keys/${String(made.id)}`);
+    await page.filter('users');
+    expect((await page.execute('searchUsers')).status).toBe('401');
+    await page.who(/^The API key [0-9a-f]{12} is refused: /);
+    await page.unauthorize();
+    const { body: far } = await app.key.post('/api_keys', { name: 'far', networks: ['192.0.2.0/24'] });
+    await page.authorize(far.key as string);
+    await page.who(/^The API key [0-9a-f]{12} is refused: .*127\.0\.0\.1/);
+  });
+
+  test('an import waits for an approval, and the page shows why (the pictures of the documents)', async () => {
+    const people = (domain: string): string =>
+      csv(
+        'ExternalId,Username,Email,Forename,Surname',
+        ...PEOPLE.map((name, n) => `HR-${n},${name},${name}@${domain},${name},Doe${n}`),
+      );
+    await imported(app.key, people('example.org'));
+    const { id } = await imported(app.key, people('example.net'));
+    await page.authorize(API_KEY);
+    await page.filter('imports');
+    const shown = await page.execute('getImport', { fill: { import_id: id } });
+    const run = json(shown);
+    const hits = run.guards.flatMap(({ hit, field }: Json) => (hit ? field : []));
+    expect([shown.status, run.state, hits]).toEqual(['200', 'needs_approval', ['email']]);
+    await page.pictureOfAnswer('import', '@example.net');
+    await page.fold('getImport');
+    await page.filter('users');
+    const found = await page.execute('searchUsers', { fill: { fulltext_search: 'ada' } });
+    expect([found.status, json(found).Count]).toEqual(['200', 1]);
+    await page.picture('swagger', 'searchUsers');
   });
 });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../../src/database/engine/database.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
@@ -26,8 +25,8 @@ function requests(app: TestApp, session: Client): [string, () => Promise<Answer>
   ];
 }
 
-function expectUnavailable(where: string, answer: Answer, code = 'unavailable'): void {
-  expect([where, answer.status, answer.body?.code]).toEqual([where, 503, code]);
+function expectUnavailable(where: string, answer: Answer): void {
+  expect([where, answer.status, answer.body?.code]).toEqual([where, 503, 'unavailable']);
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
   expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1|sqlite|mysql|mariadb|pool/i);
 }
@@ -74,49 +73,6 @@ onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () =
       const { status } = await send();
       expect([where, status]).toEqual([where, status < 300 ? status : 200]);
     }
-  });
-
-  test('makes the outcome of a change unknown when it goes away at the commit', async () => {
-    const database = app.app.get<Database>(DATABASE);
-    const begin = database.begin.bind(database);
-    const began = jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
-      const transaction = await begin();
-      return {
-        ...transaction,
-        commit: async () => {
-          await link.cut();
-          return transaction.commit();
-        },
-      };
-    });
-    const body = aUser();
-    const answer = await app.key.post('/users', body);
-    expect(began).toHaveBeenCalled();
-    expectUnavailable('POST /users', answer, 'outcome_unknown');
-    await link.mend();
-    expect((await app.key.get(`/users/search?username=${body['username']}`)).body.Count).toBe(0);
-  });
-});
-
-onSqlite('a file that another process keeps locked (SQLite only)', () => {
-  let app: TestApp;
-  let session: Client;
-  beforeAll(async () => {
-    app = await TestApp.start();
-    session = await app.login();
-  });
-  afterAll(() => app.end());
-
-  test('makes requests that write a 503, while reads still work', async () => {
-    const other = new DatabaseSync(app.database.url.slice('sqlite:'.length));
-    other.exec('BEGIN IMMEDIATE');
-    const blocked = await app.key.post('/users', aUser());
-    const read = await session.get('/users/me');
-    other.exec('ROLLBACK');
-    other.close();
-    expectUnavailable('POST /users', blocked);
-    expect(read.status).toBe(200);
-    expect((await app.key.post('/users', aUser())).status).toBe(201);
   });
 });
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { API_KEY } from '../support/app/app.js';
 import { type Answer, Client } from '../support/app/client.js';
+import { RawConnection } from '../support/app/raw.js';
 import { aUser } from '../support/data/factories.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 
@@ -16,21 +16,14 @@ const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': AP
 
 /** Sends a request, and kills the service with the first byte of its answer, which nobody reads. */
 async function loseAnswer(service: Process, path: string, body: object, key: string): Promise<void> {
-  const { hostname, port } = new URL(service.url);
   const text = JSON.stringify(body);
-  const socket = connect(Number(port), hostname);
-  socket.write(
-    [
-      `POST /api/0.3${path} HTTP/1.1`,
-      'Host: x',
-      `X-API-Key: ${API_KEY}`,
-      `Idempotency-Key: ${key}`,
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(text)}`,
-      '',
-      text,
-    ].join('\r\n'),
-  );
+  const headers = {
+    'x-api-key': API_KEY,
+    'idempotency-key': key,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(text)),
+  };
+  const { socket } = await RawConnection.request(service.url, `POST /api/0.3${path}`, headers, text);
   await once(socket, 'data');
   service.signal('SIGKILL');
   socket.destroy();

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createConnection, type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
+import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { loadEnv } from '../../src/config/env.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
@@ -8,7 +8,10 @@ import { ENTITIES } from '../../src/entities.js';
 import { ENGINE } from '../support/app/database.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 
-/** Processes that are killed while they migrate, and others that take over. */
+/**
+ * Processes that are killed while they migrate, and others that take over: `migrations` has what every statement may leave,
+ * here it is the lease.
+ */
 const database = processDatabase();
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 
@@ -28,15 +31,14 @@ const tables = async (connection: Connection): Promise<number> => {
   return rows.length;
 };
 
-/** Starts a migrator and kills it as soon as there are so many tables. @returns how many it left. */
-async function killedAt(connection: Connection, least: number): Promise<number> {
+/** Starts a migrator and kills it as soon as there are so many tables. */
+async function killedAt(connection: Connection, least: number): Promise<void> {
   const process = migrator();
   const ended: unknown[] = [];
   void process.exit.then((exit) => ended.push(exit));
   while (ended.length === 0 && (await tables(connection)) < least);
   process.signal('SIGKILL');
   await process.exit;
-  return tables(connection);
 }
 
 /** What the tables lack, and how often each migration was recorded. */
@@ -49,33 +51,10 @@ async function expectComplete(): Promise<void> {
   expect(recorded.map(({ name }) => name).sort()).toEqual(MIGRATIONS.map(({ name }) => name).sort());
 }
 
-onMariadb('a migrator that is killed is continued by the next, and what counts already is kept', async () => {
-  await connected(async (connection) => {
-    const left: number[] = [];
-    let counted = 0;
-    for (const least of [2, 5, 9, 13]) {
-      left.push(await killedAt(connection, least));
-      // The lease of the dead ends by itself (below); here it is not waited for.
-      await connection.query("UPDATE migration_lease SET until = '1970-01-01'");
-      const count = "UPDATE user_counters SET value = 41 WHERE name = 'Active'";
-      const [{ affectedRows }] = await connection
-        .query<ResultSetHeader>(count)
-        .catch(() => [{ affectedRows: 0 }]);
-      if (affectedRows > 0) counted = 41;
-    }
-    expect(Math.min(...left)).toBeLessThan(9);
-    expect(await migrator().exit).toMatchObject({ code: 0 });
-    await expectComplete();
-    const [rows] = await connection.query<RowDataPacket[]>(
-      "SELECT SUM(value) AS total FROM user_counts WHERE name = 'Active'",
-    );
-    expect(Number(rows[0]?.['total'])).toBe(counted);
-  });
-});
-
 onMariadb('the lease of a killed migrator ends by itself, and those that wait take turns', async () => {
   await connected(async (connection) => {
     await killedAt(connection, 4);
+    expect(await tables(connection)).toBeLessThan(27); // it left work
     const started = Date.now();
     const waiting = [migrator(), migrator(), migrator()];
     const codes = await Promise.all(waiting.map(async ({ exit }) => (await exit).code));

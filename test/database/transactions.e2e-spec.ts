@@ -27,27 +27,21 @@ const names = async (beginning: string) => {
   return rows.map(({ name }) => name);
 };
 
-/** A promise and the function that settles it: a barrier for two transactions. */
-function barrier(): { reached: Promise<void>; reach: () => void } {
-  let reach = (): void => undefined;
-  const reached = new Promise<void>((resolve) => (reach = resolve));
-  return { reached, reach };
-}
-
 test('a transaction that rolls back takes nothing of another one with it', async () => {
-  const first = barrier();
-  const second = barrier();
+  // A barrier for each of two transactions.
+  const first = Promise.withResolvers<undefined>();
+  const second = Promise.withResolvers<undefined>();
   const failing = transactions.run(async (tx) => {
     await insert(tx, 'barrier-lost');
-    first.reach();
+    first.resolve(undefined);
     // Where transactions run one by one, the other one cannot reach its barrier while this one is open.
-    await Promise.race([second.reached, new Promise((resolve) => setImmediate(resolve))]);
+    await Promise.race([second.promise, new Promise((resolve) => setImmediate(resolve))]);
     throw new Error('rolled back on purpose');
   });
-  const succeeding = first.reached.then(() =>
+  const succeeding = first.promise.then(() =>
     transactions.run(async (tx) => {
       await insert(tx, 'barrier-kept');
-      second.reach();
+      second.resolve(undefined);
     }),
   );
   await expect(failing).rejects.toThrow('rolled back on purpose');
@@ -56,14 +50,14 @@ test('a transaction that rolls back takes nothing of another one with it', async
 });
 
 test('uncommitted changes are invisible, and no single statement joins their transaction', async () => {
-  const written = barrier();
+  const written = Promise.withResolvers<undefined>();
   const open = transactions.run(async (tx) => {
     await insert(tx, 'dirty-1');
-    written.reach();
+    written.resolve(undefined);
     await new Promise((resolve) => setImmediate(resolve));
     throw new Error('rolled back on purpose');
   });
-  await written.reached;
+  await written.promise;
   const seen = names('dirty-');
   const alone = insert(database, 'dirty-2');
   await expect(open).rejects.toThrow('rolled back on purpose');

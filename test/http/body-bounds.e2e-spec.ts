@@ -2,20 +2,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { BodyBudget } from '../../src/http/body-budget.js';
-import { IN_FLIGHT_BYTES, JSON_BODY, LINGER_MILLIS, LOGIN_BODY } from '../../src/http/bounds.js';
+import { IN_FLIGHT_BYTES, JSON_BODY, LOGIN_BODY } from '../../src/http/bounds.js';
 import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
-import { type Person, aPerson } from '../support/app/people.js';
 import { RawConnection, lastAnswer, sendChunked } from '../support/app/raw.js';
 
 /** What a body may cost before it is known to be good (interface §9). */
 let app: TestApp;
-let member: Person;
 let budget: BodyBudget;
 jest.setTimeout(60_000);
 beforeAll(async () => {
   app = await TestApp.start();
-  member = await aPerson(app);
   budget = app.app.get(BodyBudget);
 });
 /** Waits until something holds, and no longer than a request may reasonably take: what follows says what was expected. */
@@ -35,8 +32,6 @@ afterAll(() => app.end());
 const MIB = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const CSV_TYPE = { 'content-type': 'text/csv' };
-const credentials = (who: 'key' | 'member' | 'nobody'): Record<string, string> =>
-  who === 'key' ? app.key.headers : who === 'member' ? member.client.headers : {};
 const codeOf = (text: string): string => (JSON.parse(lastAnswer(text).body) as { code: string }).code;
 
 describe('a login', () => {
@@ -62,74 +57,6 @@ describe('a login', () => {
     const connection = await RawConnection.request(app.url, 'POST /api/0.3/sessions/login', headers);
     expect(codeOf(await connection.ended)).toBe('unsupported_media_type'); // before any byte of it
     connection.socket.destroy();
-  });
-});
-
-describe('Content-Length over the limit is answered at once, without a byte of the body', () => {
-  test.each([
-    ['login', 'POST /api/0.3/sessions/login', 'nobody', { ...JSON_TYPE, 'content-length': '4097' }],
-    ['JSON', 'POST /api/0.3/users', 'key', { ...JSON_TYPE, 'content-length': String(MIB + 1) }],
-    [
-      'gzip',
-      'POST /api/0.3/users',
-      'key',
-      { ...JSON_TYPE, 'content-encoding': 'gzip', 'content-length': String(MIB + 1) },
-    ],
-    ['a file', 'POST /api/0.3/imports', 'key', { ...CSV_TYPE, 'content-length': String(100 * MIB + 1) }],
-  ] as const)('%s', async (_, line, who, headers) => {
-    const connection = await RawConnection.request(app.url, line, { ...credentials(who), ...headers });
-    const text = await connection.ended;
-    connection.socket.destroy();
-    expect([lastAnswer(text).status, codeOf(text)]).toEqual([413, 'too_large']);
-  });
-});
-
-describe('a body that is refused is not read on', () => {
-  const length = { 'content-length': String(MIB) };
-  const chunked = { 'transfer-encoding': 'chunked' };
-  test.each([
-    ['without credentials', 'POST /api/0.3/users', 'nobody', { ...JSON_TYPE, ...length }, 401],
-    ['without credentials, in chunks', 'POST /api/0.3/users', 'nobody', { ...JSON_TYPE, ...chunked }, 401],
-    ['of another type', 'POST /api/0.3/users', 'key', { 'content-type': 'text/plain', ...length }, 415],
-    ['of a member who may not', 'POST /api/0.3/imports', 'member', { ...CSV_TYPE, ...length }, 403],
-    ['with a bad query', 'POST /api/0.3/imports?x=1', 'key', { ...CSV_TYPE, ...length }, 400],
-    ['at an unknown path', 'POST /api/0.3/nowhere', 'nobody', { ...JSON_TYPE, ...length }, 404],
-    [
-      'of a route that takes none',
-      'POST /api/0.3/sessions/logout',
-      'member',
-      { ...JSON_TYPE, ...length },
-      403,
-    ],
-    ['of a read', 'GET /api/0.3/status', 'nobody', { ...JSON_TYPE, ...length }, 200],
-  ] as const)('%s: the answer closes the connection', async (_, line, who, headers, status) => {
-    const origin = { origin: 'https://evil.example' }; // keeps the session of the member for the other cases
-    const connection = await RawConnection.request(app.url, line, {
-      ...credentials(who),
-      ...headers,
-      ...origin,
-    });
-    const drip = setInterval(() => connection.socket.write('1\r\nx\r\n'), 50);
-    const { status: answered, headers: sent } = lastAnswer(await connection.ended);
-    const since = performance.now();
-    expect([answered, sent['connection']]).toEqual([status, 'close']);
-    await connection.closed;
-    clearInterval(drip);
-    expect(performance.now() - since).toBeLessThan(LINGER_MILLIS + 3000);
-  });
-
-  test('one that was read and then refused keeps its connection', async () => {
-    const headers = { ...app.key.headers, ...JSON_TYPE, 'content-length': '2' };
-    const connection = await RawConnection.request(app.url, 'POST /api/0.3/users', headers, '{}');
-    const answer = lastAnswer(await connection.until(/\}$/));
-    expect([answer.status, answer.headers['connection']]).toEqual([422, 'keep-alive']);
-    connection.socket.destroy();
-  });
-
-  test('a client that is still sending gets the answer', async () => {
-    const chunks = Array.from({ length: 16 }, () => Buffer.alloc(65_536, ' '));
-    const { status } = await sendChunked(app.url, 'POST', '/api/0.3/users', JSON_TYPE, chunks);
-    expect(status).toBe(401);
   });
 });
 

@@ -1,14 +1,15 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
-import { type Socket, connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { ApiKeysService } from '../../src/api-keys/api-keys.service.js';
 import { ErrorFilter } from '../../src/http/error.filter.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
 import { UsersExport } from '../../src/import/report/users-export.js';
 import { Log } from '../../src/telemetry/log.js';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { TestApp } from '../support/app/app.js';
 import { csv, imported } from '../support/app/imports.js';
+import { RawConnection } from '../support/app/raw.js';
 
 /** A request that the client breaks off is `aborted`: never a success, and never a fault of the service or its database. */
 let app: TestApp;
@@ -38,15 +39,12 @@ beforeEach(async () => {
 });
 afterEach(() => app.end());
 
-async function open(lines: string[], body: string | Uint8Array = ''): Promise<Socket> {
-  const { hostname, port } = new URL(app.url);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
-  socket.write([...lines, 'Host: x', `X-API-Key: ${API_KEY}`, '', ''].join('\r\n'));
-  socket.write(body);
-  return socket;
-}
+const open = async (
+  line: string,
+  headers: Record<string, string> = {},
+  body: string | Uint8Array = '',
+): Promise<Socket> =>
+  (await RawConnection.request(app.url, line, { ...app.key.headers, ...headers }, body)).socket;
 
 /** How clients leave: orderly, by a reset, or after the service has begun to work. */
 const LEAVE: Record<string, (socket: Socket) => void> = {
@@ -61,68 +59,58 @@ async function statuses(): Promise<string[]> {
   );
 }
 
-const JSON_TYPE = 'Content-Type: application/json';
 const user = JSON.stringify({ username: 'half', email: 'half@example.org' });
 const form = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nExternalId,User';
-const BODIES: [string, string[], string | Uint8Array][] = [
-  ['a JSON body', ['POST /api/0.3/users HTTP/1.1', JSON_TYPE, 'Content-Length: 1000'], user],
+const FORM_TYPE = { 'content-type': 'multipart/form-data; boundary=b' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+const CSV_TYPE = { 'content-type': 'text/csv' };
+const LENGTH = { 'content-length': '1000' };
+const CHUNKED = { 'transfer-encoding': 'chunked' };
+const BODIES: [what: string, line: string, headers: Record<string, string>, body: string | Uint8Array][] = [
+  ['a JSON body', 'POST /api/0.3/users', { ...JSON_TYPE, ...LENGTH }, user],
   [
     'a compressed body',
-    ['POST /api/0.3/users HTTP/1.1', JSON_TYPE, 'Content-Encoding: gzip', 'Content-Length: 1000'],
+    'POST /api/0.3/users',
+    { ...JSON_TYPE, ...LENGTH, 'content-encoding': 'gzip' },
     gzipSync(user).subarray(0, 30),
   ],
-  [
-    'a file',
-    ['POST /api/0.3/imports HTTP/1.1', 'Content-Type: text/csv', 'Content-Length: 1000'],
-    'ExternalId,',
-  ],
-  [
-    'a file in chunks',
-    ['POST /api/0.3/imports HTTP/1.1', 'Content-Type: text/csv', 'Transfer-Encoding: chunked'],
-    'b\r\nExternalId,\r\n',
-  ],
-  [
-    'a form',
-    [
-      'POST /api/0.3/imports HTTP/1.1',
-      'Content-Type: multipart/form-data; boundary=b',
-      'Content-Length: 1000',
-    ],
-    form,
-  ],
+  ['a file', 'POST /api/0.3/imports', { ...CSV_TYPE, ...LENGTH }, 'ExternalId,'],
+  ['a file in chunks', 'POST /api/0.3/imports', { ...CSV_TYPE, ...CHUNKED }, 'b\r\nExternalId,\r\n'],
+  ['a form', 'POST /api/0.3/imports', { ...FORM_TYPE, ...LENGTH }, form],
 ];
 
 describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
-  test.each(BODIES)('in %s has no answer, and the service has no fault', async (name, lines, body) => {
-    const socket = await open(lines, body);
-    await app.nobody.get('/status'); // the service has read what was sent before
-    leave(socket);
-    if (name !== 'a compressed body') await failed; // its reader waits until the time-out
-    const line = await aborted();
-    expect(line).toMatchObject({ method: 'POST', ip: '127.0.0.1' });
-    expect(faults.mock.calls).toEqual([]);
-    expect((await statuses()).filter((status) => status !== '200')).toEqual(['aborted']);
-  });
+  test.each(BODIES)(
+    'in %s has no answer, and the service has no fault',
+    async (name, line, headers, body) => {
+      const socket = await open(line, headers, body);
+      await app.nobody.get('/status'); // the service has read what was sent before
+      leave(socket);
+      if (name !== 'a compressed body') await failed; // its reader waits until the time-out
+      expect(await aborted()).toMatchObject({ method: 'POST', ip: '127.0.0.1' });
+      expect(faults.mock.calls).toEqual([]);
+      expect((await statuses()).filter((status) => status !== '200')).toEqual(['aborted']);
+    },
+  );
 
   test.each([
     ['a CSV file', '/api/0.3/users/export.csv'],
     ['compressed CSV', '/api/0.3/users/export.csv'],
   ])('in the middle of %s has none either', async (name, path) => {
-    let ended = (): void => undefined;
-    const left = new Promise<void>((resolve) => (ended = resolve));
+    const left = Promise.withResolvers<undefined>();
     jest.spyOn(app.app.get(UsersExport), 'lines').mockImplementation(async function* () {
       try {
         for (;;) yield await Promise.resolve(crypto.randomUUID().repeat(2000));
       } finally {
-        ended();
+        left.resolve(undefined);
       }
     });
-    const accept = name === 'compressed CSV' ? ['Accept-Encoding: gzip'] : [];
-    const socket = await open([`GET ${path} HTTP/1.1`, ...accept]);
+    const accept = name === 'compressed CSV' ? { 'accept-encoding': 'gzip' } : {};
+    const socket = await open(`GET ${path}`, accept);
     await once(socket, 'data');
     socket.pause();
     leave(socket);
-    await left; // nothing is read for nobody
+    await left.promise; // nothing is read for nobody
     expect(await logged).toMatchObject({ path, aborted: true, ip: '127.0.0.1' });
     expect(await statuses()).toEqual(['aborted']);
     expect(faults.mock.calls).toEqual([]);
@@ -130,7 +118,7 @@ describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
 
   test('in the middle of a file of a page, which needs no credentials, has left its address', async () => {
     const path = '/docs/swagger-ui-bundle.js';
-    const socket = await open([`GET ${path} HTTP/1.1`]);
+    const socket = await open(`GET ${path}`);
     await once(socket, 'data');
     socket.pause();
     leave(socket);
@@ -144,7 +132,7 @@ describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
       if (signal) await once(signal, 'abort');
       yield* [];
     });
-    const socket = await open([`GET /api/0.3/imports/${id as string}/events HTTP/1.1`]);
+    const socket = await open(`GET /api/0.3/imports/${id as string}/events`);
     await app.nobody.get('/status');
     leave(socket);
     await aborted();
@@ -179,14 +167,13 @@ test('an answer that fails half-way is cut, logged as a fault and counted as one
 test('a client that left while its key was looked up holds nothing either', async () => {
   const keys = app.app.get(ApiKeysService);
   const authenticate = keys.authenticate.bind(keys);
-  const [, lines, body] = BODIES.find(([name]) => name === 'a form') ?? ['', [], ''];
   const sockets: Socket[] = [];
   jest.spyOn(keys, 'authenticate').mockImplementationOnce(async (...args) => {
     for (const socket of sockets) socket.resetAndDestroy();
     await logged; // the connection is gone
     return authenticate(...args);
   });
-  sockets.push(await open(lines, body));
+  sockets.push(await open('POST /api/0.3/imports', { ...FORM_TYPE, ...LENGTH }, form));
   await failed;
   expect(await logged).toMatchObject({ aborted: true, ip: '127.0.0.1' });
   expect(faults.mock.calls).toEqual([]);

@@ -68,11 +68,3 @@ test('an encoded line break in a path or query reaches no header', async () => {
     expect([status, headers['x-evil']]).toEqual([400, undefined]);
   }
 });
-
-test('a cookie of 100 KB is refused, and the next request is answered', async () => {
-  const huge = await app.nobody.raw('GET', '/api/0.3/users/me', undefined, {
-    cookie: `rollcall=${'x'.repeat(100_000)}`,
-  });
-  expect(huge.status).toBe(431);
-  expect((await app.key.get('/users/search?limit=1')).status).toBe(200);
-});

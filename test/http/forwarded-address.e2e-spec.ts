@@ -5,7 +5,7 @@ import { aUser } from '../support/data/factories.js';
 import { problemOf } from '../support/app/people.js';
 import { auditRows } from '../support/app/audit-rows.js';
 
-/** Log, audit and limits see IP addresses in their one form, whatever a proxy forwards. */
+/** Log, audit and limits see IP addresses in their one form, as a trusted proxy forwards them. */
 let app: TestApp;
 afterEach(() => app.end());
 
@@ -42,20 +42,52 @@ test.each([
   expect(request.mock.lastCall?.[0]).toMatchObject({ status: 401, ip: address });
 });
 
-test('the spellings of one address count as one', async () => {
-  app = await TestApp.start({ TRUST_PROXY: '1', LOGIN_FAILURES_PER_NAME: '2' });
+/** The statuses of failed logins from these addresses; two are allowed for each. */
+async function guesses(settings: Record<string, string>, addresses: string[]): Promise<number[]> {
+  app = await TestApp.start({ LOGIN_FAILURES_PER_NAME: '2', ...settings });
   const statuses: number[] = [];
-  for (const spelling of ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:C000:201', '192.0.2.1:99']) {
+  for (const address of addresses) {
     const body = { username: 'admin', password: 'wrong password' };
-    const answer = await app.nobody.post('/sessions/login', body, { 'x-forwarded-for': spelling });
+    const answer = await app.nobody.post('/sessions/login', body, { 'x-forwarded-for': address });
     statuses.push(answer.status);
   }
-  expect(statuses).toEqual([401, 401, 429, 429]);
+  return statuses;
+}
+
+test('the spellings of one address count as one', async () => {
+  const spellings = ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:C000:201', '192.0.2.1:99'];
+  expect(await guesses({ TRUST_PROXY: '1' }, spellings)).toEqual([401, 401, 429, 429]);
 });
 
-test('without a trusted proxy the header is nothing, and the address is that of the connection', async () => {
+const CLIENTS = ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.1'];
+
+test.each([{}, { TRUST_PROXY: '198.51.100.7' }])(
+  'an address in X-Forwarded-For is not believed unless a proxy is named: %j',
+  async (settings) => {
+    expect(await guesses(settings, CLIENTS)).toEqual([401, 401, 429, 429, 429]);
+  },
+);
+
+test.each(['1', 'loopback', '127.0.0.0/8'])(
+  'behind the proxy TRUST_PROXY=%s each client counts for itself',
+  async (proxy) => {
+    expect(await guesses({ TRUST_PROXY: proxy }, CLIENTS)).toEqual([401, 401, 401, 401, 429]);
+  },
+);
+
+test('without a trusted proxy the address is that of the connection', async () => {
   app = await TestApp.start();
   const { status, body } = await from('junk').post('/users', aUser());
   expect(status).toBe(201);
   expect((await auditRows(app, body.uuid)).map(({ ip }) => ip)).toEqual(['127.0.0.1']);
 });
+
+test.each([{}, { TRUST_PROXY: '1' }])(
+  'with %j a request whose connection is gone has no address',
+  async (settings) => {
+    app = await TestApp.start(settings);
+    const { request } = app.app.getHttpAdapter().getInstance() as { request: object };
+    const gone = Object.assign(Object.create(request) as object, { socket: null, headers: {} });
+    expect(Reflect.get(gone, 'ip')).toBeUndefined();
+  },
+);

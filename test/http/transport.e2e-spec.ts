@@ -33,7 +33,7 @@ describe('security headers', () => {
       'referrer-policy': 'no-referrer',
     });
     expect(answer.headers['strict-transport-security']).toBeUndefined();
-    expect(answer.headers['x-powered-by']).toBeUndefined();
+    for (const name of ['x-powered-by', 'server']) expect(answer.headers[name]).toBeUndefined();
   });
   test('personal data is never cached', async () => {
     for (const prefix of ['/api', '/API']) {
@@ -46,14 +46,6 @@ describe('security headers', () => {
     expect(headers['content-security-policy']).toContain("script-src 'self';");
     expect(headers['content-security-policy']).not.toContain('unsafe-eval');
   });
-});
-
-test('a cookie of 100 KB is refused, and the service continues', async () => {
-  const { status } = await app.nobody.raw('GET', '/api/0.3/status', undefined, {
-    cookie: 'x'.repeat(100_000),
-  });
-  expect(status).toBe(431);
-  expect((await app.nobody.get('/status')).status).toBe(200);
 });
 
 test('hundreds of idle connections do not hold up anybody', async () => {

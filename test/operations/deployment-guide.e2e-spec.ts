@@ -18,7 +18,7 @@ const NOT_HERE = isSqlite ? ['The database', 'MariaDB and MySQL'] : ['SQLite'];
 const FOLDERS = ['etc/systemd/system', 'opt', 'srv', 'var/lib'];
 
 let services: Services;
-beforeEach(async () => void (services = await Services.listening({})));
+beforeEach(async () => void (services = await Services.listening()));
 afterEach(async () => {
   await services.close();
   if (!isSqlite) await asAdministrator('DROP DATABASE IF EXISTS rollcall; DROP USER IF EXISTS rollcall');

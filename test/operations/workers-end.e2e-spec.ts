@@ -1,9 +1,9 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { ENGINE } from '../support/app/database.js';
+import { ENGINE, freshDatabase } from '../support/app/database.js';
 import { drainUnderLoad } from '../support/app/drain.js';
 import { Link } from '../support/process/link.js';
 import { Process, newcomer, processDatabase, takenPort } from '../support/process/process.js';
@@ -73,81 +73,88 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     expect(two).toEqual({ ...one, exit: { code: 1, signal: null }, out: '' });
   });
 
-  test('a worker that cannot start again says why and is tried again, while the other one serves', async () => {
-    const link = await Link.to(database.url);
-    const service = await start({ DATABASE_URL: link.through(database.url) });
-    const [pid = 0] = await pidsOf(service);
-    await link.cut();
-    process.kill(pid, 'SIGKILL');
-    await service.says('A worker cannot start. ');
-    expect((await new Client(service.url).raw('GET', '/health/live')).status).toBe(200);
-    await link.mend();
-    await service.says('"msg":"worker ready"');
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
-    await link.cut();
-  });
+  describe('after a first start', () => {
+    beforeEach(async () => {
+      await database.drop();
+      Object.assign(database, await freshDatabase('first-start'));
+    });
 
-  test('a worker that dies while it starts is replaced, while the first one serves already', async () => {
-    const service = new Process('dist/main.js', settings({ WORKERS: '2' }));
-    const workers = (): number[] => {
-      const found = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8');
-      return found.trim().split(' ').filter(Boolean).map(Number);
-    };
-    let [first, second] = workers();
-    while (second === undefined) {
-      await delay(1);
-      [first, second] = workers();
-    }
-    process.kill(second, 'SIGKILL');
-    await service.says('A worker cannot start. A worker ended with SIGKILL.');
-    await service.ready();
-    await service.says('"msg":"worker ready"');
-    expect(workers()).toEqual([first, expect.any(Number)]);
-    expect(await pidsOf(service)).toHaveLength(2);
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
-  });
+    test('a worker that cannot start again says why and is tried again, while the other one serves', async () => {
+      const link = await Link.to(database.url);
+      const service = await start({ DATABASE_URL: link.through(database.url) });
+      const [pid = 0] = await pidsOf(service);
+      await link.cut();
+      process.kill(pid, 'SIGKILL');
+      await service.says('A worker cannot start. ');
+      expect((await new Client(service.url).raw('GET', '/health/live')).status).toBe(200);
+      await link.mend();
+      await service.says('"msg":"worker ready"');
+      expect(await service.stop()).toEqual({ code: 0, signal: null });
+      await link.cut();
+    });
 
-  test('SIGTERM under load behind a balancer: each request is answered, each 201 is kept, exit 0', async () => {
-    const service = await start({ SHUTDOWN_DELAY_SECONDS: '5' });
-    const client = new Client(service.url, { 'x-api-key': API_KEY, ...ANEW });
-    const { created, seen } = await drainUnderLoad(service, client);
-    expect([seen.status, seen.headers['connection']]).toEqual([503, 'close']);
-    expect(await service.exit).toEqual({ code: 0, signal: null });
-    expect(service.answered('/api/0.3/users')).toHaveLength(2);
-    expect(service.complaints).toBe('');
-    const next = new Client((await start()).url, { 'x-api-key': API_KEY });
-    expect((await next.get('/users/search')).body.Count).toBe(created + 1);
-  });
-
-  test('a worker that hangs is killed when its time is up', async () => {
-    const service = await start({ REQUEST_TIMEOUT_SECONDS: '1' });
-    const [pid = 0] = await pidsOf(service);
-    process.kill(pid, 'SIGSTOP');
-    expect(await service.stop()).toEqual({ code: 1, signal: null });
-  });
-
-  test('a second signal ends at once', async () => {
-    const service = await start({ SHUTDOWN_DELAY_SECONDS: '300' });
-    service.signal('SIGTERM');
-    const again = setInterval(() => service.signal('SIGINT'), 200);
-    const exit = await service.exit;
-    clearInterval(again);
-    expect(exit).toEqual({ code: 1, signal: null });
-  });
-
-  test('kill -9 of the primary under load ends the workers, without any output', async () => {
-    const service = await start({ RATE_LIMIT_PER_MINUTE: '1000000' });
-    const client = new Client(service.url, { 'x-api-key': API_KEY });
-    let answered = 0;
-    const load = async (): Promise<void> => {
-      for (;;) {
-        if (!(await client.get('/users/search').catch(() => undefined))) return;
-        if (++answered === 100) service.signal('SIGKILL');
+    test('a worker that dies while it starts is replaced, while the first one serves already', async () => {
+      const service = new Process('dist/main.js', settings({ WORKERS: '2' }));
+      const workers = (): number[] => {
+        const found = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8');
+        return found.trim().split(' ').filter(Boolean).map(Number);
+      };
+      let [first, second] = workers();
+      while (second === undefined) {
+        await delay(1);
+        [first, second] = workers();
       }
-    };
-    await Promise.all(Array.from({ length: 8 }, load));
-    // Their standard output is the primary's: it closes with the last of them.
-    expect(await service.exit).toEqual({ code: null, signal: 'SIGKILL' });
-    expect(service.complaints).toBe('');
+      process.kill(second, 'SIGKILL');
+      await service.says('A worker cannot start. A worker ended with SIGKILL.');
+      await service.ready();
+      await service.says('"msg":"worker ready"');
+      expect(workers()).toEqual([first, expect.any(Number)]);
+      expect(await pidsOf(service)).toHaveLength(2);
+      expect(await service.stop()).toEqual({ code: 0, signal: null });
+    });
+
+    test('SIGTERM under load behind a balancer: each request is answered, each 201 is kept, exit 0', async () => {
+      const service = await start({ SHUTDOWN_DELAY_SECONDS: '5' });
+      const client = new Client(service.url, { 'x-api-key': API_KEY, ...ANEW });
+      const { created, seen } = await drainUnderLoad(service, client);
+      expect([seen.status, seen.headers['connection']]).toEqual([503, 'close']);
+      expect(await service.exit).toEqual({ code: 0, signal: null });
+      expect(service.answered('/api/0.3/users')).toHaveLength(2);
+      expect(service.complaints).toBe('');
+      const next = new Client((await start()).url, { 'x-api-key': API_KEY });
+      expect((await next.get('/users/search')).body.Count).toBe(created + 1);
+    });
+
+    test('a worker that hangs is killed when its time is up', async () => {
+      const service = await start({ REQUEST_TIMEOUT_SECONDS: '1' });
+      const [pid = 0] = await pidsOf(service);
+      process.kill(pid, 'SIGSTOP');
+      expect(await service.stop()).toEqual({ code: 1, signal: null });
+    });
+
+    test('a second signal ends at once', async () => {
+      const service = await start({ SHUTDOWN_DELAY_SECONDS: '300' });
+      service.signal('SIGTERM');
+      const again = setInterval(() => service.signal('SIGINT'), 200);
+      const exit = await service.exit;
+      clearInterval(again);
+      expect(exit).toEqual({ code: 1, signal: null });
+    });
+
+    test('kill -9 of the primary under load ends the workers, without any output', async () => {
+      const service = await start({ RATE_LIMIT_PER_MINUTE: '1000000' });
+      const client = new Client(service.url, { 'x-api-key': API_KEY });
+      let answered = 0;
+      const load = async (): Promise<void> => {
+        for (;;) {
+          if (!(await client.get('/users/search').catch(() => undefined))) return;
+          if (++answered === 100) service.signal('SIGKILL');
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, load));
+      // Their standard output is the primary's: it closes with the last of them.
+      expect(await service.exit).toEqual({ code: null, signal: 'SIGKILL' });
+      expect(service.complaints).toBe('');
+    });
   });
 });

@@ -1,7 +1,7 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { ENGINE } from '../support/app/database.js';
+import { ENGINE, freshDatabase } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, settled, upload } from '../support/app/imports.js';
 import { Process, newcomer, processDatabase, takenPort } from '../support/process/process.js';
@@ -68,73 +68,80 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     expect([first.status, first.body.Count]).toEqual([200, 1]);
   });
 
-  test('the rate limit is shared by both workers', async () => {
-    const LIMIT = 30;
-    const service = await start({ RATE_LIMIT_PER_MINUTE: String(LIMIT) });
-    const client = clientOf(service);
-    const statuses: number[] = [];
-    await untilBothAnswer(service, '/api/0.3/users/search', async () => {
-      statuses.push((await client.get('/users/search')).status);
+  describe('after a first start', () => {
+    beforeEach(async () => {
+      await database.drop();
+      Object.assign(database, await freshDatabase('first-start'));
     });
-    for (const answer of await many(LIMIT, () => client.get('/users/search'))) statuses.push(answer.status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(LIMIT);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - LIMIT);
-  });
 
-  test('metrics are the sum of both, and do not shrink when one dies', async () => {
-    const service = await start({ IMPORT_OVERDUE_HOURS: '1' });
-    const path = '/api/0.3/status';
-    const sent = await untilBothAnswer(service, path, () => new Client(service.url, ANEW).get('/status'));
-    const line = `http_request_duration_seconds_count{method="GET",route="${path}",status="200"}`;
-    for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
-    // A value that both workers read from the database is reported once.
-    expect(await metric(service, 'rollcall_import_overdue')).toBe(1);
-    await killOne(service, path);
-    for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
-  });
-
-  test('either worker sends the events of an import', async () => {
-    const service = await start();
-    const client = clientOf(service);
-    const rows = Array.from({ length: 2000 }, (_, i) => `W${i},w${i},w${i}@example.org`);
-    const { id } = (await upload(client, csv('ExternalId,Username,Email', ...rows))).body;
-    await untilBothAnswer(service, `/api/0.3/imports/${id as string}/events`, async () => {
-      const { text } = await client.get(`/imports/${id as string}/events`);
-      expect(text).toContain('"state":"completed"');
+    test('the rate limit is shared by both workers', async () => {
+      const LIMIT = 30;
+      const service = await start({ RATE_LIMIT_PER_MINUTE: String(LIMIT) });
+      const client = clientOf(service);
+      const statuses: number[] = [];
+      await untilBothAnswer(service, '/api/0.3/users/search', async () => {
+        statuses.push((await client.get('/users/search')).status);
+      });
+      for (const answer of await many(LIMIT, () => client.get('/users/search'))) statuses.push(answer.status);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(LIMIT);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - LIMIT);
     });
-    expect((await settled(client, id)).counts).toMatchObject({ created: 2000 });
-  });
 
-  test('kill -9 of one under load: what it worked on is lost, the rest goes on, another takes its place', async () => {
-    const service = await start();
-    const client = clientOf(service);
-    const path = '/api/0.3/users';
-    let kept = 0;
-    let lost = 0;
-    let open = true;
-    const load = async (): Promise<void> => {
-      while (open) {
-        const answer = await client.post('/users', aUser()).catch(() => undefined);
-        if (answer) expect(answer.status).toBe(201);
-        if (answer) kept++;
-        else lost++;
-      }
-    };
-    const killer = async (): Promise<void> => {
-      while (service.answered(path).length < 2) await client.get('/status');
-      const killed = await killOne(service, path);
-      const before = service.answered(path).length;
-      while (service.answered(path).length === before) await client.get('/status');
-      expect(service.answered(path)).toContain(killed);
-      open = false;
-    };
-    await Promise.all([killer(), ...Array.from({ length: 8 }, load)]);
-    expect(lost).toBeLessThanOrEqual(8);
-    const found = (await client.get('/users/search')).body.Count as number;
-    expect(found).toBeGreaterThanOrEqual(kept + 1);
-    expect(found).toBeLessThanOrEqual(kept + lost + 1);
-    expect(service.out).toMatch(/"level":40.*"exit":"SIGKILL".*"msg":"worker ended"/);
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
-    expect(service.complaints).toBe('');
+    test('metrics are the sum of both, and do not shrink when one dies', async () => {
+      const service = await start({ IMPORT_OVERDUE_HOURS: '1' });
+      const path = '/api/0.3/status';
+      const sent = await untilBothAnswer(service, path, () => new Client(service.url, ANEW).get('/status'));
+      const line = `http_request_duration_seconds_count{method="GET",route="${path}",status="200"}`;
+      for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
+      // A value that both workers read from the database is reported once.
+      expect(await metric(service, 'rollcall_import_overdue')).toBe(1);
+      await killOne(service, path);
+      for (const value of await many(6, () => metric(service, line))) expect(value).toBe(sent);
+    });
+
+    test('either worker sends the events of an import', async () => {
+      const service = await start();
+      const client = clientOf(service);
+      const rows = Array.from({ length: 2000 }, (_, i) => `W${i},w${i},w${i}@example.org`);
+      const { id } = (await upload(client, csv('ExternalId,Username,Email', ...rows))).body;
+      await untilBothAnswer(service, `/api/0.3/imports/${id as string}/events`, async () => {
+        const { text } = await client.get(`/imports/${id as string}/events`);
+        expect(text).toContain('"state":"completed"');
+      });
+      expect((await settled(client, id)).counts).toMatchObject({ created: 2000 });
+    });
+
+    test('kill -9 of one under load: what it worked on is lost, the rest goes on, another takes its place', async () => {
+      const service = await start();
+      const client = clientOf(service);
+      const path = '/api/0.3/users';
+      let kept = 0;
+      let lost = 0;
+      let open = true;
+      const load = async (): Promise<void> => {
+        while (open) {
+          const answer = await client.post('/users', aUser()).catch(() => undefined);
+          if (answer) expect(answer.status).toBe(201);
+          if (answer) kept++;
+          else lost++;
+        }
+      };
+      const killer = async (): Promise<void> => {
+        while (service.answered(path).length < 2) await client.get('/status');
+        const killed = await killOne(service, path);
+        const before = service.answered(path).length;
+        while (service.answered(path).length === before) await client.get('/status');
+        expect(service.answered(path)).toContain(killed);
+        open = false;
+      };
+      await Promise.all([killer(), ...Array.from({ length: 8 }, load)]);
+      expect(lost).toBeLessThanOrEqual(8);
+      const found = (await client.get('/users/search')).body.Count as number;
+      expect(found).toBeGreaterThanOrEqual(kept + 1);
+      expect(found).toBeLessThanOrEqual(kept + lost + 1);
+      expect(service.out).toMatch(/"level":40.*"exit":"SIGKILL".*"msg":"worker ended"/);
+      expect(await service.stop()).toEqual({ code: 0, signal: null });
+      expect(service.complaints).toBe('');
+    });
   });
 });

@@ -1,8 +1,6 @@
 import { beforeEach, afterEach, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENGINE } from '../support/app/database.js';
 import { README_KEY, addCommand, cloneInto, terminalOf } from '../support/process/guide/clone.js';
 import { follow } from '../support/process/guide/guide.js';
 import { Services } from '../support/process/guide/services.js';
@@ -15,26 +13,16 @@ let services: Services;
 beforeEach(async () => {
   folder = join(database.folder, 'clone');
   cloneInto(folder);
-  if (ENGINE === 'mariadb') mkdirSync(join(folder, 'data')); // the embedded default makes it
-  services = await Services.listening(
-    ENGINE === 'mariadb' ? { DATABASE_URL: database.url, MIGRATE_ON_START: 'true' } : {},
-  );
+  services = await Services.listening();
 });
 afterEach(() => services.close());
 
 const followHere = (document: string, knows = {}) =>
   follow(document, {
     folder,
-    variables: {
-      ...services.settings,
-      ...terminalOf(addCommand(database.folder), database.folder, services.control),
-    },
+    variables: terminalOf(addCommand(database.folder), database.folder, services.control),
     knows,
-    asShown: (printed) =>
-      // The documents are about the embedded default.
-      printed
-        .replace(/^Database: rollcall_\w+ on .*$/gm, `Database: SQLite ${folder}/data/rollcall.sqlite`)
-        .replaceAll(folder, '/home/ada/rollcall'),
+    asShown: (printed) => printed.replaceAll(folder, '/home/ada/rollcall'),
     here: (script) => script.replaceAll('127.0.0.1:3000', services.address ?? '127.0.0.1:3000'),
   });
 

@@ -1,92 +1,177 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
-import type { Answer, Client } from '../support/app/client.js';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { LogOutput } from '../../src/telemetry/log-output.js';
+import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
+import type { Answer, Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { csv, settled, upload } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
-/** Passwords, keys, cookies and tokens are sent in every possible way; no output and no table may contain one. */
-const PASSWORD = 'planted-password-1';
-const NEXT_PASSWORD = 'planted-password-2';
-const WRONG_PASSWORD = 'planted-wrong-password';
-const TOKEN = 'planted-token-of-metrics';
-const WRONG_KEY = 'planted-wrong-key-0123456789-0123456789';
-const IDEMPOTENT = 'planted-password-3';
+/**
+ * Passwords, keys, cookies and tokens are sent in every possible way: no output and no table may contain one. The log has no
+ * value of a query or body either, and a line for every request.
+ */
+const SECRET = 'planted-secret';
+const PASSWORD = `${SECRET}-password`;
+const TOKEN = `${SECRET}-token-of-metrics`;
+const WRONG_KEY = `${SECRET}-wrong-key-0123456789-0123456789`;
+/** Values that tables contain and the log does not. */
+const PRIVATE = 'hunter2';
 let app: TestApp;
 let user: { uuid: string; username: string };
-/** Secrets that the service has generated. */
-const made: string[] = [];
-const answers: Answer[] = [];
-const keep = async (answer: Promise<Answer>): Promise<Answer> => {
-  answers.push(await answer);
+/** Secrets that are not planted. */
+const others = [API_KEY, ADMIN_PASSWORD];
+const answers = new Map<string, Answer>();
+let output = '';
+let lines: Json[];
+
+const record = async (name: string, request: Promise<Answer>): Promise<Answer> => {
+  const answer = await request;
+  answers.set(`${name} ${answer.status}`, answer);
   return answer;
 };
 
-async function useEveryDoor(): Promise<void> {
+async function logInAndChangePassword(): Promise<Client> {
   const path = `/users/${user.uuid}`;
-  const login = await app.nobody.post('/sessions/login', { username: user.username, password: PASSWORD });
-  made.push(login.cookie.split('=')[1] ?? '');
-  const self = app.nobody.with({ cookie: login.cookie });
-  await keep(self.put(path, { password: NEXT_PASSWORD, current_password: WRONG_PASSWORD }));
-  await keep(self.put(path, { password: NEXT_PASSWORD, current_password: PASSWORD }));
-  await keep(app.key.put(path, { password: `${PASSWORD}${'x'.repeat(200)}` }));
-  await keep(app.key.put(path, { password: PASSWORD.slice(0, 7), passwort: PASSWORD }));
-  await keep(app.key.put(path, { password: [PASSWORD], username: user.username }));
-  await keep(app.key.send('PUT', path, `{"password":"${PASSWORD}`));
-  await keep(app.key.send('PUT', path, `password=${PASSWORD}`, { 'content-type': 'text/plain' }));
-  await keep(app.nobody.post('/sessions/login', { username: user.username, password: WRONG_PASSWORD }));
-  await keep(app.nobody.post('/sessions/login', { username: user.username, pasword: WRONG_PASSWORD }));
-  await keep(app.nobody.get('/users/me', { 'x-api-key': WRONG_KEY }));
-  await keep(app.nobody.get('/users/me', { cookie: `rollcall_session=${WRONG_KEY}` }));
-  await keep(app.nobody.raw('GET', '/metrics', undefined, { authorization: `Bearer ${TOKEN}x` }));
-  const body = { username: 'again', email: 'again@example.org', password: IDEMPOTENT };
-  for (const once of [body, body, { ...body, phone: '1' }]) {
-    await keep(app.key.post('/users', once, { 'idempotency-key': 'once' }));
-  }
+  const login = (body: object) => app.nobody.post('/sessions/login', body);
+  const { username } = user;
+  const { cookie } = await login({ username, password: PASSWORD });
+  others.push(cookie.split('=')[1] ?? '');
+  const self = app.nobody.with({ cookie });
+  const next = `${PASSWORD}-2`;
+  await record('own profile', self.get('/users/me'));
+  await record('wrong current', self.put(path, { password: next, current_password: SECRET }));
+  await record('own password', self.put(path, { password: next, current_password: PASSWORD }));
+  await record('bad login', login({ username: PRIVATE, password: SECRET }));
+  await record('misspelt login', login({ username, pasword: SECRET }));
+  await record('bad key', app.nobody.get('/users/me', { 'x-api-key': WRONG_KEY }));
+  await record('bad cookie', app.nobody.get('/users/me', { cookie: `rollcall_session=${WRONG_KEY}` }));
+  const bearer = { authorization: `Bearer ${TOKEN}x` };
+  await record('bad token', app.nobody.raw('GET', '/metrics', undefined, bearer));
+  return self;
+}
+
+async function sendBodies(): Promise<void> {
+  const path = `/users/${user.uuid}`;
+  const body = { username: 'again', email: `${PRIVATE}@example.org`, password: PASSWORD, phone: PRIVATE };
+  const other = { authorization: `Bearer ${SECRET}`, referer: `http://x/?${SECRET}` };
+  await record('query', app.key.get(`/users/search?username=${PRIVATE}&email=${PRIVATE}%40example.org`));
+  await record('bad query', app.key.get(`/users/search?${PRIVATE}=1&limit=${PRIVATE}`));
+  await record('other headers', app.key.get('/users/search', { ...other, 'x-request-id': `${SECRET} ?` }));
+  await record('malformed', app.key.send('PUT', path, `{"password":"${PASSWORD}`));
+  await record('text', app.key.send('PUT', path, `password=${PASSWORD}`, { 'content-type': 'text/plain' }));
+  await record('invalid', app.key.post('/users', { ...body, email: PRIVATE, [PRIVATE]: PRIVATE }));
+  await record('too long', app.key.put(path, { password: `${PASSWORD}${'x'.repeat(200)}` }));
+  await record('too short', app.key.put(path, { password: PASSWORD.slice(0, 7), passwort: PASSWORD }));
+  await record('a list', app.key.put(path, { password: [PASSWORD], username: user.username }));
+  const key = { 'idempotency-key': 'once' };
+  await record('idempotent', app.key.post('/users', body, key));
+  await record('repeated', app.key.post('/users', body, key));
+  await record('changed', app.key.post('/users', { ...body, phone: '1' }, key));
+  await databaseOf(app).execute('ALTER TABLE user_words RENAME TO user_words_gone');
+  const another = { ...body, username: `${PRIVATE}-name`, email: 'b@example.org' };
+  await record('fault in a write', app.key.post('/users', another));
+  await record('fault in a read', app.key.get(`/users/search?fulltext_search=${PRIVATE}`));
+  await record('idempotent fault', app.key.post('/users', another, { 'idempotency-key': PRIVATE }));
+  await databaseOf(app).execute('ALTER TABLE user_words_gone RENAME TO user_words');
 }
 
 async function useKeys(): Promise<void> {
-  const key = await app.key.post('/api_keys', { name: 'planted' });
-  made.push(key.body.key);
-  const client = app.nobody.with({ 'x-api-key': key.body.key });
-  await keep(client.get('/users/search'));
-  await keep(client.post('/api_keys', { name: '', key: WRONG_KEY }));
-  await keep(client.delete(`/api_keys/${key.body.id as string}`));
-  await keep(client.get('/users/search'));
+  const { body } = await app.key.post('/api_keys', { name: 'planted' });
+  others.push(body.key);
+  const client = app.nobody.with({ 'x-api-key': body.key });
+  await record('own key', client.get('/users/search'));
+  await record('bad name', client.post('/api_keys', { name: '', key: WRONG_KEY }));
+  await record('revocation', client.delete(`/api_keys/${body.id as string}`));
+  await record('revoked key', client.get('/users/search'));
 }
 
-async function importPasswords(client: Client): Promise<void> {
+async function importPasswords(): Promise<void> {
   const file = csv('ExternalId,Username,Email,Password', `s,s,s@example.org,${PASSWORD}`);
   for (const query of ['', 'ignore_unknown_columns=true']) {
-    const { id } = (await keep(upload(client, file, query))).body;
-    await settled(client, id);
+    const { id } = (await record(`import ${query}`, upload(app.key, file, query))).body;
+    await settled(app.key, id);
     for (const part of ['', '/rows', '/failed.csv', '/events'])
-      await keep(client.get(`/imports/${id as string}${part}`));
+      await record(`import ${query}${part}`, app.key.get(`/imports/${id as string}${part}`));
   }
 }
 
 beforeAll(async () => {
-  app = await TestApp.start({ METRICS_TOKEN: TOKEN });
-  const { uuid, username } = await create(app.key, { password: PASSWORD });
+  app = await TestApp.start({ METRICS_TOKEN: TOKEN, LOG_LEVEL: 'trace' });
+  jest.spyOn(LogOutput.prototype, 'write').mockImplementation((written) => {
+    output += written;
+    return 0;
+  });
+  const { uuid, username } = await create(app.key, { password: PASSWORD, firstname: PRIVATE });
   user = { uuid, username };
-  await useEveryDoor();
+  const self = await logInAndChangePassword();
+  await sendBodies();
   await useKeys();
-  await importPasswords(app.key);
+  await importPasswords();
+  const elsewhere = { origin: 'https://elsewhere.example' };
+  await record('other site', self.send('POST', '/sessions/logout', undefined, elsewhere));
+  await record('logout', self.send('POST', '/sessions/logout'));
+  await app.nobody.get('/status'); // by then the line of the request before is written
+  lines = output
+    .trimEnd()
+    .split('\n')
+    .map((line): Json => JSON.parse(line));
 }, 60_000);
 afterAll(() => app.end());
 
 /** The secrets that a text contains. */
-const secretsIn = (text: string): string[] =>
-  ['planted-password', WRONG_PASSWORD, TOKEN, WRONG_KEY, ...made].filter((secret) => text.includes(secret));
+const secretsIn = (text: string): string[] => [SECRET, ...others].filter((secret) => text.includes(secret));
+const idOf = ({ headers }: Answer) => headers['x-request-id'];
 
 test('secrets were sent in every way', () => {
-  expect(made.map((secret) => secret.length > 40)).toEqual([true, true]);
-  const statuses = answers.map(({ status }) => status);
-  for (const status of [200, 201, 202, 204, 400, 401, 415, 422]) expect(statuses).toContain(status);
+  expect(others.map((secret) => secret.length > 10)).toEqual([true, true, true, true]);
+  const statuses = new Set([...answers.values()].map(({ status }) => status));
+  expect([...statuses].sort()).toEqual([200, 201, 202, 204, 400, 401, 403, 415, 422, 500]);
 });
 
 test('no answer repeats a secret, neither in its text nor in its headers', () => {
-  for (const { text, headers } of answers) expect(secretsIn(text + JSON.stringify(headers))).toEqual([]);
+  for (const { text, headers } of answers.values())
+    expect(secretsIn(text + JSON.stringify(headers))).toEqual([]);
+});
+
+describe('the log', () => {
+  test('has one line for every request, with its id, path and status', () => {
+    for (const answer of answers.values()) {
+      const own = lines.filter(({ request_id, msg }) => request_id === idOf(answer) && msg === 'request');
+      const path = expect.stringMatching(/^\/(api\/0\.3\/[\w/.-]+|metrics)$/);
+      expect(own).toEqual([expect.objectContaining({ status: answer.status, path, ip: '127.0.0.1' })]);
+    }
+  });
+
+  test.each([
+    [undefined, ['bad key 401', 'bad cookie 401', 'bad login 401']],
+    ['user', ['own profile 200', 'other site 403', 'logout 200']],
+    ['key', ['query 200', 'bad query 400', 'malformed 400', 'invalid 422', 'fault in a write 500']],
+  ])('names who has sent a request: %s', (kind, names) => {
+    for (const name of names) {
+      const answer = answers.get(name);
+      const line = lines.find(
+        ({ request_id, msg }) => request_id === answer?.headers['x-request-id'] && msg === 'request',
+      );
+      const id: unknown = kind && expect.stringMatching(/^[0-9a-f-]{36}$/);
+      expect([name, line?.actor_kind, line?.actor_id]).toEqual([name, kind, id]);
+    }
+  });
+
+  test('has the stack of every internal error', () => {
+    const faults = lines.filter((line) => line.msg === 'fault');
+    const failed = [...answers.values()].filter(({ status }) => status === 500);
+    expect(faults.map((line) => line.request_id)).toEqual(failed.map(idOf));
+    for (const { code, stack } of faults) {
+      expect(code).toBe('internal');
+      expect(stack.join('\n')).toMatch(/\.[jt]s:\d+:\d+/);
+    }
+  });
+
+  test('has no secret, and no value of a query or body', () => {
+    expect(lines.length).toBeGreaterThan(answers.size);
+    const isPrivate = (line: string) => secretsIn(line).length > 0 || line.toLowerCase().includes(PRIVATE);
+    expect(output.split('\n').filter(isPrivate)).toEqual([]);
+  });
 });
 
 test.each([
@@ -97,12 +182,12 @@ test.each([
   '/imports',
   '/users/search',
   '/users/export.csv?all=true',
-])('%s shows none', async (path) => {
+])('%s shows no secret', async (path) => {
   const { status, text } = await app.key.get(path);
   expect([status, secretsIn(text)]).toEqual([200, []]);
 });
 
-test("a user's history and the metrics show none", async () => {
+test("a user's history and the metrics show no secret", async () => {
   const history = await app.key.get(`/users/${user.uuid}/history`);
   const metrics = await app.nobody.raw('GET', '/metrics', undefined, { authorization: `Bearer ${TOKEN}` });
   expect([history.status, metrics.status]).toEqual([200, 200]);
@@ -121,7 +206,7 @@ test.each([
   'audit_events',
   'import_runs',
   'import_rows',
-])('the table %s contains none', async (table) => {
+])('the table %s contains no secret', async (table) => {
   const rows = await databaseOf(app).query(`SELECT * FROM ${table}`);
   expect(secretsIn(JSON.stringify(rows))).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { create } from '../data/factories.js';
 import { aGroup } from './groups.js';
 import { csv, imported } from './imports.js';
 
-interface Link {
+export interface Link {
   operationId: string;
   parameters: Record<string, string>;
 }
@@ -32,6 +32,7 @@ export interface Operation {
   path: string;
   parameters: { in: string; name: string; schema: Json; example?: Json }[];
   security?: object[];
+  'x-required-scope'?: string;
   requestBody?: { content: Record<string, Media> };
   responses: Record<string, ResponseObject>;
 }

@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
-import { ENGINE } from '../app/database.js';
 
 /** The headless shell is Chromium without the windows of a browser, and needs two thirds of the time. */
 const INSTALLED = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
 const EXECUTABLE = process.env['CHROMIUM_PATH'] ?? INSTALLED ?? '/usr/bin/chromium';
-const ARTIFACTS = fileURLToPath(new URL('../../../artifacts', import.meta.url));
+const PICTURES = fileURLToPath(new URL('../../../docs/images', import.meta.url));
 const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...QUIET];
 
@@ -24,10 +24,20 @@ export function launch(url: string): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: [...ARGS, rule] });
 }
 
+/** An answer as the page shows it, and the address of its request. */
 export interface Shown {
-  /** Status and body as the page shows them. */
   status: string;
   body: string;
+  url: string;
+}
+
+/** A parameter, or a field of a form. */
+interface Field {
+  name: string;
+  isRequired: boolean;
+  value: string;
+  /** The options of a list. */
+  choices: string[];
 }
 
 /** Swagger UI as a person uses it: clicks and keys, and the text of the page afterwards. */
@@ -35,8 +45,8 @@ export class SwaggerPage {
   /** Console errors, requests that failed or went elsewhere, and answers of 400 and above. */
   readonly problems: string[] = [];
 
-  protected constructor(
-    protected readonly page: Page,
+  private constructor(
+    private readonly page: Page,
     url: string,
   ) {
     // The page asks who is logged in: nobody, at first.
@@ -60,7 +70,7 @@ export class SwaggerPage {
     });
   }
 
-  static async open(browser: Browser, url: string): Promise<SwaggerPage> {
+  static async at(url: string, browser: Browser): Promise<SwaggerPage> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
     const swagger = new this(page, url);
     await page.goto(`${url}/docs`);
@@ -89,37 +99,73 @@ export class SwaggerPage {
     await this.page.locator('.close-modal').click();
   }
 
-  /** The documented answers of an operation: status and example. */
-  async documented(operation: string): Promise<Shown[]> {
-    const block = this.page.locator(`.opblock[id$="-${operation}"]`);
+  /** Waits until the page reports these credentials. */
+  who(text: RegExp): Promise<void> {
+    return this.page.locator('#who', { hasText: text }).waitFor();
+  }
+
+  reload(): Promise<unknown> {
+    return this.page.reload();
+  }
+
+  /** The first field of the dialog of "Authorize". */
+  async firstScheme(): Promise<string> {
+    await this.page.locator('.btn.authorize').first().click();
+    const text = await this.page.locator('.auth-container').first().innerText();
+    await this.page.locator('.close-modal').click();
+    return text;
+  }
+
+  /** The tags, in the order of the page. */
+  tags(): Promise<string[]> {
+    return this.page
+      .locator('.opblock-tag')
+      .evaluateAll((tags) => tags.map((tag) => tag.getAttribute('data-tag') ?? ''));
+  }
+
+  /** Types into the filter box: the page redraws all operations at each step, and gets slower with their number. */
+  async filter(tag: string): Promise<void> {
+    await this.page.locator('.operation-filter-input').fill(tag);
+  }
+
+  /** Opens an operation, and then "Try it out". @returns its height in pixels before, and its fields. */
+  async open(operation: string): Promise<{ height: number; fields: Field[] }> {
+    const block = this.block(operation);
     await block.locator('.opblock-summary-control').click();
-    const rows = block.locator('tr.response[data-code]');
-    await rows.first().waitFor();
-    return rows.evaluateAll((found) =>
-      found.map((row) => ({
-        status: row.getAttribute('data-code') ?? '',
-        body: row.querySelector('.example code')?.textContent ?? '',
-      })),
+    await block.locator('tr.response[data-code]').first().waitFor();
+    const height = Math.round((await block.boundingBox())?.height ?? 0);
+    await block.getByRole('button', { name: 'Try it out' }).click();
+    await block.getByRole('button', { name: 'Execute' }).waitFor();
+    const rows = block.locator('tr[data-property-name], tr[data-param-name]');
+    const fields = await rows.evaluateAll((found) =>
+      found.map((row) => {
+        const field: unknown = row.querySelector(
+          'input:not([type=file]):not([type=checkbox]), select, textarea',
+        );
+        return {
+          name: row.getAttribute('data-property-name') ?? row.getAttribute('data-param-name') ?? '',
+          isRequired: row.querySelector('.required, .parameter__name.required') !== null,
+          value: String(Object(field).value ?? ''),
+          choices: Array.from(row.querySelectorAll('option'), ({ textContent }) => textContent ?? ''),
+        };
+      }),
     );
+    return { height, fields };
   }
 
   /**
    * "Try it out" and "Execute" with the prefilled values.
-   * @param change.example the one to choose where several are offered.
    * @param change.fill parameters (usually placeholders) to fill in.
-   * @param change.file is chosen in the form.
    * @param change.body turns the prefilled body into the one that is sent.
    */
   async execute(
     operation: string,
     change: {
-      example?: string;
       fill?: Record<string, string>;
-      file?: string;
       body?: (prefilled: string) => string;
     } = {},
   ): Promise<Shown> {
-    const block = this.page.locator(`.opblock[id$="-${operation}"]`);
+    const block = this.block(operation);
     const head = block.locator('.opblock-summary-control');
     if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
     const tryOut = block.getByRole('button', { name: 'Try it out' });
@@ -130,10 +176,7 @@ export class SwaggerPage {
     if (await tryOut.isVisible()) await tryOut.click();
     const clear = block.locator('.btn-clear');
     if (await clear.isVisible()) await clear.click();
-    const { example, fill = {}, file, body } = change;
-    if (file !== undefined)
-      await block.locator('tr[data-property-name="file"] input[type=file]').setInputFiles(file);
-    if (example) await block.locator('.examples-select select').selectOption(example);
+    const { fill = {}, body } = change;
     for (const [name, value] of Object.entries(fill)) {
       await block.locator(`tr[data-param-name="${name}"] input`).fill(value);
     }
@@ -147,23 +190,41 @@ export class SwaggerPage {
       status: (await live.locator('.response-col_status').last().innerText()).trim().split('\n')[0] ?? '',
       // A file is offered for download and not shown.
       body: (await shown.count()) > 0 ? await shown.first().innerText() : '',
+      url: await block.locator('.request-url pre').innerText(),
     };
   }
 
   /** Closes an operation: the page redraws all open ones at each step, and gets slower with their number. */
   async fold(operation: string): Promise<void> {
-    const block = this.page.locator(`.opblock[id$="-${operation}"]`);
+    const block = this.block(operation);
     await block.locator('.opblock-summary-control').click();
     await block.locator('.opblock-body').waitFor({ state: 'detached' });
   }
 
-  /** With UPDATE_PICTURES, takes a picture for people, in `artifacts/`. */
-  async screenshot(name: string, operation?: string): Promise<void> {
+  /** A picture for the documents, in `docs/images`, where UPDATE_PICTURES is set: of the window, from an operation on. */
+  async picture(name: string, operation: string): Promise<void> {
     if (!process.env['UPDATE_PICTURES']) return;
-    mkdirSync(ARTIFACTS, { recursive: true });
-    const path = `${ARTIFACTS}/swagger-${name}-${ENGINE}.png`;
-    if (operation) await this.page.locator(`.opblock[id$="-${operation}"]`).screenshot({ path });
-    else await this.page.screenshot({ path });
+    await this.block(operation).evaluate((element) => {
+      element.scrollIntoView();
+    });
+    writeFileSync(join(PICTURES, `${name}.png`), await this.page.screenshot());
+  }
+
+  /** As `picture`, of an answer, scrolled to a text: without the request, which shows the key. */
+  async pictureOfAnswer(name: string, text: string): Promise<void> {
+    if (!process.env['UPDATE_PICTURES']) return;
+    const answer = this.page.locator('.live-responses-table').first();
+    await answer
+      .locator('.highlight-code span', { hasText: text })
+      .last()
+      .evaluate((element) => {
+        element.scrollIntoView({ block: 'center' });
+      });
+    writeFileSync(join(PICTURES, `${name}.png`), await answer.screenshot());
+  }
+
+  private block(operation: string): Locator {
+    return this.page.locator(`.opblock[id$="-${operation}"]`);
   }
 
   private async dialog(): Promise<Locator> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Json } from '../app/client.js';
-import { document } from '../app/contract.js';
+import { OPERATIONS as DOCUMENTED } from '../app/operations.js';
 import { bodyOf } from './fuzz-bodies.js';
 import { type Mood, type Schema, hostile, near, sensible } from './fuzz-values.js';
 
@@ -29,20 +29,13 @@ export interface FuzzRequest {
   body: string | Uint8Array | undefined;
 }
 
-interface Documented {
-  parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
-}
-
-export const OPERATIONS: Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item as unknown as Record<string, Documented>).map(([method, operation]) => ({
-    method: method.toUpperCase(),
-    template: path,
-    parameters: operation.parameters ?? [],
-    body: operation.requestBody?.content['application/json']?.schema,
-    takesFile: 'text/csv' in (operation.requestBody?.content ?? {}),
-  })),
-);
+export const OPERATIONS: Operation[] = DOCUMENTED.map(({ method, path, parameters, requestBody }) => ({
+  method,
+  template: path,
+  parameters: parameters as Parameter[],
+  body: requestBody?.content['application/json']?.schema,
+  takesFile: 'text/csv' in (requestBody?.content ?? {}),
+}));
 
 /** Percent-encoded as a URL needs it; a lone surrogate as the bytes that some clients make of it. */
 function encoded(value: Json): string {

@@ -12,11 +12,8 @@ export class Services {
   private readonly server = createServer((request, response) => void this.answer(request, response));
   private running: Process | undefined;
 
-  private constructor(readonly settings: Record<string, string>) {}
-
-  /** @param settings for each service, beside what the command has. */
-  static async listening(settings: Record<string, string>): Promise<Services> {
-    const services = new Services(settings);
+  static async listening(): Promise<Services> {
+    const services = new Services();
     services.server.listen(0, '127.0.0.1');
     await once(services.server, 'listening');
     return services;
@@ -35,7 +32,7 @@ export class Services {
   /** Starts the service in a folder, on a free port. */
   async start(folder: string, settings: Record<string, string>): Promise<void> {
     await this.stop();
-    this.running = await Process.running({ PORT: '0', ...settings, ...this.settings }, folder);
+    this.running = await Process.running({ PORT: '0', ...settings }, folder);
   }
 
   /** Ends all of it. */

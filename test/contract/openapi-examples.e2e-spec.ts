@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import type { Answer, Client, Json } from '../support/app/client.js';
+import {
+  type Link,
+  OPERATIONS,
+  type Operation,
+  filledPath,
+  jsonBody,
+  sendJson,
+} from '../support/app/operations.js';
+import { ROOT } from '../support/process/process.js';
+
+const FORM = 'multipart/form-data';
+const SAMPLE = readFileSync(join(ROOT, 'samples/users.csv'), 'utf8');
+
+/** Every operation with every example that its body offers, which Swagger UI fills in: [title, operation, body]. */
+const EXAMPLES = OPERATIONS.flatMap((operation) => {
+  const offered = Object.values(operation.requestBody?.content ?? {}).flatMap(({ examples }) =>
+    Object.entries(examples ?? {}),
+  );
+  const title = `${operation.method} ${operation.path.replace('/api/0.3', '')}`;
+  return offered.length > 0
+    ? offered.map(([name, { value }]): [string, Operation, unknown] => [
+        `${title} (${name})`,
+        operation,
+        value,
+      ])
+    : [[title, operation, jsonBody(operation)?.example] as [string, Operation, unknown]];
+});
+
+/** A public operation has an empty security requirement. */
+const needsKey = (security: object[] = []) => security.some((scheme) => Object.keys(scheme).length > 0);
+const OF_SESSIONS = /^(getCurrentUser|logOut)$/;
+
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+async function clientFor({ operationId, security }: Operation): Promise<Client> {
+  if (OF_SESSIONS.test(operationId)) return app.login();
+  return needsKey(security) ? app.key : app.nobody;
+}
+
+/** The body as Swagger UI sends it: the login has a password that no user has, a form has the sample as its file. */
+function bodyOf(
+  { operationId, requestBody }: Operation,
+  example: unknown,
+): [body?: string, type?: string | undefined] {
+  if (requestBody?.content[FORM]) {
+    const part = (head: string, text: string) =>
+      `--sample\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
+    const file = part('name="file"; filename="users.csv"\r\nContent-Type: text/csv', SAMPLE);
+    return [`${part('name="dry_run"', 'true')}${file}--sample--\r\n`, `${FORM}; boundary=sample`];
+  }
+  if (example === undefined) return [];
+  const password = operationId === 'logIn' && { password: ADMIN_PASSWORD };
+  const type = Object.keys(requestBody?.content ?? {}).find((name) => name.endsWith('json'));
+  return [JSON.stringify(Array.isArray(example) ? example : { ...(example as object), ...password }), type];
+}
+
+/** A runtime expression of OpenAPI that names a part of the body. */
+function valueOf(expression: string, { body }: Answer): string {
+  const [, pointer] = /^\$response\.body#\/(\w+)$/.exec(expression) ?? [];
+  if (pointer === undefined) throw new Error(`${expression} is not a part of the body`);
+  return String((body as Record<string, Json>)[pointer]);
+}
+
+/** Follows a link with the value that it takes from an answer. */
+async function follow({ operationId, parameters }: Link, answer: Answer): Promise<void> {
+  const target = OPERATIONS.find((operation) => operation.operationId === operationId);
+  const [[name, expression] = ['', '']] = Object.entries(parameters);
+  if (!target) throw new Error(`there is no ${operationId}`);
+  const path = target.path.replace(`{${name}}`, encodeURIComponent(valueOf(expression, answer)));
+  const body = jsonBody(target);
+  const followed = await (body
+    ? sendJson(app, target, path, body.example)
+    : app.key.raw(target.method, path));
+  expect([path, String(followed.status)]).toEqual([path, Object.keys(target.responses)[0]]);
+}
+
+/** What ends the record comes last. */
+const isLast = ({ operationId }: Link): number => Number(/^(revoke|delete)/.test(operationId));
+
+test.each(EXAMPLES)(
+  '%s: the example works unchanged, and its links lead to records',
+  async (_title, operation, example) => {
+    const client = await clientFor(operation);
+    const path = await filledPath(app, operation);
+    const [body, type] = bodyOf(operation, example);
+    const headers = type === undefined ? {} : { 'content-type': type };
+    const answer = await client.checked(operation.method, path, body, headers);
+    const [status = '', response] = Object.entries(operation.responses)[0] ?? [];
+    expect(`${answer.status} ${answer.text}`).toMatch(new RegExp(`^${status} `));
+    const links = Object.values(response?.links ?? {}).toSorted((a, b) => isLast(a) - isLast(b));
+    for (const link of links) await follow(link, answer);
+  },
+);
+
+test('what creates a record links to it', () => {
+  const linked = OPERATIONS.filter(({ responses }) => Object.values(responses)[0]?.links !== undefined);
+  expect(linked.map(({ operationId }) => operationId)).toEqual(
+    expect.arrayContaining([
+      'createUser',
+      'startImport',
+      'createApiKey',
+      'saveImportProfile',
+      'createScimUser',
+    ]),
+  );
+});

@@ -1,0 +1,70 @@
+import { expect, test } from '@jest/globals';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { forPeople } from '../../src/docs-page.js';
+import { GUIDES } from '../../src/status/guides.js';
+import type { Json } from '../support/app/client.js';
+import { DOCUMENT } from '../support/app/operations.js';
+
+/** The document of the page at `/docs`, which differs from the OpenAPI file for clients. */
+const page = forPeople(DOCUMENT as object as OpenAPIObject);
+const operations: Json[] = Object.entries(page.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ ...(operation as object), method, path })),
+);
+const operationOf = (id: string): Json => operations.find(({ operationId }) => operationId === id);
+
+test('no optional parameter has a value, which Swagger UI would fill in and send', () => {
+  const filled = operations.flatMap(({ operationId, parameters = [] }) =>
+    parameters
+      .filter(
+        ({ required, schema, example, examples }: Json) =>
+          !required && (example ?? examples ?? schema.default ?? schema.example) !== undefined,
+      )
+      .map(({ name }: Json) => `${operationId} ${name}`),
+  );
+  expect(filled).toEqual([]);
+});
+
+test('a file is sent as a form that begins with the dry run and the file, and has only the dry run filled in', () => {
+  const { requestBody, parameters } = operationOf('startImport');
+  expect(Object.keys(requestBody.content)).toEqual(['multipart/form-data']);
+  const { properties } = requestBody.content['multipart/form-data'].schema;
+  const [dryRun, file, ...options] = Object.entries<Json>(properties);
+  expect([dryRun?.[0], dryRun?.[1].default, file?.[0]]).toEqual(['dry_run', true, 'file']);
+  for (const [name, { default: value, example }] of options)
+    expect([name, value, example]).toEqual([name, undefined, '']);
+  const repeated = parameters.filter(({ name }: Json) => name in properties);
+  expect(repeated).toEqual([]);
+});
+
+test.each([
+  ['users', ['get users/search', 'post users', 'put users/{user_id}', 'get users/export.csv']],
+  [
+    'imports',
+    [
+      'post imports',
+      'post imports/{import_id}/apply',
+      'post imports/{import_id}/revert',
+      'get import_profiles',
+    ],
+  ],
+])('operations of %s are in the order of use', (tag, inOrder) => {
+  const places = operations
+    .filter(({ tags }) => tags.includes(tag))
+    .map(({ method, path }) => `${method} ${path.replace('/api/0.3/', '')}`);
+  expect(places.filter((place) => inOrder.includes(place))).toEqual(inOrder);
+});
+
+test('one error of an operation has an example, that of the 422 where there is one', () => {
+  for (const { operationId, responses } of operations) {
+    const errors = Object.keys(responses).filter((status) => Number(status) >= 400);
+    const shown = errors.filter((status) => responses[status].content !== undefined);
+    expect([operationId, shown]).toEqual([
+      operationId,
+      errors.includes('422') ? ['422'] : errors.slice(0, 1),
+    ]);
+  }
+});
+
+test('the description links to every guide', () => {
+  for (const name of Object.keys(GUIDES)) expect(page.info.description).toContain(`](/guides/${name})`);
+});

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { LINGER_MILLIS } from '../../src/http/bounds.js';
+import { TestApp } from '../support/app/app.js';
+import { aUser } from '../support/data/factories.js';
+import { type Person, aPerson } from '../support/app/people.js';
+import { RawConnection, lastAnswer, sendChunked } from '../support/app/raw.js';
+
+/** A body that is refused by its headers is not read, and a client that asks first is not told to send it. */
+let app: TestApp;
+let member: Person;
+beforeAll(async () => {
+  app = await TestApp.start();
+  member = await aPerson(app);
+});
+afterAll(() => app.end());
+
+const MIB = 1024 * 1024;
+const JSON_TYPE = { 'content-type': 'application/json' };
+const CSV_TYPE = { 'content-type': 'text/csv' };
+/** Keeps the session of the member for the other cases. */
+const ELSEWHERE = { origin: 'https://evil.example' };
+const ofLength = (bytes: number) => ({ 'content-length': String(bytes) });
+const length = ofLength(MIB);
+const chunked = { 'transfer-encoding': 'chunked' };
+const credentials = (who: 'key' | 'member' | 'nobody'): Record<string, string> =>
+  who === 'key' ? app.key.headers : who === 'member' ? { ...member.client.headers, ...ELSEWHERE } : {};
+
+const REFUSED = [
+  ['without credentials', 'POST /api/0.3/users', 'nobody', { ...JSON_TYPE, ...length }, 401],
+  ['without credentials, in chunks', 'POST /api/0.3/users', 'nobody', { ...JSON_TYPE, ...chunked }, 401],
+  ['of another type', 'POST /api/0.3/users', 'key', { 'content-type': 'text/plain', ...length }, 415],
+  ['that is too long', 'POST /api/0.3/users', 'key', { ...JSON_TYPE, ...ofLength(MIB + 1) }, 413],
+  [
+    'of gzip that is too long',
+    'POST /api/0.3/users',
+    'key',
+    { ...JSON_TYPE, 'content-encoding': 'gzip', ...ofLength(MIB + 1) },
+    413,
+  ],
+  [
+    'of a login that is too long',
+    'POST /api/0.3/sessions/login',
+    'nobody',
+    { ...JSON_TYPE, ...ofLength(4097) },
+    413,
+  ],
+  [
+    'of a file that is too long',
+    'POST /api/0.3/imports',
+    'key',
+    { ...CSV_TYPE, ...ofLength(100 * MIB + 1) },
+    413,
+  ],
+  ['of a member who may not', 'POST /api/0.3/imports', 'member', { ...CSV_TYPE, ...length }, 403],
+  ['with a bad query', 'POST /api/0.3/imports?x=1', 'key', { ...CSV_TYPE, ...length }, 400],
+  ['at an unknown path', 'POST /api/0.3/nowhere', 'nobody', { ...JSON_TYPE, ...length }, 404],
+  ['of a route that takes none', 'POST /api/0.3/sessions/logout', 'member', { ...JSON_TYPE, ...length }, 403],
+  ['of a read', 'GET /api/0.3/status', 'nobody', { ...JSON_TYPE, ...length }, 200],
+] as const;
+
+test('the answer to a body that is refused closes the connection, though the client goes on sending', () =>
+  Promise.all(
+    REFUSED.map(async ([what, line, who, headers, status]) => {
+      const connection = await RawConnection.request(app.url, line, { ...credentials(who), ...headers });
+      const drip = setInterval(() => connection.socket.write('1\r\nx\r\n'), 50);
+      const { status: answered, headers: sent } = lastAnswer(await connection.ended);
+      const since = performance.now();
+      expect([what, answered, sent['connection']]).toEqual([what, status, 'close']);
+      await connection.closed;
+      clearInterval(drip);
+      expect(performance.now() - since).toBeLessThan(LINGER_MILLIS + 3000);
+    }),
+  ));
+
+test.each(REFUSED)('a body %s is not asked for with 100 Continue', async (_, line, who, headers, status) => {
+  const expecting = { ...credentials(who), ...headers, expect: '100-continue' };
+  const connection = await RawConnection.request(app.url, line, expecting);
+  const text = await connection.ended;
+  connection.socket.destroy();
+  expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+});
+
+test('a body that was read and then refused keeps its connection', async () => {
+  const headers = { ...app.key.headers, ...JSON_TYPE, 'content-length': '2' };
+  const connection = await RawConnection.request(app.url, 'POST /api/0.3/users', headers, '{}');
+  const answer = lastAnswer(await connection.until(/\}$/));
+  expect([answer.status, answer.headers['connection']]).toEqual([422, 'keep-alive']);
+  connection.socket.destroy();
+});
+
+test('a client that is still sending gets the answer', async () => {
+  const chunks = Array.from({ length: 16 }, () => Buffer.alloc(65_536, ' '));
+  const { status } = await sendChunked(app.url, 'POST', '/api/0.3/users', JSON_TYPE, chunks);
+  expect(status).toBe(401);
+});
+
+test.each([
+  ['JSON', 'POST /api/0.3/users', JSON_TYPE, JSON.stringify(aUser()), 201],
+  ['a file', 'POST /api/0.3/imports?dry_run=true', CSV_TYPE, 'ExternalId\n', 202],
+  [
+    'a form',
+    'POST /api/0.3/imports?dry_run=true',
+    { 'content-type': 'multipart/form-data; boundary=b' },
+    '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nExternalId\n\r\n--b--\r\n',
+    202,
+  ],
+])('%s that is wanted is asked for with 100 Continue', async (_, line, type, body, status) => {
+  const expecting = { expect: '100-continue', ...ofLength(body.length) };
+  const headers = { ...app.key.headers, ...type, ...expecting };
+  const connection = await RawConnection.request(app.url, line, headers);
+  await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+  connection.socket.write(body);
+  const text = await connection.until(/\}$/);
+  connection.socket.destroy();
+  expect(lastAnswer(text).status).toBe(status);
+  expect(text.match(/HTTP\/1\.1/g)).toHaveLength(2);
+});
