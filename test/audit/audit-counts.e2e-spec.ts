@@ -5,7 +5,15 @@ import { Sealer } from '../../src/audit/sealer.service.js';
 import { PurgeService } from '../../src/setup/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { databaseOf } from '../support/app/people.js';
-import { DAY, HOUR, MINUTE, SealedAudit, afterHours, rowOf } from '../support/app/sealed-audit.js';
+import {
+  DAY,
+  HOUR,
+  MINUTE,
+  SealedAudit,
+  afterHours,
+  eventAt,
+  insertEvents,
+} from '../support/app/sealed-audit.js';
 
 /** How often each action was recorded: what seals have counted, and what they do not cover yet. */
 let app: TestApp;
@@ -15,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.end());
 
-const { seal, execute, insert, insertIds, seals } = new SealedAudit(() => app);
+const { seal, verify, execute, insert, insertIds, seals } = new SealedAudit(() => app);
 const THIS_HOUR = Math.floor(Date.now() / HOUR);
 const midnight = (hour: number) => hour - (hour % 24);
 
@@ -84,28 +92,22 @@ test('an event that becomes visible after its seal is counted by the next one, f
 
 test('events that no instance can have written, and actions that there are not, are not counted', async () => {
   await insert(Date.now() - 3 * HOUR, 2);
-  const row = rowOf(Date.now() - 3 * HOUR);
-  row[4] = 'user.destroyed';
-  await databaseOf(app).insert(
-    {
-      head: 'INSERT INTO audit_events (id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip) VALUES',
-      columns: 10,
-      tail: '',
-    },
-    [row],
-  );
+  await insertEvents(databaseOf(app), [eventAt(Date.now() - 3 * HOUR, { action: 'user.destroyed' })]);
   await insertIds(Date.now(), [uuidv7({ msecs: Date.now() + 5 * DAY })]);
   await seal(Date.now());
   const counted = (await ofSeals()).filter(({ action }) => action !== '');
   expect(counted.map(({ action, value }) => [action, value])).toEqual([['user.updated', 2]]);
 });
 
-test('two instances that seal count once', async () => {
+test('two instances that seal make one chain, and count once', async () => {
   for (let hour = 2; hour < 8; hour++) await insert(Date.now() - hour * HOUR, 3);
   const other = await TestApp.on(app.database);
   await Promise.all([seal(Date.now()), other.app.get(Sealer).run(Date.now()), seal(Date.now())]);
   await other.stop();
   expect(await total()).toBe(18);
+  const numbers = (await seals()).map(({ number }) => number);
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  expect(await verify()).toMatchObject({ rows: 18, fault: null });
 });
 
 test('what an earlier version has sealed is counted afterwards, the newest first; until then it is a gap', async () => {

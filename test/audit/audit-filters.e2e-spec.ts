@@ -2,32 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { TestApp } from '../support/app/app.js';
+import { auditPages } from '../support/app/audit-rows.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { csv, imported } from '../support/app/imports.js';
 import { PASSWORD, aPerson, databaseOf, problemOf } from '../support/app/people.js';
+import { eventAt, insertEvents } from '../support/app/sealed-audit.js';
+import { nextOf } from '../support/app/search.js';
 
 /** Filters of the audit find what they ask for: full pages, exact numbers or a bound, whatever the filters are. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const next = ({ headers }: Answer): string | undefined =>
-  /<\/api\/0\.3([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1];
-/** The pages of a walk, each as its rows. */
-const pages = async (path: string): Promise<Json[][]> => {
-  const found: Json[][] = [];
-  for (let at: string | undefined = path; at !== undefined;) {
-    const page: Answer = await app.key.get(at);
-    if (page.status !== 200) throw new Error(page.text);
-    found.push(page.body.Results);
-    at = next(page);
-  }
-  return found;
-};
+const pages = (path: string): Promise<Json[][]> => auditPages(app.key, path);
 
-const HEAD =
-  'INSERT INTO audit_events (id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip) VALUES';
 const ACTIONS = ['user.created', 'user.updated', 'user.blocked'];
 const YEAR = Date.UTC(2025, 0, 1);
 
@@ -52,21 +41,12 @@ const rows: Row[] = Array.from({ length: 3000 }, (_, i) => ({
   field: i === 40 ? 'known_as' : FIELDS[(i * 11) % 7]!,
 }));
 beforeAll(async () => {
-  await databaseOf(app).insert(
-    { head: HEAD, columns: 10, tail: '' },
-    rows.map(({ id, actor, action, target, field }, i) => [
-      id,
-      new Date(YEAR + i * 1000).toISOString().replace('T', ' ').slice(0, 23),
-      'key',
-      actor,
-      action,
-      'user',
-      target,
-      JSON.stringify([{ field, old: '', new: 'x' }]),
-      'r',
-      '',
-    ]),
-  );
+  const events = rows.map(({ id, actor, action, target, field }, i) => {
+    const changes = JSON.stringify([{ field, old: '', new: 'x' }]);
+    const fields = { id, actor_kind: 'key', actor_id: actor, action, target_id: target, changes };
+    return eventAt(YEAR + i * 1000, fields);
+  });
+  await insertEvents(databaseOf(app), events);
 });
 
 const since = (i: number) => new Date(YEAR + i * 1000).toISOString();
@@ -137,21 +117,9 @@ test('a walk finds all that was there when it began, while events are added', as
   for (let at: string | undefined = path; at !== undefined;) {
     const page: Answer = await app.key.get(at);
     found.push(...page.body.Results.map(({ id }: Json) => id));
-    await databaseOf(app).insert({ head: HEAD, columns: 10, tail: '' }, [
-      [
-        uuidv7(),
-        new Date().toISOString().replace('T', ' ').slice(0, 23),
-        'key',
-        actors[3]!,
-        'user.updated',
-        'user',
-        targets[0]!,
-        '[]',
-        'r',
-        '',
-      ],
-    ]);
-    at = next(page);
+    const fields = { actor_kind: 'key', actor_id: actors[3]!, target_id: targets[0]! };
+    await insertEvents(databaseOf(app), [eventAt(Date.now(), fields)]);
+    at = nextOf(page);
   }
   expect(found).toEqual(expected.reverse());
 });
@@ -220,10 +188,14 @@ describe('who is behind an import', () => {
     const one = (await app.key.get('/users/search?external_id=p2')).body.Results[0];
     expect((await of(approver, `&target=${one.uuid}`)).body.Count).toBe(1);
   });
-  test('the history of a user names them, for people', async () => {
-    const one = (await app.key.get('/users/search?external_id=p2')).body.Results[0];
+  test.each([
+    ['p2', 'import upload.csv (started by uploader, approved by approver)'],
+    ['p9', 'import upload.csv (started by uploader)'],
+  ])('the history of user %s names them, for people', async (id, name) => {
+    const one = (await app.key.get(`/users/search?external_id=${id}`)).body.Results[0];
     const { Results } = (await app.key.get(`/users/${one.uuid}/history`)).body;
-    expect(Results[0].actor.name).toBe('import upload.csv (started by uploader, approved by approver)');
+    expect(Results[0].actor).toMatchObject({ kind: 'import', name });
+    expect(Results[0].summary).toContain(`${name} created the user: username set`);
   });
   test('a revert has its own', async () => {
     const self = await app.login('approver', PASSWORD);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
 import { AuditSealRepository } from '../../src/audit/audit-seal.repository.js';
 import { LateEventsRepository } from '../../src/audit/late-events.repository.js';
 import { SealedRowsRepository } from '../../src/audit/sealed-rows.repository.js';
@@ -11,12 +12,11 @@ import { databaseOf } from '../support/app/people.js';
 import {
   DAY,
   HOUR,
-  INSERT_EVENTS,
   MINUTE,
   SealedAudit,
   afterHours,
-  faultOf,
-  rowOf,
+  eventAt,
+  insertEvents,
 } from '../support/app/sealed-audit.js';
 
 /** Seals over the audit: what is changed afterwards is found, and what is not is not reported. */
@@ -70,9 +70,8 @@ describe('rows that become visible after the seal of their hour', () => {
   const sealedHour = async () => {
     await execute('DELETE FROM audit_events'); // of the start, which is later
     await insert(END - HOUR - MINUTE, 3);
-    const ids = await insert(END - 5 * MINUTE, 3);
+    await insert(END - 5 * MINUTE, 3);
     await seal(LOOK);
-    return ids;
   };
   test('are neither missed nor reported', async () => {
     await sealedHour();
@@ -88,20 +87,12 @@ describe('rows that become visible after the seal of their hour', () => {
     await execute('DELETE FROM audit_events WHERE id = ?', [late!]);
     expect((await verify()).bad).toEqual([{ id: late, message: expect.stringMatching(/^was taken out/) }]);
   });
-  test('do not hide that a sealed one of the same hour was changed', async () => {
-    const [, sealed] = await sealedHour();
-    await insert(END - 5 * MINUTE + 5);
-    await execute("UPDATE audit_events SET ip = 'changed' WHERE id = ?", [sealed!]);
-    await seal(LOOK + HOUR);
-    expect(faultOf(await verify())).toEqual([2, 'events were changed: their hash does not fit']);
-  });
   test('of a transaction that is open across a seal', async () => {
     await sealedHour();
     const other = await TestApp.on(app.database);
     const open = await databaseOf(app).begin();
     const end = END + HOUR;
-    const row = rowOf(end - MINUTE);
-    await open.insert({ head: INSERT_EVENTS, columns: 10, tail: '' }, [row]);
+    await insertEvents(open, [eventAt(end - MINUTE)]);
     try {
       // SQLite has one writer: there a seal waits for the transaction, and no row can come late.
       const sealed = other.app.get(Sealer).run(end + 6 * MINUTE);
@@ -116,33 +107,15 @@ describe('rows that become visible after the seal of their hour', () => {
       await other.stop();
     }
   });
-  test('a row that is rolled back leaves nothing behind', async () => {
-    await sealedHours();
-    const open = await databaseOf(app).begin();
-    await open.insert({ head: INSERT_EVENTS, columns: 10, tail: '' }, [rowOf(Date.now() - 2 * HOUR)]);
-    await open.rollback();
-    await seal(afterHours());
-    expect((await verify()).fault).toBeNull();
-  });
-});
-
-test('several instances make one chain', async () => {
-  const noon = Math.floor(Date.now() / HOUR) * HOUR - 8 * HOUR;
-  for (let hour = 0; hour < 6; hour++) await insert(noon + hour * HOUR, 3);
-  const other = await TestApp.on(app.database);
-  await Promise.all([seal(Date.now()), other.app.get(Sealer).run(Date.now()), seal(Date.now())]);
-  await other.stop();
-  const numbers = (await seals()).map(({ number }) => number);
-  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
-  expect(await verify()).toMatchObject({ rows: 18, fault: null });
 });
 
 describe('retention', () => {
-  test('deletes what a seal has announced, and the rest still verifies', async () => {
-    const [old] = await insert(Date.now() - 31 * DAY, 5);
+  test('deletes what a seal has announced, batch by batch, and the rest still verifies', async () => {
+    await insert(Date.now() - 31 * DAY, 600);
     await insert(Date.now() - 29 * DAY, 5);
     await app.app.get(PurgeService).run();
-    expect(await databaseOf(app).query('SELECT id FROM audit_events WHERE id = ?', [old!])).toEqual([]);
+    const before = [uuidv7({ msecs: Date.now() - 30 * DAY })];
+    expect(await databaseOf(app).query('SELECT id FROM audit_events WHERE id < ?', before)).toEqual([]);
     expect(await verify()).toMatchObject({ rows: 5, purged: 1, fault: null });
   });
   test('deletes nothing that no seal has announced: the hour in which the days end stays whole', async () => {

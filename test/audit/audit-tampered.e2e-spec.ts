@@ -1,78 +1,233 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
 import { TestApp } from '../support/app/app.js';
-import { DAY, SealedAudit, afterHours, faultOf } from '../support/app/sealed-audit.js';
+import { ENGINE } from '../support/app/database.js';
+import { databaseOf } from '../support/app/people.js';
+import { FORMS, HOUR, MINUTE, SealedAudit, aRun, faultOf } from '../support/app/sealed-audit.js';
 
-/** Whatever is changed behind the back of the service, the first seal that does not fit is named. */
+/** A change of any column of the tables of the audit is found, and of what SQLite stores where a driver does not read it. */
 let app: TestApp;
-beforeEach(async () => void (app = await TestApp.start()));
-afterEach(() => app.end());
-const { seal, verify, execute, seals, insert, sealedHours } = new SealedAudit(() => app);
+const { seal, verify, execute, seals, insert, isFound } = new SealedAudit(() => app);
 
-describe('tampering', () => {
-  const COLUMNS = [
-    ['time', '2020-01-01 00:00:00.000'],
-    ['actor_kind', 'key'],
-    ['actor_id', '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10'],
-    ['action', 'user.blocked'],
-    ['target_kind', 'session'],
-    ['target_id', '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10'],
-    ['changes', '[{"field":"phone","old":"","new":"1"}]'],
-    ['request_id', 'other'],
-    ['ip', '192.0.2.1'],
-  ] as const;
-  test.each(COLUMNS)('a changed %s is found, in its hour', async (column, value) => {
-    const [, second] = await sealedHours();
-    await execute(`UPDATE audit_events SET ${column} = ? WHERE id = ?`, [value, second![1]!]);
-    expect(faultOf(await verify())).toEqual([2, 'events were changed: their hash does not fit']);
-    const { fault } = await verify();
-    expect([fault?.from?.slice(14, 19), fault?.until?.slice(14, 19)]).toEqual(['00:00', '00:00']);
+const OTHER = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
+const VERSION_4 = '00000000-0000-4000-8000-000000000000';
+const F64 = 'f'.repeat(64);
+const OLD_TIME = '2020-01-01 00:00:00.000';
+
+/** Another value for each column of each table. */
+const TABLES = {
+  audit_events: {
+    id: OTHER,
+    time: OLD_TIME,
+    actor_kind: 'key',
+    actor_id: OTHER,
+    action: 'user.blocked',
+    target_kind: 'session',
+    target_id: OTHER,
+    changes: '[{"field":"phone","old":"","new":"1"}]',
+    request_id: 'other',
+    ip: '192.0.2.1',
+  },
+  audit_seals: {
+    number: 77,
+    sealed: OLD_TIME,
+    until_id: OTHER,
+    row_count: 3,
+    rows_hash: F64,
+    late_count: 3,
+    late_hash: F64,
+    purged: 1,
+    key_id: '00000000',
+    hash: F64,
+    members: 'AAAAAAAA',
+    members_hash: F64,
+  },
+  audit_runs: { run_id: OTHER, part: 'other', person_kind: 'user', person_id: OTHER },
+  audit_late_events: { id: OTHER, seal: 1, row_hash: F64 },
+};
+type Table = keyof typeof TABLES;
+const columnsOf = (table: Table): string[] => Object.keys(TABLES[table]);
+
+/** Three hours of four events, each with a seal, of which the second also covers a late event. The last event has no seal. */
+const BEGIN = Math.floor(Date.now() / HOUR) * HOUR - 4 * HOUR;
+const hours: string[][] = [];
+let late: string;
+let run: string;
+let open: string;
+/** The rows of a table as they were sealed. */
+const stored = new Map<Table, Record<string, string | number | null>[]>();
+beforeAll(async () => {
+  app = await TestApp.start();
+  await execute('DELETE FROM audit_events'); // of the start, which is later
+  for (const hour of [0, 1, 2]) {
+    hours.push(await insert(BEGIN + hour * HOUR + 1000, 4));
+    if (hour === 1) [late] = (await insert(BEGIN + HOUR - MINUTE)) as [string];
+    await seal(BEGIN + (hour + 1) * HOUR + 6 * MINUTE);
+  }
+  run = await aRun(app);
+  [open] = (await insert(Date.now())) as [string];
+  await execute('UPDATE audit_events SET actor_id = ? WHERE id = ?', [OTHER, open]);
+  for (const table of Object.keys(TABLES) as Table[])
+    stored.set(table, await databaseOf(app).query(`SELECT * FROM ${table}`));
+  expect(await verify()).toMatchObject({ seals: 3, rows: 13, late: 1 });
+});
+afterAll(() => app.end());
+afterEach(async () => {
+  for (const [table, rows] of stored) {
+    const columns = columnsOf(table);
+    await execute(`DELETE FROM ${table}`);
+    await databaseOf(app).insert(
+      { head: `INSERT INTO ${table} (${columns.join(', ')}) VALUES`, columns: columns.length, tail: '' },
+      rows.map((row) => columns.map((column) => row[column] ?? null)),
+    );
+  }
+});
+
+test('every column of the tables is in the lists of this test', async () => {
+  const database = databaseOf(app);
+  for (const table of Object.keys(TABLES) as Table[]) {
+    const found = await database.query<{ name: string }>(
+      database.dialect === 'sqlite'
+        ? `SELECT name FROM pragma_table_info('${table}')`
+        : `SELECT column_name AS name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${table}'`,
+    );
+    expect(found.map(({ name }) => name).sort()).toEqual(columnsOf(table).sort());
+  }
+});
+
+const found = async (...statements: string[]): Promise<string> => {
+  const fault = await isFound(async () => {
+    for (const sql of statements) await execute(sql);
   });
-  test('a changed id too', async () => {
-    const [, second] = await sealedHours();
-    await execute('UPDATE audit_events SET id = ? WHERE id = ?', [
-      second![1]!.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
-      second![1]!,
-    ]);
-    expect((await verify()).fault?.seal).toBe(2);
-  });
-  test('a row that was taken out', async () => {
-    const [, , third] = await sealedHours();
-    await execute('DELETE FROM audit_events WHERE id = ?', [third![3]!]);
-    expect((await verify()).fault).toMatchObject({ seal: 3, message: expect.stringContaining('taken out') });
-  });
-  test('a row that was inserted among sealed ones of more than a day ago', async () => {
-    const old = Date.now() - 3 * DAY;
-    await insert(old, 3);
-    await sealedHours();
-    await insert(old + 1);
-    await seal(afterHours()); // which does not make it good
-    expect((await verify()).bad[0]?.message).toMatch(/^was inserted: it is of the time of seal 1/);
-  });
-  test('a seal that was taken out, with its rows', async () => {
-    const [, second] = await sealedHours();
-    await execute('DELETE FROM audit_seals WHERE number = 2');
-    await execute(`DELETE FROM audit_events WHERE id IN (${second!.map(() => '?').join(', ')})`, second);
-    expect(faultOf(await verify())).toEqual([3, 'the seals before it, from 2 on, are missing']);
-  });
-  test('all seals that were taken out', async () => {
-    await sealedHours();
-    await execute('DELETE FROM audit_seals');
-    expect((await verify()).fault?.message).toContain('no seal');
-  });
-  test('the newest seals, or a whole new chain, by the seal that was kept elsewhere', async () => {
-    await sealedHours();
-    const kept = (await seals()).at(-1)!;
-    expect((await verify(kept)).fault).toBeNull();
-    await execute('DELETE FROM audit_seals WHERE number >= ?', [kept.number]);
-    expect((await verify()).fault).toBeNull();
-    expect((await verify(kept)).fault?.message).toContain('is missing');
-    await execute('DELETE FROM audit_seals');
-    await execute("UPDATE audit_events SET ip = '192.0.2.9'");
-    await seal(Date.now());
-    expect((await verify()).fault).toBeNull();
-    expect(faultOf(await verify(kept))).toEqual([
-      kept.number,
-      'its hash is not the expected one: the chain was made anew',
-    ]);
+  return fault.join(': ');
+};
+
+/** Rows of which every column is changed, and the seal and message that name each change. */
+const ROWS: [what: string, table: Table, where: () => string, fault: RegExp][] = [
+  [
+    'a sealed event',
+    'audit_events',
+    () => `id = '${hours[1]![1]!}'`,
+    /^2: (events were changed: their hash does not fit|it covers 4 events, and 3 are there: events were taken out)$/,
+  ],
+  [
+    'a seal',
+    'audit_seals',
+    () => 'number = 2',
+    /^2: it.*(hash does not fit|the hash of the list does not fit|ends before the seal before it|AUDIT_SEAL_KEY does not name)$|^3: .*are missing$/,
+  ],
+  [
+    'the entry of a late event',
+    'audit_late_events',
+    () => `id = '${late}'`,
+    /^[12]: its list of late events was changed$/,
+  ],
+  ...['started', 'approved'].map((part): (typeof ROWS)[number] => [
+    `who ${part} an import`,
+    'audit_runs',
+    () => `run_id = '${run}' AND part = '${part}'`,
+    new RegExp(`^: the event .* is an import of which .* who ${part} it$`),
+  ]),
+];
+
+describe.each(ROWS)('%s', (_, table, where, fault) => {
+  test.each(Object.entries(TABLES[table]))('is found with another %s', async (column, value) => {
+    expect(await found(`UPDATE ${table} SET ${column} = '${value}' WHERE ${where()}`)).toMatch(fault);
   });
 });
+
+test('a changed event is named by the hour of its seal', async () => {
+  await execute("UPDATE audit_events SET ip = '192.0.2.1' WHERE id = ?", [hours[1]![1]!]);
+  const { fault } = await verify();
+  expect([fault?.from?.slice(14, 19), fault?.until?.slice(14, 19)]).toEqual(['00:00', '00:00']);
+});
+
+const sealNumbered = (number: number) =>
+  `INSERT INTO audit_seals SELECT ${columnsOf('audit_seals').join(', ').replace('number', String(number))} FROM audit_seals WHERE number = 2`;
+const person = (id: string, part: string) =>
+  `INSERT INTO audit_runs VALUES ('${id}', '${part}', 'system', NULL)`;
+const EVENT_OUT = /^3: it covers 4 events, and 3 are there: events were taken out$/;
+const LATE_CHANGED = /^2: its list of late events was changed$/;
+const ODD_PERSON = /a person in a form that the service does not write/;
+
+test.each<[what: string, fault: RegExp, statements: () => string[]]>([
+  ['an event taken out', EVENT_OUT, () => [`DELETE FROM audit_events WHERE id = '${hours[2]![3]!}'`]],
+  [
+    'a seal taken out with its events',
+    /^3: the seals before it, from 2 on, are missing$/,
+    () => [
+      'DELETE FROM audit_seals WHERE number = 2',
+      `DELETE FROM audit_events WHERE id IN ('${hours[1]!.join("', '")}')`,
+    ],
+  ],
+  ['a chain without any seal', /^: there are events and no seal/, () => ['DELETE FROM audit_seals']],
+  [
+    'a seal without the list of its events',
+    /^2: its list of events was changed$/,
+    () => ['UPDATE audit_seals SET members = NULL WHERE number = 2'],
+  ],
+  ['one more seal with number -5', /^-5: no seal has this number$/, () => [sealNumbered(-5)]],
+  ['one more seal with number 0', /^0: no seal has this number$/, () => [sealNumbered(0)]],
+  ['one more seal with number 4000', /^4000: .* from 4 on, are missing$/, () => [sealNumbered(4000)]],
+  ['a late entry taken out', LATE_CHANGED, () => ['DELETE FROM audit_late_events']],
+  [
+    'a late entry taken out with its event',
+    LATE_CHANGED,
+    () => ['DELETE FROM audit_late_events', `DELETE FROM audit_events WHERE id = '${late}'`],
+  ],
+  ...['started', 'approved'].map((part): [string, RegExp, () => string[]] => [
+    `who ${part} an import, taken out,`,
+    new RegExp(`the person was taken out who ${part} it$`),
+    () => [`DELETE FROM audit_runs WHERE part = '${part}'`],
+  ]),
+  ['who approved an import without events', /no event says so$/, () => [person(uuidv7(), 'approved')]],
+  ['another part of an import', ODD_PERSON, () => [person(uuidv7({ msecs: 1 }), 'other')]],
+  ['an import with an id of version 4', ODD_PERSON, () => [person(VERSION_4, 'started')]],
+  ['an import without an id', ODD_PERSON, () => [person('0', 'approved')]],
+])('%s is found', async (_, fault, statements) => {
+  expect(await found(...statements())).toMatch(fault);
+});
+
+test('the newest seals that are taken out, or a new chain, are found by a seal that was kept elsewhere', async () => {
+  const kept = (await seals()).at(-1)!;
+  expect((await verify(kept)).fault).toBeNull();
+  await execute('DELETE FROM audit_seals WHERE number >= ?', [kept.number]);
+  expect((await verify()).fault).toBeNull();
+  expect((await verify(kept)).fault?.message).toContain('is missing');
+  await execute('DELETE FROM audit_seals');
+  await execute('DELETE FROM audit_late_events');
+  await execute('DELETE FROM audit_runs');
+  await execute("UPDATE audit_events SET ip = '192.0.2.9'");
+  await seal(Date.now());
+  expect((await verify()).fault).toBeNull();
+  expect(faultOf(await verify(kept))).toEqual([
+    kept.number,
+    'its hash is not the expected one: the chain was made anew',
+  ]);
+});
+
+if (ENGINE === 'sqlite') {
+  const OPEN = ['an event without a seal', 'audit_events', () => `id = '${open}'`] as const;
+  /** Numbers keep their type in SQLite whatever is written, apart from bytes. */
+  const FORGED = [...ROWS, OPEN].flatMap(([what, table, where]) =>
+    Object.entries(TABLES[table]).flatMap(([column, value]) =>
+      typeof value === 'string' ? FORMS.map((form) => [what, column, form, table, where] as const) : [],
+    ),
+  );
+  test.each(FORGED)('%s with %s as %s is found', async (_what, column, form, table, where) => {
+    const value = form.replace('{}', `COALESCE(${column}, 'x')`);
+    expect(await found(`UPDATE ${table} SET ${column} = ${value} WHERE ${where()}`)).not.toBe('');
+  });
+
+  test('bytes beside the text of a run are found', async () => {
+    await found(`INSERT INTO audit_runs VALUES (CAST('${run}' AS BLOB), 'started', 'system', NULL)`);
+  });
+
+  test.each(['ff', 'f09f98', 'e282', 'c0', 'efbfbdff'])(
+    'bytes %s that are not UTF-8 are found where the replacement character was',
+    async (bytes) => {
+      await execute('UPDATE audit_events SET ip = char(65533) WHERE id = ?', [open]);
+      await found(`UPDATE audit_events SET ip = CAST(x'${bytes}' AS TEXT) WHERE id = '${open}'`);
+    },
+  );
+}

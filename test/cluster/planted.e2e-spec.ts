@@ -1,12 +1,18 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { check } from '../../tools/checker/check.js';
+import type { Fault } from '../../tools/checker/faults.js';
 import { type Target, startTarget } from '../../tools/checker/targets.js';
 import { ENGINE } from '../support/app/database.js';
 
-/** Of a user that the clients change. */
-const HOT = "(SELECT uuid FROM users WHERE about_me LIKE '%-%' ORDER BY uuid LIMIT 1)";
+/**
+ * A user that clients have changed enough for every planted row to break a promise: it has a word to be found by, and was
+ * written with If-Match more than once, as `about_me` counts.
+ */
+const HOT =
+  "(SELECT uuid FROM users WHERE about_me LIKE '%-%' AND about_me NOT LIKE '1 %' AND known_as <> '' ORDER BY uuid LIMIT 1)";
 
 /** A row that somebody changes beside the service, and the promises that are broken by that. */
 const PLANTED: [name: string, sql: string, promises: string[]][] = [
@@ -25,12 +31,23 @@ const PLANTED: [name: string, sql: string, promises: string[]][] = [
   ['the words of a user deleted', `DELETE FROM user_words WHERE user_uuid = ${HOT}`, ['searches']],
 ];
 
+/** Keeps the clients at work until there is such a user, however slow the machine is. */
+const untilChanged = (database: DatabaseSync): Fault => ({
+  name: 'a user is changed',
+  to: database,
+  strike: async () => {
+    while (database.prepare(`SELECT ${HOT} AS uuid`).get()?.['uuid'] === null) await delay(50);
+  },
+});
+
 /** Without this the checker could be blind and nobody would notice. */
 describe('the checker on a service whose database was changed by hand', () => {
   let target: Target | undefined;
+  let database: DatabaseSync | undefined;
   afterEach(async () => {
+    database?.close();
     await target?.remove();
-    target = undefined;
+    database = target = undefined;
   });
 
   if (ENGINE === 'sqlite') {
@@ -39,14 +56,14 @@ describe('the checker on a service whose database was changed by hand', () => {
       async (_name, sql, promises) => {
         target = await startTarget('sqlite');
         const file = join(target.instances[0]!.folder, 'rollcall.sqlite');
-        const plant = (): void => {
-          const database = new DatabaseSync(file, { timeout: 10_000 }); // the service writes beside it
-          expect(database.prepare(sql).run().changes).toBeGreaterThan(0);
-          database.close();
-        };
+        const opened = (database = new DatabaseSync(file, { timeout: 10_000 })); // the service writes to it too
         const { broken } = await check(
-          { ...target, faults: [] },
-          { seconds: 2, seed: 1, beforeJudging: plant },
+          { ...target, faults: [untilChanged(opened)] },
+          {
+            seconds: 0,
+            seed: 1,
+            beforeJudging: () => expect(opened.prepare(sql).run().changes).toBeGreaterThan(0),
+          },
         );
         expect(broken.map(({ promise }) => promise)).toEqual(expect.arrayContaining(promises));
       },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { type ScimClient, provision, scimAs, scimOf } from '../support/app/scim.js';
+import { type ScimClient, errorOf, provision, scimAs, scimOf } from '../support/app/scim.js';
 import { group, patch, post, remove, sendBulk as send, statuses } from '../support/app/scim-bulk.js';
 
 /** What a key may do in a Bulk, and a Bulk that is sent again. */
@@ -55,7 +55,7 @@ describe('with an Idempotency-Key', () => {
 });
 
 test.each(['patch', 'delete'])(
-  'of what blows the fuse by %s, the operations beyond it are 429',
+  'a key that blows its fuse by %s gets 429 for further ones, in a Bulk and alone',
   async (how) => {
     const fused = await TestApp.on(app.database, { FUSE_MIN: '2', FUSE_PERCENT: '0' });
     try {
@@ -67,7 +67,13 @@ test.each(['patch', 'delete'])(
       const { body } = await send(provider, operations);
       const done = how === 'delete' ? '204' : '200';
       expect(statuses(body.Operations)).toEqual([done, '201', done, '201', '429', '201', '429', '201']);
-      expect((await provider.get(`/Users/${users[2].id}`)).body.active).toBe(true);
+      const path = `/Users/${users[2].id}`;
+      const alone = await (how === 'delete'
+        ? provider.delete(path)
+        : provider.patch(path, { op: 'replace', path: 'active', value: false }));
+      expect(errorOf(alone).slice(0, 2)).toEqual([429, undefined]);
+      expect(Number(alone.headers['retry-after'])).toBeGreaterThan(0);
+      expect((await provider.get(path)).body.active).toBe(true);
     } finally {
       await fused.stop();
     }

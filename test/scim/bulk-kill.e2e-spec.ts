@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { API_KEY } from '../support/app/app.js';
 import { type Answer, Client, type Json } from '../support/app/client.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
-import { aScimUser } from '../support/app/scim.js';
+import { group, post } from '../support/app/scim-bulk.js';
 
 /** `kill -9` of the service in a Bulk with an `Idempotency-Key`. KILLS=20 sets a higher number of them. */
 const KILLS = Number(process.env['KILLS'] ?? 2);
@@ -17,23 +17,8 @@ async function countIn(client: Client): Promise<number> {
   return body.Count as number;
 }
 
-const operations = [
-  ...Array.from({ length: USERS }, (_, index) => ({
-    method: 'POST',
-    path: '/Users',
-    bulkId: `u${index}`,
-    data: aScimUser(),
-  })),
-  {
-    method: 'POST',
-    path: '/Groups',
-    bulkId: 'all',
-    data: {
-      displayName: 'all',
-      members: Array.from({ length: USERS }, (_, index) => ({ value: `bulkId:u${index}` })),
-    },
-  },
-];
+const ids = Array.from({ length: USERS }, (_, index) => `u${index}`);
+const operations = [...ids.map((id) => post(id)), group('all', ...ids.map((id) => `bulkId:${id}`))];
 
 test('killed at any moment and sent again, it makes everything once, and is answered as one', async () => {
   const key = randomUUID();

@@ -3,7 +3,7 @@ import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { SYSTEM, aGroup, groupsOf, move } from '../support/app/groups.js';
-import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
+import { databaseOf } from '../support/app/people.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 import { search } from '../support/app/search.js';
 import type { Group } from '../../src/scim/groups/group.js';
@@ -69,12 +69,6 @@ describe('a member', () => {
     expect(await versionOf(jane)).toBe(before);
   });
 
-  test('is found by the roles of its groups', async () => {
-    await withRoles(['Badge manager'], jane);
-    const { Results } = (await search(app.key, { role: 'Badge manager' })).body;
-    expect(Results.map(({ uuid }: Json) => uuid)).toEqual([jane.uuid]);
-  });
-
   test('who is blocked stays one', async () => {
     const group = await withRoles(['Editor'], jane);
     await app.key.put(`/users/${jane.uuid}`, { status: 'Blocked' });
@@ -102,29 +96,9 @@ describe('a rule of users that a membership would break', () => {
     });
     expect((await app.key.get(`/groups/${group.uuid}`)).body.roles).toEqual([]);
   });
-
-  test('two groups of one user', async () => {
-    const external = await create(app.key, { roles: ['External user'] });
-    await withRoles(['External user'], external);
-    const group = await withRoles(['Organisational user']);
-    expect(await failure(move(app, group, { add: [external.uuid] }))).toMatchObject({
-      code: 'validation_failed',
-    });
-  });
 });
 
 describe('Webmasters by a group', () => {
-  test('may do what Webmasters may from the next request on, and no more when they leave', async () => {
-    const { user, client } = await aPerson(app);
-    expect((await client.get('/audit')).status).toBe(403);
-    const group = await withRoles(['Webmaster'], user);
-    const webmaster = await app.login(user.username, PASSWORD);
-    expect((await webmaster.get('/audit')).status).toBe(200);
-    await move(app, group, { remove: [user.uuid] });
-    expect((await webmaster.get('/audit')).status).toBe(401);
-    expect((await (await app.login(user.username, PASSWORD)).get('/audit')).status).toBe(403);
-  });
-
   test('the last one may not go, whether by membership, roles or the end of the group', async () => {
     const group = await withRoles(['Webmaster'], jane);
     const { body } = await search(app.key, { username: 'admin' });
@@ -153,14 +127,6 @@ describe('two changes at once', () => {
       await Promise.all([one, other].map((group) => move(app, group, { remove: [jane.uuid] })));
       expect(await rolesOf(jane)).toEqual([]);
     }
-  });
-
-  test('of the members of one group: both stay', async () => {
-    const group = await withRoles([]);
-    const users = [jane.uuid, john.uuid] as string[];
-    await Promise.all(users.map((uuid) => move(app, group, { add: [uuid] })));
-    const { members } = (await app.key.get(`/groups/${group.uuid}`)).body;
-    expect(members).toEqual(users.toSorted());
   });
 
   test('the roles of a group and its members: nobody is left without them', async () => {

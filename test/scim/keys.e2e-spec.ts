@@ -18,45 +18,30 @@ const replace = (path: string, value: unknown) => ({ op: 'replace', path, value 
 
 describe('a profile', () => {
   test.each([
-    ['standard', 200],
-    ['entra', 204],
-    ['okta', 200],
-    ['midpoint', 200],
+    ['standard', 200, undefined, 400],
+    ['entra', 204, undefined, 204],
+    ['okta', 200, undefined, 400],
+    ['midpoint', 200, 'Guide', 400],
   ])(
-    '%s: a PATCH is answered with %i, with the resource where attributes are asked for',
-    async (profile, status) => {
+    '%s: a PATCH is answered with %i, a title that a PUT omits becomes %s, an unknown path in a PATCH is %i',
+    async (profile, patched, title, unknown) => {
       const provider = await scimAs(app, { profile });
-      const { id } = await provision(provider);
+      const { id, userName } = await provision(provider, { title: 'Guide' });
+      const named = profile === 'midpoint' ? {} : { userName };
+      const put = await provider.put(`/Users/${id}`, { ...named, nickName: 'N' });
+      expect(put.status).toBe(200);
+      expect([put.body.title, put.body.nickName, put.body.userName]).toEqual([title, 'N', userName]);
       const answer = await provider.patch(`/Users/${id}`, replace('title', 'x'));
       expect([answer.status, answer.body?.title, answer.headers.etag]).toEqual([
-        status,
-        status === 204 ? undefined : 'x',
-        'W/"2"',
+        patched,
+        patched === 204 ? undefined : 'x',
+        'W/"3"',
       ]);
       const asked = await provider.patch(`/Users/${id}?attributes=title`, replace('title', 'y'));
       expect([asked.status, asked.body.title]).toEqual([200, 'y']);
+      expect((await provider.patch(`/Users/${id}`, replace('nix', 'x'))).status).toBe(unknown);
     },
   );
-
-  test.each([
-    ['standard', undefined],
-    ['entra', undefined],
-    ['okta', undefined],
-    ['midpoint', 'Guide'],
-  ])('%s: what a PUT omits becomes %s', async (profile, title) => {
-    const provider = await scimAs(app, { profile });
-    const { id, userName } = await provision(provider, { title: 'Guide' });
-    const put = await provider.put(`/Users/${id}`, {
-      ...(profile === 'midpoint' ? {} : { userName }),
-      nickName: 'N',
-    });
-    expect([put.status, put.body.title, put.body.nickName, put.body.userName]).toEqual([
-      200,
-      title,
-      'N',
-      userName,
-    ]);
-  });
 
   test('okta: passwords are placeholders, and not kept', async () => {
     for (const [profile, status] of [
@@ -69,22 +54,6 @@ describe('a profile', () => {
       expect((await login()).status).toBe(status);
       await provider.patch(`/Users/${id}`, replace('password', PASSWORD));
       expect((await login()).status).toBe(status);
-    }
-  });
-
-  test('entra: a path to an unknown attribute is ignored', async () => {
-    for (const [profile, status] of [
-      ['entra', 204],
-      ['standard', 400],
-      ['okta', 400],
-      ['midpoint', 400],
-    ] as const) {
-      const provider = await scimAs(app, { profile });
-      const { id } = await provision(provider);
-      expect([profile, (await provider.patch(`/Users/${id}`, replace('nix', 'x'))).status]).toEqual([
-        profile,
-        status,
-      ]);
     }
   });
 
@@ -166,16 +135,10 @@ describe('a key without the scope webmasters', () => {
 
 describe('sessions end at once', () => {
   test.each<[string, (scim: ScimClient, user: Json) => Promise<{ status: number }>]>([
-    ['PATCH with a path', (c, { id }) => c.patch(`/Users/${id}`, replace('active', false))],
-    [
-      'PATCH without a path',
-      (c, { id }) => c.patch(`/Users/${id}`, { op: 'replace', value: { active: false } }),
-    ],
     [
       'PATCH as Entra sends it',
       (c, { id }) => c.patch(`/Users/${id}`, { op: 'Replace', path: 'active', value: 'False' }),
     ],
-    ['PUT', (c, { id, userName }) => c.put(`/Users/${id}`, { userName, active: false })],
     ['DELETE', (c, { id }) => c.delete(`/Users/${id}`)],
     ['a new password', (c, { id }) => c.patch(`/Users/${id}`, replace('password', 'open the other window'))],
   ])('by %s', async (_what, deactivate) => {

@@ -3,6 +3,7 @@ import type { User } from '../../src/users/model/user.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { ENTERPRISE, type ScimClient, scimAs, scimOf } from '../support/app/scim.js';
+import { listOf, walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
 import { seedUsers, seededUser } from '../support/app/seed.js';
 
 /** More users than a list may look at one by one: then an index must give the order. */
@@ -32,16 +33,7 @@ function personOf(n: number): User {
 const SORTS = ['displayName', `${ENTERPRISE}:department`, `${ENTERPRISE}:employeeNumber`];
 const ORDERS = ['ascending', 'descending'] as const;
 
-async function get(scim: ScimClient, query: Record<string, string | number>): Promise<Json> {
-  const text = new URLSearchParams(
-    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-  );
-  const { status, body, text: sent } = await scim.get(`/Users?${text.toString()}`);
-  if (status !== 200) throw new Error(`${status} ${sent}`);
-  return body;
-}
-
-const names = ({ Resources }: Json): string[] => Resources.map(({ userName }: Json) => userName);
+const names = (resources: Json[]): string[] => resources.map(({ userName }) => userName);
 
 /** As the law says: folded texts by code point, then ids; who has none is last, and first when descending. */
 function expected(sortBy: string, order: (typeof ORDERS)[number], users: User[]): string[] {
@@ -64,15 +56,20 @@ test('a cursor of few users goes on when there are many', async () => {
   const begun: [sortBy: string, sortOrder: (typeof ORDERS)[number], page: Json][] = [];
   for (const sortBy of SORTS)
     for (const sortOrder of ORDERS)
-      begun.push([sortBy, sortOrder, await get(scim, { sortBy, sortOrder, cursor: '', count: 100 })]);
+      begun.push([
+        sortBy,
+        sortOrder,
+        await listOf(scim, '/Users', { sortBy, sortOrder, cursor: '', count: 100 }),
+      ]);
   await seedUsers(app, FEW, MANY, personOf);
   for (const [sortBy, sortOrder, first] of begun) {
     const whole = expected(sortBy, sortOrder, people(MANY));
-    const last = ofSeed(names(first)).at(-1) ?? '';
-    const next = await get(scim, { sortBy, sortOrder, cursor: first.nextCursor, count: 50 });
+    const last = ofSeed(names(first.Resources)).at(-1) ?? '';
+    const next = await listOf(scim, '/Users', { sortBy, sortOrder, cursor: first.nextCursor, count: 50 });
     const behind = whole.slice(whole.indexOf(last) + 1);
-    expect(ofSeed(names(next))).toEqual(behind.slice(0, ofSeed(names(next)).length));
-    expect(names(next)).toHaveLength(50);
+    const found = ofSeed(names(next.Resources));
+    expect(found).toEqual(behind.slice(0, found.length));
+    expect(next.Resources).toHaveLength(50);
   }
 });
 
@@ -83,18 +80,8 @@ test.each(SORTS.flatMap((sortBy) => ORDERS.map((order) => [sortBy, order] as con
       for (const filter of ['', 'active eq true', 'userName sw "u0"']) {
         const users = people(MANY).filter(({ status }) => filter !== 'active eq true' || status === 'Active');
         const query = { sortBy, sortOrder, count: 200, ...(filter && { filter }) };
-        const paged: string[] = [];
-        for (let startIndex = 1, total = 1; startIndex <= total; startIndex += 200) {
-          const page = await get(scim, { ...query, startIndex });
-          total = page.totalResults;
-          paged.push(...names(page));
-        }
-        const walked: string[] = [];
-        for (let cursor: string | undefined = ''; cursor !== undefined;) {
-          const page: Json = await get(scim, { ...query, cursor });
-          walked.push(...names(page));
-          cursor = page.nextCursor;
-        }
+        const paged = names(await walkByIndex(scim, '/Users', query));
+        const walked = names(await walkByCursor(scim, '/Users', query));
         expect(ofSeed(paged)).toEqual(expected(sortBy, sortOrder, users));
         expect(walked).toEqual(paged);
       }

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { ENTERPRISE, type ScimClient, errorOf, provision, scimOf } from '../support/app/scim.js';
+import { listOf, walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
+import type { Query } from '../support/app/search.js';
 
 /** Users whose attributes differ, in the order of their creation. */
 const PEOPLE = 23;
@@ -35,19 +37,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const names = (body: Json): string[] => body.Resources.map(({ userName }: Json) => userName);
-const get = async (query: Record<string, string | number>): Promise<Json> => {
-  const text = new URLSearchParams(
-    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-  );
-  const { status, body, text: sent } = await scim.get(`/Users?${text.toString()}`);
-  if (status !== 200) throw new Error(`${status} ${sent}`);
-  return body;
-};
+const namesOf = (resources: Json[]): string[] => resources.map(({ userName }) => userName);
+const get = (query: Query): Promise<Json> => listOf(scim, '/Users', query);
+/** The names on one page. */
+const names = async (query: Query): Promise<string[]> => namesOf((await get(query)).Resources);
 
 describe('pages by index', () => {
   test('have the law of startIndex and count', async () => {
-    const all = names({ Resources: users });
+    const all = namesOf(users);
     expect(all).toHaveLength(PEOPLE + 2);
     for (const [query, startIndex, expected] of [
       [{}, 1, all],
@@ -68,15 +65,13 @@ describe('pages by index', () => {
         expected.length,
         all.length,
       ]);
-      expect(names(body)).toEqual(expected);
+      expect(namesOf(body.Resources)).toEqual(expected);
     }
   });
 
   test('are in the order of creation, whatever the filter', async () => {
-    const found = names(
-      await get({ filter: 'department eq "SALES"'.replace('department', `${ENTERPRISE}:department`) }),
-    );
-    expect(found).toEqual(names({ Resources: users }).filter((name) => /^u\d/.test(name)));
+    const found = await names({ filter: `${ENTERPRISE}:department eq "SALES"` });
+    expect(found).toEqual(namesOf(users).filter((name) => /^u\d/.test(name)));
   });
 });
 
@@ -117,14 +112,14 @@ const FILTERS = [
 
 test.each(FILTERS)('an index finds what a look at everybody finds: %s', async (filter) => {
   const [keyed, scanned] = [await get({ filter }), await get({ filter: `not (not (${filter}))` })];
-  expect(names(keyed)).toEqual(names(scanned));
-  expect([keyed.totalResults, scanned.totalResults]).toEqual([names(keyed).length, names(keyed).length]);
+  expect(namesOf(keyed.Resources)).toEqual(namesOf(scanned.Resources));
+  expect([keyed.totalResults, scanned.totalResults]).toEqual(Array(2).fill(keyed.Resources.length));
 });
 
 test('a manager is found by id', async () => {
   const boss = users.find(({ userName }) => userName === 'boss');
-  const found = await get({ filter: `${ENTERPRISE}:manager.value eq "${boss.id}"` });
-  expect(names(found)).toEqual(['u16', 'u17', 'u18', 'u19', 'u20', 'u21', 'u22']);
+  const found = await names({ filter: `${ENTERPRISE}:manager.value eq "${boss.id}"` });
+  expect(found).toEqual(['u16', 'u17', 'u18', 'u19', 'u20', 'u21', 'u22']);
 });
 
 describe('sorted', () => {
@@ -145,22 +140,11 @@ describe('sorted', () => {
     async (sortBy) => {
       for (const sortOrder of ['ascending', 'descending']) {
         for (const filter of ['', 'userName sw "u"', 'userName co "1"']) {
-          const query = { sortBy, sortOrder, ...(filter && { filter }) };
-          const whole = names(await get({ ...query, count: 200 }));
+          const query = { sortBy, sortOrder, ...(filter && { filter }), count: 4 };
+          const whole = await names({ ...query, count: 200 });
           expect(new Set(whole).size).toBe(whole.length);
-          const paged: string[] = [];
-          for (let startIndex = 1; startIndex <= whole.length; startIndex += 4)
-            paged.push(...names(await get({ ...query, startIndex, count: 4 })));
-          expect(paged).toEqual(whole);
-          const walked: string[] = [];
-          for (let cursor: string | undefined = ''; cursor !== undefined;) {
-            const body: Json = await get({ ...query, cursor, count: 4 });
-            expect(body.startIndex).toBeUndefined();
-            if (body.totalResults !== undefined) expect(body.totalResults).toBe(whole.length);
-            walked.push(...names(body));
-            cursor = body.nextCursor;
-          }
-          expect(walked).toEqual(whole);
+          expect(namesOf(await walkByIndex(scim, '/Users', query))).toEqual(whole);
+          expect(namesOf(await walkByCursor(scim, '/Users', query))).toEqual(whole);
         }
       }
     },

@@ -16,16 +16,18 @@ import {
 
 let app: TestApp;
 let scim: ScimClient;
+const providers: [profile: string, client: ScimClient][] = [];
 beforeAll(async () => {
   app = await TestApp.start();
   scim = scimOf(app);
+  for (const profile of ['standard', 'entra', 'okta', 'midpoint'])
+    providers.push([profile, await scimAs(app, { profile })]);
 });
 afterAll(() => app.end());
 
 /** PUTs what GET returned, in every profile: nothing may change, and nothing is written. */
 async function putsBack(id: string): Promise<void> {
-  for (const profile of ['standard', 'entra', 'okta', 'midpoint']) {
-    const provider = await scimAs(app, { profile });
+  for (const [profile, provider] of providers) {
     const before = (await provider.get(`/Users/${id}`)).body;
     const rows = await auditRows(app, id);
     const put = await provider.put(`/Users/${id}`, before);

@@ -1,6 +1,7 @@
 import { DATABASE, type Database } from '../../../src/database/engine/database.js';
 import type { TestApp } from './app.js';
-import type { Client, Json } from './client.js';
+import type { Answer, Client, Json } from './client.js';
+import { nextOf } from './search.js';
 
 interface AuditRow {
   action: string;
@@ -20,3 +21,15 @@ export async function auditRows({ app }: TestApp, userUuid: string): Promise<Aud
 /** What the API says of a user or group in the audit, oldest first; at most a hundred rows. */
 export const eventsAbout = async (client: Client, { uuid }: { uuid: string }): Promise<Json[]> =>
   (await client.get(`/audit?limit=100&target=${uuid}`)).body.Results.toReversed();
+
+/** The pages of a walk through the audit by its links, each as its rows. */
+export async function auditPages(client: Client, first: string): Promise<Json[][]> {
+  const pages: Json[][] = [];
+  for (let path: string | undefined = first; path !== undefined;) {
+    const page: Answer = await client.get(path);
+    if (page.status !== 200) throw new Error(page.text);
+    pages.push(page.body.Results);
+    path = nextOf(page);
+  }
+  return pages;
+}

@@ -1,16 +1,17 @@
 import { expect } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
+import { AuditService } from '../../../src/audit/audit.service.js';
+import type { SealedRow } from '../../../src/audit/seal.js';
 import { type Verdict, SealVerifier } from '../../../src/audit/seal-verifier.service.js';
 import { Sealer } from '../../../src/audit/sealer.service.js';
+import type { Sql } from '../../../src/database/engine/sql.js';
+import { TransactionRunner } from '../../../src/database/transaction-runner.js';
 import type { TestApp } from './app.js';
 import { databaseOf } from './people.js';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
-export const INSERT_EVENTS =
-  'INSERT INTO audit_events (id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip) VALUES';
-
 interface Seal {
   number: number;
   row_count: number;
@@ -25,23 +26,41 @@ export const badOf = ({ bad }: Verdict) => bad.map(({ id }) => id).sort();
 const time = (millis: number) => new Date(millis).toISOString().replace('T', ' ').slice(0, 23);
 
 /** An event of a moment. */
-export const rowOf = (millis: number, id = uuidv7({ msecs: millis })) => [
-  id,
-  time(millis),
-  'system',
-  null,
-  'user.updated',
-  'user',
-  uuidv7(),
-  '[]',
-  'r',
-  '',
-];
+export const eventAt = (millis: number, fields: Partial<SealedRow> = {}): SealedRow => ({
+  id: uuidv7({ msecs: millis }),
+  time: time(millis),
+  actor_kind: 'system',
+  actor_id: null,
+  action: 'user.updated',
+  target_kind: 'user',
+  target_id: uuidv7(),
+  changes: '[]',
+  request_id: 'r',
+  ip: '',
+  ...fields,
+});
+
+/** Writes events as they are, at once. */
+export async function insertEvents(sql: Sql, events: readonly SealedRow[]): Promise<void> {
+  const columns = Object.keys(eventAt(0));
+  const head = `INSERT INTO audit_events (${columns.join(', ')}) VALUES`;
+  await sql.insert({ head, columns: columns.length, tail: '' }, events.map(Object.values));
+}
 
 /** What SQLite can store in place of a text without a reader of texts seeing it. */
 export const FORMS = ["{} || char(0) || 'x'", 'CAST({} AS BLOB)', '{} || char(0)'];
-export const inForms = (columns: readonly string[]) =>
-  columns.flatMap((column) => FORMS.map((form) => [column, form] as const));
+
+/** Who started and who approved an import. @returns its id. */
+export async function aRun({ app }: TestApp): Promise<string> {
+  const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
+  const run = uuidv7();
+  const audit = app.get(AuditService);
+  await app.get(TransactionRunner).run(async (tx) => {
+    await audit.startRun(tx, caller, run, []);
+    await audit.approveRun(tx, caller, run);
+  });
+  return run;
+}
 
 /**
  * A moment by which the running hour and some more are sealed. From the end of the hour: two hours from now may be one hour
@@ -76,8 +95,8 @@ export class SealedAudit {
 
   /** Events of a moment with other ids. */
   insertIds = async (millis: number, ids: readonly string[]): Promise<void> => {
-    const rows = ids.map((id) => rowOf(millis, id));
-    await databaseOf(this.app()).insert({ head: INSERT_EVENTS, columns: 10, tail: '' }, rows);
+    const events = ids.map((id) => eventAt(millis, { id }));
+    await insertEvents(databaseOf(this.app()), events);
   };
 
   /** Three hours of four events each, sealed. @returns the ids, hour by hour. */
@@ -89,10 +108,12 @@ export class SealedAudit {
     return ids;
   };
 
-  /** Good before a change, found afterwards. */
-  isFound = async (change: () => Promise<unknown>): Promise<void> => {
+  /** Good before a change, found afterwards. @returns the seal at fault and the message. */
+  isFound = async (change: () => Promise<unknown>): Promise<ReturnType<typeof faultOf>> => {
     expect(await this.verify()).toMatchObject({ fault: null, bad_count: 0 });
     await change();
-    expect((await this.verify()).fault).not.toBeNull();
+    const verdict = await this.verify();
+    expect(verdict.fault).not.toBeNull();
+    return faultOf(verdict);
   };
 }

@@ -1,0 +1,44 @@
+import type { Json } from './client.js';
+import type { ScimClient } from './scim.js';
+import { type Query, queryOf } from './search.js';
+
+/** A page of `/Users`, `/Groups` or, with an empty path, of both. */
+export async function listOf(scim: ScimClient, path: string, query: Query): Promise<Json> {
+  const { status, body, text } = await scim.get(`${path}?${queryOf(query)}`);
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return body;
+}
+
+/** All resources of a list, page by page by `startIndex`. Every page must have its index and the same total. */
+export async function walkByIndex(
+  scim: ScimClient,
+  path: string,
+  query: Query & { count: number },
+): Promise<Json[]> {
+  const resources: Json[] = [];
+  for (let startIndex = 1, total = 1; startIndex <= total; startIndex += query.count) {
+    const page = await listOf(scim, path, { ...query, startIndex });
+    if (page.startIndex !== startIndex)
+      throw new Error(`startIndex ${page.startIndex} of page ${startIndex}`);
+    if (startIndex > 1 && page.totalResults !== total) throw new Error(`${page.totalResults}, then ${total}`);
+    total = page.totalResults;
+    resources.push(...page.Resources);
+  }
+  return resources;
+}
+
+/** All resources of a list, page by page by `cursor`. No page has an index, and those with a total have that of the walk. */
+export async function walkByCursor(scim: ScimClient, path: string, query: Query): Promise<Json[]> {
+  const resources: Json[] = [];
+  const totals: number[] = [];
+  for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const page = await listOf(scim, path, { ...query, cursor });
+    if (page.startIndex !== undefined) throw new Error(`startIndex ${page.startIndex} with a cursor`);
+    if (page.totalResults !== undefined) totals.push(page.totalResults);
+    resources.push(...page.Resources);
+    cursor = page.nextCursor;
+  }
+  if (totals.some((total) => total !== resources.length))
+    throw new Error(`${resources.length} resources, ${totals.join(', ')} announced`);
+  return resources;
+}
