@@ -74,6 +74,10 @@ const start = async (settings: Record<string, string>) => {
   apps.push(app);
   return app;
 };
+const stop = async (app: TestApp): Promise<void> => {
+  apps = apps.filter((one) => one !== app);
+  await app.stop();
+};
 const hooked = () => ({ NOTIFY_URL: url, NOTIFY_SECRET: `whsec_${KEY.toString('base64')}` });
 
 /** An import that waits for an approval: it blocks half of its data set. */
@@ -107,11 +111,8 @@ test('a parked import is told of once, with its guards, signed, and without a pe
   expect(headers['webhook-signature']).toBe(
     `v1,${createHmac('sha256', KEY).update(signed).digest('base64')}`,
   );
-  await app.stop();
-  apps = [];
-  const again = await start(hooked());
-  await again.stop(); // waits for the turn that every start begins with
-  apps = [];
+  await stop(app);
+  await stop(await start(hooked())); // waits for the turn that every start begins with
   expect(receiver.alerts).toHaveLength(1);
 });
 
@@ -120,11 +121,8 @@ test('an alert that is on its way when the service stops is told of once: the st
   const app = await start(hooked());
   await parked(app);
   await receiver.until(1);
-  await app.stop();
-  apps = [];
-  const again = await start(hooked());
-  await again.stop();
-  apps = [];
+  await stop(app);
+  await stop(await start(hooked()));
   expect(receiver.alerts).toHaveLength(1);
 });
 
@@ -133,8 +131,7 @@ test('an alert that is refused is sent again by the next instance, with the same
   const app = await start(hooked());
   await parked(app);
   await receiver.until(1);
-  await app.stop();
-  apps = [];
+  await stop(app);
   await start(hooked());
   await receiver.until(2);
   const [first, second] = receiver.alerts;
@@ -149,12 +146,10 @@ test('overdue imports are told of once a day, until one completes', async () => 
     type: 'import.overdue',
     data: { hours: 1, last_completed: null },
   });
-  await app.stop();
-  apps = [];
+  await stop(app);
   const next = await start(settings);
   await imported(next.key, csv(HEAD, ...people(1)));
-  await next.stop();
-  apps = [];
+  await stop(next);
   expect(receiver.alerts).toHaveLength(1);
 });
 

@@ -149,13 +149,3 @@ test('all that is wrong with a header is in the problems of the run', async () =
   ]);
   expect(run.problems[1].message).toContain('did you mean Username?');
 });
-
-test('sep=, delimiters at the end, and lines without anything are harmless', async () => {
-  const { run, id, rows } = people(2);
-  const lines = ['sep=;', `${HEAD};;`, '', `${rows[0]};;`, ';;;;;;', `${rows[1]}x;;`].map((line) =>
-    line.replaceAll(',', ';'),
-  );
-  const after = await run(csv(...lines, '', `bad;;;;;;`));
-  expect([counted(after), after.problems[0]?.line]).toEqual([{ created: 2, error: 1 }, 7]);
-  expect((await linked(app.key, id(1))).surname).toBe('Leex');
-});

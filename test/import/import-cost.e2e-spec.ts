@@ -17,7 +17,7 @@ import { seededUuid } from '../support/app/seed.js';
  */
 const BATCH = 50;
 const FEW = 500;
-const MANY = 20_000;
+const MANY = 5_000;
 /** Allows for a B-tree that has grown deeper. */
 const RATIO = 2;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
-import { counted, csv, imported, linked, upload } from '../support/app/imports.js';
+import { counted, csv, imported, linked } from '../support/app/imports.js';
 
 /** Data sets that come in several files (interface §6, option `part`). */
 let app: TestApp;
@@ -90,9 +90,4 @@ test('a newer file replaces parked plans of its own part alone', async () => {
     [a, b].map(async ({ id }) => (await app.key.get(`/imports/${id}`)).body.state),
   );
   expect(states).toEqual(['needs_approval', 'superseded']);
-});
-
-test('a part is named like a data set', async () => {
-  const answer = await upload(app.key, csv(HEAD), 'part=a%20b');
-  expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining('part must be')]);
 });

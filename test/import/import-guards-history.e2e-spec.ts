@@ -52,16 +52,6 @@ const reverted = async ({ id }: Json): Promise<Json> => {
 };
 const blocked = (to: number) => (i: number) => (i < to ? { status: 'Blocked' } : {});
 
-test('blocking five of fifty a night is stopped in the third night of a week', async () => {
-  passed(await night(50));
-  passed(await night(50, blocked(5)));
-  passed(await night(50, blocked(10)));
-  const run = await night(50, blocked(15));
-  parked(run, 'deactivations');
-  expect(run.guards[0]).toMatchObject({ name: 'deactivations', value: 15, limit: 10 });
-  expect(run.guards[0].examples).toHaveLength(5);
-});
-
 test('what an operator has approved, what was undone and what is a week old does not count', async () => {
   passed(await night(50));
   expect((await approved(await night(50, blocked(15)))).state).toBe('completed');
@@ -75,14 +65,6 @@ test('what an operator has approved, what was undone and what is a week old does
   );
   const again = await night(50, (i) => (i < 17 || (i >= 30 && i < 33) ? { status: 'Blocked' } : {}));
   passed(again);
-});
-
-test('the bytes of an earlier file are parked where they would change something', async () => {
-  const [first, second] = [fileOf(50), fileOf(50, (i) => (i < 2 ? { phone: '+44 1' } : {}))];
-  passed(await load(first));
-  passed(await load(second));
-  passed(await load(second)); // the last file once more
-  parked(await load(first), 'old_file');
 });
 
 test('an earlier file with the same content as now passes', async () => {
@@ -110,12 +92,6 @@ test('new people who are gone again count as changed back', async () => {
   passed(await night(60));
   passed(await night(65, undefined, '&missing=block'));
   parked(await night(60, (i) => (i === 1 ? { phone: '+49 1' } : {}), '&missing=block'), 'old_file');
-});
-
-test('four corrections of last night pass', async () => {
-  passed(await night(60));
-  passed(await night(60, (i) => (i < 4 ? { phone: `+49 ${i}` } : {})));
-  passed(await night(60, (i) => (i === 30 ? { phone: '+49 30' } : {})));
 });
 
 test('a wrong name of the data set is parked; what an operator has approved passes from then on', async () => {

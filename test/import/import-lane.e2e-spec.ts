@@ -6,17 +6,14 @@ import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
 import { aUser } from '../support/data/factories.js';
 import { counted, csv, settled, upload } from '../support/app/imports.js';
+import { HEAD, people } from '../support/data/user-file.js';
 import { Process, childrenOf, newcomer, processDatabase } from '../support/process/process.js';
 
 /** Imports in the process beside the service: whatever becomes of it, the service answers, and the run is completed. */
 const database = processDatabase();
 jest.setTimeout(240_000);
 const ROWS = 3000;
-const file = (prefix: string, rows = ROWS) =>
-  csv(
-    'ExternalId,Username,Email',
-    ...Array.from({ length: rows }, (_, i) => `${prefix}${i},${prefix}${i},${prefix}${i}@example.org`),
-  );
+const file = (prefix: string, rows = ROWS) => csv(HEAD, ...people(prefix, rows));
 const start = (level = 'warn') =>
   Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: level });
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
@@ -41,8 +38,8 @@ async function writing(client: Client, rows: string): Promise<string> {
   }
 }
 
-test('a service without imports has no other process; one with imports has one, whose runs it shows', async () => {
-  const service = await start();
+test('the first import starts one process, whose runs and log the service shows, and which shares no stream', async () => {
+  const service = await start('info');
   expect(childrenOf(service.pid)).toEqual([]);
   const client = clientOf(service);
   const { id } = (await upload(client, file('a', 10))).body;
@@ -50,15 +47,6 @@ test('a service without imports has no other process; one with imports has one, 
   const [lane = 0, ...others] = childrenOf(service.pid);
   expect(others).toEqual([]);
   expect(getPriority(lane)).toBe(10); // a request that wants the same processor has it
-  expect(await service.stop()).toEqual({ code: 0, signal: null });
-});
-
-test('what the process logs is in the log of the service, up to its last line, and no stream is shared', async () => {
-  const service = await start('info');
-  const client = clientOf(service);
-  const { id } = (await upload(client, file('l', 10))).body;
-  await settled(client, id);
-  const [lane = 0] = childrenOf(service.pid);
   const streams = [0, 1, 2].map((fd) => readlinkSync(`/proc/${lane}/fd/${fd}`));
   const own = [0, 1, 2].map((fd) => readlinkSync(`/proc/${service.pid}/fd/${fd}`));
   expect(streams.filter((stream) => own.includes(stream) && stream !== '/dev/null')).toEqual([]);
@@ -96,15 +84,6 @@ test('SIGTERM, even to both: the run stops at a checkpoint, exit 0, and goes on 
   // The lease was given back: nobody waits for its end.
   const run = await settled(client, id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
-});
-
-test('the service is killed: the process that imports ends with it', async () => {
-  const service = await start();
-  await writing(clientOf(service), file('s'));
-  const [lane = 0] = childrenOf(service.pid);
-  service.signal('SIGKILL');
-  await service.exit;
-  while (isAlive(lane)) await delay(10);
 });
 
 test('the process is stopped while it writes: it is replaced, and nobody waits for it for ever', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
+import { HEAD, people, person } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** The stored file of a run is gone: a database was restored, or an operator has deleted too much. */
@@ -8,7 +9,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
-const HEAD = 'ExternalId,Username,Email,AboutMe';
+const COLUMNS = `${HEAD},AboutMe`;
 const lose = (id: string, part = '') =>
   databaseOf(app).execute(`DELETE FROM import_file_parts WHERE run_id = ?${part}`, [id]);
 
@@ -17,8 +18,8 @@ test.each([
   ['its end', ' AND part = 1'],
   ['its beginning', ' AND part = 0'],
 ])('before the plan: %s', async (_, part) => {
-  const rows = Array.from({ length: 80 }, (__, i) => `l${i},l${i},l${i}@example.org,${'x'.repeat(9000)}`);
-  const planned = await imported(app.key, csv(HEAD, ...rows), 'dry_run=true&dataset=lost');
+  const rows = people('l', 80, () => ['x'.repeat(9000)]);
+  const planned = await imported(app.key, csv(COLUMNS, ...rows), 'dry_run=true&dataset=lost');
   await lose(planned.id, part);
   await app.key.post(`/imports/${planned.id}/apply`);
   const run = await settled(app.key, planned.id);
@@ -27,8 +28,8 @@ test.each([
 });
 
 test('while it is applied: what is applied is complete, and failed.csv says that it cannot be made', async () => {
-  await imported(app.key, csv(HEAD, 'm1,m1,m1@example.org,1', 'm2,m2,m2@example.org,1'), 'dataset=m');
-  const change = csv(HEAD, 'm1,m1,m1@example.org,2', 'm2,m2,m2@example.org,2');
+  await imported(app.key, csv(COLUMNS, person('m1', '1'), person('m2', '1')), 'dataset=m');
+  const change = csv(COLUMNS, person('m1', '2'), person('m2', '2'));
   const { id } = await imported(app.key, change, 'dry_run=true&dataset=m');
   await app.key.put(`/users/${(await linked(app.key, 'm1')).uuid}`, { about_me: '3' });
   await lose(id);

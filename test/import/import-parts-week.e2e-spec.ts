@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { csv, imported } from '../support/app/imports.js';
+import { HEAD, people } from '../support/data/user-file.js';
 
 /** The guards of a week, where a data set comes in parts (interface §6): its sum and its limit are those of the data set. */
 let app: TestApp;
@@ -9,13 +10,7 @@ afterAll(async () => app.end());
 
 const OFFICES = 10;
 const SIZE = 40;
-const file = (name: string, from: number) =>
-  csv(
-    'ExternalId,Username,Email',
-    ...Array.from({ length: SIZE }, (_, i) => `${name}-${i},${name}-${i},${name}-${i}@example.org`).slice(
-      from,
-    ),
-  );
+const file = (name: string, from: number) => csv(HEAD, ...people(`${name}-`, SIZE).slice(from));
 
 /** The runs of all offices of a data set on one night. */
 async function night(dataset: string, from: number): Promise<string[]> {
@@ -24,12 +19,7 @@ async function night(dataset: string, from: number): Promise<string[]> {
     const body = file(`${dataset}-${office}`, from);
     const run = await imported(app.key, body, `dataset=${dataset}&part=o${office}&missing=block`);
     const hits = run.guards.filter(({ hit }: { hit: boolean }) => hit);
-    states.push(
-      [
-        run.state,
-        ...hits.map(({ name, value, limit }: Record<string, unknown>) => `${name} ${value}>${limit}`),
-      ].join(' '),
-    );
+    states.push([run.state, ...hits.map(({ name }: { name: string }) => name)].join(' '));
   }
   return states;
 }
@@ -45,7 +35,7 @@ test('a few leavers more of each office every night stop at a fifth of the data 
   await night('slow', 0);
   const states = [...(await night('slow', 4)), ...(await night('slow', 7)), ...(await night('slow', 10))];
   const parked = states.find((state) => state.startsWith('needs_approval'));
-  expect(parked).toMatch(/^needs_approval deactivations /);
+  expect(parked).toMatch(/^needs_approval deactivations\b/);
   const runs = await app.key.get('/imports?limit=100');
   const blocked = (
     runs.body.Results as { state: string; options: { dataset: string }; missing: { blocked: number } }[]

@@ -7,7 +7,8 @@ import { ImportsService } from '../../src/import/imports.service.js';
 import { LeaseRepository } from '../../src/leases/lease.repository.js';
 import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
 import { TestApp } from '../support/app/app.js';
-import { counted, csv, settled } from '../support/app/imports.js';
+import { counted, settled } from '../support/app/imports.js';
+import { fileOf } from '../support/data/user-file.js';
 
 /** The parts of a file between its upload and its run: nothing else deletes them in the meantime. */
 const OTHER_OWNER = '01a1fc00-0000-7000-8000-00000000beef';
@@ -25,8 +26,7 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const options = new ImportOptions();
-const bytes = (id: string) =>
-  Readable.from([Buffer.from(csv('ExternalId,Username,Email', `${id},${id},${id}@example.org`))]);
+const bytes = (id: string) => Readable.from([Buffer.from(fileOf(id))]);
 
 test('a file whose parts were purged before it was a run is reported as unavailable, and can be stored again', async () => {
   const id = idOf('a');

@@ -6,7 +6,8 @@ import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
 import { PurgeService } from '../../src/setup/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
-import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
+import { counted, imported, linked, settled } from '../support/app/imports.js';
+import { fileOf } from '../support/data/user-file.js';
 
 /** What an operator requests at the moment when a run becomes old enough to be purged. */
 /** More than IMPORT_RETENTION_DAYS: only what is older is purged, and the fake clock may lag by some milliseconds. */
@@ -24,7 +25,6 @@ afterEach(() => {
 });
 afterAll(() => app.end());
 
-const file = (id: string): string => csv('ExternalId,Username,Email', `${id},${id},${id}@example.org`);
 const purge = () => app.app.get(PurgeService).run();
 const grow = () => {
   jest.useFakeTimers({ now: Date.now() + RETENTION_MILLIS, advanceTimers: true, doNotFake: ALL_BUT_DATE });
@@ -44,7 +44,7 @@ async function idle(work: () => Promise<void>): Promise<void> {
 }
 
 test('a plan that is approved just before it expires keeps its file, and is applied', async () => {
-  const { id } = await imported(app.key, file('a'), 'dry_run=true');
+  const { id } = await imported(app.key, fileOf('a'), 'dry_run=true');
   grow();
   await idle(async () => {
     const waiting = runs.waitingSince.bind(runs);
@@ -60,24 +60,8 @@ test('a plan that is approved just before it expires keeps its file, and is appl
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('an old run is kept for a revert that is queued', async () => {
-  const { id } = await imported(app.key, file('b'));
-  grow();
-  let revert = '';
-  await idle(async () => {
-    revert = await decide(id, 'revert');
-    await purge();
-  });
-  const run = await settled(app.key, revert);
-  expect([run.state, counted(run)]).toEqual(['completed', { blocked: 1 }]);
-  expect((await linked(app.key, 'b')).status).toBe('Blocked');
-  grow();
-  await purge();
-  expect((await app.key.get('/imports')).body.Count).toBe(0);
-});
-
-test('a revert that arrives just before an old run is purged finds all of it', async () => {
-  const { id } = await imported(app.key, file('c'));
+test('a revert that arrives just before an old run is purged finds all of it, and both are purged after it', async () => {
+  const { id } = await imported(app.key, fileOf('c'));
   grow();
   let revert = '';
   await idle(async () => {
@@ -92,10 +76,14 @@ test('a revert that arrives just before an old run is purged finds all of it', a
   });
   const run = await settled(app.key, revert);
   expect([run.state, counted(run)]).toEqual(['completed', { blocked: 1 }]);
+  expect((await linked(app.key, 'c')).status).toBe('Blocked');
+  grow();
+  await purge();
+  expect((await app.key.get('/imports')).body.Count).toBe(0);
 });
 
 test('a revert that arrives while the rows of an old run are being purged is refused', async () => {
-  const { id } = await imported(app.key, file('d'));
+  const { id } = await imported(app.key, fileOf('d'));
   grow();
   const rows = app.app.get(ImportRowsRepository);
   const deleteAll = rows.deleteAll.bind(rows);

@@ -10,6 +10,7 @@ import { NotOurs, Checkpoint } from '../../src/import/runs/checkpoint.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
+import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Two parties that work on one import at once. */
@@ -20,11 +21,8 @@ afterAll(() => app.end());
 
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 
-const people = (count: number, status: (i: number) => string = () => 'Active') =>
-  csv(
-    'ExternalId,Username,Email,Status',
-    ...Array.from({ length: count }, (_, i) => `p${i},p${i},p${i}@example.org,${status(i)}`),
-  );
+const file = (blocked: number) =>
+  csv(`${HEAD},Status`, ...people('p', 30, (i) => [i < blocked ? 'Blocked' : 'Active']));
 
 /** Whether a transaction waits for a row of this database that another one holds. */
 async function someoneWaits(): Promise<boolean> {
@@ -38,11 +36,8 @@ async function someoneWaits(): Promise<boolean> {
 onMariadb(
   'a decision that arrives while a newer import supersedes the plan is refused (needs a server: MariaDB only)',
   async () => {
-    await imported(app.key, people(30));
-    const parked = await imported(
-      app.key,
-      people(30, (i) => (i < 10 ? 'Blocked' : 'Active')),
-    );
+    await imported(app.key, file(0));
+    const parked = await imported(app.key, file(10));
     expect(parked.state).toBe('needs_approval');
     const runs = app.app.get(ImportRunsRepository);
     const inScope = runs.inScope.bind(runs);
@@ -55,7 +50,7 @@ onMariadb(
       while (!(await Promise.race([answered, someoneWaits()])));
       return older;
     });
-    expect((await imported(app.key, people(30))).state).toBe('completed');
+    expect((await imported(app.key, file(0))).state).toBe('completed');
     const answer = await decision;
     expect([answer?.status, answer?.body.code]).toEqual([409, 'wrong_state']);
     expect((await settled(app.key, parked.id)).state).toBe('superseded');
@@ -63,11 +58,7 @@ onMariadb(
 );
 
 test('a worker that has lost its lease without noticing deletes nothing of the plan of another worker', async () => {
-  const { id } = await imported(
-    app.key,
-    csv('ExternalId,Username,Email', 'n,n,n@example.org'),
-    'dry_run=true',
-  );
+  const { id } = await imported(app.key, fileOf('n'), 'dry_run=true');
   const planned = await rowsOf(app.key, id);
   expect(planned).toHaveLength(1);
   const late = new Checkpoint(
@@ -85,7 +76,7 @@ test('a worker that has lost its lease without noticing deletes nothing of the p
 });
 
 test('failed rows that are requested while the run works are in the right columns', async () => {
-  await imported(app.key, csv('ExternalId,Username,Email,Phone', 'f1,f1,f1@example.org,1'));
+  await imported(app.key, csv(`${HEAD},Phone`, person('f1', '1')));
   const user = await linked(app.key, 'f1');
   const applier = app.app.get(Applier);
   const apply = applier.apply.bind(applier);
@@ -95,8 +86,8 @@ test('failed rows that are requested while the run works are in the right column
     await apply(run, checkpoint);
     asked = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
   });
-  const file = csv('ExternalId,Username,Email,Phone', 'f1,f1,f1@example.org,3', 'f2,f2,no address,1');
-  expect((await imported(app.key, file)).state).toBe('completed_with_errors');
+  const failing = csv(`${HEAD},Phone`, person('f1', '3'), 'f2,f2,no address,1');
+  expect((await imported(app.key, failing)).state).toBe('completed_with_errors');
   const cells = asked.split('\r\n').map((line) => line.split(','));
   expect(cells.map((line) => line.slice(4, 6))).toEqual([
     ['_line', '_code'],

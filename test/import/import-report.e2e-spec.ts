@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PurgeService } from '../../src/setup/purge.service.js';
 import { TestApp } from '../support/app/app.js';
-import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { counted, csv, imported, linked, rowsOf, upload } from '../support/app/imports.js';
+import { counted, csv, imported, linked, upload } from '../support/app/imports.js';
 import { databaseOf, inSeconds } from '../support/app/people.js';
+import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 
 /** What an operator can read about an import, and the files that the service writes. */
 let app: TestApp;
@@ -35,16 +35,10 @@ test('failed.csv, corrected and sent again, imports the rest', async () => {
 });
 
 test('rows that fail because of other rows are in it too, with their cells', async () => {
-  await imported(app.key, csv('ExternalId,Username,Email', 'd1,d1,d1@example.org'));
+  await imported(app.key, fileOf('d1'));
   const run = await imported(
     app.key,
-    csv(
-      'ExternalId,Username,Email',
-      'd1,d1,d1@example.org',
-      'd1,d1,d9@example.org',
-      'd2,d2,d2@example.org',
-      'd3,D2,d3@example.org',
-    ),
+    csv(HEAD, person('d1'), 'd1,d1,d9@example.org', person('d2'), 'd3,D2,d3@example.org'),
   );
   expect((await failedCsv(run.id)).split('\r\n').slice(1)).toEqual([
     'd1,d1,d1@example.org,2,duplicate,external_id is set by another change too: line 3',
@@ -57,17 +51,8 @@ test('rows that fail because of other rows are in it too, with their cells', asy
 
 test('the list of runs: newest first, by state and data set, in pages', async () => {
   const ids: string[] = [];
-  for (const dry of ['true', 'false', 'true']) {
-    ids.unshift(
-      (
-        await imported(
-          app.key,
-          csv('ExternalId,Username,Email', 'l,l,l@example.org'),
-          `dataset=list&dry_run=${dry}`,
-        )
-      ).id,
-    );
-  }
+  for (const dry of ['true', 'false', 'true'])
+    ids.unshift((await imported(app.key, fileOf('l'), `dataset=list&dry_run=${dry}`)).id);
   const list = async (query: string) => {
     const { Count, Results } = (await app.key.get(`/imports?dataset=list&${query}`)).body;
     return [Count, Results.map((run: { id: string }) => run.id)];
@@ -79,28 +64,8 @@ test('the list of runs: newest first, by state and data set, in pages', async ()
   expect(await list('state=rejected')).toEqual([0, []]);
 });
 
-test('unchanged rows are counted and not stored, also where the data set begins to manage their user', async () => {
-  await create(app.key, { username: 'u1', email: 'u1@example.org', external_id: 'u1' });
-  const run = await imported(app.key, csv('ExternalId,Username', 'u1,u1'));
-  expect(counted(run)).toEqual({ unchanged: 1 });
-  for (const query of ['', 'outcome=unchanged']) expect(await rowsOf(app.key, run.id, query)).toEqual([]);
-});
-
-test('rows by outcome and code', async () => {
-  const run = await imported(
-    app.key,
-    csv('ExternalId,Username,Email', 'o1,o1,o1@example.org', 'o2,,o2@example.org', 'o3,o3,bad', 'o4,o4,bad'),
-  );
-  const lines = async (query: string) => (await rowsOf(app.key, run.id, query)).map(({ line }) => line);
-  expect(await lines('outcome=created')).toEqual([2]);
-  expect(await lines('outcome=error&limit=2')).toEqual([3, 4]);
-  expect(await lines('outcome=error&offset=2')).toEqual([5]);
-  expect(await lines('outcome=created&outcome=error')).toEqual([2, 3, 4, 5]);
-  expect(await lines('code=invalid_format')).toEqual([4, 5]);
-});
-
 test('events report the run until it ends', async () => {
-  const { body } = await upload(app.key, csv('ExternalId,Username,Email', 'e1,e1,e1@example.org'));
+  const { body } = await upload(app.key, fileOf('e1'));
   const { headers, text } = await app.key.get(`/imports/${body.id}/events`);
   expect(headers['content-type']).toContain('text/event-stream');
   const events = text.split('\n\n').filter((event) => event !== '');
@@ -160,14 +125,8 @@ test('importing an export changes nothing, whatever values the users have', asyn
 });
 
 test('the same file again writes nothing except its run', async () => {
-  const file = csv(
-    'ExternalId,Username,Email,Phone,Manager,Roles',
-    ...Array.from({ length: 600 }, (_, i) => `n${i},n${i},n${i}@example.org,+44 ${i},n${i + 1},`).slice(
-      0,
-      599,
-    ),
-    'n599,n599,n599@example.org,,,Editor',
-  );
+  const rows = people('n', 600, (i) => [`+44 ${i}`, i < 599 ? `n${i + 1}` : '', i < 599 ? '' : 'Editor']);
+  const file = csv(`${HEAD},Phone,Manager,Roles`, ...rows);
   expect(counted(await imported(app.key, file, 'dataset=twice'))).toEqual({ created: 600 });
   const tables = [
     'users',
@@ -196,54 +155,33 @@ test('the same file again writes nothing except its run', async () => {
   expect(await all()).toEqual(before);
 });
 
-test('a run shows its first 50 problems, and lists them all', async () => {
-  const rows = Array.from({ length: 60 }, (_, i) => `many${i},many${i},no address`);
-  const run = await imported(app.key, csv('ExternalId,Username,Email', ...rows), 'dataset=many');
-  expect(run.problems.map(({ line }: Json) => line)).toEqual(Array.from({ length: 50 }, (_, i) => i + 2));
-  expect((await app.key.get(`/imports/${run.id as string}/rows?outcome=error`)).body.Count).toBe(60);
-});
-
-test('old runs are purged with everything that belongs to them, younger ones stay', async () => {
-  const file = (name: string) => csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
-  const [old, waiting, young] = [
-    await imported(app.key, file('purge1')),
-    await imported(app.key, file('purge2'), 'dry_run=true'),
-    await imported(app.key, file('purge3')),
-  ];
+test('what is older than IMPORT_RETENTION_DAYS goes: finished runs with all rows, and plans with their files', async () => {
   const database = databaseOf(app);
-  const age = 'UPDATE import_runs SET finished = ? WHERE id = ?';
-  await database.execute(age, [inSeconds(-91 * 24 * 3600), old.id]);
-  await database.execute(age, [inSeconds(-89 * 24 * 3600), young.id]);
+  const aged = async (name: string, column: string, days: number): Promise<string> => {
+    const { id } = await imported(app.key, fileOf(name), column === 'created' ? 'dry_run=true' : '');
+    const past = inSeconds(-days * 24 * 3600);
+    await database.execute(`UPDATE import_runs SET ${column} = ? WHERE id = ?`, [past, id]);
+    return id as string;
+  };
+  const [old, young] = [await aged('purge1', 'finished', 91), await aged('purge2', 'finished', 89)];
+  const [lapsed, waiting] = [await aged('lapse1', 'created', 91), await aged('lapse2', 'created', 89)];
   await app.app.get(PurgeService).run();
-  const statuses = [old, waiting, young].map(
-    async ({ id }) => (await app.key.get(`/imports/${id as string}`)).status,
+  const shown = await Promise.all(
+    [old, young, lapsed, waiting].map(async (id) => {
+      const { status, body } = await app.key.get(`/imports/${id}`);
+      return [status, body.state, body.problems?.[0]?.code];
+    }),
   );
-  expect(await Promise.all(statuses)).toEqual([404, 200, 200]);
-  const left = 'SELECT COUNT(*) AS count FROM import_rows WHERE run_id = ?';
-  const counts = [old, young].map(
-    async ({ id }) => (await database.query<{ count: number }>(left, [id]))[0]?.count,
-  );
-  expect(await Promise.all(counts)).toEqual([0, 1]);
-});
-
-test('a plan that nobody decides on expires, and its file is deleted', async () => {
-  const file = (name: string) => csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
-  const [old, young] = [
-    await imported(app.key, file('lapse1'), 'dry_run=true'),
-    await imported(app.key, file('lapse2'), 'dry_run=true'),
-  ];
-  const age = 'UPDATE import_runs SET created = ? WHERE id = ?';
-  await databaseOf(app).execute(age, [inSeconds(-91 * 24 * 3600), old.id]);
-  await databaseOf(app).execute(age, [inSeconds(-89 * 24 * 3600), young.id]);
-  await app.app.get(PurgeService).run();
-  const [lapsed, waiting] = [
-    (await app.key.get(`/imports/${old.id as string}`)).body,
-    (await app.key.get(`/imports/${young.id as string}`)).body,
-  ];
-  expect(lapsed).toMatchObject({ state: 'superseded', problems: [{ code: 'lapsed' }] });
-  expect(waiting.state).toBe('planned');
-  const parts = await databaseOf(app).query<{ run_id: string }>('SELECT run_id FROM import_file_parts');
-  expect(parts.map((part) => part.run_id)).toContain(young.id);
-  expect(parts.map((part) => part.run_id)).not.toContain(old.id);
-  expect((await app.key.post(`/imports/${old.id as string}/apply`)).status).toBe(409);
+  expect(shown).toEqual([
+    [404, undefined, undefined],
+    [200, 'completed', undefined],
+    [200, 'superseded', 'lapsed'],
+    [200, 'planned', undefined],
+  ]);
+  const runsIn = async (table: string) =>
+    (await database.query<{ run_id: string }>(`SELECT run_id FROM ${table}`)).map((row) => row.run_id);
+  const [rows, parts] = [await runsIn('import_rows'), await runsIn('import_file_parts')];
+  expect([old, young].map((id) => rows.includes(id))).toEqual([false, true]);
+  expect([lapsed, waiting].map((id) => parts.includes(id))).toEqual([false, true]);
+  expect((await app.key.post(`/imports/${lapsed}/apply`)).status).toBe(409);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { counted, csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
+import { HEAD, people, person } from '../support/data/user-file.js';
 
 /** Undoing an import, as a new run. */
 let app: TestApp;
@@ -8,7 +9,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ IMPORT_SMALL_DATASET: '0' })));
 afterAll(async () => app.end());
 
-const HEAD = 'ExternalId,Username,Email,Phone,Authname,Status,Manager';
+const COLUMNS = `${HEAD},Phone,Authname,Status,Manager`;
 async function revert(id: string) {
   const answer = await app.key.post(`/imports/${id}/revert`);
   expect([answer.status, answer.body.reverts]).toEqual([202, id]);
@@ -20,7 +21,7 @@ test('values not changed since come back, new users are blocked, the rest is rep
   await imported(
     app.key,
     csv(
-      HEAD,
+      COLUMNS,
       'a,a,a@example.org,1,one|two,Active,',
       'b,b,b@example.org,1,,Active,a',
       'c,c,c@example.org,1,,Blocked,',
@@ -31,7 +32,7 @@ test('values not changed since come back, new users are blocked, the rest is rep
   const run = await imported(
     app.key,
     csv(
-      HEAD,
+      COLUMNS,
       'a,b,a@example.org,2,three,Active,',
       'b,a,b2@example.org,2,,Blocked,',
       'c,c,c@example.org,1,,Active,d',
@@ -58,11 +59,7 @@ test('values not changed since come back, new users are blocked, the rest is rep
 });
 
 test('a user with one value changed since gets the others back', async () => {
-  await imported(
-    app.key,
-    csv('ExternalId,Username,Email,Phone,Mobile', 'f,f,f@example.org,1,1'),
-    'dataset=f',
-  );
+  await imported(app.key, csv(`${HEAD},Phone,Mobile`, person('f', '1', '1')), 'dataset=f');
   const run = await imported(app.key, csv('ExternalId,Phone,Mobile', 'f,2,2'), 'dataset=f');
   await app.key.put(`/users/${(await linked(app.key, 'f')).uuid}`, { mobile: '3' });
   const undone = await revert(run.id);
@@ -94,10 +91,9 @@ test('a user with one value changed since gets the others back', async () => {
 });
 
 test('users blocked because they were missing are active again, and managed as before', async () => {
-  const head = 'ExternalId,Username,Email';
-  const rows = Array.from({ length: 9 }, (_, i) => `h-${i},h-${i},h-${i}@example.org`);
-  await imported(app.key, csv(head, ...rows), 'dataset=h');
-  const run = await imported(app.key, csv(head, ...rows.slice(1)), 'dataset=h&missing=block');
+  const rows = people('h-', 9);
+  await imported(app.key, csv(HEAD, ...rows), 'dataset=h');
+  const run = await imported(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=h&missing=block');
   expect((await linked(app.key, 'h-0')).status).toBe('Blocked');
   expect(counted(await revert(run.id))).toEqual({ reactivated: 1 });
   expect((await app.key.get('/users/search?managed_by=h&status=Active')).body.Count).toBe(9);
@@ -107,14 +103,13 @@ test.each([
   ['a dry run', 'dry_run=true', 'x1,x1,x1@example.org'],
   ['a run that changed nothing', '', 'a,,'],
 ])('%s has nothing to undo', async (_, options, row) => {
-  const run = await imported(app.key, csv('ExternalId,Username,Email', row), options);
+  const run = await imported(app.key, csv(HEAD, row), options);
   const { status, body } = await app.key.post(`/imports/${run.id}/revert`);
   expect([status, body.code]).toEqual([409, 'wrong_state']);
 });
 
 test('a value that is there again already is no conflict', async () => {
-  const rows = Array.from({ length: 12 }, (_, i) => `again${i},again${i},again${i}@example.org`);
-  const file = csv('ExternalId,Username,Email', ...rows);
+  const file = csv(HEAD, ...people('again', 12));
   const hired = await imported(app.key, file, 'dataset=again');
   expect([hired.state, counted(hired), hired.problems]).toEqual(['completed', { created: 12 }, []]);
   const undone = await revert(hired.id);

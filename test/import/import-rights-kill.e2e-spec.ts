@@ -6,19 +6,14 @@ import { openDatabase } from '../../src/database/engine/database.js';
 import { API_KEY } from '../support/app/app.js';
 import { Client, type Json } from '../support/app/client.js';
 import { counted, csv, settled, upload } from '../support/app/imports.js';
+import { HEAD, people } from '../support/data/user-file.js';
 import { runCommand } from '../support/process/command.js';
 import { Process, childrenOf, newcomer, processDatabase } from '../support/process/process.js';
 
 /** A service is killed during an import, and the key that started it is revoked before the next start. */
 const database = processDatabase();
 const ROWS = 3000;
-const FILE = csv(
-  'ExternalId,Username,Email,Roles',
-  ...Array.from(
-    { length: ROWS },
-    (_, i) => `r${i},r${i},r${i}@example.org,${i % 10 === 0 ? 'Webmaster' : ''}`,
-  ),
-);
+const FILE = csv(`${HEAD},Roles`, ...people('r', ROWS, (i) => [i % 10 === 0 ? 'Webmaster' : '']));
 
 const start = () =>
   Process.running({

@@ -5,8 +5,9 @@ import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
+import { type Credential, ENDS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
 import { counted, csv, imported, linked, settled, upload } from '../support/app/imports.js';
-import { type Person, aPerson, databaseOf, inSeconds } from '../support/app/people.js';
+import { HEAD, people } from '../support/data/user-file.js';
 
 /** No change is written on behalf of a credential that would be refused now, whenever it stopped being good. */
 let app: TestApp;
@@ -14,43 +15,12 @@ beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.restoreAllMocks());
 afterAll(() => app.end());
 
-interface Credential {
-  client: Client;
-  /** Of the key or the user. */
-  id: string;
-}
-
-const aKey = async (): Promise<Credential> => {
-  const { id, key } = (await app.key.post('/api_keys', { name: 'connector' })).body;
-  return { client: app.nobody.with({ 'x-api-key': key }), id };
-};
-const aWebmaster = async (): Promise<Credential> => {
-  const { user, client }: Person = await aPerson(app, { roles: ['Webmaster'] });
-  return { client, id: user.uuid };
-};
-const put = async (id: string, body: object): Promise<void> => {
-  expect((await app.key.put(`/users/${id}`, body)).status).toBe(200);
-};
-
-/** Ways in which a credential stops being good. */
-const ENDS: [string, () => Promise<Credential>, (credential: Credential) => Promise<unknown>][] = [
-  ['a key is revoked', aKey, ({ id }) => app.key.delete(`/api_keys/${id}`)],
-  [
-    'a key has expired',
-    aKey,
-    ({ id }) => databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), id]),
-  ],
-  ['a user is blocked', aWebmaster, ({ id }) => put(id, { status: 'Blocked' })],
-  ['a user is demoted', aWebmaster, ({ id }) => put(id, { roles: ['Editor'] })],
-];
-
 /** A file of one new Webmaster, and of other users. */
 function aFile(others = 0): { file: string; first: string; id: (i: number) => string } {
   const name = randomUUID();
   const id = (i: number): string => `${name}-${i}`;
-  const line = (i: number): string => `${id(i)},${id(i)},${id(i)}@example.org,${i === 0 ? 'Webmaster' : ''}`;
-  const lines = Array.from({ length: others + 1 }, (_, i) => line(i));
-  return { file: csv('ExternalId,Username,Email,Roles', ...lines), first: id(0), id };
+  const rows = people(`${name}-`, others + 1, (i) => [i === 0 ? 'Webmaster' : '']);
+  return { file: csv(`${HEAD},Roles`, ...rows), first: id(0), id };
 }
 
 /** Runs wait in the queue while `work` is done. */
@@ -74,11 +44,11 @@ const apply = async (client: Client, id: string): Promise<void> => {
 
 describe.each(ENDS)('%s', (_, make, end) => {
   test('while its import waits in the queue: nothing is written', async () => {
-    const starter = await make();
+    const starter = await make(app);
     const { file, first } = aFile();
     const { id } = await queued(async () => {
       const { body } = await upload(starter.client, file, PRIVILEGED);
-      await end(starter);
+      await end(app, starter.id);
       return body;
     });
     const run = await settled(app.key, id);
@@ -88,22 +58,22 @@ describe.each(ENDS)('%s', (_, make, end) => {
   });
 
   test('while its plan waits for a decision: an approval by another does not make up for it', async () => {
-    const starter = await make();
+    const starter = await make(app);
     const { file, first } = aFile();
     const { id } = await imported(starter.client, file, `dry_run=true&${PRIVILEGED}`);
-    await end(starter);
+    await end(app, starter.id);
     expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(409);
     expect(why(await settled(app.key, id))).toEqual(CANCELLED);
     expect(await linked(app.key, first)).toBeUndefined();
   });
 
   test('of who has approved it: nothing is written', async () => {
-    const approver = await make();
+    const approver = await make(app);
     const { file, first } = aFile();
     const { id } = await imported(app.key, file, `dry_run=true&${PRIVILEGED}`);
     await queued(async () => {
       await apply(approver.client, id);
-      await end(approver);
+      await end(app, approver.id);
     });
     const run = await settled(app.key, id);
     expect(why(run)).toEqual(CANCELLED);
@@ -112,14 +82,14 @@ describe.each(ENDS)('%s', (_, make, end) => {
   });
 
   test('while its import writes: what is written stays, and no batch follows', async () => {
-    const starter = await make();
+    const starter = await make(app);
     const { file, id: externalId } = aFile(2999);
     const rows = app.app.get(ImportRowsRepository);
     const batches = rows.batches.bind(rows);
     let asked = 0;
     jest.spyOn(rows, 'batches').mockImplementation(async (...args) => {
       // The first batches are committed by then, and these are not begun.
-      if (++asked === 3) await end(starter);
+      if (++asked === 3) await end(app, starter.id);
       return batches(...args);
     });
     const query = `${PRIVILEGED}&dataset=${randomUUID()}`;
@@ -133,10 +103,10 @@ describe.each(ENDS)('%s', (_, make, end) => {
   test('before its revert has begun: nothing is undone, and another one may undo it', async () => {
     const { file, first } = aFile();
     const { id } = await imported(app.key, file, PRIVILEGED);
-    const starter = await make();
+    const starter = await make(app);
     const revert = await queued(async () => {
       const { body } = await starter.client.post(`/imports/${id}/revert`);
-      await end(starter);
+      await end(app, starter.id);
       return body;
     });
     expect(why(await settled(app.key, revert.id))).toEqual(CANCELLED);
@@ -146,12 +116,12 @@ describe.each(ENDS)('%s', (_, make, end) => {
   });
 
   test('after the last batch: the run is completed, since it has nothing more to write', async () => {
-    const starter = await make();
+    const starter = await make(app);
     const applier = app.app.get(Applier);
     const write = applier.apply.bind(applier);
     jest.spyOn(applier, 'apply').mockImplementationOnce(async (...args) => {
       await write(...args);
-      await end(starter);
+      await end(app, starter.id);
     });
     const { id } = (await upload(starter.client, aFile().file, PRIVILEGED)).body;
     const run = await settled(app.key, id);
@@ -159,30 +129,33 @@ describe.each(ENDS)('%s', (_, make, end) => {
   });
 });
 
-test('a session that has ended is no revoked credential: its user counts', async () => {
-  const starter = await aWebmaster();
+test.each<[string, (starter: Credential) => Promise<void>]>([
+  [
+    'a session that has ended is no revoked credential: its user counts',
+    async ({ client, id }) => {
+      expect((await client.post('/sessions/logout')).status).toBe(200);
+      await changeUser(app, id, { password: 'another good password' });
+    },
+  ],
+  [
+    'a user who is a Webmaster again before the turn of the run has the rights again',
+    async ({ id }) => {
+      await changeUser(app, id, { roles: ['Editor'] });
+      await changeUser(app, id, { roles: ['Webmaster'] });
+    },
+  ],
+])('%s', async (_, change) => {
+  const starter = await aWebmaster(app);
   const { id } = await queued(async () => {
     const { body } = await upload(starter.client, aFile().file, PRIVILEGED);
-    expect((await starter.client.post('/sessions/logout')).status).toBe(200);
-    await put(starter.id, { password: 'another good password' });
-    return body;
-  });
-  expect((await settled(app.key, id)).state).toBe('completed');
-});
-
-test('a user who is a Webmaster again before the turn of the run has the rights again', async () => {
-  const starter = await aWebmaster();
-  const { id } = await queued(async () => {
-    const { body } = await upload(starter.client, aFile().file, PRIVILEGED);
-    await put(starter.id, { roles: ['Editor'] });
-    await put(starter.id, { roles: ['Webmaster'] });
+    await change(starter);
     return body;
   });
   expect((await settled(app.key, id)).state).toBe('completed');
 });
 
 test('another revoked key changes nothing', async () => {
-  const [starter, other] = [await aKey(), await aKey()];
+  const [starter, other] = [await aKey(app), await aKey(app)];
   expect((await app.key.delete(`/api_keys/${other.id}`)).status).toBe(204);
   expect((await imported(starter.client, aFile().file, PRIVILEGED)).state).toBe('completed');
 });

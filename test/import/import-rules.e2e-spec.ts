@@ -12,64 +12,51 @@ afterAll(async () => app.end());
 const long = (length: number) => 'x'.repeat(length);
 const url = (length: number) => `https://example.org/${long(length - 20)}`;
 
-/** [column, cell, field, value of the field in a body of `POST /users`] */
-const BAD: [string, string, string, Json][] = [
-  ['ExternalId', long(256), 'external_id', long(256)],
-  ['ExternalId', 'a\u0007b', 'external_id', 'a\u0007b'],
-  ['Username', long(255), 'username', long(255)],
-  ['Username', 'a\tb', 'username', 'a\tb'],
-  ['Email', 'no address', 'email', 'no address'],
-  ['Email', 'user@intranet', 'email', 'user@intranet'],
-  ['Email', `${long(65)}@example.org`, 'email', `${long(65)}@example.org`],
-  [
-    'Email',
-    `a@${long(60)}.${long(60)}.${long(60)}.${long(60)}.${long(60)}.org`,
-    'email',
-    `a@${long(60)}.${long(60)}.${long(60)}.${long(60)}.${long(60)}.org`,
-  ],
-  ...(
-    [
-      ['ForeName', 'firstname'],
-      ['Surname', 'surname'],
-      ['MiddleName', 'middle_name'],
-      ['KnownAs', 'known_as'],
-    ] as const
-  ).flatMap(([column, field]): [string, string, string, Json][] => [
-    [column, long(256), field, long(256)],
-    [column, 'a\u0000b'.replace('\u0000', '\u0001'), field, 'a\u0001b'],
+const domain = Array.from({ length: 5 }, () => long(60)).join('.');
+const logins = Array.from({ length: 21 }, (_, i) => `n${i}`);
+const NAMES = { ForeName: 'firstname', Surname: 'surname', MiddleName: 'middle_name', KnownAs: 'known_as' };
+
+/** [column, cell, field, value of the field in a body of `POST /users`, where it is not the cell] */
+const BAD: [string, string, string, Json?][] = [
+  ['ExternalId', long(256), 'external_id'],
+  ['ExternalId', 'a\u0007b', 'external_id'],
+  ['Username', long(255), 'username'],
+  ['Username', 'a\tb', 'username'],
+  ['Email', 'no address', 'email'],
+  ['Email', 'user@intranet', 'email'],
+  ['Email', `${long(65)}@example.org`, 'email'],
+  ['Email', `a@${domain}.org`, 'email'],
+  ...Object.entries(NAMES).flatMap(([column, field]): [string, string, string][] => [
+    [column, long(256), field],
+    [column, 'a\u0001b', field],
   ]),
-  ['Phone', long(65), 'phone', long(65)],
-  ['Mobile', '1\u001b2', 'mobile', '1\u001b2'],
-  ['Status', 'active', 'status', 'active'],
-  ['Status', 'Deleted', 'status', 'Deleted'],
+  ['Phone', long(65), 'phone'],
+  ['Mobile', '1\u001b2', 'mobile'],
+  ['Status', 'active', 'status'],
+  ['Status', 'Deleted', 'status'],
   ['Roles', 'Emperor', 'roles', ['Emperor']],
   ['Roles', 'Editor;editor', 'roles', ['Editor', 'editor']],
   ['Roles', 'External user|Organisational user', 'roles', ['External user', 'Organisational user']],
   ['Role', 'External user;Webmaster', 'roles', ['External user', 'Webmaster']],
   ['Authname', long(256), 'authname', { saml: [long(256)] }],
   ['Authname', 'a|a', 'authname', { saml: ['a', 'a'] }],
-  [
-    'saml',
-    Array.from({ length: 21 }, (_, i) => `n${i}`).join('|'),
-    'authname',
-    { saml: Array.from({ length: 21 }, (_, i) => `n${i}`) },
-  ],
+  ['saml', logins.join('|'), 'authname', { saml: logins }],
   ['Authname', 'a\u0002b', 'authname', { saml: ['a\u0002b'] }],
-  ['HideEmail', 'maybe', 'hide_email', 'maybe'],
-  ['HidePhone', '2', 'hide_phone_numbers', '2'],
+  ['HideEmail', 'maybe', 'hide_email'],
+  ['HidePhone', '2', 'hide_phone_numbers'],
   ['Linkedin', 'linkedin.com/in/x', 'social_media', { linkedin: 'linkedin.com/in/x' }],
   ['Facebook', url(2049), 'social_media', { facebook: url(2049) }],
   ['Twitter', 'ftp://example.org', 'social_media', { twitter: 'ftp://example.org' }],
-  ['ImageUrl', 'javascript:alert(1)', 'user_avatar', 'javascript:alert(1)'],
-  ['ImageUrl', url(2049), 'user_avatar', url(2049)],
-  ['AboutMe', long(10_001), 'about_me', long(10_001)],
-  ['AboutMe', 'a\u0008b', 'about_me', 'a\u0008b'],
+  ['ImageUrl', 'javascript:alert(1)', 'user_avatar'],
+  ['ImageUrl', url(2049), 'user_avatar'],
+  ['AboutMe', long(10_001), 'about_me'],
+  ['AboutMe', 'a\u0008b', 'about_me'],
 ];
 const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
 const reported = (errors: Json[]): string[] =>
   errors.map(({ field, code, message }) => `${field} ${code} ${message}`).sort();
 
-test.each(BAD)('%s: %j is refused as by POST /users', async (column, cell, field, value) => {
+test.each(BAD)('%s: %j is refused as by POST /users', async (column, cell, field, value = cell) => {
   const body = aUser({ external_id: `r-${Math.random()}` });
   const cells: Record<string, string> = {
     ExternalId: body.external_id,

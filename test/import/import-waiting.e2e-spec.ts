@@ -4,9 +4,11 @@ import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { WaitingRuns } from '../../src/import/apply/waiting-runs.service.js';
 import { TestApp } from '../support/app/app.js';
 import { auditRows } from '../support/app/audit-rows.js';
-import type { Client, Json } from '../support/app/client.js';
+import type { Json } from '../support/app/client.js';
+import { type Credential, ENDS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
 import { csv, imported, linked, settled } from '../support/app/imports.js';
-import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf } from '../support/app/people.js';
+import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
+import { PASSWORD, databaseOf, problemOf } from '../support/app/people.js';
 
 /** A run that waits for a decision ends with the credential that started it, and nobody blocks themselves with a decision. */
 let app: TestApp;
@@ -21,66 +23,20 @@ afterAll(async () => {
   await app.end();
 });
 
-interface Credential {
-  client: Client;
-  /** Of the key or the user. */
-  id: string;
-}
-const aKey = async (): Promise<Credential> => {
-  const { id, key } = (await app.key.post('/api_keys', { name: 'connector' })).body;
-  return { client: app.nobody.with({ 'x-api-key': key }), id };
-};
-const aWebmaster = async (): Promise<Credential> => {
-  const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
-  return { client, id: user.uuid };
-};
-const put = async (id: string, body: object): Promise<void> => {
-  expect((await app.key.put(`/users/${id}`, body)).status).toBe(200);
-};
-const ENDS: [string, () => Promise<Credential>, (credential: Credential) => Promise<unknown>][] = [
-  ['a key is revoked', aKey, ({ id }) => app.key.delete(`/api_keys/${id}`)],
-  [
-    'a key has expired',
-    aKey,
-    ({ id }) => databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), id]),
-  ],
-  ['a user is blocked', aWebmaster, ({ id }) => put(id, { status: 'Blocked' })],
-  ['a user is demoted', aWebmaster, ({ id }) => put(id, { roles: ['Editor'] })],
-];
-
 /** A run that parks: it blocks six of its seven users. */
 async function parked({ client }: Credential): Promise<{ id: string; first: string }> {
   const name = randomUUID();
   const file = (status: (i: number) => string) =>
-    csv(
-      'ExternalId,Username,Email,Status',
-      ...Array.from(
-        { length: 7 },
-        (_, i) => `${name}-${i},${name}-${i},${name}-${i}@example.org,${status(i)}`,
-      ),
-    );
-  const query = `dataset=${name}`;
-  expect(
-    (
-      await imported(
-        app.key,
-        file(() => 'Active'),
-        query,
-      )
-    ).state,
-  ).toBe('completed');
-  const run = await imported(
-    client,
-    file((i) => (i > 0 ? 'Blocked' : 'Active')),
-    query,
-  );
+    csv(`${HEAD},Status`, ...people(`${name}-`, 7, (i) => [status(i)]));
+  const all = file(() => 'Active');
+  expect((await imported(app.key, all, `dataset=${name}`)).state).toBe('completed');
+  const few = file((i) => (i > 0 ? 'Blocked' : 'Active'));
+  const run = await imported(client, few, `dataset=${name}`);
   expect(run.state).toBe('needs_approval');
   return { id: run.id, first: `${name}-1` };
 }
 const planned = async ({ client }: Credential): Promise<string> => {
-  const name = randomUUID();
-  const file = csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
-  const run = await imported(client, file, 'dry_run=true');
+  const run = await imported(client, fileOf(randomUUID()), 'dry_run=true');
   expect(run.state).toBe('planned');
   return run.id as string;
 };
@@ -100,9 +56,9 @@ const withoutWorker = (): void => {
 
 describe.each(ENDS)('%s', (_, make, end) => {
   test('while its runs wait for a decision: they end without one', async () => {
-    const starter = await make();
+    const starter = await make(app);
     const [{ id, first }, plan] = [await parked(starter), await planned(starter)];
-    await end(starter);
+    await end(app, starter.id);
     await pass();
     const run = await read(id);
     expect(why(run)).toEqual(ENDED);
@@ -118,10 +74,10 @@ describe.each(ENDS)('%s', (_, make, end) => {
   });
 
   test('before its run is approved: the approval is refused, and the run has ended', async () => {
-    const starter = await make();
+    const starter = await make(app);
     const { id, first } = await parked(starter);
     withoutWorker();
-    await end(starter);
+    await end(app, starter.id);
     expect(problemOf(await app.key.post(`/imports/${id}/apply`))).toEqual([409, 'wrong_state']);
     expect(why(await read(id))).toEqual(ENDED);
     expect((await linked(app.key, first)).status).toBe('Active');
@@ -129,7 +85,7 @@ describe.each(ENDS)('%s', (_, make, end) => {
 });
 
 test('the worker looks by itself', async () => {
-  const starter = await aKey();
+  const starter = await aKey(app);
   const { id } = await parked(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
   const waiting = app.app.get(WaitingRuns);
@@ -142,7 +98,7 @@ test('the worker looks by itself', async () => {
 });
 
 test('runs of good credentials wait on, and so do those of people who have logged out', async () => {
-  const [key, webmaster] = [await aKey(), await aWebmaster()];
+  const [key, webmaster] = [await aKey(app), await aWebmaster(app)];
   const ids = [(await parked(key)).id, (await parked(webmaster)).id, await planned(key)];
   expect((await webmaster.client.post('/sessions/logout')).status).toBe(200);
   await pass();
@@ -151,7 +107,7 @@ test('runs of good credentials wait on, and so do those of people who have logge
 });
 
 test('all are looked at, however many wait', async () => {
-  const [starter, keeper] = [await aKey(), await aKey()];
+  const [starter, keeper] = [await aKey(app), await aKey(app)];
   const { id } = await parked(starter);
   const columns = 'dataset, options, file_name, file_size, file_sha256, actor_kind, request_id, ip, created';
   const waiting = Array.from({ length: 250 }, () => `00000000${randomUUID().slice(8)}`); // before all others
@@ -169,7 +125,7 @@ test('all are looked at, however many wait', async () => {
 });
 
 test('two instances that look at once end a run once', async () => {
-  const starter = await aKey();
+  const starter = await aKey(app);
   const { id } = await parked(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
   await Promise.all([pass(), other.app.get(WaitingRuns).pass()]);
@@ -178,24 +134,24 @@ test('two instances that look at once end a run once', async () => {
 });
 
 describe('nobody blocks themselves with a decision', () => {
-  const HEAD = 'ExternalId,Username,Email,Status,Roles';
+  const COLUMNS = `${HEAD},Status,Roles`;
   const PRIVILEGED = 'allow_privileged=true';
 
   test('the approval of a plan that would block its approver is refused; another one is taken', async () => {
     const externalId = randomUUID();
-    const { user, client } = await aPerson(app, { roles: ['Webmaster'], external_id: externalId });
-    const file = csv(HEAD, `${externalId},,,Blocked,`);
+    const { id: uuid, client } = await aWebmaster(app, { external_id: externalId });
+    const file = csv(COLUMNS, `${externalId},,,Blocked,`);
     const { id } = await imported(app.key, file, `dry_run=true&${PRIVILEGED}`);
     expect(problemOf(await client.post(`/imports/${id as string}/apply`))).toEqual([403, 'self_block']);
     expect((await read(id)).state).toBe('planned');
     expect((await (await app.login()).post(`/imports/${id as string}/apply`)).status).toBe(202);
     expect((await settled(app.key, id)).state).toBe('completed');
-    expect((await app.key.get(`/users/${user.uuid as string}`)).body.status).toBe('Blocked');
+    expect((await app.key.get(`/users/${uuid}`)).body.status).toBe('Blocked');
   });
 
   test('a plan that does something else to the approver may be approved', async () => {
     const externalId = randomUUID();
-    const { client } = await aPerson(app, { roles: ['Webmaster'], external_id: externalId });
+    const { client } = await aWebmaster(app, { external_id: externalId });
     const { id } = await imported(
       app.key,
       csv('ExternalId,Phone', `${externalId},+441`),
@@ -207,10 +163,10 @@ describe('nobody blocks themselves with a decision', () => {
 
   test('a revert does not block who has asked for it, and its plan says so', async () => {
     const name = randomUUID();
-    const file = csv(HEAD, `${name},${name},${name}@example.org,Active,Webmaster`);
+    const file = csv(COLUMNS, person(name, 'Active', 'Webmaster'));
     const run = await imported(app.key, file, PRIVILEGED);
     const { uuid } = await linked(app.key, name);
-    await put(uuid, { password: PASSWORD });
+    await changeUser(app, uuid, { password: PASSWORD });
     const { body } = await (await app.login(name, PASSWORD)).post(`/imports/${run.id as string}/revert`);
     const reverted = await settled(app.key, body.id);
     expect([reverted.state, reverted.problems[0].code]).toEqual(['completed_with_errors', 'self_block']);

@@ -5,7 +5,8 @@ import { type StagedRow, stagedRow } from '../../src/import/runs/import-row.js';
 import { toEntity } from '../../src/import/runs/import-rows.repository.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, imported } from '../support/app/imports.js';
+import { imported } from '../support/app/imports.js';
+import { fileOf } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** The rows of a run, page by page. */
@@ -25,7 +26,7 @@ const rows: StagedRow[] = Array.from({ length: COUNT }, (_, i) => {
 
 beforeAll(async () => {
   app = await TestApp.start();
-  id = (await imported(app.key, csv('ExternalId,Username,Email', 'w,w,w@example.org'))).id;
+  id = (await imported(app.key, fileOf('w'))).id;
   await databaseOf(app).execute('DELETE FROM import_rows WHERE run_id = ?', [id]);
   const entities = rows.map((row) => toEntity(id, row));
   await insertRows(databaseOf(app), ImportRowEntity, entities);

@@ -5,30 +5,36 @@ import { RunEvents } from '../../src/import/report/run-events.js';
 import { MAX_WATCHERS, RunWatchers } from '../../src/import/report/run-watchers.js';
 import type { ImportRun } from '../../src/import/runs/import-run.js';
 import { TestApp } from '../support/app/app.js';
+import type { Client } from '../support/app/client.js';
+import { aKey } from '../support/app/credentials.js';
 import { problemOf } from '../support/app/people.js';
-import { csv, imported } from '../support/app/imports.js';
+import { imported } from '../support/app/imports.js';
+import { fileOf } from '../support/data/user-file.js';
 
 let app: TestApp;
 let id: string;
 beforeAll(async () => {
   app = await TestApp.start();
-  id = (await imported(app.key, csv('ExternalId,Username,Email', 'e,e,e@example.org'))).id as string;
+  id = (await imported(app.key, fileOf('e'))).id as string;
 });
 afterAll(() => app.end());
 afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** A run that never ends: it is watched until somebody leaves. */
-function endless(): void {
-  jest.spyOn(app.app.get(RunEvents), 'watch').mockImplementation(async function* (_id, signal) {
-    if (signal?.aborted === false) await once(signal, 'abort');
-    yield* [];
+/** A run that never ends: it is watched until somebody leaves. @returns when a client watches it. */
+function endless(): Promise<void> {
+  return new Promise((resolve) => {
+    jest.spyOn(app.app.get(RunEvents), 'watch').mockImplementation(async function* (_id, signal) {
+      resolve();
+      if (signal?.aborted === false) await once(signal, 'abort');
+      yield* [];
+    });
   });
 }
 
 test('so many clients watch, the next one is told to come back, and a place that is left is free', async () => {
-  endless();
+  void endless();
   const watchers = app.app.get(RunWatchers);
   const gone = new AbortController();
   const actor = {
@@ -50,21 +56,28 @@ test('so many clients watch, the next one is told to come back, and a place that
   expect((await app.key.get(`/imports/${id}/events`)).status).toBe(200);
 });
 
-test('a client that only listens stops with its session', async () => {
-  endless();
-  const client = await app.login();
-  const sessions = await client.get('/sessions');
+test.each<[string, () => Promise<{ client: Client; path: string }>]>([
+  [
+    'session',
+    async () => {
+      const client = await app.login();
+      const [session] = (await client.get('/sessions')).body.Results;
+      return { client, path: `/sessions/${session.id as string}` };
+    },
+  ],
+  [
+    'key',
+    async () => {
+      const key = await aKey(app);
+      return { client: key.client, path: `/api_keys/${key.id}` };
+    },
+  ],
+])('a client that only listens stops with its %s', async (_, make) => {
+  const { client, path } = await make();
+  const watched = endless();
   const events = client.get(`/imports/${id}/events`);
-  await app.key.delete(`/sessions/${sessions.body.Results[0].id as string}`);
+  await watched;
+  await app.key.delete(path);
   const { status, text } = await events;
   expect([status, text]).toEqual([200, '']);
-});
-
-test('… and with its key', async () => {
-  endless();
-  const { body } = await app.key.post('/api_keys', { name: 'watcher' });
-  const events = app.nobody.get(`/imports/${id}/events`, { 'x-api-key': body.key });
-  await app.key.get('/users/search'); // the events are asked for before the key is revoked
-  await app.key.delete(`/api_keys/${body.id as string}`);
-  expect([(await events).status].filter((status) => status !== 401)).toEqual([200]);
 });

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
+import { aKey } from '../support/app/credentials.js';
 import { counted, csv, imported, linked, settled, upload } from '../support/app/imports.js';
+import { HEAD, fileOf, person } from '../support/data/user-file.js';
 import { problemOf } from '../support/app/people.js';
 
 /** A key of one data set starts, decides and undoes the runs of that one and of no other. */
@@ -16,11 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-async function keyWith(...scopes: string[]): Promise<Client> {
-  const { body } = await app.key.post('/api_keys', { name: 'narrow', scopes });
-  return app.nobody.with({ 'x-api-key': body.key as string });
-}
-const file = () => csv('ExternalId,Username,Email', `D-${++n},d-${n},d-${n}@example.org`);
+const keyWith = async (...scopes: string[]): Promise<Client> => (await aKey(app, ...scopes)).client;
+const file = () => fileOf(`D-${++n}`);
 const REFUSED = [403, 'insufficient_scope'];
 const decide = (client: Client, id: string, word: string): Promise<Answer> =>
   client.post(`/imports/${id}/${word}`);
@@ -76,8 +75,7 @@ test('a key of all data sets is one of each', async () => {
 
 test('a user that another data set manages is not changed by a key of one: its row fails, the others do not', async () => {
   const people = ['a', 'b'].map((letter) => `F-${letter}-${++n}`);
-  const lines = (phone: string, ids = people) =>
-    csv('ExternalId,Username,Email,Phone', ...ids.map((id) => `${id},${id},${id}@example.org,${phone}`));
+  const lines = (phone: string, ids = people) => csv(`${HEAD},Phone`, ...ids.map((id) => person(id, phone)));
   expect((await imported(app.key, lines('1'), 'dataset=it')).state).toBe('completed');
   const own = `F-own-${++n}`;
   const { id } = (await upload(hr, lines('2', [...people, own]), 'dataset=hr')).body;

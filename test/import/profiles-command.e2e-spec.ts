@@ -1,30 +1,19 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestApp } from '../support/app/app.js';
-import { type TestDatabase, freshDatabase } from '../support/app/database.js';
 import { csv, linked } from '../support/app/imports.js';
-import { Process, ROOT, said } from '../support/process/process.js';
+import { runCommand } from '../support/process/command.js';
+import { ROOT } from '../support/process/process.js';
 
 /** Profiles and previews on the command line. */
-let database: TestDatabase;
-jest.setTimeout(60_000);
-beforeEach(async () => {
-  database = await freshDatabase();
-  await (await TestApp.on(database)).stop();
-});
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
 
-async function rollcall(...args: string[]) {
-  const command = Process.command(args, { DATABASE_URL: database.url }, database.folder);
-  const { code } = await command.exit;
-  return { code, out: command.out, ...said(command.err) };
-}
+const rollcall = (...args: string[]) => runCommand(app.database, args);
 const write = (name: string, text: string): string => {
-  const path = join(database.folder, name);
+  const path = join(app.database.folder, name);
   writeFileSync(path, text);
   return path;
 };
@@ -47,9 +36,7 @@ test('a file is previewed and imported by a ready profile, and by one in a JSON 
     0,
     expect.objectContaining({ profile: 'payroll', options: expect.objectContaining({ dataset: 'pay' }) }),
   ]);
-  const app = await TestApp.on(database);
   expect((await linked(app.key, 'c1')).email).toBe('c1@example.org');
-  await app.stop();
 
   for (const [text, message] of [
     ['{', 'is not JSON'],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { counted, csv, imported, settled, upload } from '../support/app/imports.js';
+import { counted, csv, imported, settled } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Limits of guards that a profile sets. */
@@ -93,19 +93,6 @@ test('a preview shows the limits, and a change of them is in the audit', async (
     ],
     'key',
   ]);
-});
-
-test('a key that may not write the profile of a data set cannot loosen its guards', async () => {
-  await save('guarded', { errors: { rows: 0 } });
-  const made = await app.key.post('/api_keys', {
-    name: 'x',
-    scopes: ['imports:read', 'imports:write:other'],
-  });
-  const narrow = app.nobody.with({ 'x-api-key': made.body.key });
-  const loose = { dataset: 'guarded', columns: COLUMNS, guards: { errors: { rows: 1000 } } };
-  expect((await narrow.put('/import_profiles/guarded', loose)).status).toBe(403);
-  expect((await narrow.put('/import_profiles/guarded', { ...loose, dataset: 'other' })).status).toBe(403);
-  expect((await upload(narrow, 'Nr', 'profile=guarded')).status).toBe(403);
 });
 
 test('a limit with its bounds, and with what was probably meant', async () => {

@@ -3,6 +3,7 @@ import { API_KEY, TestApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { csv, imported } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
+import { HEAD, fileOf, people } from '../support/data/user-file.js';
 import { sample } from '../support/app/profiles.js';
 
 /** What a file would do, before there is a run. */
@@ -57,7 +58,7 @@ test('a good file: its format, its columns and its rows as fields', async () => 
 });
 
 test('nothing of it is stored, and the rows are judged against the live users', async () => {
-  await imported(app.key, csv('ExternalId,Username,Email', 'live,live,live@example.org'));
+  await imported(app.key, fileOf('live'));
   const tables = ['import_runs', 'import_rows', 'import_file_parts', 'audit_events', 'idempotent_requests'];
   const counts = () =>
     Promise.all(tables.map((name) => databaseOf(app).first(`SELECT COUNT(*) AS count FROM ${name}`)));
@@ -152,8 +153,7 @@ test('the columns of a profile', async () => {
 });
 
 test('no more than a hundred rows, and a file that is longer than what is read', async () => {
-  const rows = Array.from({ length: 150 }, (_, at) => `r${at},r${at},r${at}@example.org`);
-  expect((await previewed(csv('ExternalId,Username,Email', ...rows))).rows).toHaveLength(100);
+  expect((await previewed(csv(HEAD, ...people('r', 150)))).rows).toHaveLength(100);
   const long = `ExternalId,AboutMe\r\n${Array.from({ length: 90 }, (_, at) => `w${at},"${'x'.repeat(20_000)}"\r\n`).join('')}`;
   const answer = await previewed(long);
   expect(answer.rows.length).toBeGreaterThan(40);

@@ -8,11 +8,12 @@ beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
+const save = (name: string, dataset: string, headers: Record<string, string> = {}) =>
+  app.key.put(`/import_profiles/${name}`, { dataset, columns: COLUMNS }, headers);
 
 test('profiles are replaced and deleted as they were read, or not at all', async () => {
   const path = '/import_profiles/tagged';
-  const put = (dataset: string, headers: Record<string, string>) =>
-    app.key.put(path, { dataset, columns: COLUMNS }, headers);
+  const put = (dataset: string, headers: Record<string, string>) => save('tagged', dataset, headers);
   const remove = (tag: string) => app.key.send('DELETE', path, undefined, { 'if-match': tag });
   const made = await put('one', { 'if-none-match': '*' });
   expect(made.status).toBe(200);
@@ -35,29 +36,15 @@ test('profiles are replaced and deleted as they were read, or not at all', async
   expect((await put('four', { 'if-match': '*' })).body.detail).toBe('The profile is not there any more.');
   // One that ships is there, too.
   const ships = await app.key.get('/import_profiles/okta');
-  expect(
-    (await app.key.put('/import_profiles/okta', { columns: COLUMNS }, { 'if-none-match': '*' })).status,
-  ).toBe(412);
-  const own = await app.key.put(
-    '/import_profiles/okta',
-    { columns: COLUMNS },
-    { 'if-match': ships.headers['etag'] ?? '' },
-  );
-  expect(own.status).toBe(200);
+  expect((await save('okta', 'own', { 'if-none-match': '*' })).status).toBe(412);
+  expect((await save('okta', 'own', { 'if-match': ships.headers['etag'] ?? '' })).status).toBe(200);
   await app.key.delete('/import_profiles/okta');
 });
 
 test('of several that are saved from the same reading, one is', async () => {
-  const { headers } = await app.key.put('/import_profiles/raced', { columns: COLUMNS });
-  const answers = await Promise.all(
-    ['a', 'b', 'c', 'd'].map((dataset) =>
-      app.key.put(
-        '/import_profiles/raced',
-        { dataset, columns: COLUMNS },
-        { 'if-match': headers['etag'] ?? '' },
-      ),
-    ),
-  );
+  const { headers } = await save('raced', 'first');
+  const read = { 'if-match': headers['etag'] ?? '' };
+  const answers = await Promise.all(['a', 'b', 'c', 'd'].map((dataset) => save('raced', dataset, read)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);
   await app.key.delete('/import_profiles/raced');
 });

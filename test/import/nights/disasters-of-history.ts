@@ -29,10 +29,6 @@ export const DISASTERS_OF_HISTORY = [
     before: [{ file: officeMoved }],
     sizes: [50, 400],
   }),
-  stops('an older file saved again: weddings', 'old_file', (all) => sheet(all, { delimiter: ';' }), {
-    before: [{ file: weddings }],
-    sizes: [50, 400],
-  }),
   stops('an older file with one person more', 'old_file', (all) => [...all, ...newcomers(all, 1)], {
     before: [{ file: officeMoved }],
     sizes: [50, 400],

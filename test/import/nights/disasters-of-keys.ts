@@ -1,4 +1,4 @@
-import { type Change, cellsOf, each, gone } from './changes.js';
+import { type Change, cellsOf, each } from './changes.js';
 import { stops } from './disaster.js';
 import { type Field, type Person, people, personOf, sheet } from './people.js';
 import type { Before, Source } from './stage.js';
@@ -42,29 +42,9 @@ export const DISASTERS_OF_KEYS = [
     keys((key) => key.toUpperCase()),
   ),
   stops(
-    'keys in braces',
-    OTHER_KEYS,
-    keys((key) => `{${key}}`),
-  ),
-  stops(
-    'keys as numbers with .0',
-    OTHER_KEYS,
-    keys((key) => `${key}.0`),
-  ),
-  stops(
     'keys in scientific notation',
     ['errors', 'deactivations', 'rows spreadsheet_number'],
     keys(() => '1.00123E+11'),
-  ),
-  stops(
-    'keys without their hyphen',
-    OTHER_KEYS,
-    keys((key) => key.replace('-', '')),
-  ),
-  stops(
-    'keys filled up to twenty digits',
-    OTHER_KEYS,
-    keys((key) => key.padStart(20, '0')),
   ),
   stops(
     'keys cut after six characters',
@@ -132,31 +112,13 @@ export const DISASTERS_OF_KEYS = [
     (all, dataset) => strangers(all, dataset, false),
     { options: KEEP },
   ),
-  stops('two companies with the same keys in one file', ['errors', 'rows duplicate'], (all, dataset) => [
-    ...all,
-    ...strangers(all, dataset, true),
-  ]),
   stops(
     'a join that gives everybody a second row with another phone',
     ['errors', 'rows duplicate'],
     (all) => [...all, ...cellsOf('phone', () => '+44 113 496 0001')(all)],
   ),
-  stops(
-    'a join that gives every fifth a second row with another office',
-    ['errors', 'rows duplicate'],
-    (all) => [...all, ...cellsOf('about_me', (cell) => `${cell}, Leeds`)(all.filter((_, i) => i % 5 === 0))],
-  ),
   stops('a mistyped name of the data set', 'foreign_dataset', (all) => all, {
     options: (dataset) => `dataset=${dataset}x&missing=block`,
-  }),
-  stops(
-    'a mistyped name of the data set, with a leaver',
-    'foreign_dataset',
-    gone(() => 1),
-    { options: (dataset) => `dataset=${dataset}y&missing=block` },
-  ),
-  stops('no name of the data set', 'foreign_dataset', (all) => all, {
-    options: 'dataset=default&missing=block',
   }),
   stops(
     'the file of a sister company',

@@ -12,20 +12,13 @@ import {
   where,
 } from './changes.js';
 import { stops } from './disaster.js';
-import { newcomers, people } from './people.js';
-import type { Before, Source } from './stage.js';
+import { newcomers } from './people.js';
+import type { Before } from './stage.js';
 
 /** Files that lack people, block them or bring them back. */
 
 const LOST = ['deactivations', 'shrunken_file'];
 const halfBlocked = where((i) => i % 2 === 1, blocked);
-const testUsers: Source = (_, dataset) =>
-  people(`t${dataset}`, 10).map((person, i) => ({
-    ...person,
-    firstname: 'Test',
-    surname: `User ${i}`,
-    manager: '',
-  }));
 const nights = (...counts: ((size: number) => number)[]): Before[] =>
   counts.map((count) => ({ file: someBlocked(count) }));
 const missing = (...counts: ((size: number) => number)[]): Before[] =>
@@ -34,18 +27,13 @@ const missing = (...counts: ((size: number) => number)[]): Before[] =>
 export const DISASTERS_OF_PEOPLE = [
   // People that the file lacks.
   stops('half of the file', LOST, gone(half)),
-  stops('a third of the file, as from a trial version', LOST, gone(part(66))),
   stops('the first hundred rows only', LOST, (all) => all.slice(0, 100), { sizes: [400] }),
-  stops('one department only', LOST, (all) => all.filter((_, i) => i % 7 === 0)),
   stops('the last page of the export is lost', LOST, gone(part(25))),
   stops('a page repeated, another one lost', LOST, (all) => [
     ...all.slice(0, half(all.length)),
     ...all.slice(0, half(all.length)),
   ]),
   stops('a join that loses those without mobile', LOST, (all) => all.filter(({ mobile }) => mobile !== '')),
-  stops('a join that loses those without middle name', LOST, (all) =>
-    all.filter(({ middle_name }) => middle_name !== ''),
-  ),
   stops('one missing person too many', LOST, gone(bySize(2, 4, 6, 41))),
   stops('only the people who were hired today', ['deactivations', 'shrunken_file', 'changed_keys'], (all) =>
     newcomers(all, 5),
@@ -59,7 +47,6 @@ export const DISASTERS_OF_PEOPLE = [
     ],
     { sizes: [19, 50, 400] },
   ),
-  stops('only test users', ['deactivations', 'shrunken_file', 'changed_keys'], testUsers),
   stops(
     'one missing person more than two hundred of 2,500',
     'deactivations',
@@ -70,7 +57,6 @@ export const DISASTERS_OF_PEOPLE = [
   // Statuses.
   stops('everybody blocked', 'deactivations', constant('status', 'Blocked')),
   stops('everybody Inactive', ['errors', 'rows invalid_value'], constant('status', 'Inactive')),
-  stops('statuses as codes', ['errors', 'rows invalid_value'], constant('status', 'A')),
   stops(
     'statuses the other way around',
     ['deactivations', 'reactivations'],
@@ -81,11 +67,6 @@ export const DISASTERS_OF_PEOPLE = [
     base: halfBlocked,
     sizes: [19, 50, 400],
   }),
-  stops(
-    'everybody on leave is blocked',
-    'deactivations',
-    someBlocked((size) => Math.max(4, part(15)(size))),
-  ),
   stops('one blocked person too many', 'deactivations', someBlocked(bySize(4, 4, 6, 41))),
   stops('one reactivated person too many', 'reactivations', each(active), {
     base: someBlocked(bySize(6, 6, 6, 37)),

@@ -6,7 +6,7 @@ import { gone } from './changes.js';
 import type { Json } from '../../support/app/client.js';
 import { asTheyAre, type Disaster } from './disaster.js';
 import { DISASTERS } from './disasters.js';
-import { type Dataset, Stage, stopsOf, told } from './stage.js';
+import { type Dataset, Stage, stopsOf, told, withSizes } from './stage.js';
 
 const TIME = 120_000;
 
@@ -19,11 +19,7 @@ beforeAll(async () => {
 }, TIME);
 afterAll(() => stage.close());
 
-const TABLE = DISASTERS.flatMap((disaster) =>
-  disaster.sizes.map((size): [string, number, Disaster] => [disaster.name, size, disaster]),
-);
-
-test.each(TABLE)(
+test.each(withSizes(DISASTERS))(
   '%s, %i people',
   async (_, size, disaster) => {
     const { base, before, file, options, stops } = disaster;

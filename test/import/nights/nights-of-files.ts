@@ -20,10 +20,8 @@ const reversed = (all: readonly Person[]) => [...all].reverse();
 export const NIGHTS_OF_FILES = [
   // The same people in another form.
   passes('the rows in another order', {}, reversed),
-  passes('the rows sorted by surname', {}, (all) => all.toSorted((a, b) => (a.surname < b.surname ? -1 : 1))),
   passes('the columns in another order', {}, same, { form: only(...[...FIELDS].reverse()) }),
   passes('a column less', {}, same, { form: without('phone') }),
-  passes('the names alone', {}, same, { form: only('external_id', 'firstname', 'surname') }),
   passes('the keys alone', {}, same, { form: only('external_id') }),
   passes(
     'a file without names, with a few other phones',
@@ -34,13 +32,6 @@ export const NIGHTS_OF_FILES = [
   passes('a column that nobody knows, to be ignored', {}, same, {
     form: (all) => sheet(all, { header: (name) => (name === 'Linkedin' ? 'CostCentre' : name) }),
     options: 'missing=block&ignore_unknown_columns=true',
-  }),
-  passes('a column of remarks', {}, same, {
-    form: (all) => sheet(all, { header: (name) => (name === 'Linkedin' ? '_remark' : name) }),
-  }),
-  passes('headers written otherwise', {}, same, {
-    form: (all) =>
-      sheet(all, { header: (name) => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase() }),
   }),
   passes('headers with blanks and their other names', {}, same, {
     form: (all) =>
@@ -56,11 +47,7 @@ export const NIGHTS_OF_FILES = [
       }),
   }),
   passes('semicolons', {}, same, { form: (all) => sheet(all, { delimiter: ';' }) }),
-  passes('tabs', {}, same, { form: (all) => sheet(all, { delimiter: '\t' }) }),
-  passes('bars', {}, same, { form: (all) => sheet(all, { delimiter: '|' }) }),
-  passes('another end of the lines', {}, same, { form: (all) => sheet(all, { lineEnd: '\n' }) }),
   passes('quotes around every cell', {}, same, { form: (all) => sheet(all, { quoteAll: true }) }),
-  passes('a byte order mark', {}, same, { form: (all) => `\uFEFF${sheet(all)}` }),
   passes('UTF-16', {}, same, { form: (all) => Buffer.from(`\uFEFF${sheet(all)}`, 'utf16le') }),
   passes('Windows-1252 that says so', {}, same, {
     form: (all) => windows1252(sheet(all)),
@@ -77,17 +64,10 @@ export const NIGHTS_OF_FILES = [
   passes('roles in small letters', {}, same, {
     form: (all) => sheet(cellsOf('roles', (cell) => cell.toLowerCase())(all)),
   }),
-  passes('roles separated by a bar', {}, same, {
-    form: (all) => sheet(cellsOf('roles', (cell) => cell.replace(';', '|'))(all)),
-  }),
   passes('TRUE and FALSE for yes and no', {}, same, {
     form: (all) => sheet(cellsOf('hide_email', (cell) => (cell === 'yes' ? 'TRUE' : 'FALSE'))(all)),
   }),
   passes('a join that repeats every row', { skipped: (size) => size }, (all) => [...all, ...all]),
-  passes('a page sent twice', { skipped: bySize(4, 9, 25, 200) }, (all) => [
-    ...all,
-    ...all.slice(0, Math.floor(all.length / 2)),
-  ]),
   passes('blank statuses, roles, usernames and e-mails', {}, same, {
     form: (all) => sheet(each(() => ({ status: '', roles: '', username: '', email: '' }))(all)),
   }),

@@ -5,7 +5,7 @@ import { counted } from '../../support/app/imports.js';
 import { ROOT } from '../../support/process/process.js';
 import { type Night, numbersOf } from './night.js';
 import { NIGHTS } from './nights.js';
-import { type Dataset, hitsOf, Stage } from './stage.js';
+import { type Dataset, hitsOf, Stage, withSizes } from './stage.js';
 
 const TIME = 120_000;
 
@@ -18,9 +18,6 @@ beforeAll(async () => {
 }, TIME);
 afterAll(() => stage.close());
 
-const TABLE = NIGHTS.flatMap((night) =>
-  night.sizes.map((size): [string, number, Night] => [night.name, size, night]),
-);
 async function begun(night: Night, size: number): Promise<Dataset> {
   const known = night.before.length === 0 && !night.empty ? fresh.get(night.base)?.get(size) : undefined;
   if (known) return known;
@@ -30,7 +27,7 @@ async function begun(night: Night, size: number): Promise<Dataset> {
   return dataset;
 }
 
-test.each(TABLE)(
+test.each(withSizes(NIGHTS))(
   '%s, %i people',
   async (_, size, night) => {
     const dataset = await begun(night, size);

@@ -25,7 +25,8 @@ export interface Dataset {
   people: readonly Person[];
 }
 
-export const SIZES: readonly number[] = [8, 19, 50, 400];
+/** Small and large ones in turn, so that a case which is tried with two of them has one of each. */
+export const SIZES: readonly number[] = [8, 50, 19, 400];
 export const NIGHTLY = 'missing=block';
 
 /** One service for all cases. Each case has a data set of its own, with users of its own. */
@@ -86,6 +87,20 @@ export class Stage {
     const { body } = await this.app.key.post(`/imports/${run.id}/${decision}`);
     return settled(this.app.key, body.id);
   }
+}
+
+/** Each case with two of its sizes, chosen so that all sizes occur equally often, or with all of them (ALL_SIZES=true). */
+export function withSizes<T extends { name: string; sizes: readonly number[] }>(
+  cases: readonly T[],
+): [string, number, T][] {
+  const uses = new Map<number, number>();
+  const usesOf = (size: number): number => uses.get(size) ?? 0;
+  return cases.flatMap((one) => {
+    const leastUsed = one.sizes.toSorted((a, b) => usesOf(a) - usesOf(b));
+    const sizes = process.env['ALL_SIZES'] === 'true' ? one.sizes : leastUsed.slice(0, 2);
+    for (const size of sizes) uses.set(size, usesOf(size) + 1);
+    return sizes.map((size): [string, number, T] => [one.name, size, one]);
+  });
 }
 
 /** The guards that are hit, by name, and by name and field where they have one. */

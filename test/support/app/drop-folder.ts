@@ -1,9 +1,21 @@
-import { mkdirSync, readdirSync, watch, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { mkdirSync, mkdtempSync, readdirSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { now, secondsFrom } from '../../../src/common/time.js';
+import { loadEnv } from '../../../src/config/env.js';
+import { RunQueue } from '../../../src/import/apply/run-queue.service.js';
+import { ImportStore } from '../../../src/import/file/import-store.js';
+import { ImportRequests } from '../../../src/import/profiles/requested-options.js';
+import { ImportRunsRepository } from '../../../src/import/runs/import-runs.repository.js';
+import { ScheduleService } from '../../../src/import/schedule/schedule.service.js';
+import { LeaseRepository } from '../../../src/leases/lease.repository.js';
+import { Leases } from '../../../src/leases/leases.service.js';
+import { Log } from '../../../src/telemetry/log.js';
 import { TestApp } from './app.js';
-import type { TestDatabase } from './database.js';
+import type { Json } from './client.js';
+import { hurry } from './clock.js';
 import { csv } from './imports.js';
-import { databaseOf, inSeconds } from './people.js';
+import { databaseOf } from './people.js';
 
 /** A drop folder with its work folders, which are inside of it unless `work` is elsewhere. */
 export class Dropped {
@@ -47,18 +59,77 @@ export class Dropped {
   }
 }
 
-/** As if the last tick had been long ago, so that one was missed. */
-export async function missTick(app: TestApp): Promise<void> {
-  await databaseOf(app).execute("UPDATE leases SET until = ? WHERE name = 'schedule.tick'", [
-    inSeconds(-400 * 24 * 3600),
-  ]);
+/**
+ * One application for all tests of a file. Each test has a drop folder of its own, and schedules that import from it, each as
+ * on one more instance. A tick has been missed when a test begins, and there are no runs.
+ */
+export class Scheduled {
+  app!: TestApp;
+  drop!: Dropped;
+  private schedules: ScheduleService[] = [];
+
+  constructor(settings: Record<string, string> = {}) {
+    hurry();
+    beforeAll(async () => void (this.app = await TestApp.start(settings)));
+    beforeEach(async () => {
+      this.drop = new Dropped(join(this.newFolder(), 'drop'));
+      await databaseOf(this.app).execute('DELETE FROM import_runs');
+      await missTick(this.app);
+    });
+    afterEach(async () => {
+      for (const schedule of this.schedules.splice(0)) await this.stop(schedule);
+    });
+    afterAll(() => this.app.end());
+  }
+
+  newFolder(): string {
+    return mkdtempSync(join(this.app.database.folder, 'test-'));
+  }
+
+  /** @param settings in addition to the folders and to a schedule without a tick for months. */
+  async start(settings: Record<string, string> = {}): Promise<ScheduleService> {
+    const { app, database } = this.app;
+    const env = loadEnv({
+      DATABASE_URL: database.url,
+      IMPORT_FOLDER: this.drop.folder,
+      IMPORT_WORK_FOLDER: this.drop.work,
+      IMPORT_CRON: '0 0 1 1 *',
+      ...settings,
+    });
+    const schedule = new ScheduleService(
+      env,
+      app.get(RunQueue),
+      app.get(ImportStore),
+      app.get(ImportRequests),
+      app.get(ImportRunsRepository),
+      new Leases(app.get(LeaseRepository)),
+      app.get(Log),
+    );
+    this.schedules.push(schedule);
+    await schedule.start();
+    return schedule;
+  }
+
+  /** Stops a schedule, after the turn that every start begins with. */
+  async stop(schedule: ScheduleService): Promise<void> {
+    await schedule.beforeApplicationShutdown();
+  }
+
+  /** Waits until so many files are in `done` and `failed`. */
+  async ended(done: number, failed = 0): Promise<void> {
+    await this.drop.until(
+      () => this.drop.names('done').length === done && this.drop.names('failed').length === failed,
+    );
+  }
+
+  async runs(): Promise<Json[]> {
+    return (await this.app.key.get('/imports?limit=100')).body.Results;
+  }
 }
 
-/** The first start of a schedule catches up on nothing; afterwards a tick is missed. */
-export async function firstStart(database: TestDatabase, settings: Record<string, string>): Promise<void> {
-  const app = await TestApp.on(database, settings);
-  await app.stop(); // waits for the turn that every start begins with
-  const later = await TestApp.on(database);
-  await missTick(later);
-  await later.stop();
-}
+/** Notes the last tick of the schedule at a time in the past or the future. */
+export const noteTick = ({ app }: TestApp, seconds: number): Promise<void> =>
+  app.get(Leases).note('schedule.tick', secondsFrom(now(), seconds));
+
+/** As if the last tick had been long ago, so that one was missed. */
+export const missTick = (app: TestApp): Promise<void> => noteTick(app, -400 * 24 * 3600);

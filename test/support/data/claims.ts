@@ -13,6 +13,12 @@ export interface Change {
   manager?: [before: string | null, after: string | null];
   webmaster?: Claim['webmaster'];
 }
+/** A change of a user. */
+export const change = (user: string, more: Omit<Change, 'user'> = {}): Change => ({ user, ...more });
+/** A change that takes a username. */
+export const names = (user: string, name: string, more: Omit<Change, 'user'> = {}): Change =>
+  change(user, { takes: { [name]: 'username' }, ...more });
+
 export interface World {
   /** Name → user; `unlinked` users have no external id. */
   owners?: Record<string, string>;

@@ -4,12 +4,11 @@ import { type CsvOptions, CsvReader } from '../../../src/import/file/csv-reader.
 import { FileError } from '../../../src/import/file/file-error.js';
 import type { ByteSource } from './bytes.js';
 
-export type Row = [line: number, ...cells: string[]];
-
 /** What was read from a file: its header and rows, up to the error. */
 export interface Read {
   header?: string[];
-  rows: Row[];
+  /** Line → cells. */
+  rows: Record<number, string[]>;
   error?: { code: string; line: number | undefined; message: string };
 }
 
@@ -20,12 +19,11 @@ export const openCsv = (source: ByteSource, options: Partial<CsvOptions> = {}) =
 /** Reads a whole file, and expects that it is closed afterwards. */
 export async function readCsv(source: ByteSource, options?: Partial<CsvOptions>): Promise<Read> {
   const reader = openCsv(source, options);
-  const result: Read = { rows: [] };
+  const result: Read = { rows: {} };
   try {
     result.header = await reader.header();
-    for await (const batch of reader.records(3)) {
-      result.rows.push(...batch.map(({ line, cells }): Row => [line, ...cells]));
-    }
+    for await (const batch of reader.records(3))
+      for (const { line, cells } of batch) result.rows[line] = cells;
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     result.error = { code: error.code, line: error.line, message: error.message };

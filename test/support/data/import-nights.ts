@@ -18,7 +18,7 @@ const PROFILE = {
   set: { Username: '{Key:lower}', Email: '{Mail|Key:lower}', KnownAs: 'of {Given:ascii}' },
 };
 const HEAD = 'Key,Given,Family,Mail,Tel,Boss,Kind,Pay';
-const PEOPLE = { north: 700, south: 400 } as const;
+const PEOPLE = { north: 550, south: 200 } as const;
 type Part = keyof typeof PEOPLE;
 
 /** What differs from the first night. */
@@ -72,7 +72,9 @@ const night = (name: string, part: Part, changes: Changes, ends = 'completed_wit
   ends,
 });
 
-const MARRIED = { family: (i: number) => `Other${i}`, moved: true };
+/** A ring of more users than a batch has rows: each takes the address of the next one. */
+const RING = (i: number): number => (i % 2 === 0 && i < PEOPLE.south ? (i + 2) % PEOPLE.south : i);
+const MARRIED = { family: (i: number) => `Other${i}`, mail: RING, moved: true };
 /** Two of them take the address of each other. */
 const SWAP = (i: number): number => (i === 3 ? 4 : i === 4 ? 3 : i);
 /** Another phone for some. */
@@ -104,7 +106,12 @@ export const NIGHTS: readonly Step[] = [
     more: 60,
     moved: true,
   }),
-  night('all of the south have another surname', 'south', MARRIED, 'needs_approval'),
+  night(
+    'all of the south have another surname, and half of them the address of another',
+    'south',
+    MARRIED,
+    'needs_approval',
+  ),
   {
     name: 'that is approved',
     begin: async (client, runs) => {

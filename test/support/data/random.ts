@@ -8,3 +8,9 @@ export function randoms(seed: number): (below: number) => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
   };
 }
+
+export function oneOf<T>(random: (below: number) => number, choices: readonly T[]): T {
+  const choice = choices[random(choices.length)];
+  if (choice === undefined) throw new Error('there is nothing to choose from');
+  return choice;
+}
