@@ -69,6 +69,13 @@ test('the second of two operations with one bulkId is refused', () => {
 
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
+const BY_PATH = [{ op: 'add', path: 'urn:x:User:password', value: 'x' }];
+const IN_VALUE = [{ op: 'add', value: { password: 'x' } }];
+const patchedPassword = (index: number) => ({
+  method: 'PATCH',
+  path: `/Users/${index}`,
+  data: index % 2 === 0 ? BY_PATH : IN_VALUE,
+});
 const withPassword = (index: number) => post(`p${index}`, { PassWord: 'x' });
 
 test.each<[string, object, string]>([
@@ -78,20 +85,7 @@ test.each<[string, object, string]>([
   ['1,001', { operations: times(1001, (i) => post(`${i}`)) }, 'too_large'],
   ['50 passwords', { Operations: [post('x'), ...times(50, withPassword)] }, 'good'],
   ['51 passwords', { Operations: times(51, withPassword) }, 'too_large'],
-  [
-    '51 passwords in PATCHes',
-    {
-      Operations: times(51, (i) => ({
-        method: 'PATCH',
-        path: `/Users/${i}`,
-        data:
-          i % 2 === 0
-            ? [{ op: 'add', path: 'urn:x:User:password', value: 'x' }]
-            : [{ op: 'add', value: { password: 'x' } }],
-      })),
-    },
-    'too_large',
-  ],
+  ['51 passwords in PATCHes', { Operations: times(51, patchedPassword) }, 'too_large'],
   ['failOnErrors 1', { failOnErrors: 1, Operations: [post('x')] }, 'good'],
   ['failOnErrors 0', { failOnErrors: 0, Operations: [post('x')] }, 'invalid_value'],
   ['failOnErrors "1"', { failOnErrors: '1', Operations: [post('x')] }, 'invalid_value'],

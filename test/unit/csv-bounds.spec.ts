@@ -17,7 +17,8 @@ test.each([
   for (const filling of ['x'.repeat(length), `"${'é'.repeat(length)}"`, `"${'""'.repeat(length)}"`]) {
     const source = new ByteSource(Buffer.from(`a,b\n1,${filling}\n3,4\n`), 64 * 1024);
     const { error, rows } = await readCsv(source);
-    expect([error?.code, error?.line, rows.length]).toEqual(code ? [code, 2, 0] : [undefined, undefined, 2]);
+    const read = [error?.code, error?.line, Object.keys(rows).length];
+    expect(read).toEqual(code ? [code, 2, 0] : [undefined, undefined, 2]);
   }
 });
 

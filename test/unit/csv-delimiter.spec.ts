@@ -36,7 +36,7 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     ['empty lines first', '\n\nExternalId;Username\n1;2\n', ['ExternalId', 'Username']],
   ])('the delimiter is found: %s', async (_name, text, header) => {
     const result = await readCsv(new ByteSource(Buffer.from(text), size));
-    expect([result.header, result.rows.length, result.error]).toEqual([header, 1, undefined]);
+    expect([result.header, Object.keys(result.rows).length, result.error]).toEqual([header, 1, undefined]);
   });
 
   test.each([
@@ -45,6 +45,6 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     ['|', 'a|b\n1|2\n', ['a', 'b']],
   ])('the delimiter of the options is used: %j', async (delimiter, text, header) => {
     const result = await readCsv(new ByteSource(Buffer.from(text), size), { delimiter });
-    expect([result.header, result.rows.length]).toEqual([header, 1]);
+    expect([result.header, Object.keys(result.rows).length]).toEqual([header, 1]);
   });
 });

@@ -12,9 +12,9 @@ const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString(
 const PARTS = ['surname', 'asc', 0, 'doe', CURSOR.uuid];
 const refused = expect.objectContaining({ code: 'invalid_parameter' }) as unknown;
 
-function decode(text: string): unknown {
+function decode(text: string, sort: Cursor['sort'] = 'surname'): unknown {
   try {
-    return decodeCursor(text, 'surname', 'asc');
+    return decodeCursor(text, sort, 'asc');
   } catch (error) {
     return error;
   }
@@ -44,10 +44,7 @@ test.each<[Cursor['sort'], unknown]>([
   ['surname', 'a\0b'],
   ['surname', '\ud800'],
 ])('a forged key of %s is refused: %j', (sort, key) => {
-  const text = encoded([sort, 'asc', 0, key, CURSOR.uuid]);
-  expect(() => decodeCursor(text, sort, 'asc')).toThrow(
-    expect.objectContaining({ code: 'invalid_parameter' }),
-  );
+  expect(decode(encoded([sort, 'asc', 0, key, CURSOR.uuid]), sort)).toEqual(refused);
 });
 
 test.each<[string, Partial<Cursor>]>([
@@ -67,7 +64,6 @@ test.each([
   ['an unknown segment', encoded(['surname', 'asc', 7, 'doe', CURSOR.uuid])],
   ['an object as key', encoded(['surname', 'asc', 0, {}, CURSOR.uuid])],
   ['a boolean as key', encoded(['surname', 'asc', 0, true, CURSOR.uuid])],
-  ['a key with NUL', encoded(['surname', 'asc', 0, 'a\0b', CURSOR.uuid])],
   ['a key without end', encoded(['surname', 'asc', 0, 'x'.repeat(513), CURSOR.uuid])],
   ['no uuid', encoded(['surname', 'asc', 0, 'doe', null])],
   ['a short uuid', encoded(['surname', 'asc', 0, 'doe', 'abc'])],

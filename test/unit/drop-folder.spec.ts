@@ -28,7 +28,11 @@ afterAll(() => {
 const ID = '01a1fc00-0000-7000-8000-00000000dead';
 const signal = new AbortController().signal;
 let folder: string;
-beforeEach(async () => void (folder = await fs.mkdtemp(join(tmpdir(), 'rollcall-drop-'))));
+let drop: DropFolder;
+beforeEach(async () => {
+  folder = await fs.mkdtemp(join(tmpdir(), 'rollcall-drop-'));
+  drop = new DropFolder(folder, '*.csv');
+});
 afterEach(async () => {
   before = {};
   await fs.rm(folder, { recursive: true });
@@ -39,12 +43,19 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   for await (const item of items) all.push(item);
   return all;
 }
+/** Claims a file that is there. */
+async function claim(name: string) {
+  const file = await drop.claim(name, ID);
+  if (!file) throw new Error('another process was faster');
+  return file;
+}
+/** Delivers a.csv with this text. */
+const deliver = (text: string) => fs.writeFile(join(folder, 'a.csv'), text);
 const kill = () => {
   throw new Error('killed');
 };
 
 test('only a file is a marker: a folder or a link of that name makes nothing complete', async () => {
-  const drop = new DropFolder(folder, '*.csv');
   for (const name of ['a.csv', 'b.csv', 'c.csv']) await fs.writeFile(join(folder, name), 'half');
   await fs.mkdir(join(folder, 'a.csv.done'));
   await fs.symlink('c.csv', join(folder, 'b.csv.done'));
@@ -60,7 +71,6 @@ test('only a file is a marker: a folder or a link of that name makes nothing com
 test.each(['unlink', 'rename'] as const)(
   'a process that is killed at the %s of a claim leaves no marker for the next file of the name',
   async (call) => {
-    const drop = new DropFolder(folder, '*.csv');
     await fs.writeFile(join(folder, 'users.csv'), 'of today');
     await fs.writeFile(join(folder, 'users.csv.done'), '');
     before = { [call]: kill };
@@ -78,15 +88,12 @@ test.each([
   ['characters of four bytes', '😀', 62],
 ])('a file whose name of %s is as long as names can be comes to its end', async (_, letter, count) => {
   const name = `${letter.repeat(count)}.csv`;
-  const id = ID;
-  const drop = new DropFolder(folder, '*.csv');
   await fs.writeFile(join(folder, name), '');
-  const claimed = await drop.claim(name, id);
-  if (!claimed) throw new Error('another process was faster');
+  const claimed = await claim(name);
   expect(await collect(drop.claimed())).toEqual([{ ...claimed, ready: false }]);
   await drop.archive(claimed, 'done');
   expect(await fs.readdir(join(folder, 'done'))).toEqual([
-    expect.stringMatching(`^(${letter})+\\.${id}\\.csv$`),
+    expect.stringMatching(`^(${letter})+\\.${ID}\\.csv$`),
   ]);
 });
 
@@ -106,10 +113,8 @@ const swap = async (kind: (typeof SWAPS)[number][1], path: string) => {
 test.each(SWAPS)(
   '%s that takes the place of a file between the look and the open is not read',
   async (reason, kind) => {
-    const drop = new DropFolder(folder, '*.csv');
-    await fs.writeFile(join(folder, 'a.csv'), 'of the deliverer');
-    const file = await drop.claim('a.csv', ID);
-    if (!file) throw new Error('another process was faster');
+    await deliver('of the deliverer');
+    const file = await claim('a.csv');
     before = {
       open: async (path) => {
         if (!path.endsWith(file.entry)) return;
@@ -123,23 +128,20 @@ test.each(SWAPS)(
 );
 
 test.each(SWAPS)('%s that takes the place of a file before its claim is not read', async (reason, kind) => {
-  const drop = new DropFolder(folder, '*.csv');
-  await fs.writeFile(join(folder, 'a.csv'), 'of the deliverer');
+  await deliver('of the deliverer');
   before = {
     rename: async () => {
       before = {};
       await swap(kind, join(folder, 'a.csv'));
     },
   };
-  const file = await drop.claim('a.csv', ID);
-  if (!file) throw new Error('another process was faster');
+  const file = await claim('a.csv');
   expect(await collect(drop.claimed())).toMatchObject([{ refused: { reason } }]);
   await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
 });
 
 test('a folder whose path leads elsewhere meanwhile stays the folder that was opened', async () => {
-  const drop = new DropFolder(folder, '*.csv');
-  await fs.writeFile(join(folder, 'a.csv'), 'of the deliverer');
+  await deliver('of the deliverer');
   await fs.mkdir(join(folder, 'elsewhere'));
   before = {
     rename: async () => {
@@ -154,10 +156,8 @@ test('a folder whose path leads elsewhere meanwhile stays the folder that was op
 });
 
 test('what is written while it is read is no file yet; what is aborted is read no further', async () => {
-  const drop = new DropFolder(folder, '*.csv');
-  await fs.writeFile(join(folder, 'a.csv'), 'one');
-  const file = await drop.claim('a.csv', ID);
-  if (!file) throw new Error('another process was faster');
+  await deliver('one');
+  const file = await claim('a.csv');
   const bytes = drop.read(file, signal);
   expect(String((await bytes.next()).value)).toBe('one');
   await fs.appendFile(join(folder, 'processing', file.entry), ', two');
@@ -166,7 +166,6 @@ test('what is written while it is read is no file yet; what is aborted is read n
 });
 
 test('thousands of files come in the order of their names, each once', async () => {
-  const drop = new DropFolder(folder, '*.csv');
   const names = Array.from({ length: 3500 }, (_, i) => `${10_000 + i}.csv`);
   await Promise.all(names.map((name) => fs.writeFile(join(folder, name), '')));
   await fs.writeFile(
@@ -180,7 +179,7 @@ test('thousands of files come in the order of their names, each once', async () 
 
 test('a work folder on another file system is refused, with the reason', async () => {
   const work = join(folder, 'work');
-  const drop = new DropFolder(folder, '*.csv', work);
+  drop = new DropFolder(folder, '*.csv', work);
   await drop.prepare();
   before = {
     rename: () => {

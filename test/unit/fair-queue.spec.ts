@@ -37,28 +37,16 @@ test('never more works at once than there are places', async () => {
   expect([began.length, queue.waiting]).toEqual([3, 2]);
 });
 
-test('one account that asks without pause waits for itself: the next in turn is the other', async () => {
-  const { began, ask, end } = driven(1, 100);
-  times(40, () => ask('flood', 'far'));
-  void ask('Ann', 'near');
-  await end();
-  expect(began).toEqual(['flood', 'Ann']);
-});
-
-test('one network with a hundred accounts does not keep another network out', async () => {
+test.each<[string, (index: number) => [account: string, network: string]]>([
+  ['one account that asks without pause', () => ['flood', 'far']],
+  ['one network with many accounts', (index) => [`flood ${index}`, 'far']],
+  ['one account from many networks', (index) => ['flood', `far ${index}`]],
+])('%s waits for itself: the next in turn is another account of another network', async (_, asker) => {
   const { began, ask, end } = driven(1, 200);
-  times(90, (index) => ask(`flood ${index}`, 'far'));
+  times(90, (index) => ask(...asker(index)));
   void ask('Ann', 'near');
   await end();
-  expect(began).toEqual(['flood 0', 'Ann']);
-});
-
-test('one account from a hundred networks does not keep another account out', async () => {
-  const { began, ask, end } = driven(1, 200);
-  times(90, (index) => ask('flood', `far ${index}`));
-  void ask('Ann', 'near');
-  await end();
-  expect(began).toEqual(['flood', 'Ann']);
+  expect(began).toEqual([asker(0)[0], 'Ann']);
 });
 
 test('accounts of one network take turns', async () => {

@@ -38,15 +38,14 @@ export const hits = (...args: Parameters<typeof guards>) =>
   guards(...args)
     .filter(({ hit }) => hit)
     .map(({ name, value, limit }) => [name, value, limit]);
-/** The shape of a plan in which some users get another value. */
+/** The shape of a plan in which some users get another value. @param values old and new value of user `i`. */
 export const shapeOf = (
   rows: number,
   field: string,
-  old: (i: number) => unknown,
-  now: (i: number) => unknown,
+  values: (i: number) => [old: unknown, now: unknown],
 ): ShapeTally => {
   const shape = new ShapeTally();
-  for (let i = 0; i < rows; i++) shape.add(updated(i, field, old(i), now(i)));
+  for (let i = 0; i < rows; i++) shape.add(updated(i, field, ...values(i)));
   return shape;
 };
 export const updated = (i: number, field: string, old: unknown, now: unknown) => ({
@@ -60,17 +59,5 @@ export const created = (i: number, names: { firstname: string; surname: string }
   outcome: 'created' as const,
   changes: Changes.of(Object.entries(names).map(([field, value]) => ({ field, old: null, new: value }))),
 });
-export const other = (field: string, rows: number) =>
-  shapeOf(
-    rows,
-    field,
-    (i) => `a${i}`,
-    (i) => `b${i}`,
-  );
-export const emptied = (field: string, rows: number) =>
-  shapeOf(
-    rows,
-    field,
-    (i) => `a${i}`,
-    () => '',
-  );
+export const other = (field: string, rows: number) => shapeOf(rows, field, (i) => [`a${i}`, `b${i}`]);
+export const emptied = (field: string, rows: number) => shapeOf(rows, field, (i) => [`a${i}`, '']);

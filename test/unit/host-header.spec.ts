@@ -23,32 +23,19 @@ test.each([
   expect([faultOf(host), faultOf(host, '1.0')]).toEqual([undefined, undefined]);
 });
 
+const NO_HOST = expect.stringContaining('sent once') as unknown;
+
 test.each([
   'a, b',
-  'a,b',
   ', a',
   'a, ',
-  'a b',
-  'a\tb',
   ' a',
-  'a@b',
-  'a/b',
-  'a?b',
-  'a#b',
-  'a\\b',
   'http://a',
-  '"a"',
-  '<a>',
-  'a|b',
-  'a^b',
-  'a`b',
-  '{a}',
   'é',
   'a%',
   'a%2',
   'a%zz',
   ':80',
-  'a:b',
   'a:80:80',
   'a:123456',
   'a:-1',
@@ -64,10 +51,15 @@ test.each([
   '[v7.]',
   '[::1]a',
 ])('%j is none', (host) => {
-  expect([faultOf(host), faultOf(host, '1.0')]).toEqual([
-    expect.stringContaining('sent once'),
-    expect.stringContaining('sent once'),
-  ]);
+  expect([faultOf(host), faultOf(host, '1.0')]).toEqual([NO_HOST, NO_HOST]);
+});
+
+test('of ASCII a name has the characters of RFC 3986 only, and no comma, which joins several headers', () => {
+  for (let code = 0; code < 128; code++) {
+    const host = `a${String.fromCharCode(code)}b`;
+    const isHost = /^a[a-z0-9._~!$&'()*+;=-]b$/i.test(host);
+    expect([host, faultOf(host)]).toEqual([host, isHost ? undefined : NO_HOST]);
+  }
 });
 
 test('HTTP/1.0 has none, HTTP/1.1 must have one', () => {

@@ -5,12 +5,7 @@ import { codePointOf, deceptiveIn, invisibleIn } from '../../src/common/invisibl
 const at = (code: number): string => String.fromCodePoint(code);
 
 describe('characters that nobody sees', () => {
-  test.each([
-    0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028,
-    0x2029, 0x202a, 0x202e, 0x2060, 0x2063, 0x2066, 0x2069, 0x206f, 0x2800, 0x3164, 0xfdd0, 0xfdef, 0xfe00,
-    0xfe0f, 0xfeff, 0xffa0, 0xfff9, 0xfffb, 0xfffe, 0xffff, 0x1d173, 0x1fffe, 0xe0001, 0xe0041, 0xe0100,
-    0xe01ef, 0x10ffff,
-  ])('%i is found wherever it is', (code) => {
+  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('%i is found wherever it is', (code) => {
     for (const text of [`admin${at(code)}`, `${at(code)}é`, `a${at(code)}b`, at(code)])
       expect(invisibleIn(text)).toBe(at(code));
   });
@@ -41,7 +36,6 @@ describe('characters that nobody sees', () => {
 });
 
 describe('of all code points of Unicode', () => {
-  const JOINERS = [0x200c, 0x200d];
   /** Blanks of which the properties say nothing. */
   const BLANK = [0x2800, 0xfffc, 0x13441, 0x13442, 0x16fe4, 0x1d159];
   /** What the interface names, and general categories that are never a visible character. Surrogates are broken text. */
@@ -62,7 +56,10 @@ describe('of all code points of Unicode', () => {
       const isHidden = BLANK.includes(code) || HIDDEN.some((property) => property.test(char));
       if (isHidden) hidden++;
       if ((invisibleIn(`é${char}b`) !== undefined) !== isHidden) wrong.push(codePointOf(char));
-      if (isCleanText(`é${char}b`) !== !REFUSED_AS_TEXT.test(char)) wrong.push(`text ${codePointOf(char)}`);
+      const isRefused = REFUSED_AS_TEXT.test(char);
+      if (isCleanText(`é${char}b`) === isRefused) wrong.push(`text ${codePointOf(char)}`);
+      if (isCleanText(`é${char}b`, { newlines: true }) === (isRefused && char !== '\n'))
+        wrong.push(`lines ${codePointOf(char)}`);
     }
     expect(wrong).toEqual([]);
     expect(hidden).toBeGreaterThan(4200);
@@ -84,12 +81,9 @@ describe('of all code points of Unicode', () => {
     expect(refused).toEqual(blanks);
   });
 
-  test.each([0x600, 0x605, 0x6dd, 0x70f, 0x8e2, 0x110bd, 0x13430, 0x1343f, 0x1bca0, ...BLANK, ...JOINERS])(
-    '%i is found in a name',
-    (code) => {
-      expect(invisibleIn(`admin${at(code)}`)).toBe(at(code));
-    },
-  );
+  test.each([...BLANK, 0x200c, 0x200d])('%i is found at the end of a name', (code) => {
+    expect(invisibleIn(`admin${at(code)}`)).toBe(at(code));
+  });
 });
 
 describe('joiners', () => {

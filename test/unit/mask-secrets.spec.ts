@@ -6,25 +6,7 @@ import { randomToken } from '../../src/common/secret.js';
 
 const escaped = (text: string): string =>
   Array.from(text, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
-const AROUND = [
-  '',
-  '/',
-  ' ',
-  '"',
-  '=',
-  '.',
-  ':',
-  '\\n',
-  'x',
-  '_',
-  '-',
-  '7',
-  'é',
-  '%20',
-  '%2F',
-  '/users/',
-  'Z-9_',
-];
+const AROUND = ['', '/', '"', '=', '.', '\\n', 'x', '_', '-', '7', 'é', '%20', '%2F', '/users/', 'Z-9_'];
 const FORMS: [string, (text: string) => string][] = [
   ['as it is', (text) => text],
   ['escaped', escaped],

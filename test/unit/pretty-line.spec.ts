@@ -4,32 +4,15 @@ import { prettyLine } from '../../src/telemetry/pretty-line.js';
 const AT = new Date(2026, 10, 23, 15, 4, 5, 67).toISOString();
 const line = (fields: object): string => `${JSON.stringify(fields)}\n`;
 
+const REQUEST = { level: 30, time: AT, method: 'GET', msg: 'request' };
+
 test.each([
   [
-    {
-      level: 30,
-      time: AT,
-      request_id: 'r1',
-      method: 'GET',
-      path: '/api/0.3/users/me',
-      status: 200,
-      ms: 1.2,
-      ip: '::1',
-      msg: 'request',
-    },
+    { ...REQUEST, request_id: 'r1', path: '/api/0.3/users/me', status: 200, ms: 1.2, ip: '::1' },
     '15:04:05.067 INFO  GET /api/0.3/users/me 200 1.2 ms  request_id=r1 ip=::1\n',
   ],
   [
-    {
-      level: 30,
-      time: AT,
-      request_id: 'r2',
-      method: 'GET',
-      path: '/x',
-      aborted: true,
-      ms: 3,
-      msg: 'request',
-    },
+    { ...REQUEST, request_id: 'r2', path: '/x', aborted: true, ms: 3 },
     '15:04:05.067 INFO  GET /x aborted 3 ms  request_id=r2\n',
   ],
   [{ level: 40, time: AT, msg: 'log lines lost', lines: 3 }, '15:04:05.067 WARN  log lines lost  lines=3\n'],
@@ -51,21 +34,12 @@ test.each(['no JSON\n', '[1]\n', '\n'])('%j stays as it is', (text) => {
 });
 
 test('a terminal gets colours; a fault of the service is red', () => {
-  const failed = { level: 30, time: AT, method: 'GET', path: '/', status: 500, ms: 1, msg: 'request' };
+  const failed = { ...REQUEST, path: '/', status: 500, ms: 1 };
   expect(prettyLine(line(failed), true)).toContain('\u001b[31mINFO');
   expect(prettyLine(line({ ...failed, status: 404 }), true)).toContain('\u001b[32mINFO');
 });
 
 test('what a client has sent does not move the cursor', () => {
-  const event = {
-    level: 30,
-    time: AT,
-    method: 'GET',
-    path: '/\u001b[2J\n',
-    status: 404,
-    ms: 1,
-    user: '\u001b[31m',
-    msg: 'request',
-  };
+  const event = { ...REQUEST, path: '/\u001b[2J\n', status: 404, ms: 1, user: '\u001b[31m' };
   expect(prettyLine(line(event), false)).not.toMatch(/\p{Cc}(?!$)/u);
 });

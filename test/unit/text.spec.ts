@@ -12,19 +12,14 @@ test.each([
   expect(characters(text)).toBe(count);
 });
 
+/** `invisible.spec` has every code point. */
 test.each([
   ['Jane Doe', true, true],
   ['', true, true],
   ['東京 😀', true, true],
   ['a\nb', false, true],
-  ['a\tb', false, false],
-  ['a\rb', false, false],
-  ['a\0b', false, false],
-  ['a\u001bb', false, false],
-  ['a\u007fb', false, false],
-  ['a\u0085b', false, false],
+  ['a\r\nb', false, false],
   ['\ud800', false, false],
-  ['a\udc00b', false, false],
 ])('%j is clean: %s, clean where newlines are allowed: %s', (text, inLine, inText) => {
   expect(isCleanText(text)).toBe(inLine);
   expect(isCleanText(text, { newlines: true })).toBe(inText);

@@ -35,27 +35,11 @@ describe('a user is found', () => {
   const words = (overrides: Partial<typeof user> = {}) =>
     new Map(wordRows({ ...user, ...overrides }).map((row) => [row.word, row]));
 
-  test.each([
-    'jane',
-    'mary',
-    'smith-doe',
-    'smith',
-    'doe',
-    'janey',
-    'jdoe',
-    'jane.d',
-    'jane.d@example.org',
-    'hr-1',
-  ])('by %s', (word) => {
-    expect([...words().keys()]).toContain(word);
+  test('by the words and parts of its names, and by nothing else', () => {
+    const names = ['jane', 'mary', 'smith-doe', 'smith', 'doe', 'janey'];
+    const identifiers = ['jdoe', 'jane.d', 'jane.d@example.org', 'hr-1'];
+    expect([...words().keys()].sort()).toEqual([...names, ...identifiers].sort());
   });
-
-  test.each(['example.org', 'example', 'ja', 'hr', '00000000-0000-4000-8000-000000000001'])(
-    'not by %s',
-    (word) => {
-      expect([...words().keys()]).not.toContain(word);
-    },
-  );
 
   test('by each word once, with the weight of the best field', () => {
     const rows = wordRows({ ...user, username: 'jane', external_id: 'jane' }).filter(

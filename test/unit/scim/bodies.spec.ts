@@ -108,31 +108,17 @@ describe('a projection', () => {
 });
 
 describe('a list', () => {
-  test.each<[Record<string, unknown>, object]>([
-    [{}, { startIndex: 1, count: 100, descending: false }],
-    [
-      { startIndex: '0', count: '-1' },
-      { startIndex: 1, count: 0 },
-    ],
-    [
-      { startIndex: '-9', count: '201' },
-      { startIndex: 1, count: 200 },
-    ],
-    [
-      { startIndex: 7, count: 3 },
-      { startIndex: 7, count: 3 },
-    ],
-    [{ STARTINDEX: '7', other: 'x' }, { startIndex: 7 }],
-    [{ count: '9'.repeat(400) }, { count: 200 }],
-    [
-      { cursor: '', count: '-1' },
-      { cursor: '', count: 0 },
-    ],
-    [
-      { sortBy: 'emails', sortOrder: 'Descending' },
-      { descending: true, sortBy: { sub: USER.attribute('emails')?.sub('value') } },
-    ],
-  ])('%j', (parameters, expected) => {
+  const byEmail = { descending: true, sortBy: { sub: USER.attribute('emails')?.sub('value') } };
+  test.each<{ parameters: Record<string, unknown>; expected: object }>([
+    { parameters: {}, expected: { startIndex: 1, count: 100, descending: false } },
+    { parameters: { startIndex: '0', count: '-1' }, expected: { startIndex: 1, count: 0 } },
+    { parameters: { startIndex: '-9', count: '201' }, expected: { startIndex: 1, count: 200 } },
+    { parameters: { startIndex: 7, count: 3 }, expected: { startIndex: 7, count: 3 } },
+    { parameters: { STARTINDEX: '7', other: 'x' }, expected: { startIndex: 7 } },
+    { parameters: { count: '9'.repeat(400) }, expected: { count: 200 } },
+    { parameters: { cursor: '', count: '-1' }, expected: { cursor: '', count: 0 } },
+    { parameters: { sortBy: 'emails', sortOrder: 'Descending' }, expected: byEmail },
+  ])('$parameters', ({ parameters, expected }) => {
     expect(readListQuery(parameters, USER)).toMatchObject(expected);
   });
   test.each<[Record<string, unknown>, string]>([

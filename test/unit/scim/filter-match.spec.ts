@@ -99,20 +99,6 @@ describe('values', () => {
   });
 });
 
-describe('not binds before and, and before or; words are in any case', () => {
-  test.each([
-    ['title pr or nickName pr and nickName pr', true],
-    ['(title pr or nickName pr) and nickName pr', false],
-    ['not (title pr) or title pr', true],
-    ['not (title pr or nickName pr)', false],
-    ['NOT (nickName PR) AND title EQ "tour guide" OR nickName Pr', true],
-    ['nickName pr and nickName pr or title pr', true],
-    ['((title pr))', true],
-  ])('%s: %s', (filter, expected) => {
-    expect(is(filter)).toBe(expected);
-  });
-});
-
 test('a member of a group is found by its id and its $ref', () => {
   const group = { id: ID, displayName: 'G', members: [{ value: ID, $ref: `https://x/scim/v2/Users/${ID}` }] };
   const inGroup = (filter: string) => matches(parseFilter(filter, GROUP), group);

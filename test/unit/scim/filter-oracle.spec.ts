@@ -4,8 +4,10 @@ import { matches } from '../../../src/scim/protocol/filter-match.js';
 import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
 import type { ScimObject } from '../../../src/scim/protocol/json.js';
 import { ENTERPRISE_SCHEMA } from '../../../src/scim/protocol/urns.js';
-import { Random } from './random.js';
+import { oneOf, randoms } from '../../support/data/random.js';
 import { USER } from './resources.js';
+
+type Random = ReturnType<typeof randoms>;
 
 /** Small letters, which the oracle, minding case, compares as we do; no backslash, which it misreads. */
 const WORDS = ['a', 'b', 'ab', 'ba', 'aab', 'bab', 'é', 'a"b', 'a b', 'not', 'and', '1', '(a)', '[b]'];
@@ -23,15 +25,15 @@ class Grammar {
   constructor(private readonly random: Random) {}
 
   filter(depth: number, leaf: () => Pair): Pair {
-    const choice = depth === 0 ? 0 : this.random.below(6);
+    const choice = depth === 0 ? 0 : this.random(6);
     if (choice < 2) return leaf();
     if (choice === 2) {
       const inner = this.filter(depth - 1, leaf);
       return { ours: `${this.word('not')} (${inner.ours})`, theirs: `not (${inner.theirs})` };
     }
-    const parts = Array.from({ length: 2 + this.random.below(2) }, () => this.filter(depth - 1, leaf));
-    const word = this.random.of(['and', 'or']);
-    const isBare = this.random.below(2) === 0;
+    const parts = Array.from({ length: 2 + this.random(2) }, () => this.filter(depth - 1, leaf));
+    const word = oneOf(this.random, ['and', 'or']);
+    const isBare = this.random(2) === 0;
     const joined = (side: 'ours' | 'theirs', spelt: string) => {
       const text = parts.map((part) => part[side]).join(` ${spelt} `);
       return isBare ? text : `(${text})`;
@@ -40,35 +42,35 @@ class Grammar {
   }
 
   readonly condition = (): Pair => {
-    const choice = this.random.below(5);
+    const choice = this.random(5);
     if (choice === 0) return this.elements();
-    if (choice === 1) return this.compared(this.random.of(['emails', 'emails.type', 'emails.display']));
-    return this.compared(this.random.of(TEXTS));
+    if (choice === 1) return this.compared(oneOf(this.random, ['emails', 'emails.type', 'emails.display']));
+    return this.compared(oneOf(this.random, TEXTS));
   };
 
   private elements(): Pair {
-    const inner = this.filter(2, () => this.compared(this.random.of(PARTS)));
+    const inner = this.filter(2, () => this.compared(oneOf(this.random, PARTS)));
     return { ours: `${this.word('emails')}[${inner.ours}]`, theirs: `emails[${inner.theirs}]` };
   }
 
   private compared(name: string): Pair {
     const path = name === 'emails' ? 'emails.value' : name;
-    if (this.random.below(6) === 0) return { ours: `${this.word(name)} pr`, theirs: `${name} pr` };
-    const op = this.random.of(OPERATORS);
-    const value = JSON.stringify(this.random.of(WORDS));
+    if (this.random(6) === 0) return { ours: `${this.word(name)} pr`, theirs: `${name} pr` };
+    const op = oneOf(this.random, OPERATORS);
+    const value = JSON.stringify(oneOf(this.random, WORDS));
     const ours = `${this.word(name)} ${this.word(op)} ${value}`;
     return { ours, theirs: op === 'ne' ? `not (${path} eq ${value})` : `${path} ${op} ${value}` };
   }
 
   private word(text: string): string {
-    return this.random.below(4) === 0 ? text.toUpperCase() : text;
+    return this.random(4) === 0 ? text.toUpperCase() : text;
   }
 }
 
 /** @param most e-mail addresses: the oracle takes the conditions in brackets for those of any elements, not of one. */
 function resource(random: Random, most: number): ScimObject {
-  const maybe = (name: string): ScimObject => (random.below(3) === 0 ? {} : { [name]: random.of(WORDS) });
-  const emails = Array.from({ length: random.below(most + 1) }, () => ({
+  const maybe = (name: string): ScimObject => (random(3) === 0 ? {} : { [name]: oneOf(random, WORDS) });
+  const emails = Array.from({ length: random(most + 1) }, () => ({
     ...maybe('value'),
     ...maybe('type'),
     ...maybe('display'),
@@ -77,14 +79,14 @@ function resource(random: Random, most: number): ScimObject {
     ...maybe('userName'),
     ...maybe('displayName'),
     ...maybe('title'),
-    ...(random.below(2) === 0 && { name: { familyName: 'x', ...maybe('givenName') } }),
+    ...(random(2) === 0 && { name: { familyName: 'x', ...maybe('givenName') } }),
     ...(emails.length > 0 && { emails }),
-    ...(random.below(2) === 0 && { [ENTERPRISE_SCHEMA]: { division: 'x', ...maybe('department') } }),
+    ...(random(2) === 0 && { [ENTERPRISE_SCHEMA]: { division: 'x', ...maybe('department') } }),
   };
 }
 
 test('an independent reader finds the same resources, for 5,000 random filters', () => {
-  const random = new Random(20_26);
+  const random = randoms(20_26);
   const grammar = new Grammar(random);
   let found = 0;
   let compared = 0;

@@ -3,8 +3,16 @@ import type { ScimObject } from '../../../src/scim/protocol/json.js';
 import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { BASE, HOME, WORK, patched } from './patched.js';
 import { problemOf } from './resources.js';
+import { service } from '../../support/jest/native.js';
 
 const one = (op: string, path: string | undefined, value?: unknown) => patched([{ op, path, value }]).after;
+/** The base with another part of the enterprise extension. */
+const enterprise = (parts: ScimObject) => ({ [E]: { department: 'D1', manager: { value: 'm1' }, ...parts } });
+const NAMED_J = { name: { givenName: 'J', familyName: 'Doe' } };
+const MANAGED = enterprise({ manager: { value: 'm2' } });
+/** The e-mail address at work, without the mark as primary. */
+const SECOND_WORK = { value: 'w@x.org', type: 'work' };
+const NEW = { value: 'n@x.org' };
 const codeOf = (...operations: unknown[]) => problemOf(() => patched(operations)).code;
 
 describe('add', () => {
@@ -16,36 +24,27 @@ describe('add', () => {
       'X',
       { name: { givenName: 'Jane', familyName: 'Doe', middleName: 'X' } },
     ],
-    ['merges a complex one', 'name', { givenName: 'J' }, { name: { givenName: 'J', familyName: 'Doe' } }],
+    ['merges a complex one', 'name', { givenName: 'J' }, NAMED_J],
     [
       'merges, and unassigns by null',
       'name',
       { givenName: 'J', familyName: null },
       { name: { givenName: 'J' } },
     ],
-    ['appends to a list', 'emails', [{ value: 'n@x.org' }], { emails: [WORK, HOME, { value: 'n@x.org' }] }],
-    ['appends one element', 'emails', { value: 'n@x.org' }, { emails: [WORK, HOME, { value: 'n@x.org' }] }],
+    ['appends to a list', 'emails', [NEW], { emails: [WORK, HOME, NEW] }],
+    ['appends one element', 'emails', NEW, { emails: [WORK, HOME, NEW] }],
     ['appends nothing that is there', 'emails', [{ value: 'H@x.org' }], {}],
     ['appends twice once', 'roles', [{ value: 'A' }, { value: 'a' }], { roles: [{ value: 'A' }] }],
     [
       'the last primary wins',
       'emails',
-      [{ value: 'n@x.org', primary: true }],
-      { emails: [{ value: 'w@x.org', type: 'work' }, HOME, { value: 'n@x.org', primary: true }] },
+      [{ ...NEW, primary: true }],
+      { emails: [SECOND_WORK, HOME, { ...NEW, primary: true }] },
     ],
     ['an empty list adds nothing', 'emails', [], {}],
-    [
-      'extension by URN',
-      `${E}:division`,
-      'V',
-      { [E]: { department: 'D1', manager: { value: 'm1' }, division: 'V' } },
-    ],
-    [
-      'a whole extension merges',
-      E,
-      { division: 'V' },
-      { [E]: { department: 'D1', manager: { value: 'm1' }, division: 'V' } },
-    ],
+    ['a text where a list belongs', 'roles', 'Author', { roles: [{ value: 'Author' }] }],
+    ['extension by URN', `${E}:division`, 'V', enterprise({ division: 'V' })],
+    ['a whole extension merges', E, { division: 'V' }, enterprise({ division: 'V' })],
   ])('%s', (_, path, value, expected) => {
     expect(one('add', path, value)).toEqual({ ...BASE, ...expected });
   });
@@ -55,14 +54,9 @@ describe('replace', () => {
   test.each<[string, string | undefined, unknown, ScimObject]>([
     ['single', 'title', 'Boss', { title: 'Boss' }],
     ['absent: adds', 'nickName', 'J', { nickName: 'J' }],
-    ['list', 'emails', [{ value: 'n@x.org' }], { emails: [{ value: 'n@x.org' }] }],
-    ['complex: merges', 'name', { givenName: 'J' }, { name: { givenName: 'J', familyName: 'Doe' } }],
-    [
-      'chosen part',
-      'emails[type eq "work"].value',
-      'n@x.org',
-      { emails: [{ ...WORK, value: 'n@x.org' }, HOME] },
-    ],
+    ['list', 'emails', [NEW], { emails: [NEW] }],
+    ['complex: merges', 'name', { givenName: 'J' }, NAMED_J],
+    ['chosen part', 'emails[type eq "work"].value', 'n@x.org', { emails: [{ ...WORK, ...NEW }, HOME] }],
     [
       'chosen element: merges',
       'emails[type eq "home"]',
@@ -73,23 +67,13 @@ describe('replace', () => {
       'part of every element',
       'emails.display',
       'all',
-      {
-        emails: [
-          { ...WORK, display: 'all' },
-          { ...HOME, display: 'all' },
-        ],
-      },
+      { emails: [WORK, HOME].map((email) => ({ ...email, display: 'all' })) },
     ],
     [
       'chosen primary takes it from the other',
       'emails[type eq "home"].primary',
       'True',
-      {
-        emails: [
-          { value: 'w@x.org', type: 'work' },
-          { ...HOME, primary: true },
-        ],
-      },
+      { emails: [SECOND_WORK, { ...HOME, primary: true }] },
     ],
     [
       'makes what eqs describe',
@@ -97,26 +81,11 @@ describe('replace', () => {
       'o@x.org',
       { emails: [WORK, HOME, { type: 'other', display: 'O', value: 'o@x.org' }] },
     ],
-    ['manager as text', `${E}:manager`, 'm2', { [E]: { department: 'D1', manager: { value: 'm2' } } }],
-    [
-      'manager as object',
-      `${E}:manager`,
-      { value: 'm2', displayName: 'B' },
-      { [E]: { department: 'D1', manager: { value: 'm2' } } },
-    ],
-    [
-      'manager as list of one',
-      `${E}:manager`,
-      [{ value: 'm2' }],
-      { [E]: { department: 'D1', manager: { value: 'm2' } } },
-    ],
-    ['manager.value', `${E}:manager.value`, 'm2', { [E]: { department: 'D1', manager: { value: 'm2' } } }],
-    [
-      'any case',
-      'URN:ietf:params:scim:schemas:core:2.0:user:NAME.GIVENNAME',
-      'J',
-      { name: { givenName: 'J', familyName: 'Doe' } },
-    ],
+    ['manager as text', `${E}:manager`, 'm2', MANAGED],
+    ['manager as object', `${E}:manager`, { value: 'm2', displayName: 'B' }, MANAGED],
+    ['manager as list of one', `${E}:manager`, [{ value: 'm2' }], MANAGED],
+    ['manager.value', `${E}:manager.value`, 'm2', MANAGED],
+    ['any case', 'URN:ietf:params:scim:schemas:core:2.0:user:NAME.GIVENNAME', 'J', NAMED_J],
     [
       'no path',
       undefined,
@@ -131,17 +100,17 @@ describe('replace', () => {
         __proto__x: 1,
       },
       {
-        name: { givenName: 'J', familyName: 'Doe' },
+        ...NAMED_J,
         active: false,
-        emails: [{ ...WORK, value: 'n@x.org' }, HOME],
-        [E]: { department: 'D2', manager: { value: 'm1' } },
+        emails: [{ ...WORK, ...NEW }, HOME],
+        ...enterprise({ department: 'D2' }),
       },
     ],
     [
       'no path, schemas as keys',
       undefined,
       { [USER_SCHEMA]: { title: 'T' }, [E]: { department: 'D2', x: 1 } },
-      { title: 'T', [E]: { department: 'D2', manager: { value: 'm1' } } },
+      { title: 'T', ...enterprise({ department: 'D2' }) },
     ],
   ])('%s', (_, path, value, expected) => {
     expect(one('replace', path, value)).toEqual({ ...BASE, ...expected });
@@ -163,12 +132,7 @@ describe('remove', () => {
       undefined,
       { ...BASE, emails: [WORK] },
     ],
-    [
-      'chosen part',
-      'emails[type eq "work"].primary',
-      undefined,
-      { ...BASE, emails: [{ value: 'w@x.org', type: 'work' }, HOME] },
-    ],
+    ['chosen part', 'emails[type eq "work"].primary', undefined, { ...BASE, emails: [SECOND_WORK, HOME] }],
     ['by value, a list', 'emails', [{ value: 'H@x.org' }], { ...BASE, emails: [WORK] }],
     ['by value, an object', 'emails', { type: 'home' }, { ...BASE, emails: [WORK] }],
     ['by a value of unknown parts: takes nothing', 'emails', [{ colour: 'red' }], BASE],
@@ -197,6 +161,7 @@ test.each(['add', 'replace', 'remove', 'Add', 'REPLACE'])(
 
 describe('refused', () => {
   const op = (name: string, path?: string, value?: unknown) => ({ op: name, path, value });
+  const MANY = Array.from({ length: 49 }, (_, i) => ({ value: `${i}@x.org` }));
   test.each<[string, unknown]>([
     ['no_target', op('remove')],
     ['no_target', op('replace', 'emails[type eq "other"]', { value: 'x' })],
@@ -222,14 +187,7 @@ describe('refused', () => {
     ['invalid_value', op('add', 'title', '\ud800')],
     ['invalid_value', op('replace', 'active', 'yes')],
     ['invalid_value', op('replace', 'name', 'Jane')],
-    [
-      'invalid_value',
-      op(
-        'add',
-        'emails',
-        Array.from({ length: 49 }, (_, i) => ({ value: `${i}@x.org` })),
-      ),
-    ],
+    ['invalid_value', op('add', 'emails', MANY)],
     ['invalid_value', op('replace', undefined, 'x')],
     ['invalid_syntax', op('move', 'title', 'x')],
     ['invalid_syntax', 'x'],
@@ -246,4 +204,47 @@ describe('refused', () => {
       expect(problemOf(() => patched(list)).code).toBe('invalid_syntax');
     },
   );
+});
+
+describe('what providers send beside the RFC', () => {
+  test.each([
+    ['a text for a boolean', { op: 'replace', path: 'active', value: 'False' }, ['boolean_text']],
+    ['an operation in capitals', { op: 'Add', path: 'title', value: 'x' }, ['spelling']],
+    [
+      'an element that is not there',
+      { op: 'add', path: 'addresses[type eq "work"].country', value: 'FR' },
+      ['filter_creates_element'],
+    ],
+    ['a text for an object', { op: 'add', path: `${E}:manager`, value: 'm3' }, ['text_as_object']],
+  ])('%s is counted as a deviation', (_, operation, deviations) => {
+    expect(patched([operation]).seen).toEqual(deviations);
+  });
+
+  test('unknown attributes are ignored in the profile of Entra', () => {
+    const operations = [
+      { op: 'add', path: 'roles[primary eq "True"].value', value: 'Author' },
+      { op: 'add', path: 'urn:ietf:params:scim:schemas:extension:custom:2.0:User:site', value: '1' },
+    ];
+    expect(patched(operations, { entra: true })).toMatchObject({
+      after: BASE,
+      seen: expect.arrayContaining(['unknown_attribute']),
+    });
+  });
+
+  test('an element made in two steps is kept', () => {
+    const { after } = patched([
+      { op: 'add', path: 'emails[type eq "other"].primary', value: true },
+      { op: 'add', path: 'emails[type eq "other"].value', value: 'o@x.org' },
+    ]);
+    const made = { type: 'other', primary: true, value: 'o@x.org' };
+    expect(after['emails']).toEqual([SECOND_WORK, HOME, made]);
+  });
+});
+
+test('nothing reaches Object.prototype', () => {
+  const value: unknown = JSON.parse(
+    '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"name":{"__proto__":{"polluted":1}}}',
+  );
+  expect(patched([{ op: 'add', value }]).after).toEqual(BASE);
+  expect((new service.Object() as Record<string, unknown>)['polluted']).toBeUndefined();
 });

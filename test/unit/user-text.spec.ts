@@ -1,0 +1,154 @@
+import { describe, expect, test } from '@jest/globals';
+import { codePointOf } from '../../src/common/invisible.js';
+import {
+  DEFAULT_AVATAR,
+  expectRefused,
+  expectStored,
+  faultsOf,
+  LINES,
+  TEXTS,
+} from '../support/data/user-fields.js';
+import { ChangedUserInput } from '../../src/users/input/user.input.js';
+
+/** Which texts the fields of a user refuse: characters that deceive or break, and formats. */
+const CONTROL = 'may not hold control characters or broken Unicode';
+const URL = 'must be an http or https URL with a host and without credentials';
+const URLS = 'must hold http or https URLs with a host and without credentials';
+const EMAIL = 'must be an e-mail address';
+const UUID = 'must be a UUID';
+const AUTHNAME = 'must hold methods of 1 to 32 of a-z, 0-9, _ and -, and names without control characters';
+/** The message about a control character or broken Unicode. */
+const MESSAGES: Record<string, string> = {
+  ...Object.fromEntries([...LINES, 'about_me'].map((field) => [field, CONTROL])),
+  email: EMAIL,
+  user_avatar: CONTROL,
+  authname: AUTHNAME,
+  social_media: URLS,
+  manager_uuid: UUID,
+};
+
+/** Which characters are refused is in `text.spec` and `invisible.spec`: each field refuses one of each kind. */
+describe.each(Object.entries(TEXTS))('%s', (field, valueOf) => {
+  test.each(['a\0b', 'a\u0085b', 'a\ud83db', '\udc00'])('refuses the broken text %j', (text) => {
+    expectRefused(field, valueOf(text), 'invalid_format', MESSAGES[field] ?? '');
+  });
+  test('refuses a tab, and a newline unless it is running text', () => {
+    const message = field === 'user_avatar' ? URL : MESSAGES[field];
+    for (const text of field === 'about_me' ? ['a\tb'] : ['a\tb', 'a\nb'])
+      expectRefused(field, valueOf(text), 'invalid_format', message ?? '');
+  });
+  if (field === 'about_me' || field === 'manager_uuid') return;
+  test.each(['admin\u200b', 'ad\u202emin', 'ad\u200dmin', '\u3164', 'a\u{16fe4}b'])(
+    'refuses %j and names the character',
+    (text) => {
+      const character = codePointOf(/[^ -~]/u.exec(text)?.[0] ?? '');
+      const message = `may not hold the character ${character}, which nobody sees`;
+      expectRefused(field, valueOf(text), 'invisible_character', message);
+    },
+  );
+});
+
+test.each(['علی\u200cرضا', 'ශ්\u200dරී', 'രാജന്\u200d', 'José', '東京'])('a name may be %s', (name) => {
+  expectStored('firstname', name, name);
+});
+
+test('running text may hold what emoji and pasted text bring along, but nothing that changes its order', () => {
+  const text = '❤\ufe0f 👩\u200d👧 soft\u00adhyphen\nsecond line';
+  expectStored('about_me', text, text);
+  const message = 'may not hold the character U+202E, which nobody sees';
+  expectRefused('about_me', 'to \u202egro.elpmaxe', 'invisible_character', message);
+});
+
+test.each([
+  ['username', '  jane   doe ', 'jane doe'],
+  ['firstname', '  Jose\u0301  Luis ', 'José  Luis'],
+  ['about_me', ' a\r\nb\rc ', 'a\nb\nc'],
+  ['email', ' Jane@Example.org ', 'Jane@Example.org'],
+  ['status', ' Blocked ', 'Blocked'],
+  ['manager_uuid', ' 019A0000-0000-7000-8000-00000000000F ', '019a0000-0000-7000-8000-00000000000f'],
+  ['password', '  kept as it is  ', '  kept as it is  '],
+  ['password', 'e\u0301', 'é'],
+  ['roles', [' editor ', 'AUTHOR'], ['Author', 'Editor']],
+  ['authname', { saml: [' jane ', 'Jose\u0301'] }, { saml: ['jane', 'José'] }],
+  ['hide_email', true, true],
+  ['hide_phone_numbers', false, false],
+  ['user_avatar', ' HTTPS://Example.ORG:443/a b.png ', 'https://example.org/a%20b.png'],
+  ['user_avatar', DEFAULT_AVATAR, null],
+  ['social_media', { twitter: ' http://bücher.example ' }, { twitter: 'http://xn--bcher-kva.example/' }],
+])('%s %j is stored as %j', expectStored);
+
+describe('email', () => {
+  test.each([
+    'x',
+    '@example.org',
+    'x@',
+    'a b@example.org',
+    'x@exa mple.org',
+    'x@exa\tmple.org',
+    'a\n@example.org',
+    'x@@example.org',
+    'x@example..org',
+    'Jane <x@example.org>',
+    'x@example.org, y@example.org',
+    'mailto:x@example.org',
+  ])('refuses %j', (value) => {
+    expectRefused('email', value, 'invalid_format', EMAIL);
+  });
+  test('needs a top-level domain, by the settings', () => {
+    expectRefused('email', 'x@intranet', 'invalid_format', `${EMAIL} with a top-level domain`);
+  });
+});
+
+/** `url-form.spec` has all forms. */
+test.each(['javascript:alert(1)', '/a.png', 'http:///a.png', 'http://jane:secret@example.org/', 'x'])(
+  'the URL %j is refused',
+  (value) => {
+    expectRefused('user_avatar', value, 'invalid_format', URL);
+    expectRefused('social_media', { twitter: value }, 'invalid_format', URLS);
+  },
+);
+
+test.each([
+  '1',
+  'g0000000-0000-0000-0000-000000000000',
+  '00000000-0000-0000-0000-00000000000',
+  '{00000000-0000-0000-0000-000000000000}',
+  '00000000-0000-0000-0000-00000000000\ud83d',
+])('manager_uuid %j is refused', (value) => {
+  expectRefused('manager_uuid', value, 'invalid_format', UUID);
+});
+
+test.each(['active', 'ACTIVE', 'Deleted', 'true', 'Active\0', '\ud800'])('status %j is refused', (value) => {
+  expectRefused('status', value, 'invalid_value', 'must be Active or Blocked');
+});
+
+describe('roles', () => {
+  test.each(['Edi\0tor', 'Editor\0', '\ud800', 'Nobody', ''])('unknown: %j', (role) => {
+    const message = `must hold roles of this service only, not ${role}`;
+    expectRefused('roles', ['Author', role], 'unknown_role', message);
+  });
+  test('names a role twice, in another case', () => {
+    expectRefused('roles', ['Editor', 'Author', 'editor'], 'invalid_value', 'may not name a role twice');
+  });
+});
+
+describe('authname', () => {
+  test.each(['SAML', 'sa ml', '', 'sämł', 'a.b', 'sa\0ml', 'a'.repeat(33)])('method %j', (method) => {
+    expectRefused('authname', { [method]: ['x'] }, 'invalid_format', AUTHNAME);
+  });
+  test.each([[['']], [['x', 'x']], [['x', ' x ']], [[' ']]])('names %j', (names) => {
+    const message = 'may not hold an empty name or a name twice in one method';
+    expectRefused('authname', { saml: names }, 'invalid_value', message);
+  });
+  test('a method with the longest name, and one named as a built-in member', () => {
+    expectStored('authname', { ['m'.repeat(32)]: ['x'] }, { ['m'.repeat(32)]: ['x'] });
+    expectStored('authname', { constructor: ['x'] }, { constructor: ['x'] });
+    const own = JSON.parse('{"__proto__":["x"]}') as unknown;
+    expect(faultsOf(ChangedUserInput, { authname: own })).toEqual([]);
+  });
+});
+
+test('a password may hold anything but broken Unicode', () => {
+  for (const text of ['a\0b', 'ad\u202emin', 'a\nb', '💥']) expectStored('password', text, text);
+  expectRefused('password', '12345678\ud83d', 'invalid_format', 'may not hold broken Unicode');
+});
