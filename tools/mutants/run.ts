@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { CoverageMap } from './coverage-map.js';
 import { type Fault, readFaults } from './faults.js';
 import { runJest } from './jest-run.js';
-import { Project } from './project.js';
+import { type Position, Project } from './project.js';
 
 /**
  * `npm run mutants [-- FEATURE ...] [--map] [--whole]`: plants one fault after the other (faults.json) in a copy of the
@@ -17,15 +17,17 @@ const { values, positionals } = parseArgs({
 });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
+function findTouching(map: CoverageMap, { file, engines }: Fault, positions: readonly Position[]): string[] {
+  if (file.startsWith('console/')) return map.findIn('test/console/');
+  const calling = map.findTests(positions);
+  // The map is recorded on SQLite, so it does not know which tests call the code of MariaDB alone.
+  return engines === 'mariadb' ? [...new Set([...calling, ...map.findIn('test/database/')])] : calling;
+}
+
 /** @returns the test that sees a fault, undefined if none does. */
 async function findTest(project: Project, map: CoverageMap, fault: Fault): Promise<string | undefined> {
   const started = performance.now();
-  const positions = project.plant(fault);
-  const touching = fault.file.startsWith('console/')
-    ? map.findIn('test/console/')
-    : fault.engines === 'mariadb' // the map knows SQLite alone
-      ? map.findIn('test/database/')
-      : map.findTests(positions);
+  const touching = findTouching(map, fault, project.plant(fault));
   const others = values.whole ? map.findIn('test/').filter((file) => !touching.includes(file)) : [];
   let count = 0;
   for (const files of [touching, others]) {
