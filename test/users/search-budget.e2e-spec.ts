@@ -66,13 +66,13 @@ async function atWork(): Promise<string[]> {
 
 /** The server has a moment: it looks for its end between two rows. */
 async function untilWorking(is: boolean): Promise<void> {
-  const deadline = performance.now() + 5000;
+  const deadline = performance.now() + 20_000;
   while ((await atWork()).length > 0 !== is && performance.now() < deadline);
   expect((await atWork()).length > 0).toBe(is);
 }
 
 async function until(is: () => boolean): Promise<void> {
-  for (const deadline = performance.now() + 10_000; !is() && performance.now() < deadline;)
+  for (const deadline = performance.now() + 20_000; !is() && performance.now() < deadline;)
     await new Promise((resolve) => setImmediate(resolve));
   expect(is()).toBe(true);
 }
