@@ -40,7 +40,7 @@ export class Process {
   ) {
     this.child = spawn(process.execPath, [...`${root}${script}`.split(' '), ...args], {
       cwd: folder,
-      env: { PATH: process.env['PATH'], ...settings },
+      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['TEST_COMPILE_CACHE'], ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
