@@ -100,13 +100,14 @@ function addReport(
     const script = url.startsWith('file:') ? fileURLToPath(url) : url;
     if (!/^(build|dist|src)\//.test(script.slice(folder.length + 1))) continue;
     const file = script.slice(folder.length + 1);
-    const isModule = (at: number): boolean => at === 0; // V8 reports the module first
+    // V8 reports the module first, and leaves it out where it was loaded before.
+    const [outer] = functions[0]?.ranges ?? [];
+    const isLoaded = outer?.startOffset === 0 && outer.count > 0;
     const ranges = functions.flatMap((one, at) =>
-      one.ranges.map((range) => ({ ...range, isModule: isModule(at) })),
+      one.ranges.map((range) => ({ ...range, isModule: isLoaded && at === 0 })),
     );
     const flat = flatten(ranges);
     if (flat.called.length > 0) called[file] = unite(called[file] ?? [], flat.called);
-    // V8 leaves out functions of a module that was loaded before: then they would count as code of the module.
-    if ((functions[0]?.ranges[0]?.count ?? 0) > 0) modules[file] ??= flat.module;
+    if (isLoaded) modules[file] ??= flat.module;
   }
 }
