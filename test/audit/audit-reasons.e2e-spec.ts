@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Sealer } from '../../src/audit/sealer.service.js';
-import { SealVerifier } from '../../src/audit/seal-verifier.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { csv, imported, settled } from '../support/app/imports.js';
 import { problemOf } from '../support/app/people.js';
 import { provision, scimOf } from '../support/app/scim.js';
-import { afterHours } from '../support/app/sealed-audit.js';
 
 /** Why somebody changed something, and what those who did it are called. */
 let app: TestApp;
@@ -79,11 +76,6 @@ describe('a reason', () => {
     await because(`see ${key}`).put(`/users/${uuid}`, { phone: '1' });
     const [event] = await events(`target=${uuid}&action=user.updated`);
     expect(event.reason).not.toContain(key.slice(-20));
-  });
-
-  test('is sealed with its event', async () => {
-    await app.app.get(Sealer).run(afterHours(1));
-    expect(await app.app.get(SealVerifier).verify()).toMatchObject({ fault: null, bad: [] });
   });
 
   test('is in the file', async () => {

@@ -30,10 +30,6 @@ describe('operations are done', () => {
     expect(orderOf(group, post('a'), post('b'))).toEqual([2, 1, 0]);
   });
 
-  test('behind the user of their path', () => {
-    expect(orderOf({ method: 'DELETE', path: '/Users/bulkId:a' }, post('a'))).toEqual([1, 0]);
-  });
-
   test('each once, where they refer to one another in a circle or to themselves', () => {
     expect(orderOf(post('a', manager('b')), post('b', manager('a')), post('c', manager('c')))).toEqual([
       1, 0, 2,
@@ -61,10 +57,6 @@ test.each<[string, unknown, string]>([
   ['no object', null, 'invalid_value'],
 ])('%s', (_, operation, code) => {
   expect(faults(operation)).toEqual([code]);
-});
-
-test('the second of two operations with one bulkId is refused', () => {
-  expect(faults(post('a'), post('a'), post('b'))).toEqual(['good', 'invalid_value', 'good']);
 });
 
 const times = <T>(count: number, make: (index: number) => T): T[] =>

@@ -43,14 +43,6 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     expect(await readCsv(new ByteSource(Buffer.from(text), size))).toEqual({ header: ['a'], rows });
   });
 
-  test('UTF-16', async () => {
-    const text = Buffer.from('\ufeffExternalId;Surname\r\n1;"Ø\n😀"\r\n', 'utf16le');
-    expect(await readCsv(new ByteSource(text, size))).toEqual({
-      header: ['ExternalId', 'Surname'],
-      rows: { 2: ['1', 'Ø\n😀'] },
-    });
-  });
-
   test('an encoding that is named', async () => {
     const text = Buffer.from('a,b\n1,Jos\xe9\n', 'latin1');
     expect((await readCsv(new ByteSource(text, size), { encoding: 'windows-1252' })).rows).toEqual({

@@ -4,10 +4,6 @@ import { BOM, unescapeFormula, csvLine } from '../../src/common/csv.js';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
 import { randoms } from '../support/data/random.js';
 
-test('the mark of UTF-8', () => {
-  expect(Buffer.from(BOM)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
-});
-
 test.each<[string[], string]>([
   [['a', 'b'], 'a,b\r\n'],
   [['', ''], ',\r\n'],

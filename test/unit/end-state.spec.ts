@@ -11,25 +11,12 @@ describe.each<[string, ClaimStorage]>([
   ['compact', COMPACT],
 ])('%s', (_, storage) => {
   test.each<[string, Change[], World, string[][]]>([
-    ['a free name', [names('a', 'x')], {}, [[]]],
     ['a name that its owner keeps', [names('a', 'x')], { owners: { x: 'b' } }, [taken]],
-    [
-      'a name that its owner releases',
-      [names('a', 'x'), names('b', 'y', { releases: ['x'] })],
-      { owners: { x: 'b' } },
-      [[], []],
-    ],
     [
       'a name whose owner would release it, and fails',
       [names('a', 'x'), names('b', 'y', { releases: ['x'] })],
       { owners: { x: 'b', y: 'c' } },
       [taken, taken],
-    ],
-    [
-      'a swap',
-      [names('a', 'y', { releases: ['x'] }), names('b', 'x', { releases: ['y'] })],
-      { owners: { x: 'a', y: 'b' } },
-      [[], []],
     ],
     [
       'one name for two, a username and an e-mail',

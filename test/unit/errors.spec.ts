@@ -5,7 +5,6 @@ import {
   type ErrorCode,
   FIELD_CODES,
   ProblemError,
-  unavailable,
   validationFailed,
 } from '../../src/common/errors.js';
 import { toDatabaseError } from '../../src/database/engine/database-fault.js';
@@ -56,19 +55,6 @@ describe('a thrown value', () => {
   });
 });
 
-test('a problem has the members of RFC 9457 and ours, and those of its kind only', () => {
-  const problem = toProblem(new ProblemError('not_found', 'There is no such thing.'), '/api/0.3/x', 'id-1');
-  expect(problem).toEqual({
-    type: '/problems/not_found',
-    title: CATALOGUE.not_found.title,
-    status: 404,
-    detail: 'There is no such thing.',
-    instance: '/api/0.3/x',
-    code: 'not_found',
-    request_id: 'id-1',
-  });
-});
-
 test('a failed validation names all fields in its detail and in its errors', () => {
   const errors = [
     { field: 'email', code: 'required', message: 'is required' },
@@ -78,8 +64,4 @@ test('a failed validation names all fields in its detail and in its errors', () 
   expect(problem.errors).toEqual(errors);
   expect(problem.detail).toContain('email is required');
   expect(problem.detail).toContain('x is not a field');
-});
-
-test('unavailable says when to try again', () => {
-  expect(unavailable('x', 3).extras.headers).toEqual({ 'Retry-After': '3' });
 });

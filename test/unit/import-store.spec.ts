@@ -1,42 +1,37 @@
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import type { TransactionRunner } from '../../src/database/transaction-runner.js';
-import type { ImportFilesRepository } from '../../src/import/file/import-files.repository.js';
+import { ImportFilesRepository, PART_BYTES } from '../../src/import/file/import-files.repository.js';
 import { ImportStore } from '../../src/import/file/import-store.js';
+import { TestApp } from '../support/app/app.js';
+import { databaseOf } from '../support/app/people.js';
 
-/** A database that answers late, as it does over a network. */
-const slow = () => {
-  const parts: string[] = ['of an earlier attempt'];
-  const files = {
-    deleteUnneeded: async () => {
-      await setImmediate();
-      parts.length = 0;
-    },
-    append: async (_run: string, part: number, bytes: Buffer) => {
-      await setImmediate();
-      parts[part] = bytes.toString();
-    },
-  };
-  const transactions = { run: (work: () => Promise<void>) => work() };
-  const store = new ImportStore(
-    files as unknown as ImportFilesRepository,
-    transactions as unknown as TransactionRunner,
-  );
-  return { parts, store };
-};
+const RUN = '01a1fc00-0000-7000-8000-00000000dead';
+let app: TestApp;
+beforeAll(async () => void (app = await TestApp.start()));
+afterAll(() => app.end());
+
+const store = () => app.app.get(ImportStore);
+const parts = () => databaseOf(app).query('SELECT part FROM import_file_parts');
 
 test('a file replaces what an earlier attempt has left', async () => {
-  const { parts, store } = slow();
-  const file = await store.store('a.csv', Readable.from([Buffer.from('Extern'), Buffer.from('alId')]), 'run');
-  expect(file).toMatchObject({ runId: 'run', name: 'a.csv', size: 10 });
-  expect(parts).toEqual(['ExternalId']);
+  await store().store('a.csv', Readable.from([Buffer.alloc(PART_BYTES), Buffer.alloc(1)]), RUN);
+  expect(await parts()).toHaveLength(2);
+  const file = await store().store('a.csv', Readable.from([Buffer.from('Extern'), Buffer.from('alId')]), RUN);
+  expect(file).toMatchObject({ runId: RUN, name: 'a.csv', size: 10, parts: 1 });
+  expect(await parts()).toEqual([{ part: 0 }]);
 });
 
 test('a stream that fails before its first byte rejects, and leaves nothing', async () => {
-  const { parts, store } = slow();
   const file = createReadStream('no-such-file.csv');
-  await expect(store.store('no-such-file.csv', file)).rejects.toThrow('ENOENT');
-  expect(parts).toEqual([]);
+  // A database that answers late, as it does over a network: nobody listens to the stream meanwhile.
+  const files = app.app.get(ImportFilesRepository);
+  const work = files.deleteUnneeded.bind(files);
+  jest.spyOn(files, 'deleteUnneeded').mockImplementationOnce(async (...args) => {
+    while (!file.closed) await setImmediate();
+    return work(...args);
+  });
+  await expect(store().store('no-such-file.csv', file, RUN)).rejects.toThrow('ENOENT');
+  expect(await parts()).toEqual([]);
 });

@@ -99,19 +99,4 @@ describe('names that nobody else may have', () => {
       { field: 'authname', identifier: authnameIdentifier('ldap', 'a') },
     ]);
   });
-
-  test('counts no external id that is not set', () => {
-    const fields = identifiersOf({ ...user, external_id: '', authname: {} }).map(({ field }) => field);
-    expect(fields).toEqual(['username', 'email']);
-  });
-
-  test('lets one method and another, and an external id, have the same value', () => {
-    const same = [
-      authnameIdentifier('saml', 'x'),
-      authnameIdentifier('ldap', 'x'),
-      'external_id:x',
-      loginIdentifier('x'),
-    ];
-    expect(new Set(same).size).toBe(4);
-  });
 });

@@ -86,10 +86,3 @@ test.each([1, 2])(
     closeSync(reader);
   },
 );
-
-test('a full disk takes nothing, and nothing is thrown', () => {
-  const full = openSync('/dev/full', 'w');
-  const output = new LogOutput(full);
-  for (let line = 0; line < 100; line++) expect(output.write(LINE)).toBe(0);
-  closeSync(full);
-});

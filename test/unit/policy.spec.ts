@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Actor, isSelf } from '../../src/access/actor.js';
-import { type Permission, isWebmaster, may } from '../../src/access/policy.js';
+import { isWebmaster, may } from '../../src/access/policy.js';
 import { RoleCatalogue } from '../../src/access/roles.js';
 import { FULL_RIGHTS } from '../../src/access/scopes.js';
 
@@ -25,6 +25,7 @@ type Level = 'external' | 'member' | 'webmaster';
 const levelOf = (actor: Actor): Level =>
   may(actor, 'users.create') ? 'webmaster' : may(actor, 'users.search') ? 'member' : 'external';
 
+/** What each level may do is in `access-matrix`. */
 describe('the level of an actor', () => {
   test.each<[string, Actor, Level]>([
     ['an API key', KEY, 'webmaster'],
@@ -43,23 +44,6 @@ describe('the level of an actor', () => {
     const special: Record<string, Level> = { Webmaster: 'webmaster', 'External user': 'external' };
     expect(levelOf(withRoles(role))).toBe(special[role] ?? 'member');
   });
-});
-
-/** The table of the interface: External user, other roles, Webmaster and key. */
-test.each<[Permission, boolean, boolean, boolean]>([
-  ['profile.read', true, true, true],
-  ['profile.update', true, true, true],
-  ['session.logout', true, true, true],
-  ['users.read', false, true, true],
-  ['users.search', false, true, true],
-  ['users.deleted', false, false, true],
-  ['users.create', false, false, true],
-  ['users.update', false, false, true],
-])('%s: External user %s, member %s, Webmaster and key %s', (permission, external, member, webmaster) => {
-  expect(may(withRoles('External user'), permission)).toBe(external);
-  expect(may(withRoles('Organisational user'), permission)).toBe(member);
-  expect(may(withRoles('Editor'), permission)).toBe(member);
-  for (const actor of [withRoles('Webmaster'), KEY, SYSTEM]) expect(may(actor, permission)).toBe(webmaster);
 });
 
 test('only a user is itself, and only with its own uuid', () => {

@@ -1,11 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { getMetadataArgsStorage } from 'typeorm';
-import { AuditEventEntity } from '../../src/audit/audit.entity.js';
-import { AuditSealEntity } from '../../src/audit/audit-seal.entity.js';
 import { type SealFacts, SealKeys, type SealedRow, hashOfRow } from '../../src/audit/seal.js';
 
-/** The hash of a row is over every column, and that of a seal over every column but itself, and over the seal before. */
+/** What a hash is over. `audit-tampered` changes every column of the stored rows and seals. */
 const ROW: SealedRow = {
   id: '01a00000-0000-7000-8000-000000000001',
   time: '2026-01-31 12:00:00.000',
@@ -32,20 +29,9 @@ const FACTS: SealFacts = {
 };
 const KEYS = ['the key of these seals, the new one', 'the key of these seals, the old one'];
 
-const columnsOf = (entity: unknown) =>
-  getMetadataArgsStorage()
-    .columns.filter(({ target }) => target === entity)
-    .map(({ propertyName }) => propertyName)
-    .sort();
 const other = (value: unknown) => (typeof value === 'number' ? value + 1 : `${String(value)}x`);
 
 describe('a row', () => {
-  test('has all columns of its table in its hash', () => {
-    expect(Object.keys(ROW).sort()).toEqual(columnsOf(AuditEventEntity));
-  });
-  test.each(Object.entries(ROW))('has another hash with another %s', (name, value) => {
-    expect(hashOfRow({ ...ROW, [name]: other(value) })).not.toBe(hashOfRow(ROW));
-  });
   test('has another hash where a part of one column is in the next, and without an actor', () => {
     const moved = { ...ROW, actor_kind: 'ke', actor_id: `y${ROW.actor_id ?? ''}` };
     const hashes = [ROW, moved, { ...ROW, actor_id: null }, { ...ROW, actor_id: '' }].map(hashOfRow);
@@ -55,9 +41,6 @@ describe('a row', () => {
 
 describe('a seal', () => {
   const keys = new SealKeys([]);
-  test('has all columns of its table in its hash, apart from the hash and from what has one of its own', () => {
-    expect([...Object.keys(FACTS), 'hash', 'members'].sort()).toEqual(columnsOf(AuditSealEntity));
-  });
   test.each(Object.entries(FACTS).filter(([name]) => name !== 'key_id'))(
     'has another hash with another %s',
     (name, value) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { decodeText } from '../../src/import/file/text-decoder.js';
-import { ByteSource, CHUNKINGS, endless } from '../support/data/bytes.js';
+import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
 import { BE_BOM, decode, joined, LE_BOM, swapped, utf16, UTF8_BOM } from '../support/data/decode.js';
 
 describe.each(CHUNKINGS)('%s', (_, size) => {
@@ -58,22 +58,4 @@ test('a large chunk is returned in small pieces', async () => {
   for await (const piece of decodeText(new ByteSource(Buffer.alloc(1_000_000, 'a')), undefined))
     sizes.push(piece.length);
   expect([Math.max(...sizes), sizes.reduce((sum, size) => sum + size)]).toEqual([65_536, 1_000_000]);
-});
-
-test('stopping early closes the file, and nothing more is read', async () => {
-  const source = new ByteSource(endless('abcd', 'x'.repeat(1000), 1e9));
-  for await (const _ of decodeText(source, undefined)) break;
-  expect([source.closed, source.taken]).toEqual([true, 4]);
-});
-
-test('an error of the file is passed on unchanged', async () => {
-  const fault = new Error('disk');
-  async function* broken(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from('abcdef');
-    throw fault;
-  }
-  const read = async () => {
-    for await (const _ of decodeText(broken(), undefined));
-  };
-  await expect(read()).rejects.toBe(fault);
 });

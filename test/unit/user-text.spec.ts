@@ -27,7 +27,7 @@ const MESSAGES: Record<string, string> = {
   manager_uuid: UUID,
 };
 
-/** Which characters are refused is in `text.spec` and `invisible.spec`: each field refuses one of each kind. */
+/** Which characters are refused is in `invisible.spec`: each field refuses one of each kind. */
 describe.each(Object.entries(TEXTS))('%s', (field, valueOf) => {
   test.each(['a\0b', 'a\u0085b', 'a\ud83db', '\udc00'])('refuses the broken text %j', (text) => {
     expectRefused(field, valueOf(text), 'invalid_format', MESSAGES[field] ?? '');

@@ -2,25 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { newUser } from '../../src/users/input/user-rules.js';
 import { wordRows, wordsIn } from '../../src/users/model/words.js';
 
-test.each([
-  ['Jane Doe', ['jane', 'doe']],
-  ['  ', []],
-  ['...', []],
-  ['Li Bo Will', ['li', 'bo', 'will']],
-  ['(Jane)', ['jane']],
-  ['Søren-Ø', ['soren-o']],
-  ["O'Neill", ["o'neill"]],
-  ['jane.doe@example.org', ['jane.doe@example.org']],
-  ['東京 太郎', ['東京', '太郎']],
-  ['HR-10042', ['hr-10042']],
-])('the words of %j are %j', (text, words) => {
-  expect(wordsIn(text)).toEqual(words);
-});
-
-test('a word is cut to the length of its column', () => {
-  expect(wordsIn('x'.repeat(300))).toEqual(['x'.repeat(255)]);
-});
-
+/** `search-words` has how words are read from texts and terms. */
 describe('a user is found', () => {
   const user = {
     ...newUser('00000000-0000-4000-8000-000000000001', '2026-01-01 00:00:00.000'),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { createMany, found, search } from '../support/app/search.js';
 
-/** Which words a text has, and how they are folded, is tested in unit/words and unit/text. */
+/** How words are folded is tested in unit/text. */
 let app: TestApp;
 
 const PEOPLE = [

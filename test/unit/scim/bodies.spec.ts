@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readResource } from '../../../src/scim/protocol/input.js';
-import { cursorOf, listResponse, positionIn, readListQuery } from '../../../src/scim/protocol/list.js';
+import { listResponse, readListQuery } from '../../../src/scim/protocol/list.js';
 import { Projection } from '../../../src/scim/protocol/projection.js';
 import { compareBy } from '../../../src/scim/protocol/sort.js';
 import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
@@ -137,18 +137,6 @@ describe('a list', () => {
     [{ filter: ['title pr', 'title pr'] }, 'invalid_value'],
   ])('%j: %s', (parameters, code) => {
     expect(problemOf(() => readListQuery(parameters, USER)).code).toBe(code);
-  });
-  test('a cursor belongs to its filter and its order', () => {
-    const query = readListQuery({ filter: 'title pr', cursor: '' }, USER);
-    const cursor = cursorOf(query, ['a', 'é']);
-    expect(positionIn(cursor, query)).toEqual(['a', 'é']);
-    const others = [{}, { filter: 'title pr', sortBy: 'title' }, { filter: 'nickName pr' }];
-    for (const other of others) {
-      expect(problemOf(() => positionIn(cursor, readListQuery(other, USER))).code).toBe('invalid_cursor');
-    }
-    for (const broken of ['x', '', cursor.slice(0, -3)]) {
-      expect(problemOf(() => positionIn(broken, query)).code).toBe('invalid_cursor');
-    }
   });
   test('unassigned comes last, descending first; of a list counts the primary element', () => {
     const people = [
