@@ -62,10 +62,6 @@ export class GaleraNode extends Program {
     return state === 'Synced';
   }
 
-  async untilReady(): Promise<void> {
-    while (!(await this.ready()));
-  }
-
   /** Cuts it from the other nodes, or joins it again. Clients still reach it. */
   async isolate(isolated: boolean): Promise<void> {
     await this.ask(`SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isolated ? 1 : 0}'`);

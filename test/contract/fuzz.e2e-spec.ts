@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { API_KEY, TestApp } from '../support/app/app.js';
 import { Client, type Answer } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { type FuzzRequest, type Operation, OPERATIONS, requestsOf } from '../support/data/fuzz-requests.js';
+import { type FuzzRequest, requestsOf } from '../support/data/fuzz-requests.js';
+import { type Operation, OPERATIONS } from '../support/app/operations.js';
 import { aGroup } from '../support/app/groups.js';
 import { csv, imported } from '../support/app/imports.js';
 
@@ -91,12 +92,12 @@ function* requests(operation: Operation): Generator<[number, FuzzRequest]> {
 }
 
 describe(`${EACH} requests each`, () => {
-  test.each(OPERATIONS.map((operation) => [`${operation.method} ${operation.template}`, operation] as const))(
+  test.each(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
     '%s',
     async (what, operation) => {
       const seen = new Map<number, number>();
       const faults: unknown[] = [];
-      const client = sessions[operation.template] ?? new Client(app.url, { 'x-api-key': API_KEY });
+      const client = sessions[operation.path] ?? new Client(app.url, { 'x-api-key': API_KEY });
       const began = performance.now();
       let slowest = 0;
       for (const [at, request] of requests(operation)) {

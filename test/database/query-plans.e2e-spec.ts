@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { Driven } from '../support/app/driven.js';
 import { ENGINE, freshDatabase } from '../support/app/database.js';
-import { databaseOf } from '../support/app/people.js';
+import { aPerson, databaseOf } from '../support/app/people.js';
 import { plansOf } from '../support/app/plans.js';
 import { Recorder, type Statement, formOf } from '../support/app/recorder.js';
 import * as scenario from '../support/app/scenario.js';
@@ -120,7 +120,7 @@ test('a search that finds most users reads a page in its order', async () => {
 });
 
 test('the same holds for readers who see active users only', async () => {
-  const { client } = await scenario.aMember(app);
+  const { client } = await aPerson(app);
   await scenario.searchAll(client, scenario.FOR_MEMBERS, ['updated', 'surname', 'username']);
   expect(await faults(BROAD)).toEqual([]);
 });

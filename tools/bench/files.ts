@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,8 @@ import { ask, askJson } from './support/send.js';
 /**
  * Through how many source files one request and one row of an import pass: those in which V8 counts a call (precise
  * coverage) while it is served. What other work touches meanwhile is left out: a file counts when each of several
- * measurements has it. `npm run bench:files` (builds first).
+ * measurements has it. All requests share one connection, so that opening one does not count. `npm run bench:files`
+ * (builds first).
  */
 const ROUNDS = 5;
 const USERS = '/api/0.3/users';
@@ -31,6 +33,7 @@ interface Modules {
 }
 
 const built = (file: string): Promise<Modules> => import(`${BUILD}${file}.js`) as Promise<Modules>;
+const connection = new Agent({ keepAlive: true, maxSockets: 1 });
 const folder = mkdtempSync(join(tmpdir(), 'rollcall-files-'));
 const inspector = new Session();
 inspector.connect();
@@ -80,20 +83,25 @@ try {
   const person = { username: 'kim', email: 'kim@example.org' };
   const { uuid } = await askJson<{ uuid: string }>(url, { method: 'POST', path: USERS, body: person });
   const path = `${USERS}/${uuid}`;
-  await report('PUT of one field', (n) => ask(url, { method: 'PUT', path, body: { phone: `+44 ${n + 2}` } }));
-  await report('GET', () => ask(url, { method: 'GET', path }));
+  await report('PUT of one field', (n) =>
+    ask(url, { method: 'PUT', path, body: { phone: `+44 ${n + 2}` } }, {}, connection),
+  );
+  await report('GET', () => ask(url, { method: 'GET', path }, {}, connection));
   /** Until the run has ended: a row is read, planned and written. */
   const imported = async (round: number): Promise<void> => {
     const name = `row${round + 2}`;
     const body = `ExternalId,Username,Email\nHR-${round + 2},${name},${name}@example.org\n`;
     const upload = { method: 'POST', path: IMPORTS, body };
-    const { id } = JSON.parse(await ask(url, upload, { 'content-type': 'text/csv' })) as { id: string };
-    await ask(url, { method: 'GET', path: `${IMPORTS}/${id}/events` });
+    const { id } = JSON.parse(await ask(url, upload, { 'content-type': 'text/csv' }, connection)) as {
+      id: string;
+    };
+    await ask(url, { method: 'GET', path: `${IMPORTS}/${id}/events` }, {}, connection);
   };
   await report('CSV row, of the import', imported, 'import/');
   await report('CSV row, all', imported);
   await app.close();
 } finally {
   inspector.disconnect();
+  connection.destroy();
   rmSync(folder, { recursive: true, force: true });
 }

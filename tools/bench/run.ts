@@ -75,9 +75,7 @@ for (const name of settings.engines) await measure(name);
 process.stdout.write(`\n${captionOf(results)}\n\n${fullTables(results)}`);
 if (settings.whole) {
   await writeReport(results);
-  process.stdout.write(
-    '\nWritten to tools/bench/results.json, tools/bench/results.svg and docs/performance.md.\n',
-  );
+  process.stdout.write('\nWritten to docs/performance.md.\n');
 } else {
   process.stdout.write('\nNothing is written down: that takes all cases on both engines.\n');
 }

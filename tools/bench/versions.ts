@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { REQUEST_CASES } from './cases/requests.js';
@@ -17,11 +17,9 @@ import { median } from './support/statistics.js';
 
 /**
  * `npm run bench:versions -- FOLDER`: this version beside another built checkout, in turns on one machine: CPU of the
- * service for a request or a row, and the ratio of the two. BENCH_OTHER_NODE is the path of the Node.js that runs the other checkout,
- * BENCH_CONNECTIONS the number of clients (16). BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS, BENCH_ROWS as in
- * `npm run bench`.
+ * service for a request or a row, and the ratio of the two. BENCH_ENGINE, BENCH_CASES, BENCH_ROUNDS, BENCH_SECONDS,
+ * BENCH_ROWS as in `npm run bench`.
  */
-const { BENCH_CONNECTIONS: CONNECTIONS } = process.env;
 const { engines, cases, rounds, seconds, rows } = readSettings(Object.keys(REQUEST_CASES), {
   BENCH_ROWS: '20000',
   BENCH_ROUNDS: '5',
@@ -112,7 +110,6 @@ for (const name of engines) {
       const samples = await inTurns(contenders, requests, () => Math.floor(Math.random() * (rows - 25)), {
         rounds,
         seconds,
-        ...(CONNECTIONS !== undefined && { connections: Number(CONNECTIONS) }),
       });
       say(
         name,
@@ -125,6 +122,5 @@ for (const name of engines) {
   } finally {
     for (const service of services) await service.remove();
     await engine.remove();
-    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { oneOf } from '../../test/support/data/random.js';
+import type { Link } from '../../test/support/process/link.js';
 import type { Program } from '../bench/faults/servers.js';
 import type { Galera, GaleraNode } from '../galera.js';
-import type { CommitCutter } from './cutter.js';
 
 type Random = (below: number) => number;
 
@@ -13,6 +14,7 @@ export interface Fault {
   strike(random: Random): Promise<void>;
 }
 
+const ARRIVALS = [false, 'at once', true] as const;
 const RESTART_WAIT = 60_000;
 
 /** Starts a program that may find that what it needs is not there yet, as a supervisor does. */
@@ -35,69 +37,67 @@ const killed = async (program: Program, random: Random): Promise<void> => {
   await restart(program);
 };
 
-export const killInstance = (instances: readonly Program[]): Fault => ({
-  name: 'kill -9 of an instance',
-  to: instances,
-  strike: (random) => killed(instances[random(instances.length)] as Program, random),
-});
-
-export const killDatabase = (database: Program): Fault => ({
-  name: 'kill -9 of the database',
-  to: database,
-  strike: (random) => killed(database, random),
-});
-
-/** As an operator restarts it: requests in flight are answered first. */
-export const restartInstance = (instances: readonly Program[]): Fault => ({
-  name: 'SIGTERM of an instance',
-  to: instances,
-  strike: async (random) => {
-    const instance = instances[random(instances.length)] as Program;
-    await instance.end('SIGTERM');
-    await restart(instance);
-  },
-});
-
-/** What it holds (locks, leases) is held for longer than it knows. */
-export const freezeInstance = (instances: readonly Program[]): Fault => ({
-  name: 'an instance frozen',
-  to: instances,
-  strike: (random) => frozen(instances[random(instances.length)] as Program, 500 + random(8000)),
-});
-
-export const freezeDatabase = (database: Program): Fault => ({
-  name: 'the database frozen',
-  to: database,
-  strike: (random) => frozen(database, 500 + random(3000)),
-});
-
 async function frozen(program: Program, millis: number): Promise<void> {
   program.freeze(true);
   await delay(millis);
   program.freeze(false);
 }
 
-/** One to five COMMITs in a row lose their connection. */
-export const cutCommits = (cutters: readonly CommitCutter[]): Fault => ({
-  name: 'connections cut during COMMIT',
-  to: cutters,
-  strike: async (random) => {
-    const cutter = cutters[random(cutters.length)] as CommitCutter;
-    const ways = ['before', 'at once', 'answered'] as const;
-    for (let count = 1 + random(5); count > 0; count--) cutter.cut(ways[random(3)] ?? 'answered');
-    await delay(500 + random(500));
-    cutter.calm();
-  },
-});
+/** Faults of an instance. */
+export function instanceFaults(instances: readonly Program[]): Fault[] {
+  const fault = (name: string, strike: (instance: Program, random: Random) => Promise<void>): Fault => ({
+    name,
+    to: instances,
+    strike: (random) => strike(instances[random(instances.length)] as Program, random),
+  });
+  return [
+    fault('kill -9 of an instance', killed),
+    // As an operator restarts it: requests in flight are answered first.
+    fault('SIGTERM of an instance', async (instance) => {
+      await instance.end('SIGTERM');
+      await restart(instance);
+    }),
+    // What it holds (locks, leases) is held for longer than it knows.
+    fault('an instance frozen', (instance, random) => frozen(instance, 500 + random(8000))),
+  ];
+}
 
-export const breakConnections = (cutters: readonly CommitCutter[]): Fault => ({
-  name: 'all connections of an instance broken',
-  to: cutters,
-  strike: (random) => {
-    cutters[random(cutters.length)]?.breakAll();
-    return Promise.resolve();
+/** Faults of a database that has one server. */
+export const databaseFaults = (database: Program): Fault[] => [
+  { name: 'kill -9 of the database', to: database, strike: (random) => killed(database, random) },
+  {
+    name: 'the database frozen',
+    to: database,
+    strike: (random) => frozen(database, 500 + random(3000)),
   },
-});
+];
+
+/** Faults of the connections between instances and their database. */
+export function connectionFaults(links: readonly Link[]): Fault[] {
+  const any = (random: Random): Link => links[random(links.length)] as Link;
+  return [
+    {
+      name: 'connections cut during COMMIT',
+      to: links,
+      strike: async (random) => {
+        const link = any(random);
+        // One to five COMMITs in a row lose their connection.
+        const arrives = Array.from({ length: 1 + random(5) }, () => oneOf(random, ARRIVALS));
+        link.breakAt('COMMIT', { arrives });
+        await delay(500 + random(500));
+        link.calm();
+      },
+    },
+    {
+      name: 'all connections of an instance broken',
+      to: links,
+      strike: (random) => {
+        any(random).breakAll();
+        return Promise.resolve();
+      },
+    },
+  ];
+}
 
 /** The faults of a node; each ends when the cluster is whole again. */
 export function nodeFaults(galera: Galera): Fault[] {

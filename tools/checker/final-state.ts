@@ -57,14 +57,7 @@ export async function finalState(sender: Sender): Promise<FinalState> {
   const seen: Seen[] = [];
   for (let instance = 0; instance < sender.instances; instance++) {
     const users = await pages(sender, instance, `${API}/users/search?sort=created&order=asc&limit=100`);
-    const byOffset: string[] = [];
-    for (let more = true; more;) {
-      const query = `sort=created&order=asc&limit=100&offset=${byOffset.length}`;
-      const body = await get(sender, instance, `${API}/users/search?${query}`);
-      const page = (body['Results'] as Json[]).map(({ uuid }) => String(uuid));
-      byOffset.push(...page);
-      more = page.length === 100;
-    }
+    const byOffset = await listed(sender, instance, `${API}/users/search?sort=created&order=asc&limit=100`);
     const counts: Record<string, number> = {};
     for (const status of ['', 'Active', 'Blocked']) {
       const filter = status === '' ? '' : `&status=${status}`;
@@ -72,12 +65,12 @@ export async function finalState(sender: Sender): Promise<FinalState> {
       counts[status] = Number(body['Count']);
     }
     const list = users.map((user) => ({ uuid: String(user['uuid']), fields: followed(user) }));
-    seen.push({ instance, users: list, byOffset, counts });
+    seen.push({ instance, users: list, byOffset: byOffset.map(({ uuid }) => String(uuid)), counts });
   }
   const last = sender.instances - 1;
   const audit = await pages(sender, last, `${API}/audit?limit=100`);
-  const runs = await listed(sender, last, `${API}/imports`);
-  const keys = await listed(sender, last, `${API}/api_keys`);
+  const runs = await listed(sender, last, `${API}/imports?limit=100`);
+  const keys = await listed(sender, last, `${API}/api_keys?limit=100`);
   return {
     seen,
     lookups: await lookups(sender, seen[0]?.users ?? []),
@@ -92,11 +85,11 @@ export async function finalState(sender: Sender): Promise<FinalState> {
   };
 }
 
-/** A list that has offsets and no cursor. */
-async function listed(sender: Sender, instance: number, path: string): Promise<Json[]> {
+/** A whole list, by offset. @param query with its path and a limit of 100. */
+async function listed(sender: Sender, instance: number, query: string): Promise<Json[]> {
   const found: Json[] = [];
   for (let more = true; more;) {
-    const body = await get(sender, instance, `${path}?limit=100&offset=${found.length}`);
+    const body = await get(sender, instance, `${query}&offset=${found.length}`);
     const page = body['Results'] as Json[];
     found.push(...page);
     more = page.length === 100;

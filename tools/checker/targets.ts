@@ -1,20 +1,10 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Link } from '../../test/support/process/link.js';
 import { MariaDb, Service } from '../bench/faults/servers.js';
 import { Galera } from '../galera.js';
-import { CommitCutter } from './cutter.js';
-import {
-  type Fault,
-  breakConnections,
-  cutCommits,
-  freezeDatabase,
-  freezeInstance,
-  killDatabase,
-  killInstance,
-  nodeFaults,
-  restartInstance,
-} from './faults.js';
+import { type Fault, connectionFaults, databaseFaults, instanceFaults, nodeFaults } from './faults.js';
 
 /** The built service on some database, and what can go wrong there. */
 export interface Target {
@@ -44,30 +34,24 @@ async function sqlite(): Promise<Target> {
 /** Two instances on one server, each over connections that can be cut. */
 async function mariadb(): Promise<Target> {
   const database = await MariaDb.make();
-  const cutters: CommitCutter[] = [];
+  const links: Link[] = [];
   const instances: Service[] = [];
   const close = async (): Promise<void> => {
-    await Promise.all(cutters.map((cutter) => cutter.close()));
+    await Promise.all(links.map((link) => link.cut()));
     await database.remove();
   };
   try {
     for (let index = 0; index < 2; index++) {
-      const cutter = await CommitCutter.to(Number(new URL(database.url).port));
-      cutters.push(cutter);
-      const url = new URL(database.url);
-      url.port = String(cutter.port);
-      instances.push(await service({ DATABASE_URL: url.href, WORKERS: String(1 + index) }));
+      const link = await Link.to(database.url);
+      links.push(link);
+      const settings = { DATABASE_URL: link.through(database.url), WORKERS: String(1 + index) };
+      instances.push(await service(settings));
     }
   } catch (error) {
     await close();
     throw error;
   }
-  const faults = [
-    killDatabase(database),
-    freezeDatabase(database),
-    cutCommits(cutters),
-    breakConnections(cutters),
-  ];
+  const faults = [...databaseFaults(database), ...connectionFaults(links)];
   return target('mariadb', instances, faults, close);
 }
 
@@ -94,8 +78,7 @@ function target(
     for (const instance of instances) await instance.remove();
     await close();
   };
-  const own = [killInstance(instances), restartInstance(instances), freezeInstance(instances)];
-  return { name, instances, faults: [...own, ...faults], remove };
+  return { name, instances, faults: [...instanceFaults(instances), ...faults], remove };
 }
 
 export const startTarget = (name: TargetName): Promise<Target> => ({ sqlite, mariadb, galera })[name]();

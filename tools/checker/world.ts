@@ -1,3 +1,4 @@
+import { oneOf } from '../../test/support/data/random.js';
 import type { Attempt, Call, Fields, History, Read } from './history.js';
 import type { Answer, Json, Question, Sender, Told } from './sender.js';
 
@@ -73,9 +74,7 @@ export class World {
   }
 
   pick<T>(list: readonly T[]): T {
-    const one = list[this.random(list.length)];
-    if (one === undefined) throw new Error('nothing to pick from');
-    return one;
+    return oneOf(this.random, list);
   }
 
   chance(percent: number): boolean {

@@ -31,10 +31,13 @@ const templates = Object.keys(document.paths)
   .map((template) => ({ template, pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`) }))
   .sort((a, b) => a.template.split('{').length - b.template.split('{').length);
 
+/** Returns the template of a path without its query, undefined for one that the OpenAPI file does not have. */
+export const templateOf = (path: string): string | undefined =>
+  templates.find(({ pattern }) => pattern.test(path))?.template;
+
 /** @throws Error when an answer of a documented route has an undocumented status or a body that breaks its schema. */
 export function assertContract(method: string, path: string, answer: Answer): void {
-  const bare = path.split('?', 1)[0] ?? '';
-  const template = templates.find(({ pattern }) => pattern.test(bare))?.template;
+  const template = templateOf(path.split('?', 1)[0] ?? '');
   const operation = template && document.paths[template]?.[method.toLowerCase()];
   if (!operation) return; // 404, 405 and pages for people
   const where = `${method} ${template} ${answer.status}`;

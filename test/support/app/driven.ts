@@ -1,11 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { TestApp } from './app.js';
-import { ROUTES } from './routes.js';
-
-const patterns = ROUTES.map((route) => ({
-  ...route,
-  pattern: new RegExp(`^/api/0\\.3${route.path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
-})).sort((a, b) => a.path.split('{').length - b.path.split('{').length);
+import { templateOf } from './contract.js';
+import { PREFIX, ROUTES } from './routes.js';
 
 /** Records the operations that an application is asked for, and their query parameters. */
 export class Driven {
@@ -14,9 +10,8 @@ export class Driven {
   constructor({ app }: TestApp) {
     app.getHttpServer().on('request', ({ method, url }: IncomingMessage) => {
       const { pathname, searchParams } = new URL(url ?? '', 'http://localhost');
-      const route = patterns.find((other) => other.method === method && other.pattern.test(pathname));
-      if (!route) return;
-      for (const name of ['', ...searchParams.keys()]) this.seen.add(`${route.method} ${route.path} ${name}`);
+      const path = templateOf(pathname)?.replace(PREFIX, '') ?? '';
+      for (const name of ['', ...searchParams.keys()]) this.seen.add(`${method ?? ''} ${path} ${name}`);
     });
   }
 

@@ -1,16 +1,15 @@
 import { GroupsService } from '../../../src/scim/groups/groups.service.js';
 import type { Group, GroupFields } from '../../../src/scim/groups/group.js';
 import { MemberChange } from '../../../src/scim/groups/member-change.js';
-import type { Caller } from '../../../src/access/actor.js';
 import { now } from '../../../src/common/time.js';
 import { insertRows } from '../../../src/database/engine/bulk.js';
 import { GroupEntity } from '../../../src/scim/groups/group.entity.js';
 import type { TestApp } from './app.js';
+import { SYSTEM } from './deletion.js';
 import { databaseOf } from './people.js';
 import { seededUuid } from './seed.js';
 
-/** The service itself, to which nothing is forbidden. */
-export const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '127.0.0.1' };
+export { SYSTEM };
 
 export const groupsOf = ({ app }: TestApp): GroupsService => app.get(GroupsService);
 

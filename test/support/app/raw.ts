@@ -28,20 +28,13 @@ export function sendChunked(
   });
 }
 
-/** Sends bytes unchanged and reads until the server closes the connection. */
-export function sendBytes(url: string, bytes: string): Promise<string> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname);
-    let text = '';
-    socket.setEncoding('latin1');
-    socket.on('data', (chunk: string) => (text += chunk));
-    socket.on('error', reject);
-    socket.on('close', () => {
-      resolve(text);
-    });
-    socket.write(bytes, 'latin1');
-  });
+/** Sends bytes unchanged and reads until the server ends the connection. */
+export async function sendBytes(url: string, bytes: string): Promise<string> {
+  const { socket, ended } = await RawConnection.open(url);
+  socket.write(bytes, 'latin1');
+  const text = await ended;
+  socket.destroy();
+  return text;
 }
 
 /** A connection on which a test writes bytes as it likes. It stays open when the server ends its side. */
@@ -111,9 +104,6 @@ export function lastAnswer(text: string): { status: number; headers: Record<stri
 
 /** An answer of the server itself, to bytes that are no request. */
 export async function answerTo(url: string, bytes: string): Promise<Answer> {
-  const connection = await RawConnection.open(url);
-  connection.socket.write(bytes);
-  const { status, headers, body } = lastAnswer(await connection.ended);
-  connection.socket.destroy();
+  const { status, headers, body } = lastAnswer(await sendBytes(url, bytes));
   return { status, headers, text: body, body: JSON.parse(body), cookie: '' };
 }

@@ -11,7 +11,7 @@ export interface Route {
   query: string[];
 }
 
-const PREFIX = '/api/0.3';
+export const PREFIX = '/api/0.3';
 
 /** Every route of the OpenAPI file below the prefix. */
 export const ROUTES: Route[] = OPERATIONS.filter(({ path }) => path.startsWith(PREFIX)).map(

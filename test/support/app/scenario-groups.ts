@@ -5,22 +5,20 @@ import type { TestApp } from './app.js';
 import { SYSTEM, aGroup, groupsOf, move, seedGroups } from './groups.js';
 import { databaseOf } from './people.js';
 import { ok } from './scenario.js';
+import { readPages } from './scenario-scim.js';
 import { scimAs, scimOf } from './scim.js';
 import { nextOf } from './search.js';
-import { seededUuid } from './seed.js';
+import { seededUuid, seededUuids } from './seed.js';
 
 const GROUPS = 3000;
 const LARGE = 12_000;
-
-const members = (from: number, to: number): string[] =>
-  Array.from({ length: to - from }, (_, n) => seededUuid(from + n));
 
 /** Many groups, one of them large. */
 async function seedMembers(app: TestApp): Promise<string> {
   const groups = await seedGroups(app, GROUPS, 500_000);
   const memberships = groups.map((group_uuid, n) => ({ group_uuid, user_uuid: seededUuid(n) }));
   await insertRows(databaseOf(app), GroupMemberEntity, memberships);
-  return (await aGroup(app, { display_name: 'Large', members: members(0, LARGE) })).uuid;
+  return (await aGroup(app, { display_name: 'Large', members: seededUuids(0, LARGE) })).uuid;
 }
 
 /** Groups are listed in every order, read, given roles, filled, emptied and deleted. */
@@ -38,13 +36,13 @@ export async function liveInGroups(app: TestApp): Promise<void> {
   const first = await ok(key.get(`/groups/${large}?limit=5`));
   await ok(key.get(nextOf(first) ?? ''));
   await move(app, { uuid: large }, { add: [seededUuid(LARGE)], remove: [seededUuid(1)] });
-  await move(app, { uuid: large }, { add: [...members(LARGE, LARGE + 12), large.replace(/^./, 'f')] });
-  await move(app, { uuid: large }, { remove: members(20, 40) });
-  const small = await aGroup(app, { external_id: 'small', members: members(0, 12) });
+  await move(app, { uuid: large }, { add: [...seededUuids(LARGE, LARGE + 12), large.replace(/^./, 'f')] });
+  await move(app, { uuid: large }, { remove: seededUuids(20, 40) });
+  const small = await aGroup(app, { external_id: 'small', members: seededUuids(0, 12) });
   await ok(key.put(`/groups/${small.uuid}`, { roles: ['Editor'] }));
   await groupsOf(app).change(
     small.uuid,
-    { fields: () => ({}), members: () => MemberChange.to(members(6, 30)) },
+    { fields: () => ({}), members: () => MemberChange.to(seededUuids(6, 30)) },
     SYSTEM,
   );
   await groupsOf(app).change(
@@ -73,15 +71,8 @@ async function findGroups(app: TestApp): Promise<void> {
     'displayName sw "seeded 10" and displayName co "1"',
     'displayName sw "seeded 10" and members pr',
   ];
-  const walk = async (query: Record<string, string>): Promise<void> => {
-    const list = (more: object) => {
-      const all = { ...query, count: '2', excludedAttributes: 'members', ...more };
-      return ok(narrow.get(`/Groups?${new URLSearchParams(all).toString()}`));
-    };
-    await list({ startIndex: '2' });
-    const { nextCursor } = (await list({ cursor: '' })).body;
-    if (nextCursor) await list({ cursor: nextCursor as string });
-  };
+  const walk = (query: Record<string, string>) =>
+    readPages(narrow, '/Groups', { ...query, excludedAttributes: 'members' });
   for (const filter of filters) await walk({ filter });
   for (const sortBy of ['id', 'displayName', 'externalId', 'meta.created', 'meta.lastModified'])
     for (const sortOrder of ['ascending', 'descending']) await walk({ sortBy, sortOrder });

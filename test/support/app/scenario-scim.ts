@@ -1,7 +1,8 @@
 import type { TestApp } from './app.js';
-import type { Answer } from './client.js';
 import { ok } from './scenario.js';
-import { ENTERPRISE, provision, scimAs, scimOf } from './scim.js';
+import { listOf } from './scim-lists.js';
+import { ENTERPRISE, type ScimClient, provision, scimAs, scimOf } from './scim.js';
+import type { Query } from './search.js';
 import { seededUser, seededUuid } from './seed.js';
 
 const { username, email } = seededUser(500);
@@ -42,20 +43,26 @@ const SORTS = [
   'displayName',
 ];
 
+/** Reads a page of a list by its index, and two by cursor. */
+export async function readPages(scim: ScimClient, path: string, query: Query): Promise<void> {
+  const list = (more: Query) => listOf(scim, path, { ...query, count: 2, ...more });
+  await list({ startIndex: 2 });
+  const { nextCursor } = await list({ cursor: '' });
+  if (nextCursor) await list({ cursor: nextCursor as string });
+}
+
 /** Users of SCIM are found in every order by every kind of filter, made, changed and deleted; by keys that see operators or not. */
 export async function liveInScim(app: TestApp): Promise<void> {
   const narrow = await scimAs(app, { scopes: ['users:read'] });
   for (const scim of [scimOf(app), narrow])
     for (const filter of FILTERS)
       for (const sortBy of SORTS)
-        for (const sortOrder of ['ascending', 'descending']) {
-          const query = { ...(filter && { filter }), ...(sortBy && { sortBy }), sortOrder, count: '2' };
-          const list = (more: Record<string, string>): Promise<Answer> =>
-            ok(scim.get(`/Users?${new URLSearchParams({ ...query, ...more }).toString()}`));
-          await list({ startIndex: '2' });
-          const { nextCursor } = (await list({ cursor: '' })).body;
-          if (nextCursor) await list({ cursor: nextCursor as string });
-        }
+        for (const sortOrder of ['ascending', 'descending'])
+          await readPages(scim, '/Users', {
+            ...(filter && { filter }),
+            ...(sortBy && { sortBy }),
+            sortOrder,
+          });
   const scim = scimOf(app);
   const { id } = await provision(scim, {
     displayName: 'scenario',

@@ -78,7 +78,6 @@ export const FOR_MEMBERS: readonly Query[] = [
   { fulltext_search: 'zebra ze*' },
   { created_since: '2025-12-31T00:00:00.000Z' },
 ];
-export const aMember = aPerson;
 
 /** The answer if it is as expected. @throws Error that says what came instead. */
 export async function ok(sent: Promise<Answer>, status = 200): Promise<Answer> {

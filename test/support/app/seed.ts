@@ -1,23 +1,10 @@
-import { v7 as uuidv7 } from 'uuid';
 import { DATABASE, type Database } from '../../../src/database/engine/database.js';
-import { insertRows } from '../../../src/database/engine/bulk.js';
 import { TransactionRunner } from '../../../src/database/transaction-runner.js';
 import { UserCounts } from '../../../src/users/counts/user-counts.service.js';
-import { UserEntity } from '../../../src/users/model/user.entity.js';
-import {
-  UserCountEntity,
-  UserIdentifierEntity,
-  UserRoleEntity,
-  UserValueEntity,
-  UserWordEntity,
-} from '../../../src/users/model/user-lookups.entity.js';
-import { identifiersOf } from '../../../src/users/model/keys.js';
 import type { User } from '../../../src/users/model/user.js';
 import { newUser } from '../../../src/users/input/user-rules.js';
-import { toRow } from '../../../src/users/model/user.js';
-import { valueRows } from '../../../src/users/model/values.js';
-import { wordRows } from '../../../src/users/model/words.js';
 import { FORENAMES, SURNAMES } from '../../../samples/names.js';
+import { insertUsers } from '../data/insert-users.js';
 import type { TestApp } from './app.js';
 import { agent } from './client.js';
 
@@ -72,26 +59,11 @@ export async function seedUsers(
   for (let start = from; start < to; start += AT_ONCE) {
     const count = Math.min(AT_ONCE, to - start);
     const users = Array.from({ length: count }, (_, index) => make(start + index));
-    await runner.run(async (tx) => {
-      await insertRows(tx, UserEntity, users.map(toRow));
-      await insertRows(tx, UserIdentifierEntity, users.flatMap(identifierRows));
-      await insertRows(tx, UserRoleEntity, users.flatMap(roleRows));
-      await insertRows(tx, UserWordEntity, users.flatMap(wordRows));
-      await insertRows(tx, UserValueEntity, users.flatMap(valueRows));
-      for (const status of ['Active', 'Blocked']) {
-        const added = users.filter((user) => user.status === status).length;
-        await insertRows(tx, UserCountEntity, [{ id: uuidv7(), name: status, value: added }]);
-      }
-    });
+    await runner.run((tx) => insertUsers(tx, users));
   }
   await app.get(UserCounts).fold(); // as the service does soon after any change
   agent.destroy(); // on SQLite no timer could run: idle connections are about to be closed at both ends
 }
-
-const identifierRows = (user: User): UserIdentifierEntity[] =>
-  identifiersOf(user).map(({ identifier }) => ({ identifier, user_uuid: user.uuid }));
-const roleRows = ({ roles, uuid }: User): UserRoleEntity[] =>
-  roles.map((role) => ({ role, user_uuid: uuid }));
 
 /** Updates the statistics that MariaDB updates by itself after a while; SQLite has none, as in the service. */
 export async function refreshStatistics({ app }: TestApp): Promise<void> {

@@ -1,17 +1,12 @@
 import fc from 'fast-check';
 import type { Json } from '../app/client.js';
+import type { Operation } from '../app/operations.js';
 import { HOSTILE_TEXTS, type Mood, type Schema, hostile, near, resolved, valid } from './fuzz-values.js';
 
 export interface Body {
   body: string | Uint8Array | undefined;
   /** Content-Type; undefined without a body. */
   type: string | undefined;
-}
-
-interface Taken {
-  /** Of a JSON body. */
-  body: Schema | undefined;
-  takesFile: boolean;
 }
 
 /** JSON as a hostile client writes it: with any key, twice if it likes. */
@@ -103,12 +98,14 @@ const ODD_TYPES = [
 ];
 
 /** A body as an operation accepts it, or none. */
-export function bodyOf({ body, takesFile }: Taken, mood: Mood): fc.Arbitrary<Body> {
+export function bodyOf({ requestBody }: Operation, mood: Mood): fc.Arbitrary<Body> {
+  const content = requestBody?.content ?? {};
   const odd = fc.constantFrom<string | undefined>(...ODD_TYPES);
   const typeOr = (usual: string) =>
     mood === 'bad' ? fc.oneof(fc.constant(usual), fc.constant(usual), odd) : fc.constant(usual);
-  if (body) return fc.record({ body: jsonOf(body, mood), type: typeOr('application/json') });
-  if (takesFile) {
+  const json = content['application/json'];
+  if (json) return fc.record({ body: jsonOf(json.schema as Schema, mood), type: typeOr('application/json') });
+  if ('text/csv' in content) {
     const fields = fc.array(
       fc.tuple(
         fc.constantFrom('dry_run', 'mode', 'dataset', 'encoding', '__proto__', ''),

@@ -1,25 +1,8 @@
 import fc from 'fast-check';
 import type { Json } from '../app/client.js';
-import { OPERATIONS as DOCUMENTED } from '../app/operations.js';
+import type { Operation } from '../app/operations.js';
 import { bodyOf } from './fuzz-bodies.js';
 import { type Mood, type Schema, hostile, near, sensible } from './fuzz-values.js';
-
-interface Parameter {
-  name: string;
-  in: 'path' | 'query' | 'header';
-  required?: boolean;
-  schema: Schema;
-}
-
-export interface Operation {
-  method: string;
-  /** The whole path, with `{user_id}` and the like. */
-  template: string;
-  parameters: Parameter[];
-  /** Of a JSON body. */
-  body: Schema | undefined;
-  takesFile: boolean;
-}
 
 /** A request to be sent: `<user_id>` and the like in its path are replaced by existing records. */
 export interface FuzzRequest {
@@ -28,14 +11,6 @@ export interface FuzzRequest {
   headers: Record<string, string>;
   body: string | Uint8Array | undefined;
 }
-
-export const OPERATIONS: Operation[] = DOCUMENTED.map(({ method, path, parameters, requestBody }) => ({
-  method,
-  template: path,
-  parameters: parameters as Parameter[],
-  body: requestBody?.content['application/json']?.schema,
-  takesFile: 'text/csv' in (requestBody?.content ?? {}),
-}));
 
 /** Percent-encoded as a URL needs it; a lone surrogate as the bytes that some clients make of it. */
 function encoded(value: Json): string {
@@ -51,7 +26,7 @@ function part(name: string, schema: Schema, mood: Mood): fc.Arbitrary<Json> {
   return mood === 'good' ? good : fc.oneof(good, near(schema), hostile());
 }
 
-function pathOf({ template, parameters }: Operation, mood: Mood): fc.Arbitrary<string> {
+function pathOf({ path: template, parameters }: Operation, mood: Mood): fc.Arbitrary<string> {
   const names = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
   // An empty value, one with a slash, `me` and the like would be other routes.
   const odd = hostile()
@@ -91,7 +66,7 @@ const ODD_QUERIES = [
 function queryOf({ parameters }: Operation, mood: Mood): fc.Arbitrary<string> {
   const pairs = parameters
     .filter((parameter) => parameter.in === 'query')
-    .map(({ name, schema }) => part(name, schema, mood).map((value) => ({ name, value })));
+    .map(({ name, schema }) => part(name, schema as Schema, mood).map((value) => ({ name, value })));
   const some = fc.tuple(...pairs).chain((all) => fc.subarray(all, { maxLength: Math.min(all.length, 4) }));
   const text = some.map((chosen) =>
     chosen

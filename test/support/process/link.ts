@@ -1,10 +1,22 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 
-/** A TCP connection to a server that a test can cut and restore. */
+/**
+ * Whether the server gets the text at which a connection breaks, and acts on it. The connection breaks when the server has
+ * answered, or at once; the client never has the answer.
+ */
+export type Arrival = boolean | 'at once';
+
+interface Trap {
+  text: string;
+  arrives: Arrival;
+  after: string;
+}
+
+/** A TCP connection to a server that can be cut and restored. */
 export class Link {
   private readonly sockets = new Set<Socket>();
-  private trap: { text: string; arrives: boolean; after: string } | undefined;
+  private traps: Trap[] = [];
   /** The connections on which what comes before the trap was sent. */
   private seen = new WeakSet<Socket>();
 
@@ -31,6 +43,7 @@ export class Link {
         [far, near],
       ] as const) {
         link.sockets.add(socket);
+        socket.setNoDelay(true);
         socket.on('end', () => other.end());
         socket.on('error', () => other.destroy());
         socket.on('close', () => link.sockets.delete(socket));
@@ -48,19 +61,32 @@ export class Link {
   }
 
   /**
-   * Breaks the next connection on which the client sends this text, at that moment. The server still gets the text and
-   * acts on it (`arrives`), or never does; the client gets no answer either way. `after`: only where this was sent before.
+   * Breaks the next connection on which the client sends this text, at that moment, or one for each of several arrivals.
+   * `after`: only where this was sent before. Replaces the breaks of an earlier call that are still to come.
    */
-  breakAt(text: string, { arrives, after = '' }: { arrives: boolean; after?: string }): void {
+  breakAt(
+    text: string,
+    { arrives, after = '' }: { arrives: Arrival | readonly Arrival[]; after?: string },
+  ): void {
     this.seen = new WeakSet();
-    this.trap = { text, arrives, after };
+    this.traps = [arrives].flat().map((each) => ({ text, arrives: each, after }));
+  }
+
+  /** Breaks no connection at a text any more. */
+  calm(): void {
+    this.traps = [];
+  }
+
+  /** Breaks all connections. New ones can be made. */
+  breakAll(): void {
+    for (const socket of this.sockets) socket.destroy();
   }
 
   /** From now on nothing passes, and no new connection is made. */
   async cut(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();
-    for (const socket of this.sockets) socket.destroy();
+    this.breakAll();
     await closed;
   }
 
@@ -70,24 +96,25 @@ export class Link {
   }
 
   private forward(data: Buffer, near: Socket, far: Socket): void {
-    const { trap } = this;
+    const [trap] = this.traps;
+    const end = (): void => {
+      near.destroy();
+      far.destroy();
+    };
     if (trap && data.includes(trap.after)) this.seen.add(near);
     if (!trap || !this.seen.has(near) || !data.includes(trap.text)) {
       far.write(data);
       return;
     }
-    this.trap = undefined;
+    this.traps.shift();
     far.unpipe(near);
-    if (!trap.arrives) {
-      near.destroy();
-      far.destroy();
+    if (trap.arrives === false) {
+      end();
       return;
     }
     // The server's answer says that it is done; the client is to miss it.
-    far.once('data', () => {
-      near.destroy();
-      far.destroy();
-    });
+    if (trap.arrives === true) far.once('data', end);
+    else setImmediate(end);
     far.resume();
     far.write(data);
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -57,7 +57,6 @@ export async function compareBesideImport(
     const comparisons = (['read', 'create'] as const).map((kind): Comparison => ({
       case: `${kind} a user, ${title}`,
       engine: engine.name,
-      unit: 'requests',
       ...compare(['without the import'], [[beside[kind]], [alone[kind]]]),
     }));
     const limit = (what: string, value: number): Absolute => ({
@@ -79,7 +78,6 @@ export async function compareBesideImport(
   } finally {
     watch.end();
     await service.remove();
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Service } from '../faults/servers.js';
@@ -25,7 +25,7 @@ const CHANGED: Case = { title: 'rows, 1 % of them changed', floor: READ };
 
 /**
  * Imports of one file: into an empty database, again, and with the changes of a day, each next to the minimum that it
- * could cost.
+ * could cost. Its folder is deleted at the end of the bench.
  */
 export async function compareImports(context: Context, rows: number): Promise<Outcome> {
   const { engine, cores, effort, say } = context;
@@ -37,44 +37,39 @@ export async function compareImports(context: Context, rows: number): Promise<Ou
     comparisons.push({
       case: `import, ${rows.toLocaleString('en')} ${title}`,
       engine: engine.name,
-      unit: 'rows',
       service,
       floors: floors.map((each) => ({ ...each, ...(goal !== undefined && { goal }) })),
     });
   };
+  const file = await makeUserFile(folder, rows);
+  const [url, copy] = [engine.create('imported'), engine.create('loaded')];
+  await createTables(copy);
+  const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
+  const watch = new MemoryWatch(service.pid);
+  const take = async (each: UserFile, expected: Record<string, number>): Promise<Sample> => {
+    const pids = [service.pid, ...engine.pids];
+    const spent = await importFile(service, each, { pids, expected });
+    return { ...sampleOf(rows, spent), memory: memory(service.pid).now };
+  };
+  const read = async (): Promise<Sample> =>
+    sampleOf(rows, await readAlone(engine, [file.path, url], cores.server));
   try {
-    const file = await makeUserFile(folder, rows);
-    const [url, copy] = [engine.create('imported'), engine.create('loaded')];
-    await createTables(copy);
-    const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
-    const watch = new MemoryWatch(service.pid);
-    const take = async (each: UserFile, expected: Record<string, number>): Promise<Sample> => {
-      const pids = [service.pid, ...engine.pids];
-      const spent = await importFile(service, each, { pids, expected });
-      return { ...sampleOf(rows, spent), memory: memory(service.pid).now };
-    };
-    const read = async (): Promise<Sample> =>
-      sampleOf(rows, await readAlone(engine, [file.path, url], cores.server));
-    try {
-      const created = await take(file, { created: rows });
-      say(`imported ${rows} new rows`);
-      add(NEW, [created], [sampleOf(rows, await bulkLoad(engine, url, copy, cores.server))]);
-      const same: Sample[] = [];
-      const least: Sample[] = [];
-      for (let round = 0; round < effort.rounds; round++) {
-        same.push(await take(file, { unchanged: rows }));
-        least.push(await read());
-      }
-      add(SAME, same, least);
-      const changed = await makeUserFile(folder, rows, 1);
-      add(CHANGED, [await take(changed, { updated: Math.floor(rows / 100) })], [await read()]);
-      return { comparisons, peak: watch.peak };
-    } finally {
-      watch.end();
-      await service.remove();
+    const created = await take(file, { created: rows });
+    say(`imported ${rows} new rows`);
+    add(NEW, [created], [sampleOf(rows, await bulkLoad(engine, url, copy, cores.server))]);
+    const same: Sample[] = [];
+    const least: Sample[] = [];
+    for (let round = 0; round < effort.rounds; round++) {
+      same.push(await take(file, { unchanged: rows }));
+      least.push(await read());
     }
+    add(SAME, same, least);
+    const changed = await makeUserFile(folder, rows, 1);
+    add(CHANGED, [await take(changed, { updated: Math.floor(rows / 100) })], [await read()]);
+    return { comparisons, peak: watch.peak };
   } finally {
-    rmSync(folder, { recursive: true });
+    watch.end();
+    await service.remove();
   }
 }
 

@@ -37,7 +37,6 @@ export async function compareLogins({ engine, cores, effort, url, users, say }: 
         {
           case: 'login',
           engine: engine.name,
-          unit: 'logins',
           service: measured,
           floors: floors.map((each) => ({ ...each, goal: GOAL })),
         },

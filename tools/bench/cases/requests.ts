@@ -128,7 +128,6 @@ async function compareRequests(id: string, service: Service, context: Context): 
     const comparison: Comparison = {
       case: spec.title,
       engine: engine.name,
-      unit: 'requests',
       service: { ...measured, ...(statementsEach !== undefined && { statements: statementsEach }) },
       floors: floored.map((floor) => (floor.name === 'node:http' ? { ...floor, goal: spec.goal } : floor)),
     };

@@ -206,8 +206,6 @@ export class Service extends Program {
       LOG_LEVEL: 'silent',
       ...this.settings,
     };
-    const { execPath, env: given } = process;
-    const node = this.root === '.' ? execPath : (given['BENCH_OTHER_NODE'] ?? execPath);
-    return [node, [...START_FLAGS, join(this.root, 'dist/main.js')], env];
+    return [process.execPath, [...START_FLAGS, join(this.root, 'dist/main.js')], env];
   }
 }

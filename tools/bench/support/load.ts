@@ -24,10 +24,9 @@ export async function load(
   { name, url, pid }: Contender,
   requestOf: RequestOf,
   next: () => number,
-  { seconds, connections = CONNECTIONS }: { seconds: number; connections?: number | undefined },
+  seconds: number,
 ): Promise<Sample> {
   const millis: number[] = [];
-  let bytes = 0;
   const cpu = cpuSeconds([pid]);
   const from = performance.now();
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
@@ -39,7 +38,7 @@ export async function load(
     };
     const options = {
       url,
-      connections,
+      connections: CONNECTIONS,
       duration: seconds,
       requests: [{ setupRequest }],
     };
@@ -47,9 +46,8 @@ export async function load(
       if (error) reject(error);
       else resolve(done);
     });
-    instance.on('response', (_client, _status, length, time) => {
+    instance.on('response', (_client, _status, _length, time) => {
       millis.push(time);
-      bytes += length;
     });
   });
   const passed = (performance.now() - from) / 1000;
@@ -66,7 +64,6 @@ export async function load(
     perSecond: millis.length / passed,
     perCpuSecond: millis.length / used,
     ...percentiles(millis),
-    bytes: bytes / millis.length,
     memory: memory(pid).now,
   };
 }

@@ -9,8 +9,6 @@ export interface Sample {
   /** Milliseconds until the answer. */
   median?: number;
   p99?: number;
-  /** Mean bytes of an answer, headers included. */
-  bytes?: number;
   /** MiB. */
   memory?: number;
 }
@@ -32,7 +30,6 @@ export interface Floored extends Measured {
 export interface Comparison {
   case: string;
   engine: EngineName;
-  unit: 'requests' | 'logins' | 'rows';
   service: Measured;
   floors: Floored[];
 }

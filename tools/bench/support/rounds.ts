@@ -16,8 +16,6 @@ function medianSample(samples: readonly Sample[]): Sample {
 export interface Effort {
   rounds: number;
   seconds: number;
-  /** Concurrent requests; 16 by default. */
-  connections?: number;
 }
 
 /**
@@ -29,13 +27,13 @@ export async function inTurns(
   contenders: readonly Contender[],
   requestOf: RequestOf | readonly RequestOf[],
   next: () => number,
-  { rounds, seconds, connections }: Effort,
+  { rounds, seconds }: Effort,
 ): Promise<Sample[][]> {
   const ask = (index: number, duration: number): Promise<Sample> => {
     const contender = contenders[index];
     const of = typeof requestOf === 'function' ? requestOf : requestOf[index];
     if (!contender || !of) throw new Error(`no contender ${index}`);
-    return load(contender, of, next, { seconds: duration, connections });
+    return load(contender, of, next, duration);
   };
   for (const index of contenders.keys()) await ask(index, WARM_UP_SECONDS);
   const samples = contenders.map((): Sample[] => []);

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { ApiKeyEntity } from '../../../src/api-keys/api-key.entity.js';
 import { sha256 } from '../../../src/common/secret.js';
 import { now } from '../../../src/common/time.js';
@@ -8,18 +7,7 @@ import { migrateAtStart } from '../../../src/database/data-source.js';
 import { ENTITIES } from '../../../src/entities.js';
 import { type Database, openDatabase } from '../../../src/database/engine/database.js';
 import { PASSWORD_HASH } from './password.js';
-import {
-  UserCountEntity,
-  UserIdentifierEntity,
-  UserRoleEntity,
-  UserValueEntity,
-  UserWordEntity,
-} from '../../../src/users/model/user-lookups.entity.js';
-import { UserEntity } from '../../../src/users/model/user.entity.js';
-import { identifiersOf } from '../../../src/users/model/keys.js';
-import { toRow } from '../../../src/users/model/user.js';
-import { valueRows } from '../../../src/users/model/values.js';
-import { wordRows } from '../../../src/users/model/words.js';
+import { insertUsers } from '../../../test/support/data/insert-users.js';
 import { KEY } from '../faults/servers.js';
 import { KEY_ID, personOf } from './person.js';
 
@@ -64,16 +52,7 @@ export async function seed(url: string, count: number): Promise<void> {
       const length = Math.min(CHUNK, count - from);
       const users = Array.from({ length }, (_, index) => personOf(from + index, PASSWORD_HASH));
       const tx = await engine.begin();
-      await insertRows(tx, UserEntity, users.map(toRow));
-      const identifiers = users.flatMap((user) =>
-        identifiersOf(user).map(({ identifier }) => ({ identifier, user_uuid: user.uuid })),
-      );
-      await insertRows(tx, UserIdentifierEntity, identifiers);
-      const roles = users.flatMap((user) => user.roles.map((role) => ({ role, user_uuid: user.uuid })));
-      await insertRows(tx, UserRoleEntity, roles);
-      await insertRows(tx, UserWordEntity, users.flatMap(wordRows));
-      await insertRows(tx, UserValueEntity, users.flatMap(valueRows));
-      await insertRows(tx, UserCountEntity, [{ id: uuidv7(), name: 'Active', value: length }]);
+      await insertUsers(tx, users);
       await tx.commit();
     }
   } finally {

@@ -10,8 +10,9 @@ export async function ask(
   url: string,
   { method, path, body }: { method: string; path: string; body?: object | string },
   headers: Record<string, string> = {},
+  connections = agent,
 ): Promise<string> {
-  const { status, text }: Answer = await send(url, method, path, body, { agent, headers });
+  const { status, text }: Answer = await send(url, method, path, body, { agent: connections, headers });
   if (status < 200 || status > 299) throw new Error(`${method} ${path}: ${status} ${text}`);
   return text;
 }

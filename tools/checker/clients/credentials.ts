@@ -3,6 +3,21 @@ import type { Step } from './users.js';
 
 const password = (world: World): string => `correct horse ${world.token()}`;
 
+/** Logs a user in and writes down the session. @returns the session, or the status of the answer without one. */
+async function login(
+  world: World,
+  owner: string,
+  body: { username: unknown; password: string },
+): Promise<{ credential: string; cookie: string } | number> {
+  const path = `${API}/sessions/login`;
+  const { answer, call } = await world.tell({ method: 'POST', path, body, keyed: false });
+  const cookie = (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
+  if (!isDone(call) || cookie === '') return answer.status;
+  const credential = world.token();
+  world.history.add({ kind: 'issue', call, credential, owner, name: '' });
+  return { credential, cookie };
+}
+
 /** Logs in, uses the session on any instance, ends it in one of the ways, and uses it again on every instance. */
 export const sessionUser = (world: World): Step => {
   let user = '';
@@ -18,16 +33,12 @@ export const sessionUser = (world: World): Step => {
     if (!read) return undefined;
     const { username, status } = read.fields;
     if (status !== 'Active') return world.change(user, { status: 'Active' });
-    const body = { username, password: known };
-    const path = `${API}/sessions/login`;
-    const { answer, call } = await world.tell({ method: 'POST', path, body, keyed: false });
-    const cookie = (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
-    if (!isDone(call) || cookie === '') {
-      if (answer.status === 401) user = ''; // a password whose change had no outcome
+    const session = await login(world, user, { username, password: known });
+    if (typeof session === 'number') {
+      if (session === 401) user = ''; // a password whose change had no outcome
       return undefined;
     }
-    const credential = world.token();
-    world.history.add({ kind: 'issue', call, credential, owner: user, name: '' });
+    const { credential, cookie } = session;
     await Promise.all([world.use(credential, { cookie }), world.use(credential, { cookie })]);
     const changed = await end(world, user, credential, cookie);
     await world.useEverywhere(credential, { cookie });
@@ -80,18 +91,13 @@ export const blockedLogin = (world: World): Step => {
     if (!read) return undefined;
     const { username, status } = read.fields;
     if (status !== 'Active') return world.change(user, { status: 'Active' });
-    const body = { username, password: known };
-    const path = `${API}/sessions/login`;
-    const [{ answer, call }, { call: blocking }] = await Promise.all([
-      world.tell({ method: 'POST', path, body, keyed: false }),
+    const [session, { call: blocking }] = await Promise.all([
+      login(world, user, { username, password: known }),
       world.change(user, { status: 'Blocked' }),
     ]);
     world.history.add({ kind: 'end', call: blocking, credential: undefined, owner: user });
-    const cookie = (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
-    if (!isDone(call) || cookie === '') return undefined;
-    const credential = world.token();
-    world.history.add({ kind: 'issue', call, credential, owner: user, name: '' });
-    return world.useEverywhere(credential, { cookie });
+    if (typeof session === 'number') return undefined;
+    return world.useEverywhere(session.credential, { cookie: session.cookie });
   };
 };
 

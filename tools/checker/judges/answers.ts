@@ -4,19 +4,17 @@ import type { Broken, History } from '../history.js';
 /** 503 `unavailable` promises that nothing happened; a 500 is always a fault. */
 export function judgeAnswers(history: History, final: FinalState): Broken[] {
   const broken: Broken[] = [];
+  const add = (promise: string, text: string): void => void broken.push({ promise, text });
   const written = Map.groupBy(final.audit, ({ request_id }) => request_id);
   for (const { id, instance, status, code, begin } of history.attempts) {
     if (status >= 500 && code !== 'unavailable' && code !== 'outcome_unknown')
-      broken.push({
-        promise: 'answers',
-        text: `${id}: instance ${instance} answered ${status} ${code} at ${Math.round(begin)} ms`,
-      });
+      add('answers', `${id}: instance ${instance} answered ${status} ${code} at ${Math.round(begin)} ms`);
     const rows = written.get(id) ?? [];
     if (code === 'unavailable' && rows.length > 0)
-      broken.push({
-        promise: 'unavailable means that nothing happened',
-        text: `${id} (instance ${instance}): 503 unavailable, but ${rows.map(({ action }) => action).join(', ')} was written`,
-      });
+      add(
+        'unavailable means that nothing happened',
+        `${id} (instance ${instance}): 503 unavailable, but ${rows.map(({ action }) => action).join(', ')} was written`,
+      );
   }
   return broken;
 }
@@ -24,6 +22,7 @@ export function judgeAnswers(history: History, final: FinalState): Broken[] {
 /** A create with a name of its own and an `Idempotency-Key` is never refused, however often it is repeated. */
 export function judgeRetries(history: History, final: FinalState): Broken[] {
   const broken: Broken[] = [];
+  const add = (text: string): void => void broken.push({ promise: 'retried keys', text });
   const names = Map.groupBy(final.seen[0]?.users ?? [], ({ fields }) =>
     String(fields['username']).toLowerCase(),
   );
@@ -34,19 +33,15 @@ export function judgeRetries(history: History, final: FinalState): Broken[] {
     const own = names.get(String(fields['username']).toLowerCase()) ?? [];
     const taken = last?.status === 409 && last.code !== 'external_id_taken';
     const text = call.attempts.map(({ id, status, code }) => `${id}: ${status} ${code}`).join(', ');
-    if (call.keyed && taken)
-      broken.push({ promise: 'retried keys', text: `${text}: its own first attempt was in the way` });
-    if (own.length > 1) broken.push({ promise: 'retried keys', text: `${text}: made ${own.length} users` });
+    if (call.keyed && taken) add(`${text}: its own first attempt was in the way`);
+    if (own.length > 1) add(`${text}: made ${own.length} users`);
     if (user !== '' && own[0] && own[0].uuid !== user)
-      broken.push({
-        promise: 'retried keys',
-        text: `${text}: answered ${user}, but the user is ${own[0].uuid}`,
-      });
+      add(`${text}: answered ${user}, but the user is ${own[0].uuid}`);
   }
   for (const { call, name } of history.of('issue')) {
     const made = final.keys.filter((one) => one === name).length;
     if (name !== '' && (made > 1 || (made === 0 && call.effect === 'done')))
-      broken.push({ promise: 'retried keys', text: `${made} API keys are named ${name}` });
+      add(`${made} API keys are named ${name}`);
   }
   return broken;
 }

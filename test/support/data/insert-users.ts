@@ -1,0 +1,33 @@
+import { v7 as uuidv7 } from 'uuid';
+import { insertRows } from '../../../src/database/engine/bulk.js';
+import type { Sql } from '../../../src/database/engine/sql.js';
+import { identifiersOf } from '../../../src/users/model/keys.js';
+import {
+  UserCountEntity,
+  UserIdentifierEntity,
+  UserRoleEntity,
+  UserValueEntity,
+  UserWordEntity,
+} from '../../../src/users/model/user-lookups.entity.js';
+import { UserEntity } from '../../../src/users/model/user.entity.js';
+import { type User, toRow } from '../../../src/users/model/user.js';
+import { valueRows } from '../../../src/users/model/values.js';
+import { wordRows } from '../../../src/users/model/words.js';
+
+/** Writes users to all tables of the user writer, without its checks and its audit. */
+export async function insertUsers(sql: Sql, users: readonly User[]): Promise<void> {
+  await insertRows(sql, UserEntity, users.map(toRow));
+  await insertRows(sql, UserIdentifierEntity, users.flatMap(identifierRows));
+  await insertRows(sql, UserRoleEntity, users.flatMap(roleRows));
+  await insertRows(sql, UserWordEntity, users.flatMap(wordRows));
+  await insertRows(sql, UserValueEntity, users.flatMap(valueRows));
+  for (const status of ['Active', 'Blocked']) {
+    const added = users.filter((user) => user.status === status).length;
+    await insertRows(sql, UserCountEntity, [{ id: uuidv7(), name: status, value: added }]);
+  }
+}
+
+const identifierRows = (user: User): UserIdentifierEntity[] =>
+  identifiersOf(user).map(({ identifier }) => ({ identifier, user_uuid: user.uuid }));
+const roleRows = ({ roles, uuid }: User): UserRoleEntity[] =>
+  roles.map((role) => ({ role, user_uuid: uuid }));
