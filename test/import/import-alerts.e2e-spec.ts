@@ -9,14 +9,14 @@ import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { type TestDatabase, freshDatabase } from '../support/app/database.js';
 import { csv, imported } from '../support/app/imports.js';
+import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 import { hurry } from '../support/app/clock.js';
 
 hurry();
 
 /** What operators are told without asking: NOTIFY_URL and NOTIFY_COMMAND (interface §6, "Schedule"). */
 const KEY = Buffer.from('0123456789abcdef0123456789abcdef');
-const HEAD = 'ExternalId,Username,Email';
-const people = (count: number) => Array.from({ length: count }, (_, i) => `p-${i},p-${i},p-${i}@example.org`);
+const people = (count: number) => peopleOf('p-', count);
 
 /** Receives alerts, and refuses as many as it is told to. */
 class Receiver {

@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { unavailable } from '../../src/common/errors.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { FailedRows } from '../../src/import/report/failed-rows.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
-import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { TestApp } from '../support/app/app.js';
-import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/app/imports.js';
+import { counted, csv, imported, rowsOf, settled, upload } from '../support/app/imports.js';
+import { HEAD, fileOf, people } from '../support/data/user-file.js';
 
 /** What happens during a run: an operator stops it, another client changes a user. */
 let app: TestApp;
@@ -16,9 +15,7 @@ afterAll(async () => app.end());
 /** More than the first two transactions of a run write. */
 const ROWS = 600;
 const BATCH = 25;
-const HEAD = 'ExternalId,Username,Email';
-const row = (id: string) => `${id},${id},${id}@example.org`;
-const file = (prefix: string) => csv(HEAD, ...Array.from({ length: ROWS }, (_, i) => row(`${prefix}${i}`)));
+const file = (prefix: string) => csv(HEAD, ...people(prefix, ROWS));
 const users = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
 const read = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 const cancel = async (id: string) => app.key.post(`/imports/${id}/cancel`);
@@ -58,39 +55,6 @@ test('a run that is planning stops and has written nothing', async () => {
   expect(await rowsOf(app.key, run.id)).toEqual([]);
 });
 
-test('a user that is changed between plan and batch keeps the change', async () => {
-  const people = csv(HEAD, row('k1'), row('k2'));
-  await imported(app.key, people);
-  const user = await linked(app.key, 'k2');
-  const applier = app.app.get(Applier);
-  const apply = applier.apply.bind(applier);
-  jest.spyOn(applier, 'apply').mockImplementationOnce(async (...args) => {
-    await app.key.put(`/users/${user.uuid as string}`, { phone: '7' });
-    await apply(...args);
-  });
-  const run = await imported(app.key, people.replaceAll('@example.org', '@example.com'));
-  expect([run.state, counted(run)]).toEqual(['completed_with_errors', { updated: 1, error: 1 }]);
-  expect(run.problems).toMatchObject([{ line: 3, code: 'precondition_failed' }]);
-  expect(await linked(app.key, 'k2')).toMatchObject({ phone: '7', email: user.email });
-});
-
-test('a batch and its checkpoint are committed or rolled back together', async () => {
-  const runs = app.app.get(ImportRunsRepository);
-  const update = runs.update.bind(runs);
-  let hasFailed = false;
-  jest.spyOn(runs, 'update').mockImplementation(async (sql, id, change) => {
-    // The database goes away between the rows of a transaction and its checkpoint.
-    if (!hasFailed && (change.appliedBatches ?? 0) > 1) {
-      hasFailed = true;
-      throw unavailable('It is away.');
-    }
-    return update(sql, id, change);
-  });
-  const run = await imported(app.key, file('t'), 'dataset=together');
-  expect(hasFailed).toBe(true);
-  expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
-});
-
 test('waiting imports run in the order of their arrival', async () => {
   const applier = app.app.get(Applier);
   const apply = applier.apply.bind(applier);
@@ -100,7 +64,7 @@ test('waiting imports run in the order of their arrival', async () => {
     await released;
     await apply(...args);
   });
-  const send = async (name: string): Promise<string> => (await upload(app.key, csv(HEAD, row(name)))).body.id;
+  const send = async (name: string): Promise<string> => (await upload(app.key, fileOf(name))).body.id;
   const ids = [await send('x'), await send('y'), await send('z')] as const;
   expect([(await read(ids[1])).state, (await read(ids[2])).state]).toEqual(['queued', 'queued']);
   release();

@@ -3,21 +3,19 @@ import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { counted, csv, imported, rowsOf } from '../support/app/imports.js';
+import { HEAD, person as personOf } from '../support/data/user-file.js';
 
 /** Cells that do not hold what they were made from. Every test has its own external ids. */
 let app: TestApp;
 let n = 0;
-let id = (name: string) => name;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 beforeEach(() => {
-  const prefix = `T${++n}-`;
-  id = (name) => `${prefix}${name}`;
+  n++;
 });
+const id = (name: string) => `t${n}-${name}`;
 /** A row of ExternalId, Username, Email and more cells. */
-const person = (name: string, ...more: string[]) =>
-  [id(name), id(name).toLowerCase(), `${id(name).toLowerCase()}@example.org`, ...more].join(',');
-const HEAD = 'ExternalId,Username,Email';
+const person = (name: string, ...more: string[]) => personOf(id(name), ...more);
 const COLUMNS = `${HEAD},ForeName,Surname,MiddleName,KnownAs,Phone,Mobile,Authname,Manager,HideEmail,Linkedin,ImageUrl,AboutMe`;
 const FIELDS =
   'external_id username email firstname surname middle_name known_as phone mobile authname manager_uuid hide_email linkedin user_avatar about_me'.split(

@@ -2,15 +2,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
 import { counted, csv, imported, linked } from '../support/app/imports.js';
+import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 
 /** Data sets that come in several files (interface §6, option `part`). */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start(LAX_GUARDS)));
 afterAll(async () => app.end());
 
-const HEAD = 'ExternalId,Username,Email';
-const people = (part: string, count = 30) =>
-  Array.from({ length: count }, (_, i) => `${part}-${i},${part}-${i},${part}-${i}@example.org`);
+const people = (part: string, count = 30) => peopleOf(`${part}-`, count);
 const send = (rows: readonly string[], options: string) => imported(app.key, csv(HEAD, ...rows), options);
 const statusOf = async (id: string) => (await linked(app.key, id)).status;
 

@@ -4,7 +4,8 @@ import { type ClientRequest, request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { API_KEY, TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
-import { counted, csv, settled, upload } from '../support/app/imports.js';
+import { counted, settled, upload } from '../support/app/imports.js';
+import { fileOf } from '../support/data/user-file.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 
 /** How a file is uploaded over HTTP, and which uploads are refused. */
@@ -38,17 +39,12 @@ const form = (body: string, query = ''): Promise<Answer> =>
   app.key.send('POST', `/imports${query}`, body, {
     'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
   });
-const newFile = () => {
-  const id = `m${++n}`;
-  return csv('ExternalId,Username,Email', `${id},${id},${id}@example.org`);
-};
+const newFile = () => fileOf(`m${++n}`);
 
 describe('a form', () => {
   test('a file may be called anything', async () => {
-    const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename*=utf-8''a%00b%0a.csv\r\n`;
-    const body = `${head}Content-Type: text/csv\r\n\r\nExternalId,Username,Email\r\nq,q,q@example.org\r\n--${BOUNDARY}--\r\n`;
-    const type = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
-    const { status, body: run } = await app.key.send('POST', '/imports?dry_run=true', body, type);
+    const named = filePart(newFile()).replace('filename="Nächte.csv"', "filename*=utf-8''a%00b%0a.csv");
+    const { status, body: run } = await form(named + END, '?dry_run=true');
     expect([status, run.file.name]).toEqual([202, 'a\ufffdb\ufffd.csv']);
   });
 
@@ -170,16 +166,18 @@ async function flood(headers: Record<string, string>, megabytes: number): Promis
   return [status, megabyte];
 }
 
-test('a file that says it is too large is refused before it is sent', async () => {
-  const [status, megabytes] = await flood({ 'content-length': String(101 * 2 ** 20) }, 101);
+test.each<[string, Record<string, string>, number, number]>([
+  [
+    'says that it is too large is refused before it is sent',
+    { 'content-length': String(101 * 2 ** 20) },
+    101,
+    20,
+  ],
+  ['grows too large is refused during the upload', { 'transfer-encoding': 'chunked' }, 300, 150],
+])('a file that %s', async (_, headers, size, most) => {
+  const [status, megabytes] = await flood(headers, size);
   expect(status).toBe(413);
-  expect(megabytes).toBeLessThan(20);
-});
-
-test('a file that grows too large is refused during the upload', async () => {
-  const [status, megabytes] = await flood({ 'transfer-encoding': 'chunked' }, 300);
-  expect(status).toBe(413);
-  expect(megabytes).toBeLessThan(150);
+  expect(megabytes).toBeLessThan(most);
 });
 
 test('an aborted upload leaves nothing behind', async () => {

@@ -11,30 +11,24 @@ import { databaseOf } from '../support/app/people.js';
 import { ImportsService } from '../../src/import/imports.service.js';
 import { TestApp } from '../support/app/app.js';
 import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/app/imports.js';
+import { fileOf } from '../support/data/user-file.js';
 
 /** The end of a run: what arrives too late, and what goes wrong at that moment. */
 let app: TestApp;
-beforeAll(async () => {
-  app = await TestApp.start();
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
-afterAll(async () => {
-  await app.stop();
-});
+beforeAll(async () => void (app = await TestApp.start()));
+afterEach(() => void jest.restoreAllMocks());
+afterAll(() => app.end());
 
-const file = (name: string) => csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
 const read = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 
 test.each([1, 2])(
   'a run that another instance has completed stays as it is (stale answers: %i)',
   async (stale) => {
-    const run = await imported(app.key, file(`stale${stale}`));
+    const run = await imported(app.key, fileOf(`stale${stale}`));
     const next = jest.spyOn(app.app.get(ImportRunsRepository), 'next');
     for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);
     app.app.get(ImportWorker).wake();
-    await imported(app.key, file(`after${stale}`));
+    await imported(app.key, fileOf(`after${stale}`));
     expect(next.mock.calls.length).toBeGreaterThan(stale);
     expect(await read(run.id)).toEqual(run);
   },
@@ -52,9 +46,9 @@ test('a run that an operator cancels at that moment stays cancelled', async () =
     }
     return id;
   });
-  const { body } = await upload(app.key, file('cancelled'));
+  const { body } = await upload(app.key, fileOf('cancelled'));
   expect(await settled(app.key, body.id)).toMatchObject({ state: 'cancelled', problems: [] });
-  await imported(app.key, file('next'));
+  await imported(app.key, fileOf('next'));
   expect(cancelled).toEqual([202]);
   expect((await read(body.id)).state).toBe('cancelled');
 });
@@ -76,8 +70,8 @@ test('work that takes longer than its lease keeps the lease to the end, and nobo
 test('a completed run whose file cannot be deleted stays completed, and the next purge deletes the file', async () => {
   const gone = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
   const kept = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(gone);
-  const run = await imported(app.key, file('kept'));
-  await imported(app.key, file('behind')); // by then the worker has finished the first one
+  const run = await imported(app.key, fileOf('kept'));
+  await imported(app.key, fileOf('behind')); // by then the worker has finished the first one
   expect(kept).toHaveBeenCalledTimes(2);
   const later = await read(run.id);
   expect([run.state, later.state, counted(later)]).toEqual(['completed', 'completed', { created: 1 }]);
@@ -89,7 +83,7 @@ test('a completed run whose file cannot be deleted stays completed, and the next
 });
 
 test('failed.csv of a run cancelled while writing has the cells of the failed rows', async () => {
-  await imported(app.key, file('moved'));
+  await imported(app.key, fileOf('moved'));
   const user = await linked(app.key, 'moved');
   const applier = app.app.get(Applier);
   const apply = applier.apply.bind(applier);
@@ -114,6 +108,6 @@ test('a run killed while it was failing continues as if it had not begun to fail
     if (change.state === 'failed' && killed++ === 0) throw unavailable('killed');
     return update(sql, id, change);
   });
-  const run = await imported(app.key, file('again'));
+  const run = await imported(app.key, fileOf('again'));
   expect([killed, run.state, counted(run)]).toEqual([1, 'completed', { created: 1 }]);
 });

@@ -7,14 +7,14 @@ import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
 import { TestApp } from '../support/app/app.js';
-import { csv } from '../support/app/imports.js';
+import { fileOf } from '../support/data/user-file.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
 test('the process that worked on a run reports its end; nobody has to poll', async () => {
-  const file = Readable.from([Buffer.from(csv('ExternalId,Username,Email', 'e1,e1,e1@example.org'))]);
+  const file = Readable.from([Buffer.from(fileOf('e1'))]);
   const stored = await app.app.get(ImportStore).store('events.csv', file);
   // Time is stopped, so that nothing can poll.
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'clearInterval', 'Date'] });

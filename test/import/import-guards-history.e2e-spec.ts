@@ -67,16 +67,6 @@ test('what an operator has approved, what was undone and what is a week old does
   passed(again);
 });
 
-test('an earlier file with the same content as now passes', async () => {
-  const lines = fileOf(20)
-    .split('\r\n')
-    .filter((line) => line !== '');
-  const turned = csv(lines[0] ?? '', ...lines.slice(1).reverse());
-  passed(await load(fileOf(20)));
-  passed(await load(turned));
-  passed(await load(fileOf(20)));
-});
-
 test('an older file of other bytes, which changes back what the last run changed', async () => {
   passed(await night(60));
   passed(await night(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
@@ -124,20 +114,6 @@ test('rows that failed in the same way last time are no news; others are', async
   const same = await night(60, bad(0, 8));
   expect([hits(same), same.state]).toEqual([[], 'completed_with_errors']);
   parked(await night(60, bad(8, 16)), 'errors');
-});
-
-test('what a revert has undone does not come back unnoticed', async () => {
-  passed(await night(60));
-  const bad = await night(60, (i) => (i < 3 ? { surname: 'Wrong' } : {}));
-  passed(bad);
-  expect((await reverted(bad)).state).toBe('completed');
-  const run = await night(60, (i) => (i < 3 ? { surname: 'Wrong' } : i === 50 ? { phone: '+49 50' } : {}));
-  parked(run, 'after_revert');
-  const guard = run.guards.find(({ name }: Json) => name === 'after_revert');
-  expect(guard).toMatchObject({ value: 3, limit: 0 });
-  expect(guard.examples[0]).toEqual({ line: 2, external_id: `${dataset}-0`, old: 'Sun0', new: 'Wrong' });
-  passed(await night(60, (i) => (i === 50 ? { phone: '+49 50' } : {}))); // the source is repaired
-  expect((await linked(app.key, `${dataset}-0`)).surname).toBe('Sun0');
 });
 
 test('those that a revert blocked do not return unnoticed, and an undone revert is forgotten', async () => {

@@ -28,25 +28,6 @@ async function applied(plan: Json): Promise<Json> {
   return run;
 }
 
-test.each([
-  ['blocked', 'Username,Email,Status', 'admin,admin@rollcall.invalid,Blocked', 'status'],
-  ['made an ordinary user', 'Username,Roles', 'admin,Organisational user', 'roles'],
-])('the plan says that the last Webmaster may not be %s', async (_, columns, cells, field) => {
-  await app.key.put(`/users/${(await admin()).uuid}`, { external_id: 'W1' });
-  const plan = await imported(
-    app.key,
-    csv(`ExternalId,${columns}`, `W1,${cells}`),
-    `dry_run=true&${PRIVILEGED}`,
-  );
-  expect([plan.state, counted(plan), await failures(plan)]).toEqual([
-    'planned',
-    { error: 1 },
-    [[2, field, 'last_webmaster']],
-  ]);
-  expect((await applied(plan)).state).toBe('completed_with_errors');
-  expect(await admin()).toMatchObject({ status: 'Active', roles: ['Webmaster'] });
-});
-
 test('a Webmaster may go in the first row when the last row of a long file brings the next one', async () => {
   await app.key.put(`/users/${(await admin()).uuid}`, { external_id: 'W1' });
   const others = Array.from({ length: 600 }, (_, n) => `f${n},f${n},f${n}@example.org,`);
@@ -85,30 +66,6 @@ test('where the next Webmaster cannot be created, the last one stays, and keeps 
   ]);
   await applied(plan);
   expect((await linked(app.key, 'W3')).username).toBe('admin');
-});
-
-test('a bad row undoes no good one: a blank cell claims nothing', async () => {
-  await imported(app.key, csv('ExternalId,Username,Email', 'k1,ann,ann@x.example'));
-  const file = csv('ExternalId,Username,Email,Status', 'k3,kim,ann@x.example,Active', 'k1,,,Blocked');
-  const plan = await imported(app.key, file, 'dry_run=true');
-  expect([counted(plan), await failures(plan)]).toEqual([
-    { error: 1, blocked: 1 },
-    [[2, 'email', 'email_taken']],
-  ]);
-  await applied(plan);
-  expect(await linked(app.key, 'k1')).toMatchObject({ status: 'Blocked', email: 'ann@x.example' });
-});
-
-test('a name for two rows of which one fails goes to the other one', async () => {
-  const file = csv(
-    'ExternalId,Username,Email,Manager',
-    'n1,nils,n1@example.org,nobody',
-    'n2,NILS,n2@example.org,',
-  );
-  const plan = await imported(app.key, file, 'dry_run=true');
-  expect(await failures(plan)).toEqual([[2, 'manager_uuid', 'unknown_reference']]);
-  await applied(plan);
-  expect((await linked(app.key, 'n2')).username).toBe('NILS');
 });
 
 test('two rows that take over one user both fail', async () => {

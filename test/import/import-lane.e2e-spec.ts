@@ -3,6 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { API_KEY } from '../support/app/app.js';
+import type { TestDatabase } from '../support/app/database.js';
 import { Client } from '../support/app/client.js';
 import { aUser } from '../support/data/factories.js';
 import { counted, csv, settled, upload } from '../support/app/imports.js';
@@ -10,12 +11,12 @@ import { HEAD, people } from '../support/data/user-file.js';
 import { Process, childrenOf, newcomer, processDatabase } from '../support/process/process.js';
 
 /** Imports in the process beside the service: whatever becomes of it, the service answers, and the run is completed. */
-const database = processDatabase();
+const [database, another] = [processDatabase(), processDatabase()];
 jest.setTimeout(240_000);
 const ROWS = 3000;
 const file = (prefix: string, rows = ROWS) => csv(HEAD, ...people(prefix, rows));
-const start = (level = 'warn') =>
-  Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: level });
+const start = (level = 'warn', of = database) =>
+  Process.running({ ...newcomer(of), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: level });
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
 
 const isAlive = (pid: number): boolean => {
@@ -86,23 +87,22 @@ test('SIGTERM, even to both: the run stops at a checkpoint, exit 0, and goes on 
   expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
 });
 
-test('the process is stopped while it writes: it is replaced, and nobody waits for it for ever', async () => {
-  const service = await start();
+/** A service whose process that imports is stopped while it writes. */
+async function withStoppedProcess(of: TestDatabase) {
+  const service = await start('warn', of);
   const client = clientOf(service);
   const id = await writing(client, file('z'));
   const [lane = 0] = childrenOf(service.pid);
   process.kill(lane, 'SIGSTOP');
-  expect((await client.post('/users', aUser())).status).toBe(201);
-  const run = await settled(client, id);
-  expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
-  expect(isAlive(lane)).toBe(false);
-}, 120_000);
+  return { service, client, id, lane };
+}
 
-test('the process is stopped while it writes, and the service is asked to end: it ends, with 0', async () => {
-  const service = await start();
-  await writing(clientOf(service), file('y'));
-  const [lane = 0] = childrenOf(service.pid);
-  process.kill(lane, 'SIGSTOP');
-  expect(await service.stop()).toEqual({ code: 0, signal: null });
-  expect(isAlive(lane)).toBe(false);
+test('the process is stopped while it writes: another one completes the run, and the service ends with 0 where it is asked to', async () => {
+  const [serving, ending] = [await withStoppedProcess(database), await withStoppedProcess(another)];
+  const exit = ending.service.stop();
+  expect((await serving.client.post('/users', aUser())).status).toBe(201);
+  const run = await settled(serving.client, serving.id);
+  expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
+  expect(await exit).toEqual({ code: 0, signal: null });
+  expect([isAlive(serving.lane), isAlive(ending.lane)]).toEqual([false, false]);
 }, 120_000);

@@ -41,6 +41,7 @@ test('while it is applied: what is applied is complete, and failed.csv says that
     'file_lost',
     'precondition_failed',
   ]);
+  expect((await linked(app.key, 'm1')).about_me).toBe('3');
   const answer = await app.key.get(`/imports/${id}/failed.csv`);
   expect([answer.status, answer.body.code]).toEqual([410, 'file_lost']);
   expect(answer.headers['content-type']).toContain('application/problem+json');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
-import { counted, csv, imported, linked } from '../support/app/imports.js';
+import { csv, imported, linked } from '../support/app/imports.js';
 
 /** A row that fails for any reason says of the users that it names that they are not missing. */
 let app: TestApp;
@@ -30,6 +30,7 @@ const DAMAGES: [string, (set: string) => string[][]][] = [
   ['long', (set) => [person(set, 4).with(0, 'x'.repeat(300))]],
   ['other-key', (set) => [person(set, 4).with(0, `${set}-unknown`)]],
   ['neighbour', (set) => [person(set, 4).with(0, `${set}-2`)]],
+  ['later-neighbour', (set) => [person(set, 4).with(0, `${set}-8`)]],
   ['username-only', (set) => [person(set, 4).with(0, '').with(2, '#N/A')]],
   ['email-only', (set) => [person(set, 4).with(0, '').with(1, '')]],
   ['exchanged', (set) => [['', person(set, 4)[2], person(set, 4)[1], '']]],
@@ -47,15 +48,6 @@ test.each(DAMAGES)('the user of a row that failed is not missing: %s', async (na
   const run = await imported(app.key, file(sent), `dataset=${set}&missing=block`);
   expect([run.state, run.missing]).toEqual(['completed_with_errors', { reported: 1, blocked: 1 }]);
   expect(await active([`${set}-2`, `${set}-4`, `${set}-5`])).toEqual(['Active', 'Active', 'Blocked']);
-});
-
-test('the row with a key of another may come first', async () => {
-  const rows = people('first');
-  await imported(app.key, file(rows), 'dataset=first');
-  const sent = [person('first', 4).with(0, 'first-8'), ...rows.slice(0, 4), ...rows.slice(6)];
-  const run = await imported(app.key, file(sent), 'dataset=first&missing=block');
-  expect([counted(run)['error'], run.missing]).toEqual([2, { reported: 1, blocked: 1 }]);
-  expect(await active(['first-4', 'first-5', 'first-8'])).toEqual(['Active', 'Blocked', 'Active']);
 });
 
 test('a plan that is made again for its approval is the same plan', async () => {

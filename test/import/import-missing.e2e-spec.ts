@@ -44,16 +44,6 @@ test('a missing user who is blocked loses the session, and is missing no more', 
   expect([again.missing, counted(again)]).toEqual([{ reported: 0, blocked: 0 }, { unchanged: 8 }]);
 });
 
-test('a user who is blocked already is not missing', async () => {
-  const rows = people('s-', 6);
-  await imported(app.key, csv(HEAD, ...rows), 'dataset=s');
-  const { uuid } = await linked(app.key, 's-0');
-  await app.key.put(`/users/${uuid as string}`, { status: 'Blocked' });
-  const run = await imported(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=s&missing=block');
-  expect([run.state, run.missing]).toEqual(['completed', { reported: 0, blocked: 0 }]);
-  expect((await app.key.get('/users/search?managed_by=s')).body.Count).toBe(6);
-});
-
 test('users in the file who could not be missing hide nobody who is missing', async () => {
   const options = 'dataset=hidden&allow_privileged=true';
   const [blocked, master, other] = ['h-blocked', 'h-master', 'h-other'];

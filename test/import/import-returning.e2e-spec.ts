@@ -2,18 +2,16 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
+import { HEAD, people as peopleOf, person } from '../support/data/user-file.js';
 
 /** Users who leave a data set's file and come back to it (interface §6, "Leavers and returners"). */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start(LAX_GUARDS)));
 afterAll(async () => app.end());
 
-const HEAD = 'ExternalId,Username,Email,Surname';
-const person = (dataset: string, i: number, surname: string) =>
-  `${dataset}-${i},${dataset}-${i},${dataset}-${i}@example.org,${surname}`;
-const people = (dataset: string, count = 60) =>
-  Array.from({ length: count }, (_, i) => person(dataset, i, `Name${i}`));
-const file = (rows: readonly string[]) => csv(HEAD, ...rows);
+const COLUMNS = `${HEAD},Surname`;
+const people = (dataset: string, count = 60) => peopleOf(`${dataset}-`, count, (i) => [`Name${i}`]);
+const file = (rows: readonly string[]) => csv(COLUMNS, ...rows);
 const statusOf = async (id: string) => (await linked(app.key, id)).status;
 const problemsOf = (run: { problems: { code: string; line: number | null }[] }) =>
   run.problems.map(({ code, line }) => [code, line]);
@@ -29,7 +27,7 @@ async function left(dataset: string): Promise<string[]> {
 
 test('who was blocked for being missing returns with the file that lists the user again, and its other values', async () => {
   const rows = await left('back');
-  const married = file([person('back', 0, 'Married'), ...rows.slice(1)]);
+  const married = file([person('back-0', 'Married'), ...rows.slice(1)]);
   const back = await imported(app.key, married, 'dataset=back&missing=block');
   expect([back.state, counted(back), back.problems]).toEqual([
     'completed',
@@ -64,7 +62,7 @@ test('who was blocked by hand stays blocked, with a warning and the rest of the 
     { unchanged: 5 },
     [['blocked_elsewhere', 3]],
   ]);
-  const changed = rows.with(1, person('hand', 1, 'Other'));
+  const changed = rows.with(1, person('hand-1', 'Other'));
   const run = await imported(app.key, file(changed), 'dataset=hand');
   expect([counted(run), problemsOf(run)]).toEqual([{ updated: 1, unchanged: 4 }, [['blocked_elsewhere', 3]]]);
   expect(await linked(app.key, 'hand-1')).toMatchObject({ status: 'Blocked', surname: 'Other' });
@@ -124,7 +122,7 @@ test('a revert of a return blocks again', async () => {
 
 test('a cell that says Blocked takes the mark away: the user returns with one that says Active alone', async () => {
   const rows = await left('decided');
-  const blocked = csv(`${HEAD},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
+  const blocked = csv(`${COLUMNS},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
   const run = await imported(app.key, blocked, 'dataset=decided');
   expect([run.state, counted(run)]).toEqual(['completed', { updated: 1, reactivated: 1, unchanged: 58 }]);
   const again = await imported(app.key, blocked, 'dataset=decided');
@@ -132,7 +130,7 @@ test('a cell that says Blocked takes the mark away: the user returns with one th
   const back = await imported(app.key, file(rows), 'dataset=decided');
   expect([counted(back), problemsOf(back)]).toEqual([{ unchanged: 60 }, [['blocked_elsewhere', 2]]]);
   expect([await statusOf('decided-0'), await statusOf('decided-1')]).toEqual(['Blocked', 'Active']);
-  const active = csv(`${HEAD},Status`, ...rows.map((row) => `${row},Active`));
+  const active = csv(`${COLUMNS},Status`, ...rows.map((row) => `${row},Active`));
   expect(counted(await imported(app.key, active, 'dataset=decided'))).toEqual({
     reactivated: 1,
     unchanged: 59,

@@ -2,21 +2,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { TestApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
 import { counted, csv, imported, linked } from '../support/app/imports.js';
+import { HEAD, person as personOf } from '../support/data/user-file.js';
 
 /** Roles, and what an import may not do to Webmasters. */
 let app: TestApp;
 let n = 0;
-let id = (name: string) => name;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 beforeEach(() => {
-  const prefix = `R${++n}-`;
-  id = (name) => `${prefix}${name}`;
+  n++;
 });
+const id = (name: string) => `r${n}-${name}`;
 /** A row of ExternalId, Username, Email and more cells. */
-const person = (name: string, ...more: string[]) =>
-  [id(name), id(name).toLowerCase(), `${id(name).toLowerCase()}@example.org`, ...more].join(',');
-const HEAD = 'ExternalId,Username,Email';
+const person = (name: string, ...more: string[]) => personOf(id(name), ...more);
 
 describe('privileges', () => {
   const roles = (cell: string, status = 'Active') => csv(`${HEAD},Roles,Status`, person('a', cell, status));

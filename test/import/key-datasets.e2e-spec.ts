@@ -66,13 +66,6 @@ test('writing is not reading', async () => {
   expect(problemOf(await upload(reader, file()))).toEqual(REFUSED);
 });
 
-test('a key of all data sets is one of each', async () => {
-  const all = await keyWith('imports:write');
-  for (const dataset of ['hr', 'it', 'default']) {
-    expect((await upload(all, file(), `dataset=${dataset}`)).status).toBe(202);
-  }
-});
-
 test('a user that another data set manages is not changed by a key of one: its row fails, the others do not', async () => {
   const people = ['a', 'b'].map((letter) => `F-${letter}-${++n}`);
   const lines = (phone: string, ids = people) => csv(`${HEAD},Phone`, ...ids.map((id) => person(id, phone)));

@@ -37,12 +37,14 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
+async function clear(): Promise<void> {
+  for (const table of [...TABLES, 'users', 'user_counts'])
+    await databaseOf(app).execute(`DELETE FROM ${table}`);
+}
+
 /** Only these users, and no Webmasters except theirs. */
 async function seed(people: readonly Person[]): Promise<Seeded[]> {
-  const database = databaseOf(app);
-  for (const table of TABLES) await database.execute(`DELETE FROM ${table}`);
-  await database.execute('DELETE FROM users');
-  await database.execute('DELETE FROM user_counts');
+  await clear();
   const users = people.map(({ external }, index): Seeded => ({
     uuid: uuidv7(),
     external: external ? `k${index}` : '',
@@ -215,9 +217,7 @@ test(
           // Single requests.
           if (!alone) return;
           const end = await everybody();
-          await databaseOf(app).execute('DELETE FROM users');
-          for (const table of TABLES) await databaseOf(app).execute(`DELETE FROM ${table}`);
-          await databaseOf(app).execute('DELETE FROM user_counts');
+          await clear();
           await restore(people, users);
           const good = sent.filter(({ result }) => !result.startsWith('error') && result !== 'unchanged');
           if (await oneByOne(good.map(({ change }) => change))) {

@@ -12,30 +12,6 @@ const save = (name: string, profile: object) =>
 const failedOf = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 
-test('with the columns and cells of the source, a row that does not fit the header among them', async () => {
-  await save('plain', { columns: COLUMNS, missing: 'block' });
-  const rows = ['p1,p1,p1@example.org', 'p2, Jr.,p2,p2@example.org', 'p3,p3,wrong', 'p4,p4'];
-  const run = await imported(app.key, csv('Login,Nr,Mail', ...rows, 'p5,p5,p5@example.org'), 'profile=plain');
-  expect(counted(run)).toEqual({ created: 2, error: 3 });
-  const [head, ...lines] = (await failedOf(run.id)).split('\r\n');
-  expect(head).toBe('\ufeffLogin,Nr,Mail,_line,_code,_message');
-  expect(lines.map((line) => line.replace(/,"?(has|email)[^"]*"?/, ''))).toEqual([
-    'p2," Jr.",p2,3,wrong_cell_count,p2@example.org,"put the cells right, then remove this one"',
-    'p3,p3,wrong,4,invalid_format',
-    'p4,p4,,5,wrong_cell_count,"put the cells right, then remove this one"',
-    '',
-  ]);
-  const corrected = csv(
-    head?.slice(1) ?? '',
-    '"p2, Jr.",p2,p2@example.org,3,,',
-    'p3,p3,p3@example.org,4,,',
-    'p4,p4,p4@example.org,5,,',
-  );
-  const again = await imported(app.key, corrected, 'profile=plain&missing=keep');
-  expect([again.problems, counted(again)]).toEqual([[], { created: 3 }]);
-  expect((await linked(app.key, 'p2')).username).toBe('p2, Jr.');
-});
-
 test.each([
   ['a comma and a quote', {}, ',', "'"],
   ['a semicolon', { delimiter: ';' }, ';', "'"],

@@ -94,13 +94,3 @@ test('a preview shows the limits, and a change of them is in the audit', async (
     'key',
   ]);
 });
-
-test('a limit with its bounds, and with what was probably meant', async () => {
-  const guards = { deactivation: {}, errors: { percent: 200 }, same_file: { row: 1 } };
-  const { body } = await save('bad', guards);
-  expect(body.errors.map(({ field, message }: Json) => [field, message]).sort()).toEqual([
-    ['guards.deactivation', 'is not a guard with limits; did you mean deactivations?'],
-    ['guards.errors.percent', 'must be an integer from 0 to 100'],
-    ['guards.same_file.row', 'is not a limit of same_file; did you mean rows?'],
-  ]);
-});

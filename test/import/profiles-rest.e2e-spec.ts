@@ -69,22 +69,10 @@ describe('saved profiles', () => {
     const rows = await databaseOf(app).query<{ action: string; changes: string }>(
       "SELECT action, changes FROM audit_events WHERE action LIKE 'import_profile.%' ORDER BY id DESC LIMIT 3",
     );
-    expect(rows.map(({ action, changes }) => [action, JSON.parse(changes)])).toEqual([
-      ['import_profile.deleted', [{ field: 'name', old: 'audited' }]],
-      [
-        'import_profile.saved',
-        [
-          { field: 'name', new: 'audited' },
-          { field: 'dataset', new: 'x' },
-        ],
-      ],
-      [
-        'import_profile.saved',
-        [
-          { field: 'name', new: 'audited' },
-          { field: 'columns', new: COLUMNS },
-        ],
-      ],
+    expect(rows.map(({ action, changes }) => [action, ...(JSON.parse(changes) as Json[])])).toEqual([
+      ['import_profile.deleted', { field: 'name', old: 'audited' }],
+      ['import_profile.saved', { field: 'name', new: 'audited' }, { field: 'dataset', new: 'x' }],
+      ['import_profile.saved', { field: 'name', new: 'audited' }, { field: 'columns', new: COLUMNS }],
     ]);
   });
 });
@@ -153,9 +141,18 @@ describe('what is wrong with a profile is said when it is saved', () => {
     expect(await refused({ columns: COLUMNS, guards: { [guard]: limits } })).toEqual([`guards.${error}`]);
   });
 
-  test('with what was probably meant', async () => {
-    const answer = await save('bad', { columns: { ...COLUMNS, 'Given Name': 'Forname' } });
-    expect(answer.body.errors[0].message).toBe('must be a column of ours or ignore; did you mean ForeName?');
+  test.each<[string, object, string]>([
+    [
+      'a column',
+      { columns: { ...COLUMNS, 'Given Name': 'Forname' } },
+      'must be a column of ours or ignore; did you mean ForeName?',
+    ],
+    ['a guard', { guards: { deactivation: {} } }, 'is not a guard with limits; did you mean deactivations?'],
+    ['a limit', { guards: { same_file: { row: 1 } } }, 'is not a limit of same_file; did you mean rows?'],
+    ['a share', { guards: { errors: { percent: 200 } } }, 'must be an integer from 0 to 100'],
+  ])('%s: with what was probably meant, or with its bounds', async (_, profile, message) => {
+    const answer = await save('bad', { columns: COLUMNS, ...profile });
+    expect(answer.body.errors.map((error: Json) => error.message)).toEqual([message]);
   });
 
   test('all at once, and nothing is saved', async () => {

@@ -36,57 +36,29 @@ test('a plan is applied as it was made, whatever became of the profile', async (
   expect(await linked(app.key, 'm1')).toMatchObject({ username: 'm1', email: 'm1@example.org' });
 });
 
-test('lines around the table, prefixes, several statuses, words and templates', async () => {
-  await save('all', {
-    dataset: 'all',
-    skip_lines: 2,
-    skip_last_lines: 1,
-    strip_prefix: "'",
-    ignore_unknown_columns: true,
-    columns: {
-      Nr: 'ExternalId',
-      First: 'ForeName',
-      Last: 'Surname',
-      Left: 'Status',
-      Locked: 'Status',
-      Groups: 'Roles',
-    },
+test('each word of a list of roles is translated, and one Blocked among several statuses counts', async () => {
+  await save('words', {
+    dataset: 'words',
+    columns: { ...COLUMNS, Left: 'Status', Locked: 'Status', Groups: 'Roles' },
     values: {
       Left: { '': 'Active', '*': 'Blocked' },
       Locked: { yes: 'Blocked', no: 'Active' },
       Roles: { editors: 'Editor', authors: 'Author', '*': '' },
     },
-    set: {
-      Username: '{First:ascii:lower}.{Last:ascii:lower}',
-      Email: '{Mail|Private mail:lower}',
-      AboutMe: 'from all',
-    },
+    set: { AboutMe: 'from words' },
   });
-  const file = [
-    'Report of "all" employees',
-    '',
-    'Nr,First,Last,Left,Locked,Groups,Mail,Private mail,Shoe size',
-    "'1,'Zoë,'Søby,,no,editors;others;authors,'Z@Example.org,,43",
-    "'2,'Bo,'=Lee,2026-01-01,no,,,'B@Example.org,44",
-    "'3,'Cy,'Low,,YES,authors,c@example.org,,45",
-    'Total: 3,"',
-  ].join('\n');
-  const run = await imported(app.key, file, 'profile=all');
+  const file = csv(
+    'Nr,Login,Mail,Left,Locked,Groups',
+    'w-1,w-1,w-1@example.org,,no,editors;others;authors',
+    'w-2,w-2,w-2@example.org,2026-01-01,no,',
+    'w-3,w-3,w-3@example.org,,YES,authors',
+  );
+  const run = await imported(app.key, file, 'profile=words');
   expect([run.problems, counted(run)]).toEqual([[], { created: 3 }]);
-  expect(await linked(app.key, '1')).toMatchObject({
-    username: 'zoe.soby',
-    email: 'z@example.org',
-    roles: ['Author', 'Editor'],
-    status: 'Active',
-    about_me: 'from all',
-  });
-  expect(await linked(app.key, '2')).toMatchObject({
-    surname: '=Lee',
-    email: 'b@example.org',
-    status: 'Blocked',
-  });
-  expect(await linked(app.key, '3')).toMatchObject({ status: 'Blocked' });
-  expect(counted(await imported(app.key, file, 'profile=all'))).toEqual({ unchanged: 3 });
+  const first = { roles: ['Author', 'Editor'], status: 'Active', about_me: 'from words' };
+  expect(await linked(app.key, 'w-1')).toMatchObject(first);
+  for (const id of ['w-2', 'w-3']) expect((await linked(app.key, id)).status).toBe('Blocked');
+  expect(counted(await imported(app.key, file, 'profile=words'))).toEqual({ unchanged: 3 });
 });
 
 test('the header of a file is refused with everything that does not fit the profile', async () => {

@@ -205,14 +205,3 @@ test('a Bulk that is too large or no Bulk is refused whole', async () => {
   for (const [body, status] of cases) expect((await scim.post('/Bulk', body)).status).toBe(status);
   expect(await exists(user['userName'])).toBe(false);
 });
-
-test('a password is set, within the rules', async () => {
-  const password = 'shut the window, please';
-  const user = aScimUser({ password });
-  expect(statuses(await bulk(post('a', user), post('b', aScimUser({ password: '1' }))))).toEqual([
-    '201',
-    '400',
-  ]);
-  const login = await app.nobody.post('/sessions/login', { username: user['userName'], password });
-  expect(login.status).toBe(200);
-});
