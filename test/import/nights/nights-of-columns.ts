@@ -24,6 +24,9 @@ const foldedSurnames =
     )(now);
   };
 const noPhones = without('phone');
+const noMobiles = without('mobile');
+const noMiddle = without('middle_name');
+const noNick = without('known_as');
 const noLogins = without('authname');
 const noManagers = without('manager');
 const noTexts = without('about_me');
@@ -34,6 +37,7 @@ const somePhones = where(
   () => ({ phone: '' }),
 );
 const capitals = few('surname', CHANGED, (cell) => cell.toUpperCase());
+const lower = few('firstname', CHANGED, (cell) => cell.toLowerCase());
 const title = (cell: string): string => cell.slice(0, 1).toUpperCase() + cell.slice(1).toLowerCase();
 const folded = foldedSurnames(bySize(1, 2, 8, 40));
 const SOME_ACCENTS = bySize(1, 2, 8, 40);
@@ -45,6 +49,19 @@ export const NIGHTS_OF_COLUMNS = [
     { updated: all },
     each((_, i) => ({ phone: `+44 20 7946 ${1000 + i}` })),
     { base: noPhones },
+  ),
+  passes(
+    'the first mobiles',
+    { updated: all },
+    each((_, i) => ({ mobile: `+44 7700 ${900_000 + i}` })),
+    { base: noMobiles },
+  ),
+  passes('the first middle names', { updated: all }, constant('middle_name', 'Lee'), { base: noMiddle }),
+  passes(
+    'the first nicknames',
+    { updated: all },
+    each(({ firstname }) => ({ known_as: firstname.slice(0, 3) })),
+    { base: noNick },
   ),
   passes(
     'the first login names',
@@ -72,6 +89,7 @@ export const NIGHTS_OF_COLUMNS = [
     { updated: all },
     each((_, i) => ({ linkedin: `https://l.example/in/p${i}` })),
   ),
+  passes('one page for all profiles', { updated: all }, constant('linkedin', 'https://l.example/company')),
   passes('all addresses are hidden for the first time', { updated: all }, constant('hide_email', 'yes'), {
     base: noHidden,
     sizes: [8, 19, 50],
@@ -96,6 +114,29 @@ export const NIGHTS_OF_COLUMNS = [
     each(({ known_as, firstname }) => ({ known_as: known_as || `${firstname}y` })),
   ),
   passes(
+    'middle names for those who had none',
+    { updated: bySize(5, 13, 33, 267) },
+    each(({ middle_name, firstname }) => ({ middle_name: middle_name || `${firstname}a` })),
+  ),
+  passes(
+    'a new phone for one person',
+    { updated: 1 },
+    few(
+      'phone',
+      () => 1,
+      () => '+44 113 496 0777',
+    ),
+  ),
+  passes(
+    'a nickname for one person',
+    { updated: 1 },
+    few(
+      'known_as',
+      () => 1,
+      () => 'Mo',
+    ),
+  ),
+  passes(
     'a login name more for some',
     { updated: NAMED },
     few('authname', NAMED, (cell) => `${cell}|${cell}.2`),
@@ -115,6 +156,9 @@ export const NIGHTS_OF_COLUMNS = [
   passes('surnames in capitals, corrected', { updated: CHANGED }, few('surname', CHANGED, title), {
     base: capitals,
   }),
+  passes('forenames in small letters, corrected', { updated: CHANGED }, few('firstname', CHANGED, title), {
+    base: lower,
+  }),
   passes(
     'accents that were missing, restored',
     { updated: SOME_ACCENTS },
@@ -127,6 +171,20 @@ export const NIGHTS_OF_COLUMNS = [
     few('surname', CHANGED, (cell) => `${cell}-Hall`),
   ),
   passes(
+    'titles before forenames',
+    { updated: CHANGED },
+    few('firstname', CHANGED, (cell) => `Dr ${cell}`),
+  ),
+  passes(
+    'one typing error in a forename',
+    { updated: 1 },
+    few(
+      'firstname',
+      () => 1,
+      (cell) => `${cell}e`,
+    ),
+  ),
+  passes(
     'blanks in phones',
     { updated: CHANGED },
     few('phone', CHANGED, (cell) => cell.replaceAll(' ', '')),
@@ -137,6 +195,21 @@ export const NIGHTS_OF_COLUMNS = [
     few('username', NAMED, (cell) => cell.replace('.', '-')),
   ),
   passes(
+    'e-mails in capitals, corrected',
+    { updated: NAMED },
+    few('email', NAMED, (cell) => cell.toLowerCase()),
+    { base: few('email', NAMED, (cell) => cell.toUpperCase()) },
+  ),
+  passes(
+    'a long text about one person',
+    { updated: 1 },
+    few(
+      'about_me',
+      () => 1,
+      () => 'word '.repeat(1500).trim(),
+    ),
+  ),
+  passes(
     'a text of several lines about one person',
     { updated: 1 },
     few(
@@ -144,6 +217,11 @@ export const NIGHTS_OF_COLUMNS = [
       () => 1,
       () => 'one, "two"\nthree',
     ),
+  ),
+  passes(
+    'texts about people of whom some move',
+    { updated: CHANGED },
+    few('about_me', CHANGED, (cell) => `${cell}, Leeds`),
   ),
   passes(
     'two mobiles, two phones and two surnames',

@@ -28,13 +28,29 @@ const teamOf = (manager: string) => (_: number, person: Person) => person.manage
 export const NIGHTS_OF_PEOPLE = [
   passes('nothing new', {}, (all) => all),
   passes('one person hired', { created: 1 }, hired(ONE)),
+  passes('a few people hired', { created: FEW }, hired(FEW)),
   passes('a new department', { created: part(15) }, hired(part(15))),
+  passes('a department of a third of the company', { created: part(33) }, hired(part(33))),
+  passes('people for the season', { created: part(50) }, hired(part(50))),
   passes('a company that doubles', { created: part(100) }, hired(part(100))),
+  passes(
+    'ten people in a company of eight',
+    { created: 10 },
+    hired(() => 10),
+    { sizes: [8] },
+  ),
+  passes('a person hired without a manager', { created: 1 }, hired(ONE, { manager: '' }), { sizes: SMALL }),
+  passes('an external user hired', { created: 1 }, hired(ONE, { roles: 'External user' }), { sizes: SMALL }),
   passes(
     'a person hired who begins later, blocked until then',
     { created: 1 },
     hired(ONE, { status: 'Blocked' }),
     { sizes: SMALL },
+  ),
+  passes(
+    'hired people with accents in their names',
+    { created: FEW },
+    hired(FEW, { surname: 'Åström', firstname: 'Zoë' }),
   ),
   passes(
     'hired people with one number for all of them',
@@ -53,6 +69,21 @@ export const NIGHTS_OF_PEOPLE = [
     hired(ONE, { firstname: '', phone: '', mobile: '', authname: '', about_me: '', hide_email: '' }),
     { sizes: SMALL },
   ),
+  passes(
+    'people hired in two nights',
+    { created: FEW },
+    (all) => [...all, ...newcomers(all, 2), ...newcomers(all, FEW(all.length), all.length + 2)],
+    { before: [{ file: hired(() => 2) }] },
+  ),
+  passes(
+    'a hired person who manages another one',
+    { created: 2 },
+    (all) => {
+      const [one, other] = newcomers(all, 2);
+      return [...all, { ...other!, manager: one!.external_id }, one!];
+    },
+    { sizes: SMALL },
+  ),
 
   passes('one person left', { missing: 1 }, gone(ONE)),
   passes('people left, as many as may', { missing: LEFT }, gone(LEFT)),
@@ -63,6 +94,10 @@ export const NIGHTS_OF_PEOPLE = [
     { blocked: 1 },
     last(ONE, () => ({ status: 'Blocked', phone: '', mobile: '', about_me: '', authname: '' })),
   ),
+  passes('one person left, one hired', { missing: 1, created: 1 }, (all) => [
+    ...gone(ONE)(all),
+    ...newcomers(all, 1),
+  ]),
   passes('some left, more hired', { missing: bySize(1, 2, 4, 20), created: part(15) }, (all) => [
     ...gone(bySize(1, 2, 4, 20))(all),
     ...newcomers(all, part(15)(all.length)),
@@ -79,6 +114,7 @@ export const NIGHTS_OF_PEOPLE = [
     someBlocked(bySize(6, 6, 9, 60)),
     { before: [{ file: someBlocked(bySize(3, 3, 5, 30)) }] },
   ),
+  passes('one person returned', { reactivated: 1 }, last(ONE, active), { base: someBlocked(ONE) }),
   passes('people returned from leave', { reactivated: bySize(3, 3, 4, 30) }, each(active), {
     base: someBlocked(bySize(3, 3, 4, 30)),
   }),
