@@ -72,6 +72,12 @@ describe('conditions', () => {
     ] as const)
       expect([tag, (await scim.get(`/Users/${id}`, { 'if-none-match': tag })).status]).toEqual([tag, status]);
   });
+
+  test('a PATCH with the current values keeps version and lastModified', async () => {
+    const user = await provision(scim, { title: 'x' });
+    const same = await scim.patch(`/Users/${user.id}`, { op: 'replace', path: 'title', value: 'x' });
+    expect([same.status, same.body]).toEqual([200, user]);
+  });
 });
 
 describe('requests', () => {
