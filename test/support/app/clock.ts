@@ -6,6 +6,12 @@ export const ALL_BUT_DATE = [
   ...(['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const),
 ];
 
+/** For `jest.useFakeTimers`: only repetitions are under the control of the test. */
+export const ALL_BUT_INTERVALS = [
+  ...(['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
+  ...(['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const),
+];
+
 /** Stops the clock of the service until `jest.useRealTimers`: times in answers are exact, however slow the machine. */
 export const stopClock = () => jest.useFakeTimers({ now: Date.now(), doNotFake: ALL_BUT_DATE });
 
