@@ -162,6 +162,7 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
       running.unanswered = 0;
       running.mostUnanswered = MOST_UNANSWERED;
     });
+    void Promise.resolve(calls.isThere()).catch(() => undefined); // its answer shows that it has loaded
     child.unref(); // it ends with this process, and does not keep it alive
     child.channel?.unref();
     return running;
