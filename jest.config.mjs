@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** What is stored runs on every engine. The rest never gets as far as the database, and runs once, on SQLite. */
+/** Folders of tests whose subject is stored: they run on every engine. All others run once, on SQLite. */
 const STORED = [
   'api-keys',
   'audit',
   'cluster',
   'database',
+  'groups',
   'import',
   'operations',
-  'scim',
   'sessions',
   'users',
 ];
@@ -92,7 +92,7 @@ export default {
   // Node.js never frees the modules of a tested file, some 20 MB each: one process for all files would get slower and run
   // out of memory. With a limit Jest uses workers on any machine, and replaces those above it.
   workerIdleMemoryLimit: '1GB',
-  // Most tests wait for processes and timers: with Jest's default, one worker on two cores, half of the machine is idle.
-  maxWorkers: Math.max(2, availableParallelism()),
+  // Some tests wait for processes and timers: one worker more than there are cores.
+  maxWorkers: availableParallelism() + 1,
   projects: [unit, ...engines().flatMap(engine)],
 };

@@ -3,9 +3,9 @@ import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
-import { type Change, constant, encodedTwice, questioned, shifted, text } from './nights/changes.js';
-import { people, sheet } from './nights/people.js';
-import { hitsOf } from './nights/stage.js';
+import { type Change, constant, encodedTwice, questioned, shifted, text } from '../nights/changes.js';
+import { people, sheet } from '../nights/people.js';
+import { hitsOf } from '../nights/stage.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 
 /** Which runs are stopped before the first write, and what an operator can do about it. */

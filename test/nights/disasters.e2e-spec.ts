@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../../support/process/process.js';
+import { ROOT } from '../support/process/process.js';
 import { gone } from './changes.js';
-import type { Json } from '../../support/app/client.js';
+import type { Json } from '../support/app/client.js';
 import { asTheyAre, type Disaster } from './disaster.js';
 import { DISASTERS } from './disasters.js';
 import { type Dataset, Stage, stopsOf, told, withSizes } from './stage.js';

@@ -2,7 +2,7 @@ import { type Change, bySize, cellsOf, gone, hired, last, movedOffice } from './
 import { passes } from './night.js';
 import { type Person, people } from './people.js';
 import type { Stage } from './stage.js';
-import { aUser, create } from '../../support/data/factories.js';
+import { aUser, create } from '../support/data/factories.js';
 
 /** First files; what other sources, users and operators did before; errors that stay. */
 

@@ -1,7 +1,7 @@
-import { TestApp } from '../../support/app/app.js';
-import type { Json } from '../../support/app/client.js';
-import { settled, upload } from '../../support/app/imports.js';
-import { databaseOf } from '../../support/app/people.js';
+import { TestApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
+import { settled, upload } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
 import { type Person, people, sheet } from './people.js';
 
 /** What a source sends: its people, or any bytes. */

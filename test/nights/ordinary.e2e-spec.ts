@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { counted } from '../../support/app/imports.js';
-import { ROOT } from '../../support/process/process.js';
+import { counted } from '../support/app/imports.js';
+import { ROOT } from '../support/process/process.js';
 import { type Night, numbersOf } from './night.js';
 import { NIGHTS } from './nights.js';
 import { type Dataset, hitsOf, Stage, withSizes } from './stage.js';
