@@ -5,6 +5,10 @@ import { isObject } from '../../common/json.js';
 
 /** Milliseconds that a statement waits for the lock of another process, where the thread has nothing else to do. */
 const BUSY_MILLIS = 5000;
+/** SQLite's result code for a lock that another connection has. */
+const BUSY = 5;
+/** Milliseconds between two attempts where SQLite itself does not wait. */
+const PAUSE_MILLIS = 5;
 /** SQLite 3.7.0 to 3.51.2 can lose commits when a checkpoint and a commit of another connection meet (sqlite.org/wal.html). */
 const OLDEST_SQLITE = '3.51.3';
 
@@ -42,13 +46,26 @@ export function openFile(file: string): DatabaseSync {
 function configure(connection: DatabaseSync, file: string): DatabaseSync {
   assertSound(sqliteVersion(connection));
   chmodSync(file, 0o600); // it holds password hashes
+  useLog(connection);
   // FULL: what was acknowledged survives a loss of power.
-  connection.exec(
-    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;',
-  );
+  connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;');
   // An import of many users touches most pages of a dozen indexes with each batch: 8 MiB of them are kept by each process.
   connection.exec('PRAGMA cache_size = -8192;');
   return connection;
+}
+
+/** Switches a file to a write-ahead log. SQLite does not wait for a lock here, even if other processes switch a new file too. */
+function useLog(connection: DatabaseSync): void {
+  for (const until = performance.now() + BUSY_MILLIS; ;) {
+    try {
+      connection.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      const isBusy = isObject(error) && (Number(error['errcode']) & 0xff) === BUSY;
+      if (!isBusy || performance.now() > until) throw error;
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MILLIS);
+  }
 }
 
 /** Returns what `work` returns. An error of the driver gets the name of SQLite's result code as its `code`. */
