@@ -24,6 +24,7 @@ const PACKAGES = Object.keys({ ...dependencies, ...devDependencies }).filter((na
 /** Set the clock far ahead, which the service must not see in other files: each of these loads a service of its own. */
 const CLOCK = `
   clock import-events import-purge import-schedule login-throttle login-throttle-address own-password purge session-life
+  sqlite-lock
 `.match(/\S+/g);
 
 const swc = {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { DatabaseSync } from 'node:sqlite';
 import { ENGINE } from '../support/app/database.js';
 import { TestApp } from '../support/app/app.js';
-import { speedUp } from '../support/app/speed-up.js';
+import { speedUp } from '../support/app/clock.js';
 import { aUser } from '../support/data/factories.js';
 
 /** Another program that writes to the file of an embedded database, as the command line does. */
@@ -17,6 +17,7 @@ onSqlite('while another program has the lock', () => {
     other.exec('BEGIN IMMEDIATE');
   });
   afterEach(async () => {
+    jest.restoreAllMocks();
     other.close();
     await app.end();
   });
@@ -36,7 +37,6 @@ onSqlite('while another program has the lock', () => {
   test('a lock that lasts is a 503 with Retry-After, and nothing is written', async () => {
     speedUp();
     const blocked = await app.key.post('/users', aUser());
-    jest.restoreAllMocks();
     expect([blocked.status, blocked.body.code]).toEqual([503, 'unavailable']);
     expect(blocked.headers['retry-after']).toBe('1');
     expect(blocked.text).not.toMatch(/ECONN|sqlite|mysql|mariadb|pool/i);

@@ -22,7 +22,7 @@ export async function auditRows({ app }: TestApp, userUuid: string): Promise<Aud
 export const eventsAbout = async (client: Client, { uuid }: { uuid: string }): Promise<Json[]> =>
   (await client.get(`/audit?limit=100&target=${uuid}`)).body.Results.toReversed();
 
-/** The pages of a walk through the audit by its links, each as its rows. */
+/** Walks through the audit by its links. Returns the rows of each page. */
 export async function auditPages(client: Client, first: string): Promise<Json[][]> {
   const pages: Json[][] = [];
   for (let path: string | undefined = first; path !== undefined;) {

@@ -6,7 +6,7 @@ export const ALL_BUT_DATE = [
   ...(['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const),
 ];
 
-/** For `jest.useFakeTimers`: only repetitions are under the control of the test. */
+/** Makes `jest.useFakeTimers` fake only intervals, as its `doNotFake`. */
 export const ALL_BUT_INTERVALS = [
   ...(['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
   ...(['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const),
@@ -14,6 +14,15 @@ export const ALL_BUT_INTERVALS = [
 
 /** Stops the clock of the service until `jest.useRealTimers`: times in answers are exact, however slow the machine. */
 export const stopClock = () => jest.useFakeTimers({ now: Date.now(), doNotFake: ALL_BUT_DATE });
+
+/** Makes the clocks of the service ten times as fast until `jest.restoreAllMocks`. Timers keep their speed. */
+export function speedUp(): void {
+  for (const clock of [Date, performance]) {
+    const now = clock.now.bind(clock);
+    const started = now();
+    jest.spyOn(clock, 'now').mockImplementation(() => started + (now() - started) * 10);
+  }
+}
 
 /** Makes the service do every 50 ms, in this file, what it does every 5 seconds; other repetitions likewise. */
 export function hurry(): void {

@@ -3,10 +3,10 @@ import type { TestApp } from './app.js';
 import type { Client } from './client.js';
 import { aPerson, databaseOf, inSeconds } from './people.js';
 
-/** What a client identifies itself with. */
+/** A key or a user that a client authenticates as. */
 export interface Credential {
   client: Client;
-  /** Of the key or the user. */
+  /** The id of the key or the user. */
   id: string;
 }
 
@@ -25,7 +25,7 @@ export async function changeUser(app: TestApp, id: string, change: object): Prom
   expect((await app.key.put(`/users/${id}`, change)).status).toBe(200);
 }
 
-/** Ways in which a credential stops being good: what happens, who it happens to, and how. */
+/** Ways to invalidate a credential: title, function that creates the credential, function that invalidates it. */
 export const ENDS: [
   string,
   (app: TestApp) => Promise<Credential>,

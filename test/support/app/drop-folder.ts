@@ -60,8 +60,8 @@ export class Dropped {
 }
 
 /**
- * One application for all tests of a file. Each test has a drop folder of its own, and schedules that import from it, each as
- * on one more instance. A tick has been missed when a test begins, and there are no runs.
+ * One application for all tests of a file. Each test has its own drop folder, and schedules that import from it as further
+ * instances. Each test begins after a missed tick and without runs.
  */
 export class Scheduled {
   app!: TestApp;
@@ -110,12 +110,12 @@ export class Scheduled {
     return schedule;
   }
 
-  /** Stops a schedule, after the turn that every start begins with. */
+  /** Stops a schedule after the check that every start begins with. */
   async stop(schedule: ScheduleService): Promise<void> {
     await schedule.beforeApplicationShutdown();
   }
 
-  /** Waits until so many files are in `done` and `failed`. */
+  /** Waits until `done` and `failed` contain these numbers of files. */
   async ended(done: number, failed = 0): Promise<void> {
     await this.drop.until(
       () => this.drop.names('done').length === done && this.drop.names('failed').length === failed,
@@ -127,9 +127,9 @@ export class Scheduled {
   }
 }
 
-/** Notes the last tick of the schedule at a time in the past or the future. */
+/** Records the last tick of the schedule at a time in the past or the future. */
 export const noteTick = ({ app }: TestApp, seconds: number): Promise<void> =>
   app.get(Leases).note('schedule.tick', secondsFrom(now(), seconds));
 
-/** As if the last tick had been long ago, so that one was missed. */
+/** Records the last tick of the schedule long ago, so that a tick was missed. */
 export const missTick = (app: TestApp): Promise<void> => noteTick(app, -400 * 24 * 3600);

@@ -2,14 +2,14 @@ import type { Json } from './client.js';
 import type { ScimClient } from './scim.js';
 import { type Query, queryOf } from './search.js';
 
-/** A page of `/Users`, `/Groups` or, with an empty path, of both. */
+/** Returns a page of `/Users`, `/Groups` or, with an empty path, of both. */
 export async function listOf(scim: ScimClient, path: string, query: Query): Promise<Json> {
   const { status, body, text } = await scim.get(`${path}?${queryOf(query)}`);
   if (status !== 200) throw new Error(`${status} ${text}`);
   return body;
 }
 
-/** All resources of a list, page by page by `startIndex`. Every page must have its index and the same total. */
+/** Reads all resources of a list by `startIndex`. Throws if a page has another index or another total. */
 export async function walkByIndex(
   scim: ScimClient,
   path: string,
@@ -27,7 +27,7 @@ export async function walkByIndex(
   return resources;
 }
 
-/** All resources of a list, page by page by `cursor`. No page has an index, and those with a total have that of the walk. */
+/** Reads all resources of a list by `cursor`. Throws if a page has an index or another total than the number of resources. */
 export async function walkByCursor(scim: ScimClient, path: string, query: Query): Promise<Json[]> {
   const resources: Json[] = [];
   const totals: number[] = [];

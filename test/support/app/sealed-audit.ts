@@ -40,7 +40,7 @@ export const eventAt = (millis: number, fields: Partial<SealedRow> = {}): Sealed
   ...fields,
 });
 
-/** Writes events as they are, at once. */
+/** Inserts events unchanged, in one call. */
 export async function insertEvents(sql: Sql, events: readonly SealedRow[]): Promise<void> {
   const columns = Object.keys(eventAt(0));
   const head = `INSERT INTO audit_events (${columns.join(', ')}) VALUES`;
@@ -50,7 +50,7 @@ export async function insertEvents(sql: Sql, events: readonly SealedRow[]): Prom
 /** What SQLite can store in place of a text without a reader of texts seeing it. */
 export const FORMS = ["{} || char(0) || 'x'", 'CAST({} AS BLOB)', '{} || char(0)'];
 
-/** Who started and who approved an import. @returns its id. */
+/** Records who started and who approved an import. @returns the id of the import. */
 export async function aRun({ app }: TestApp): Promise<string> {
   const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
   const run = uuidv7();
@@ -108,7 +108,7 @@ export class SealedAudit {
     return ids;
   };
 
-  /** Good before a change, found afterwards. @returns the seal at fault and the message. */
+  /** Expects the audit to verify before a change and to fail after it. @returns the seal at fault and the message. */
   isFound = async (change: () => Promise<unknown>): Promise<ReturnType<typeof faultOf>> => {
     expect(await this.verify()).toMatchObject({ fault: null, bad_count: 0 });
     await change();
