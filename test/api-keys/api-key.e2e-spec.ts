@@ -73,7 +73,7 @@ describe('a key takes precedence over a cookie', () => {
 });
 
 describe('a key', () => {
-  test('ends when it expires, and not before; what is refused is no use', async () => {
+  test('ends at its expiry, and a refused request does not count as a use', async () => {
     expect((await search(await store(makeApiKey(), { expires: inSeconds(60) }))).status).toBe(200);
     const expired = await store(makeApiKey(), { expires: inSeconds(-1) });
     expectUnauthenticated(await search(expired));

@@ -73,7 +73,7 @@ test('a list has pages, newest first', async () => {
   expect(Results.map(({ id }: Json) => id)).toEqual([made[1].id, made[0].id]);
 });
 
-test('the audit names every bound of a key as it is made', async () => {
+test('the audit event of a new key names every limit of the key', async () => {
   const bounds = {
     scopes: ['users:read'],
     networks: ['10.0.0.0/8'],

@@ -133,7 +133,7 @@ describe('the fuse of a limited key', () => {
     expect(await block(key)).toEqual([200]);
   });
 
-  test('is passed by no more than their number when children block at once, on two instances', async () => {
+  test('is exceeded by at most one user per child when children block at once on two instances', async () => {
     const RACERS = 6;
     const key = await made(app.key);
     const waiting = await Promise.all(
@@ -150,7 +150,7 @@ describe('the fuse of a limited key', () => {
     const before = await countBlocked();
     const children = await Promise.all(Array.from({ length: RACERS }, () => made(key.client)));
     await Promise.all(children.map(({ client, elsewhere }, i) => race(i % 2 === 0 ? client : elsewhere)));
-    expect(await countBlocked()).toBe(before + blocked); // nothing is blocked that was refused
+    expect(await countBlocked()).toBe(before + blocked); // no refused request blocked a user
     expect(blocked).toBeGreaterThanOrEqual(LIMIT);
     // SQLite has one writer: there it is exact.
     expect(blocked).toBeLessThanOrEqual(ENGINE === 'sqlite' ? LIMIT : LIMIT + RACERS - 1);
@@ -233,7 +233,7 @@ describe('the fuse of a key with the full Webmaster level', () => {
   });
 });
 
-test('the requests of a family are counted together', async () => {
+test('the rate limit counts the requests of all keys of a family together', async () => {
   const limited = await TestApp.on(app.database, { RATE_LIMIT_PER_MINUTE: '4' });
   try {
     const key = await made(app.key);

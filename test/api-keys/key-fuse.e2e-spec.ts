@@ -92,7 +92,7 @@ test('everything else goes on: other changes of the key, other keys, sessions', 
   expect((await block(client, sixth)).status).toBe(429);
 });
 
-test('a reset by another credential opens it for an hour, and counts nothing from before', async () => {
+test('a reset by another credential opens the fuse for an hour and clears its count', async () => {
   const [{ id, client }, uuids] = [await aKey(), await users(12)];
   await blockAll(client, uuids.slice(0, 4));
   const before = await blown();
@@ -104,7 +104,7 @@ test('a reset by another credential opens it for an hour, and counts nothing fro
   expect(await blown()).toBe(before - 1);
   expect(await blockAll(client, uuids.slice(3, 8))).toEqual(Array(5).fill(200));
   expect(await actionsOf(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset']);
-  // When the hour is over, the key has a whole fuse again, and it blows again.
+  // After the hour the key has a full fuse, which can blow again.
   await databaseOf(app).execute('UPDATE key_fuses SET open_until = ? WHERE key_id = ?', [inSeconds(0), id]);
   expect(await blockAll(client, uuids.slice(8, 12))).toEqual([200, 200, 200, 429]);
   expect(await actionsOf(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset', 'api_key.fuse_blown']);

@@ -141,7 +141,7 @@ describe('a narrow key makes no key that can do more than itself', () => {
     expect((await app.key.get('/api_keys')).body.Count).toBe(before);
   });
 
-  test('one that ignores unknown fields makes another that does', async () => {
+  test('a key that ignores unknown fields can create another such key', async () => {
     const ignoring = { scopes: ['keys:write'], unknown_fields: 'ignore' };
     const { client } = await made(ignoring);
     expect((await made(ignoring, client)).key.unknown_fields).toBe('ignore');

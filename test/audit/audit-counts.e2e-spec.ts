@@ -99,7 +99,7 @@ test('events that no instance can have written, and actions that there are not, 
   expect(counted.map(({ action, value }) => [action, value])).toEqual([['user.updated', 2]]);
 });
 
-test('two instances that seal make one chain, and count once', async () => {
+test('two instances that seal build one chain and count each event once', async () => {
   for (let hour = 2; hour < 8; hour++) await insert(Date.now() - hour * HOUR, 3);
   const other = await TestApp.on(app.database);
   await Promise.all([seal(Date.now()), other.app.get(Sealer).run(Date.now()), seal(Date.now())]);

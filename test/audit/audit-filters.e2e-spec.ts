@@ -191,7 +191,7 @@ describe('who is behind an import', () => {
   test.each([
     ['p2', 'import upload.csv (started by uploader, approved by approver)'],
     ['p9', 'import upload.csv (started by uploader)'],
-  ])('the history of user %s names them, for people', async (id, name) => {
+  ])('the history of user %s names who started and approved the import', async (id, name) => {
     const one = (await app.key.get(`/users/search?external_id=${id}`)).body.Results[0];
     const { Results } = (await app.key.get(`/users/${one.uuid}/history`)).body;
     expect(Results[0].actor).toMatchObject({ kind: 'import', name });

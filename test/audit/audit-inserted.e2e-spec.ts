@@ -50,13 +50,13 @@ describe('rows of the past', () => {
     'before the first seal': END - 400 * DAY,
     'of 1970': 1,
   };
-  /** Nothing tells these from rows of a slow transaction. */
+  /** Rows that look like late rows of a slow transaction. */
   const YOUNG = {
     'as old as a late row may be': OLDEST,
     'of the last minute of the sealed hour': END - MINUTE,
     'of the hour that is not sealed': END + MINUTE,
   };
-  test('are named exactly if they are too old for a late row, and no seal covers these', async () => {
+  test('are reported if they are too old for a late row, and no seal covers the reported rows', async () => {
     await sealed();
     const random = Array.from({ length: 60 }, () => Math.floor(LOOK - Math.random() ** 3 * 3 * HOUR));
     const times = [...Object.values(TOO_OLD), ...Object.values(YOUNG), ...random];
@@ -149,16 +149,16 @@ describe('ids that the service does not make', () => {
     OF_SEALED.replace(/.$/, 'z'),
     uuidv7({ msecs: END + MINUTE }).replace(/^(.{14})7/, '$14'),
   ];
-  // MariaDB takes one of two ids that differ only in spaces at their ends.
+  // MariaDB accepts only one of two ids that differ only in trailing spaces.
   const SOME = IDS.filter((id) => id !== ' ');
-  test('are named, and no seal covers their rows', async () => {
+  test('are reported, and no seal covers their rows', async () => {
     await sealed();
     await insertIds(END + MINUTE, SOME);
     expect(await namedForEver()).toEqual(SOME.toSorted());
     for (const { message } of (await verify()).bad)
       expect(message).toContain('that the service does not make');
   });
-  test('are named alone', async () => {
+  test('are each reported when only one is inserted', async () => {
     await sealed();
     for (const id of IDS) {
       await insertIds(END + MINUTE, [id]);

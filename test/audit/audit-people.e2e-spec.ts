@@ -5,7 +5,7 @@ import { csv, imported, settled } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 import { DAY, HOUR, SealedAudit, aRun, afterHours } from '../support/app/sealed-audit.js';
 
-/** Who started and who approved imports is compared with the events. What is found of one import, audit-tampered has. */
+/** Compares who started and who approved imports with the events. `audit-tampered` tests changes of a single import. */
 let app: TestApp;
 const { seal, verify, execute, insert, isFound } = new SealedAudit(() => app);
 beforeEach(async () => {
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.end());
 
-test('imports that were planned, applied and reverted fit', async () => {
+test('planned, applied and reverted imports match their events', async () => {
   const file = csv('ExternalId,Username,Email', 'A1,one,one@example.org');
   const plan = await imported(app.key, file, 'dry_run=true');
   for (const word of ['apply', 'revert']) {
@@ -44,7 +44,7 @@ test('one change among many imports is found', async () => {
   }
 });
 
-test('an import before the first seal may lack its event, and its event the person', async () => {
+test('an import before the first seal may lack its event, or its event may lack the person', async () => {
   await execute('DELETE FROM audit_seals');
   const run = await aRun(app);
   await seal(afterHours(1));

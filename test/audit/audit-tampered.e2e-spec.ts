@@ -5,7 +5,7 @@ import { ENGINE } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
 import { FORMS, HOUR, MINUTE, SealedAudit, aRun, faultOf } from '../support/app/sealed-audit.js';
 
-/** A change of any column of the tables of the audit is found, and of what SQLite stores where a driver does not read it. */
+/** Verification finds a change of any column of the audit tables, also in bytes that the SQLite driver does not return. */
 let app: TestApp;
 const { seal, verify, execute, seals, insert, isFound } = new SealedAudit(() => app);
 
@@ -58,7 +58,7 @@ let open: string;
 const stored = new Map<Table, Record<string, string | number | null>[]>();
 beforeAll(async () => {
   app = await TestApp.start();
-  await execute('DELETE FROM audit_events'); // of the start, which is later
+  await execute('DELETE FROM audit_events'); // events of the start, which are later
   for (const hour of [0, 1, 2]) {
     hours.push(await insert(BEGIN + hour * HOUR + 1000, 4));
     if (hour === 1) [late] = (await insert(BEGIN + HOUR - MINUTE)) as [string];
@@ -83,7 +83,7 @@ afterEach(async () => {
   }
 });
 
-test('every column of the tables is in the lists of this test', async () => {
+test('the lists of this test name every column of the audit tables', async () => {
   const database = databaseOf(app);
   for (const table of Object.keys(TABLES) as Table[]) {
     const found = await database.query<{ name: string }>(
@@ -95,7 +95,7 @@ test('every column of the tables is in the lists of this test', async () => {
   }
 });
 
-const found = async (...statements: string[]): Promise<string> => {
+const findFault = async (...statements: string[]): Promise<string> => {
   const fault = await isFound(async () => {
     for (const sql of statements) await execute(sql);
   });
@@ -132,19 +132,19 @@ const ROWS: [what: string, table: Table, where: () => string, fault: RegExp][] =
 
 describe.each(ROWS)('%s', (_, table, where, fault) => {
   test.each(Object.entries(TABLES[table]))('is found with another %s', async (column, value) => {
-    expect(await found(`UPDATE ${table} SET ${column} = '${value}' WHERE ${where()}`)).toMatch(fault);
+    expect(await findFault(`UPDATE ${table} SET ${column} = '${value}' WHERE ${where()}`)).toMatch(fault);
   });
 });
 
-test('a changed event is named by the hour of its seal', async () => {
+test('the fault of a changed event names the hour of its seal', async () => {
   await execute("UPDATE audit_events SET ip = '192.0.2.1' WHERE id = ?", [hours[1]![1]!]);
   const { fault } = await verify();
   expect([fault?.from?.slice(14, 19), fault?.until?.slice(14, 19)]).toEqual(['00:00', '00:00']);
 });
 
-const sealNumbered = (number: number) =>
+const buildSealInsert = (number: number) =>
   `INSERT INTO audit_seals SELECT ${columnsOf('audit_seals').join(', ').replace('number', String(number))} FROM audit_seals WHERE number = 2`;
-const person = (id: string, part: string) =>
+const buildPersonInsert = (id: string, part: string) =>
   `INSERT INTO audit_runs VALUES ('${id}', '${part}', 'system', NULL)`;
 const EVENT_OUT = /^3: it covers 4 events, and 3 are there: events were taken out$/;
 const LATE_CHANGED = /^2: its list of late events was changed$/;
@@ -166,9 +166,9 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
     /^2: its list of events was changed$/,
     () => ['UPDATE audit_seals SET members = NULL WHERE number = 2'],
   ],
-  ['one more seal with number -5', /^-5: no seal has this number$/, () => [sealNumbered(-5)]],
-  ['one more seal with number 0', /^0: no seal has this number$/, () => [sealNumbered(0)]],
-  ['one more seal with number 4000', /^4000: .* from 4 on, are missing$/, () => [sealNumbered(4000)]],
+  ['one more seal with number -5', /^-5: no seal has this number$/, () => [buildSealInsert(-5)]],
+  ['one more seal with number 0', /^0: no seal has this number$/, () => [buildSealInsert(0)]],
+  ['one more seal with number 4000', /^4000: .* from 4 on, are missing$/, () => [buildSealInsert(4000)]],
   ['a late entry taken out', LATE_CHANGED, () => ['DELETE FROM audit_late_events']],
   [
     'a late entry taken out with its event',
@@ -180,15 +180,19 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
     new RegExp(`the person was taken out who ${part} it$`),
     () => [`DELETE FROM audit_runs WHERE part = '${part}'`],
   ]),
-  ['who approved an import without events', /no event says so$/, () => [person(uuidv7(), 'approved')]],
-  ['another part of an import', ODD_PERSON, () => [person(uuidv7({ msecs: 1 }), 'other')]],
-  ['an import with an id of version 4', ODD_PERSON, () => [person(VERSION_4, 'started')]],
-  ['an import without an id', ODD_PERSON, () => [person('0', 'approved')]],
+  [
+    'who approved an import without events',
+    /no event says so$/,
+    () => [buildPersonInsert(uuidv7(), 'approved')],
+  ],
+  ['another part of an import', ODD_PERSON, () => [buildPersonInsert(uuidv7({ msecs: 1 }), 'other')]],
+  ['an import with an id of version 4', ODD_PERSON, () => [buildPersonInsert(VERSION_4, 'started')]],
+  ['an import without an id', ODD_PERSON, () => [buildPersonInsert('0', 'approved')]],
 ])('%s is found', async (_, fault, statements) => {
-  expect(await found(...statements())).toMatch(fault);
+  expect(await findFault(...statements())).toMatch(fault);
 });
 
-test('the newest seals that are taken out, or a new chain, are found by a seal that was kept elsewhere', async () => {
+test('a seal that was kept elsewhere reveals removed newest seals and a rebuilt chain', async () => {
   const kept = (await seals()).at(-1)!;
   expect((await verify(kept)).fault).toBeNull();
   await execute('DELETE FROM audit_seals WHERE number >= ?', [kept.number]);
@@ -216,18 +220,18 @@ if (ENGINE === 'sqlite') {
   );
   test.each(FORGED)('%s with %s as %s is found', async (_what, column, form, table, where) => {
     const value = form.replace('{}', `COALESCE(${column}, 'x')`);
-    expect(await found(`UPDATE ${table} SET ${column} = ${value} WHERE ${where()}`)).not.toBe('');
+    await findFault(`UPDATE ${table} SET ${column} = ${value} WHERE ${where()}`);
   });
 
-  test('bytes beside the text of a run are found', async () => {
-    await found(`INSERT INTO audit_runs VALUES (CAST('${run}' AS BLOB), 'started', 'system', NULL)`);
+  test('a second row of a run, with its id as bytes, is found', async () => {
+    await findFault(`INSERT INTO audit_runs VALUES (CAST('${run}' AS BLOB), 'started', 'system', NULL)`);
   });
 
   test.each(['ff', 'f09f98', 'e282', 'c0', 'efbfbdff'])(
-    'bytes %s that are not UTF-8 are found where the replacement character was',
+    'invalid UTF-8 bytes %s in place of a replacement character are found',
     async (bytes) => {
       await execute('UPDATE audit_events SET ip = char(65533) WHERE id = ?', [open]);
-      await found(`UPDATE audit_events SET ip = CAST(x'${bytes}' AS TEXT) WHERE id = '${open}'`);
+      await findFault(`UPDATE audit_events SET ip = CAST(x'${bytes}' AS TEXT) WHERE id = '${open}'`);
     },
   );
 }

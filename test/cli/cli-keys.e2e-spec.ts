@@ -28,7 +28,7 @@ interface Listed {
   last_used: string | null;
 }
 
-/** What was done with a key from a shell. */
+/** Returns the audit events of a key, without those of new addresses. */
 const audit = (id: string) =>
   databaseOf(app).query(
     "SELECT action, actor_kind, request_id FROM audit_events WHERE target_id = ? AND target_kind = 'api_key' AND action <> 'api_key.new_address' ORDER BY id",
@@ -41,51 +41,51 @@ const stored = async () => {
 
 describe.each(PLACES)('on the %s', (place) => {
   const keys = (...args: string[]) => runAt(place, app, ['keys', ...args]);
-  const audited = (action: string) => ({
+  const buildEvent = (action: string) => ({
     action,
     actor_kind: place === 'database' ? 'system' : 'key',
     request_id: place === 'database' ? 'cli' : expect.stringMatching(/^[0-9a-f-]{36}$/),
   });
 
-  async function make(name: string, ...options: string[]): Promise<{ key: string; id: string }> {
+  async function createKey(name: string, ...options: string[]): Promise<{ key: string; id: string }> {
     const { code, out, err } = await keys('create', name, ...options);
     const id = UUID.exec(err)?.[0] ?? '';
     expect([code, out, id]).toEqual([0, expect.stringMatching(KEY), expect.stringMatching(UUID)]);
     return { key: out.trimEnd(), id };
   }
 
-  async function listed(id: string): Promise<Listed | undefined> {
+  async function findListed(id: string): Promise<Listed | undefined> {
     const { code, out } = await keys('list', '--json');
     expect(code).toBe(0);
     return (JSON.parse(out) as Listed[]).find((key) => key.id === id);
   }
 
   test('a new key works, and after its revocation the very next request is refused', async () => {
-    const { key, id } = await make('connector');
+    const { key, id } = await createKey('connector');
     expect((await search(key)).status).toBe(200);
     const typed = id.toUpperCase();
     const revoked = await keys('revoke', typed);
     expect([revoked.code, revoked.out, revoked.err]).toEqual([0, `Key ${typed} is revoked.\n`, '']);
     expect(problemOf(await search(key))).toEqual([401, 'unauthenticated']);
-    const before = await listed(id);
+    const before = await findListed(id);
     expect(before).toMatchObject({ state: 'revoked', revoked: expect.stringMatching(/Z$/) });
     const again = await keys('revoke', id);
     expect([again.code, again.out, again.err]).toEqual([0, `Key ${id} was revoked before.\n`, '']);
-    expect(await listed(id)).toEqual(before);
-    expect(await audit(id)).toEqual([audited('api_key.created'), audited('api_key.revoked')]);
+    expect(await findListed(id)).toEqual(before);
+    expect(await audit(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.revoked')]);
   });
 
   test('the list shows every key and its state, newest first, as a table and as JSON', async () => {
     if (place === 'database')
       for (let n = 0; n < MANY; n++) await app.key.post('/api_keys', { name: `many-${n}` });
-    const used = await make('used', '--expires', '90d');
+    const used = await createKey('used', '--expires', '90d');
     await search(used.key);
-    const late = await make('late');
+    const late = await createKey('late');
     const set = 'UPDATE api_keys SET expires = ? WHERE id = ?';
     await databaseOf(app).execute(set, [inSeconds(-1), late.id]);
     expect(problemOf(await search(late.key))).toEqual([401, 'unauthenticated']);
 
-    expect(await listed(used.id)).toEqual({
+    expect(await findListed(used.id)).toEqual({
       id: used.id,
       name: 'used',
       state: 'active',
@@ -100,7 +100,7 @@ describe.each(PLACES)('on the %s', (place) => {
       profile: 'standard',
       maker: place === 'database' ? { kind: 'system', id: null } : expect.objectContaining({ kind: 'key' }),
     });
-    expect(await listed(late.id)).toMatchObject({ state: 'expired', last_used: null });
+    expect(await findListed(late.id)).toMatchObject({ state: 'expired', last_used: null });
 
     const { code, out, err } = await keys('list');
     expect([code, err]).toEqual([0, '']);
@@ -112,12 +112,12 @@ describe.each(PLACES)('on the %s', (place) => {
   });
 
   test('a key has the requested name, expiry, scopes, networks and profile', async () => {
-    const { key, id } = await make(
+    const { key, id } = await createKey(
       '  HR \u00a0 system ',
       ...['--expires', '2096-02-29', '--scope', 'users:read', '--scope', 'imports:write:hr'],
       ...['--network', '127.0.0.0/8', '--network', '::1', '--unknown-fields', 'ignore', '--profile', 'okta'],
     );
-    expect(await listed(id)).toMatchObject({
+    expect(await findListed(id)).toMatchObject({
       name: 'HR system',
       expires: '2096-02-29T00:00:00.000Z',
       scopes: ['users:read', 'imports:write:hr'],
@@ -132,22 +132,25 @@ describe.each(PLACES)('on the %s', (place) => {
     expect(line).toMatch(/ users:read,imports:write:hr +127\.0\.0\.0\/8,::1\/128 +HR system$/);
   });
 
-  test('the fuse of a key is reset', async () => {
-    const { id } = await make('with a fuse');
+  test('the command fuse resets the fuse of a key', async () => {
+    const { id } = await createKey('with a fuse');
     const done = await keys('fuse', id.toUpperCase());
     expect([done.code, done.err]).toEqual([0, '']);
     expect(done.out).toMatch(/^The fuse of key \S+ is open until \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)\.\n$/);
-    expect(await audit(id)).toEqual([audited('api_key.created'), audited('api_key.fuse_reset')]);
+    expect(await audit(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.fuse_reset')]);
   });
 
-  test.each(['revoke', 'fuse'])('%s of an unknown key ends with exit code 2, and why', async (command) => {
-    const { code, out, err } = await keys(command, UNKNOWN);
-    expect([code, out]).toEqual([2, '']);
-    expect(err).toMatch(/^rollcall cannot do this\. There is no (API )?key /);
-  });
+  test.each(['revoke', 'fuse'])(
+    '%s of an unknown key ends with exit code 2 and prints the reason',
+    async (command) => {
+      const { code, out, err } = await keys(command, UNKNOWN);
+      expect([code, out]).toEqual([2, '']);
+      expect(err).toMatch(/^rollcall cannot do this\. There is no (API )?key /);
+    },
+  );
 });
 
-test('a pattern is no id of a key to revoke', async () => {
+test('revoke rejects a pattern as the id of a key', async () => {
   const { code, out, err } = await run(['revoke', '%']);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^rollcall cannot do this\. There is no key .*"rollcall keys list" shows all\.\n$/);

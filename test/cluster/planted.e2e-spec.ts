@@ -8,8 +8,8 @@ import { type Target, startTarget } from '../../tools/checker/targets.js';
 import { ENGINE } from '../support/app/database.js';
 
 /**
- * A user that clients have changed enough for every planted row to break a promise: it has a word to be found by, and was
- * written with If-Match more than once, as `about_me` counts.
+ * Selects a user whose changes by clients let every planted row break a promise. The user has a word to search for, and
+ * `about_me` counts more than one write with If-Match.
  */
 const HOT =
   "(SELECT uuid FROM users WHERE about_me LIKE '%-%' AND about_me NOT LIKE '1 %' AND known_as <> '' ORDER BY uuid LIMIT 1)";
@@ -31,8 +31,8 @@ const PLANTED: [name: string, sql: string, promises: string[]][] = [
   ['the words of a user deleted', `DELETE FROM user_words WHERE user_uuid = ${HOT}`, ['searches']],
 ];
 
-/** Keeps the clients at work until there is such a user, however slow the machine is. */
-const untilChanged = (database: DatabaseSync): Fault => ({
+/** Builds a fault that keeps the clients running until such a user exists, however slow the machine is. */
+const waitForChange = (database: DatabaseSync): Fault => ({
   name: 'a user is changed',
   to: database,
   strike: async () => {
@@ -56,9 +56,9 @@ describe('the checker on a service whose database was changed by hand', () => {
       async (_name, sql, promises) => {
         target = await startTarget('sqlite');
         const file = join(target.instances[0]!.folder, 'rollcall.sqlite');
-        const opened = (database = new DatabaseSync(file, { timeout: 10_000 })); // the service writes to it too
+        const opened = (database = new DatabaseSync(file, { timeout: 10_000 })); // the service writes to the file too
         const { broken } = await check(
-          { ...target, faults: [untilChanged(opened)] },
+          { ...target, faults: [waitForChange(opened)] },
           {
             seconds: 0,
             seed: 1,

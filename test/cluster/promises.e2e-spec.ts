@@ -9,14 +9,14 @@ import { galeraMissing } from '../../tools/galera.js';
 const seed = Number(process.env['CHECK_SEED'] ?? Date.now() % 1_000_000);
 
 let target: Target | undefined;
-/** A cluster takes most of a minute to start, without much work for this machine: that is while the test before it runs. */
+/** A cluster starts while the previous test runs, as it takes most of a minute and little CPU. */
 let cluster: Promise<Target> | undefined;
 afterEach(async () => {
   await target?.remove();
   target = undefined;
 });
 
-/** Every fault is made at least once, also where that takes longer than these seconds. */
+/** Injects every fault at least once, even if that takes longer than these seconds. */
 async function keeps(name: TargetName, seconds: number): Promise<void> {
   target = await (name === 'galera' && cluster ? cluster : startTarget(name));
   if (name === 'galera') cluster = undefined;
@@ -32,7 +32,7 @@ async function keeps(name: TargetName, seconds: number): Promise<void> {
 describe('promises under faults', () => {
   const missing = galeraMissing();
   if (ENGINE === 'sqlite') {
-    it('one instance that is killed keeps what it has acknowledged', () => keeps('sqlite', 10), 120_000);
+    it('a killed instance keeps every change that it has acknowledged', () => keeps('sqlite', 10), 120_000);
   } else {
     beforeAll(() => {
       if (missing !== undefined) return;

@@ -12,7 +12,7 @@ import { PASSWORD } from '../support/app/people.js';
 import { PAGE_URL } from '../support/browser/swagger-page.js';
 
 /** What goes wrong between a browser and the service: lost answers, other tabs, other operators. */
-withConsole('where something goes wrong', (service) => {
+withConsole('the console when a request fails', (service) => {
   let page: ConsolePage;
 
   const dialog = () => page.page.getByRole('dialog');

@@ -116,7 +116,7 @@ withConsole('imports', (service) => {
     await page.shows('The header has no column ExternalId, by which rows are matched to users.');
   });
 
-  test('the list follows a run by its events', async () => {
+  test('the list updates a run from its events', async () => {
     const applier = service.app.app.get(Applier);
     const apply = applier.apply.bind(applier);
     let release = (): void => undefined;

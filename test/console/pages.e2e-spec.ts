@@ -47,7 +47,7 @@ withConsole('every page', (service) => {
     }
   }
 
-  test('has no fault that axe-core finds, and no width of its own, in light, in dark and in a narrow window', async () => {
+  test('has no axe-core violation and no horizontal overflow, in light, in dark and in a narrow window', async () => {
     const page = await service.admin();
     for (const [name, address] of addresses(ids)) {
       await page.page.setViewportSize(WIDE);
@@ -57,7 +57,7 @@ withConsole('every page', (service) => {
     }
   });
 
-  test('so has "Sign in"', async () => {
+  test('"Sign in" has no violation and no overflow either', async () => {
     const page = await service.open();
     await page.titled('Sign in to Rollcall');
     await page.page.getByText('How do I get in?').click();

@@ -5,7 +5,7 @@ import { withConsole } from '../support/browser/console-service.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD } from '../support/app/people.js';
 
-withConsole('who comes to the console', (service) => {
+withConsole('signing in to the console', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
     await create(service.key, {

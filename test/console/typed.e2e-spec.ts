@@ -6,7 +6,7 @@ import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 
 /** What was typed is not lost: when the session ends, when a page is left, when a save would take the own rights. */
-withConsole('what was typed', (service) => {
+withConsole('typed input', (service) => {
   let user: Json;
   let page: ConsolePage;
   beforeEach(async () => {

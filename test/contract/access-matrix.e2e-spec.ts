@@ -26,7 +26,7 @@ const EVERYBODY = [200, 200, 200, 200, 200, 200, 200];
 const OWN = [...Array<undefined>(3), 200, 200, 200, undefined];
 const LOGIN = { username: 'admin', password: ADMIN_PASSWORD };
 
-/** Profiles of others: closed to External users, and for members as given. */
+/** Statuses for the profile of another user: External users are refused, and members get the given status. */
 const OTHERS = (status: number) => [401, 401, 401, 403, status, 200, 200];
 /** Every route of the OpenAPI file: the status of each column. A route may have several lines. */
 const TABLE: [string, string, Send, (number | undefined)[]][] = [

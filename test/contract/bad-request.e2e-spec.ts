@@ -4,7 +4,7 @@ import type { Client } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { METHODS, ROUTES, type Route } from '../support/app/routes.js';
 
-/** Paths, methods and queries that no route serves. One guard checks all routes: each shows that it goes through it. */
+/** Paths, methods and queries that no route serves. One guard checks all routes, and each route shows that it does. */
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 let app: TestApp;
 let webmaster: Client;
@@ -74,10 +74,10 @@ describe.each(ROUTES.filter(({ path }) => path.includes('_id}')))('$method $path
   });
 
   if (route.path.includes('{user_id}'))
-    test('finds one in capitals and answers with it in small letters', async () => {
+    test('finds an identifier in upper case and returns it in lower case', async () => {
       const { status, body } = await send(uuid.toUpperCase());
       if (route.path.endsWith('{user_id}')) expect([status, body.uuid]).toEqual([200, uuid]);
-      // A user who was not deleted is not taken back.
+      // A user who was not deleted cannot be restored.
       else expect(status).toBe(route.path.endsWith('/restore') ? 404 : route.method === 'DELETE' ? 204 : 200);
     });
 });
@@ -102,13 +102,16 @@ const ALL = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'PURGE'];
 describe.each(METHODS)('%s', (path, methods) => {
   const allowed = methods.join(', ');
   const wrong = ALL.filter((method) => !methods.includes(method));
-  test.each(wrong)(`%s is not a method but ${allowed}, whatever else is wrong`, async (method) => {
-    const { status, body, headers } = await app.key.raw(method, `/api/0.3${filled(path)}`);
-    expect([status, body?.code, headers['allow']]).toEqual([405, 'method_not_allowed', allowed]);
-    const worse = `/api/0.3${filled(path, '%zz')}?no_parameter=1`;
-    const answer = await app.key.raw(method, worse, '{', { 'content-type': 'text/plain' });
-    expect([answer.status, answer.headers['allow']]).toEqual([405, allowed]);
-  });
+  test.each(wrong)(
+    `%s is refused with 405 and Allow: ${allowed}, whatever else is invalid`,
+    async (method) => {
+      const { status, body, headers } = await app.key.raw(method, `/api/0.3${filled(path)}`);
+      expect([status, body?.code, headers['allow']]).toEqual([405, 'method_not_allowed', allowed]);
+      const worse = `/api/0.3${filled(path, '%zz')}?no_parameter=1`;
+      const answer = await app.key.raw(method, worse, '{', { 'content-type': 'text/plain' });
+      expect([answer.status, answer.headers['allow']]).toEqual([405, allowed]);
+    },
+  );
 
   test('OPTIONS lists the methods', async () => {
     const { status, headers } = await app.nobody.raw('OPTIONS', `/api/0.3${filled(path)}`);
@@ -117,7 +120,7 @@ describe.each(METHODS)('%s', (path, methods) => {
   });
 });
 
-/** One of each kind. */
+/** One parameter of each kind. */
 test.each([
   'limit=1&limit=2',
   'sort=email&sort=email',
@@ -133,31 +136,34 @@ test.each([
 });
 
 const QUERY = ROUTES.find(({ path }) => path === '/users/search')?.query ?? [];
-test.each(QUERY)('the query parameter %s needs a clean text, and breaks on nothing', async (name) => {
-  for (const value of ['', '=', '=%20', '=%00', '=a%00b', `=${'x'.repeat(3000)}`, '=%0a']) {
-    const { status, body } = await app.key.get(`/users/search?${name}${value}`);
-    expect([value, status, body.code]).toEqual([value, 400, 'invalid_parameter']);
-  }
-  for (const value of [
-    '%zz',
-    '%E2%82',
-    '%ED%A0%80',
-    '%27',
-    '%22',
-    '%5C',
-    '%25',
-    '_',
-    '*',
-    '(',
-    '-0',
-    '%F0%9F%98%80',
-  ]) {
-    const { status } = await app.key.get(`/users/search?${name}=${value}`);
-    expect([value, [200, 400].includes(status)]).toEqual([value, true]);
-  }
-});
+test.each(QUERY)(
+  'the query parameter %s refuses blank, long and control text, and no value causes an error',
+  async (name) => {
+    for (const value of ['', '=', '=%20', '=%00', '=a%00b', `=${'x'.repeat(3000)}`, '=%0a']) {
+      const { status, body } = await app.key.get(`/users/search?${name}${value}`);
+      expect([value, status, body.code]).toEqual([value, 400, 'invalid_parameter']);
+    }
+    for (const value of [
+      '%zz',
+      '%E2%82',
+      '%ED%A0%80',
+      '%27',
+      '%22',
+      '%5C',
+      '%25',
+      '_',
+      '*',
+      '(',
+      '-0',
+      '%F0%9F%98%80',
+    ]) {
+      const { status } = await app.key.get(`/users/search?${name}=${value}`);
+      expect([value, [200, 400].includes(status)]).toEqual([value, true]);
+    }
+  },
+);
 
-/** `unit/cursor` has all forms of one. */
+/** `unit/cursor` tests all forms of forged cursors. */
 test.each([
   ['updated', 'yesterday'],
   ['status', '😀'],

@@ -8,8 +8,8 @@ import { refusal } from '../support/app/problems.js';
 import { aScimUser, scimOf } from '../support/app/scim.js';
 
 /**
- * Which texts a field refuses is in `unit/user-text`. Here every kind of input goes through these rules, and what older
- * versions have stored stays.
+ * `unit/user-text` tests which texts a field refuses. This file shows that every kind of input follows these rules, and that
+ * values stored by older versions stay.
  */
 let app: TestApp;
 let user: Json;
@@ -106,14 +106,14 @@ describe('what older versions have stored', () => {
     expect([answer.status, answer.body]).toEqual([200, before]);
   });
 
-  test('does not keep other fields from being changed, and allows no other such value', async () => {
+  test('does not block changes of other fields, and allows no other such value', async () => {
     const answer = await app.key.put(`/users/${old.uuid}`, { ...(await read()), phone: '2' });
     expect([answer.status, answer.body.phone, answer.body.surname]).toEqual([200, '2', 'Doe\u200b']);
     const other = await app.key.put(`/users/${old.uuid}`, { ...(await read()), surname: 'Doe\u200b\u200b' });
     expect(refusal(other)).toEqual([422, 'surname invisible_character']);
   });
 
-  test('is unchanged by rows of a file with it, which change other fields', async () => {
+  test('stays unchanged by a file that contains the value and changes other fields', async () => {
     const file = (phone: string) => csv('ExternalId,Surname,Phone', `OLD,Doe\u200b,${phone}`);
     const { phone } = await read();
     const same = await imported(app.key, file(phone), 'dry_run=true');
@@ -124,7 +124,7 @@ describe('what older versions have stored', () => {
   });
 });
 
-test('a URL is answered as it is parsed, and its cell in another form changes nothing', async () => {
+test('a URL is returned in its parsed form, and a file with another form of the URL changes nothing', async () => {
   const row = (url: string, phone = '') =>
     csv('ExternalId,Username,Email,ImageUrl,Twitter,Phone', `U1,url,url@example.org,${url},${url},${phone}`);
   expect((await imported(app.key, row('HTTP://Example.org'), '')).counts.created).toBe(1);

@@ -92,10 +92,10 @@ const FIELDS = OF_API.flatMap((operation) => {
 
 const LENGTH = /too_long|too_short/;
 let app: TestApp;
-/** Paths with records of which nothing has changed the state yet, by operation. */
+/** Paths of records whose state no request has changed, by operation. */
 const paths = new Map<string, string>();
 
-/** Sends a body to a record that no request before it has changed. */
+/** Sends a body to a record that no earlier request has changed. */
 async function send(operation: Operation, body: Json): Promise<Answer> {
   const at = paths.get(operation.operationId) ?? (await filledPath(app, operation));
   const answer = await sendJson(app, operation, at, body);

@@ -39,12 +39,12 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-async function clientFor({ operationId, security }: Operation): Promise<Client> {
+async function chooseClient({ operationId, security }: Operation): Promise<Client> {
   if (OF_SESSIONS.test(operationId)) return app.login();
   return needsKey(security) ? app.key : app.nobody;
 }
 
-/** The body as Swagger UI sends it: the login has a password that no user has, a form has the sample as its file. */
+/** Builds the body as Swagger UI sends it. A login gets a valid password, and a form gets the sample as its file. */
 function bodyOf(
   { operationId, requestBody }: Operation,
   example: unknown,
@@ -61,7 +61,7 @@ function bodyOf(
   return [JSON.stringify(Array.isArray(example) ? example : { ...(example as object), ...password }), type];
 }
 
-/** A runtime expression of OpenAPI that names a part of the body. */
+/** Evaluates an OpenAPI runtime expression that names a member of the body. */
 function valueOf(expression: string, { body }: Answer): string {
   const [, pointer] = /^\$response\.body#\/(\w+)$/.exec(expression) ?? [];
   if (pointer === undefined) throw new Error(`${expression} is not a part of the body`);
@@ -81,25 +81,25 @@ async function follow({ operationId, parameters }: Link, answer: Answer): Promis
   expect([path, String(followed.status)]).toEqual([path, Object.keys(target.responses)[0]]);
 }
 
-/** What ends the record comes last. */
-const isLast = ({ operationId }: Link): number => Number(/^(revoke|delete)/.test(operationId));
+/** Returns 1 for operations that end the record, so that they run last. */
+const orderOf = ({ operationId }: Link): number => Number(/^(revoke|delete)/.test(operationId));
 
 test.each(EXAMPLES)(
   '%s: the example works unchanged, and its links lead to records',
   async (_title, operation, example) => {
-    const client = await clientFor(operation);
+    const client = await chooseClient(operation);
     const path = await filledPath(app, operation);
     const [body, type] = bodyOf(operation, example);
     const headers = type === undefined ? {} : { 'content-type': type };
     const answer = await client.checked(operation.method, path, body, headers);
     const [status = '', response] = Object.entries(operation.responses)[0] ?? [];
     expect(`${answer.status} ${answer.text}`).toMatch(new RegExp(`^${status} `));
-    const links = Object.values(response?.links ?? {}).toSorted((a, b) => isLast(a) - isLast(b));
+    const links = Object.values(response?.links ?? {}).toSorted((a, b) => orderOf(a) - orderOf(b));
     for (const link of links) await follow(link, answer);
   },
 );
 
-test('what creates a record links to it', () => {
+test('operations that create a record link to the record', () => {
   const linked = OPERATIONS.filter(({ responses }) => Object.values(responses)[0]?.links !== undefined);
   expect(linked.map(({ operationId }) => operationId)).toEqual(
     expect.arrayContaining([

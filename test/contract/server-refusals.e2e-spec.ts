@@ -44,7 +44,7 @@ const REFUSED: Case[] = [
   malformed('a control character in a header', `GET ${STATUS} HTTP/1.1\r\n${HOST}X-Odd: a\x01b\r\n\r\n`),
   malformed('a target that is no URL', `GET http://[ HTTP/1.1\r\n${HOST}\r\n`, 'http://['),
   malformed('no host', `GET ${STATUS} HTTP/1.1\r\n\r\n`, STATUS),
-  // `unit/host-header` has all forms of one.
+  // `unit/host-header` tests all forms of the header.
   ...['Host: a\r\nHost: b', 'Host: a\r\nhOsT: a', 'Host:\r\nHost: a', 'Host: a b', 'Host: \xe9'].map(
     (lines) => malformed(JSON.stringify(lines), `GET ${STATUS} HTTP/1.1\r\n${lines}\r\n\r\n`, STATUS),
   ),
@@ -169,7 +169,7 @@ describe('deadlines', () => {
 
 test.each([
   ['length and chunks', user('Content-Length: 2\r\nTransfer-Encoding: chunked') + '0\r\n\r\n', 400],
-  ['a bare path', `GET * HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`, 404],
+  ['the target *', `GET * HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`, 404],
 ])('%s is answered with %d', async (_, bytes, status) => {
   expect(await sendBytes(app.url, bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });

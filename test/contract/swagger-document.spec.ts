@@ -12,7 +12,7 @@ const operations: Json[] = Object.entries(page.paths).flatMap(([path, item]) =>
 );
 const operationOf = (id: string): Json => operations.find(({ operationId }) => operationId === id);
 
-test('no optional parameter has a value, which Swagger UI would fill in and send', () => {
+test('no optional parameter has a default or example, which Swagger UI would fill in and send', () => {
   const filled = operations.flatMap(({ operationId, parameters = [] }) =>
     parameters
       .filter(
@@ -24,7 +24,7 @@ test('no optional parameter has a value, which Swagger UI would fill in and send
   expect(filled).toEqual([]);
 });
 
-test('a file is sent as a form that begins with the dry run and the file, and has only the dry run filled in', () => {
+test('the form of an import begins with dry_run and file, and only dry_run is filled in', () => {
   const { requestBody, parameters } = operationOf('startImport');
   expect(Object.keys(requestBody.content)).toEqual(['multipart/form-data']);
   const { properties } = requestBody.content['multipart/form-data'].schema;
@@ -54,7 +54,7 @@ test.each([
   expect(places.filter((place) => inOrder.includes(place))).toEqual(inOrder);
 });
 
-test('one error of an operation has an example, that of the 422 where there is one', () => {
+test('each operation has one error with an example, the 422 if it has one', () => {
   for (const { operationId, responses } of operations) {
     const errors = Object.keys(responses).filter((status) => Number(status) >= 400);
     const shown = errors.filter((status) => responses[status].content !== undefined);

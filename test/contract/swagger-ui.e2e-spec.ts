@@ -6,7 +6,7 @@ import { csv, imported } from '../support/app/imports.js';
 import { DOCUMENT } from '../support/app/operations.js';
 import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/browser/swagger-page.js';
 
-/** What the page adds to its document, and is tested in a browser: `swagger-document` and `openapi-examples` see the rest. */
+/** Tests in a browser what the page adds to its document. `swagger-document` and `openapi-examples` test the rest. */
 const TAGS = ['sessions', 'users', 'groups', 'imports', 'api keys', 'audit', 'scim', 'status'];
 const PEOPLE = ['ada', 'ben', 'cleo', 'dan', 'eve', 'finn', 'gwen', 'hugo', 'iris', 'jon', 'kay', 'leo'];
 /** Operations with many fields, and how many pixels each may take when it is opened. */
@@ -43,7 +43,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     expect(page.problems).toEqual([]);
   });
 
-  test('long operations fill in nothing optional except the dry run, and stay short', async () => {
+  test('long operations fill in no optional field except dry_run, and stay short', async () => {
     for (const [tag, operation, most] of TALLEST) {
       await page.filter(tag);
       const { height, fields } = await page.open(operation);
@@ -57,7 +57,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     }
   });
 
-  test('parameters with fixed values are lists to choose from', async () => {
+  test('parameters with fixed values are select lists', async () => {
     const parameters = DOCUMENT.paths['/api/0.3/users/search']?.['get']?.parameters ?? [];
     const fixed = parameters.flatMap(({ name, schema }) => {
       const values: string[] | undefined = schema.enum ?? schema.items?.enum;
@@ -128,7 +128,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await page.who(/^The API key [0-9a-f]{12} is refused: .*127\.0\.0\.1/);
   });
 
-  test('an import waits for an approval, and the page shows why (the pictures of the documents)', async () => {
+  test('an import waits for an approval, and the page shows why (pictures for the documents)', async () => {
     const people = (domain: string): string =>
       csv(
         'ExternalId,Username,Email,Forename,Surname',

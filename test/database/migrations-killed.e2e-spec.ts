@@ -9,8 +9,8 @@ import { ENGINE } from '../support/app/database.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 
 /**
- * Processes that are killed while they migrate, and others that take over: `migrations` has what every statement may leave,
- * here it is the lease.
+ * Kills processes while they migrate, and lets others take over. This file tests the lease, and `migrations` tests what every
+ * statement may leave behind.
  */
 const database = processDatabase();
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
@@ -31,8 +31,8 @@ const tables = async (connection: Connection): Promise<number> => {
   return rows.length;
 };
 
-/** Starts a migrator and kills it as soon as there are so many tables. */
-async function killedAt(connection: Connection, least: number): Promise<void> {
+/** Starts a migrator and kills it as soon as there are `least` tables. */
+async function killMigratorAt(connection: Connection, least: number): Promise<void> {
   const process = migrator();
   const ended: unknown[] = [];
   void process.exit.then((exit) => ended.push(exit));
@@ -53,8 +53,8 @@ async function expectComplete(): Promise<void> {
 
 onMariadb('the lease of a killed migrator ends by itself, and those that wait take turns', async () => {
   await connected(async (connection) => {
-    await killedAt(connection, 4);
-    expect(await tables(connection)).toBeLessThan(27); // it left work
+    await killMigratorAt(connection, 4);
+    expect(await tables(connection)).toBeLessThan(27); // the migration is not complete
     const started = Date.now();
     const waiting = [migrator(), migrator(), migrator()];
     const codes = await Promise.all(waiting.map(async ({ exit }) => (await exit).code));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/database/engine/database.js';
 import { ALL_BUT_INTERVALS } from '../support/app/clock.js';
@@ -21,6 +21,9 @@ onSqlite('the process that reads', () => {
       { reader: join(ROOT, 'dist/reader-lane.js') },
     );
     await database.execute('CREATE TABLE t (a INTEGER PRIMARY KEY, b VARCHAR)');
+  });
+  afterEach(() => {
+    jest.useRealTimers();
   });
   afterAll(async () => {
     await database.close();
@@ -76,7 +79,7 @@ onSqlite('the process that reads', () => {
     expect(await search).toEqual([{ n: 2_000_000 }]);
   });
 
-  test('a process that answers nothing for 20 seconds is given up, and another one reads', async () => {
+  test('a read worker that does not answer for 20 seconds is replaced by another one', async () => {
     await database.aside('SELECT 1 AS one');
     const [reader = 0] = childrenOf(process.pid);
     process.kill(reader, 'SIGSTOP');
@@ -86,7 +89,6 @@ onSqlite('the process that reads', () => {
     });
     jest.advanceTimersByTime(20_000);
     await unanswered;
-    jest.useRealTimers();
     expect(await database.aside('SELECT 2 AS two')).toEqual([{ two: 2 }]);
   });
 

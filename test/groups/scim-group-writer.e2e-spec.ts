@@ -6,7 +6,7 @@ import { SYSTEM, aGroup, groupsOf, move } from '../support/app/groups.js';
 import { eventsAbout } from '../support/app/audit-rows.js';
 import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 
-/** What the writer of groups refuses, and what the audit keeps of a change. */
+/** Tests what the group writer refuses, and what the audit records of a change. */
 const SIZE = 1100;
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 let app: TestApp;
@@ -21,7 +21,7 @@ afterAll(() => app.end());
 const eventsOf = (target: { uuid: string }): Promise<Json[]> => eventsAbout(key, target);
 
 describe('the audit of members', () => {
-  test('has those who are gone as old and those who came as new', async () => {
+  test('lists removed members as old and added members as new', async () => {
     const group = await aGroup(app, { members: seededUuids(0, 2) });
     await move(app, group, { add: [seededUuid(5)], remove: [seededUuid(1), seededUuid(9)] });
     await move(app, group, { add: [seededUuid(5), UNKNOWN] });
@@ -41,14 +41,14 @@ describe('the audit of members', () => {
     expect(gone.changes.at(-1)).toEqual({ field: 'members', old: [seededUuid(0), seededUuid(5)], new: null });
   });
 
-  test('is bounded: many members are several rows', async () => {
+  test('splits many members into several rows', async () => {
     const group = await aGroup(app, { members: seededUuids(0, SIZE) });
     const sizes = (await eventsOf(group)).map(({ changes }) => changes.at(-1).new.length);
     expect(sizes).toEqual([MAX_LISTED, MAX_LISTED, SIZE - 2 * MAX_LISTED]);
   });
 });
 
-test('a name belongs to one group in any case, an external id exactly', async () => {
+test('group names are unique in any case, and external ids are unique but case-sensitive', async () => {
   await aGroup(app, { display_name: 'Straße', external_id: 'X' });
   await expect(aGroup(app, { display_name: ' STRASSE' })).rejects.toMatchObject({
     code: 'display_name_taken',

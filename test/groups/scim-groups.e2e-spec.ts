@@ -153,14 +153,14 @@ test('DELETE is real: 204, then 404, with If-Match', async () => {
 });
 
 describe('rights', () => {
-  test('roles, the members of a group of Webmasters and Webmasters as members need webmasters', async () => {
+  test('changing roles, members of a group of Webmasters, or Webmasters as members needs the scope webmasters', async () => {
     const narrow = await scimAs(app, { scopes: ['groups:read', 'groups:write'] });
-    // Of an identity provider: local operators would be no members to this key.
+    // Users of an identity provider, because this key does not see local operators as members.
     const webmaster = (await create(app.key, { roles: ['Webmaster'], external_id: 'W' })).uuid as string;
     const member = (await create(app.key, { external_id: 'M' })).uuid as string;
     const withRoles = (role: string) => ({ members: of(member), [ROLES]: { roles: [{ value: role }] } });
     const group = await aGroup(withRoles('Webmaster'));
-    await aGroup(withRoles('Webmaster')); // of both groups: no role changes with one membership
+    await aGroup(withRoles('Webmaster')); // a member of both groups, so removing one membership changes no role
     const add = (id: string) => ({ op: 'add', path: 'members', value: of(id) });
     const refused = [
       await narrow.patch(pathOf(group), {

@@ -81,7 +81,7 @@ const BODIES: [what: string, line: string, headers: Record<string, string>, body
 
 describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
   test.each(BODIES)(
-    'in %s has no answer, and the service has no fault',
+    'in %s gets no answer and causes no fault in the service',
     async (name, line, headers, body) => {
       const socket = await open(line, headers, body);
       await app.nobody.get('/status'); // the service has read what was sent before
@@ -110,7 +110,7 @@ describe.each(Object.entries(LEAVE))('a client that %s', (_, leave) => {
     await once(socket, 'data');
     socket.pause();
     leave(socket);
-    await left.promise; // nothing is read for nobody
+    await left.promise; // reading stops when the client has left
     expect(await logged).toMatchObject({ path, aborted: true, ip: '127.0.0.1' });
     expect(await statuses()).toEqual(['aborted']);
     expect(faults.mock.calls).toEqual([]);

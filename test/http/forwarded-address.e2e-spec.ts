@@ -5,7 +5,7 @@ import { aUser } from '../support/data/factories.js';
 import { problemOf } from '../support/app/people.js';
 import { auditRows } from '../support/app/audit-rows.js';
 
-/** Log, audit and limits see IP addresses in their one form, as a trusted proxy forwards them. */
+/** Log, audit and limits use one form of each IP address, as forwarded by a trusted proxy. */
 let app: TestApp;
 afterEach(() => app.end());
 
@@ -42,8 +42,8 @@ test.each([
   expect(request.mock.lastCall?.[0]).toMatchObject({ status: 401, ip: address });
 });
 
-/** The statuses of failed logins from these addresses; two are allowed for each. */
-async function guesses(settings: Record<string, string>, addresses: string[]): Promise<number[]> {
+/** Returns the statuses of failed logins from these addresses. Two failures are allowed for each address. */
+async function guessPasswords(settings: Record<string, string>, addresses: string[]): Promise<number[]> {
   app = await TestApp.start({ LOGIN_FAILURES_PER_NAME: '2', ...settings });
   const statuses: number[] = [];
   for (const address of addresses) {
@@ -54,28 +54,28 @@ async function guesses(settings: Record<string, string>, addresses: string[]): P
   return statuses;
 }
 
-test('the spellings of one address count as one', async () => {
+test('all spellings of an address count as one address', async () => {
   const spellings = ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:C000:201', '192.0.2.1:99'];
-  expect(await guesses({ TRUST_PROXY: '1' }, spellings)).toEqual([401, 401, 429, 429]);
+  expect(await guessPasswords({ TRUST_PROXY: '1' }, spellings)).toEqual([401, 401, 429, 429]);
 });
 
 const CLIENTS = ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.1'];
 
 test.each([{}, { TRUST_PROXY: '198.51.100.7' }])(
-  'an address in X-Forwarded-For is not believed unless a proxy is named: %j',
+  'X-Forwarded-For is ignored unless its sender is a trusted proxy: %j',
   async (settings) => {
-    expect(await guesses(settings, CLIENTS)).toEqual([401, 401, 429, 429, 429]);
+    expect(await guessPasswords(settings, CLIENTS)).toEqual([401, 401, 429, 429, 429]);
   },
 );
 
 test.each(['1', 'loopback', '127.0.0.0/8'])(
-  'behind the proxy TRUST_PROXY=%s each client counts for itself',
+  'behind the proxy TRUST_PROXY=%s each client address has its own count',
   async (proxy) => {
-    expect(await guesses({ TRUST_PROXY: proxy }, CLIENTS)).toEqual([401, 401, 401, 401, 429]);
+    expect(await guessPasswords({ TRUST_PROXY: proxy }, CLIENTS)).toEqual([401, 401, 401, 401, 429]);
   },
 );
 
-test('without a trusted proxy the address is that of the connection', async () => {
+test('without a trusted proxy the address is the remote address of the connection', async () => {
   app = await TestApp.start();
   const { status, body } = await from('junk').post('/users', aUser());
   expect(status).toBe(201);

@@ -5,7 +5,7 @@ import { aUser } from '../support/data/factories.js';
 import { type Person, aPerson } from '../support/app/people.js';
 import { RawConnection, lastAnswer, sendChunked } from '../support/app/raw.js';
 
-/** A body that is refused by its headers is not read, and a client that asks first is not told to send it. */
+/** A body that is refused because of its headers is not read, and gets no 100 Continue. */
 let app: TestApp;
 let member: Person;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ afterAll(() => app.end());
 const MIB = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const CSV_TYPE = { 'content-type': 'text/csv' };
-/** Keeps the session of the member for the other cases. */
+/** A foreign origin, which prevents a case from ending the session of the member. */
 const ELSEWHERE = { origin: 'https://evil.example' };
 const ofLength = (bytes: number) => ({ 'content-length': String(bytes) });
 const length = ofLength(MIB);
@@ -58,7 +58,7 @@ const REFUSED = [
   ['of a read', 'GET /api/0.3/status', 'nobody', { ...JSON_TYPE, ...length }, 200],
 ] as const;
 
-test('the answer to a body that is refused closes the connection, though the client goes on sending', () =>
+test('the answer to a refused body closes the connection, even if the client continues to send', () =>
   Promise.all(
     REFUSED.map(async ([what, line, who, headers, status]) => {
       const connection = await RawConnection.request(app.url, line, { ...credentials(who), ...headers });
@@ -72,7 +72,7 @@ test('the answer to a body that is refused closes the connection, though the cli
     }),
   ));
 
-test.each(REFUSED)('a body %s is not asked for with 100 Continue', async (_, line, who, headers, status) => {
+test.each(REFUSED)('a body %s gets no 100 Continue', async (_, line, who, headers, status) => {
   const expecting = { ...credentials(who), ...headers, expect: '100-continue' };
   const connection = await RawConnection.request(app.url, line, expecting);
   const text = await connection.ended;
@@ -80,7 +80,7 @@ test.each(REFUSED)('a body %s is not asked for with 100 Continue', async (_, lin
   expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
 });
 
-test('a body that was read and then refused keeps its connection', async () => {
+test('a body that is refused after it was read keeps the connection open', async () => {
   const headers = { ...app.key.headers, ...JSON_TYPE, 'content-length': '2' };
   const connection = await RawConnection.request(app.url, 'POST /api/0.3/users', headers, '{}');
   const answer = lastAnswer(await connection.until(/\}$/));
@@ -104,7 +104,7 @@ test.each([
     '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nExternalId\n\r\n--b--\r\n',
     202,
   ],
-])('%s that is wanted is asked for with 100 Continue', async (_, line, type, body, status) => {
+])('%s that is accepted gets 100 Continue', async (_, line, type, body, status) => {
   const expecting = { expect: '100-continue', ...ofLength(body.length) };
   const headers = { ...app.key.headers, ...type, ...expecting };
   const connection = await RawConnection.request(app.url, line, headers);

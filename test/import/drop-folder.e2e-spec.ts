@@ -53,7 +53,7 @@ const named = (warnings: { mock: { calls: Parameters<Log['warning']>[] } }) =>
     .filter(([message]) => message === 'file left alone')
     .map(([, { file, reason }]) => `${file}: ${reason}`);
 
-test('what is no regular file, in the folder or in processing/, is left alone and named once', async () => {
+test('an entry that is not a regular file, in the folder or in processing/, is left alone and reported once', async () => {
   const kinds = Object.entries(KINDS);
   const names = kinds.map((_, i) => `a${i}.csv`);
   const entries = kinds.map((_, i) => `${ID.replace('dead', `000${i}`)}~a.csv`);

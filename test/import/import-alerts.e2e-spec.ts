@@ -112,7 +112,7 @@ test('a parked import is told of once, with its guards, signed, and without a pe
     `v1,${createHmac('sha256', KEY).update(signed).digest('base64')}`,
   );
   await stop(app);
-  await stop(await start(hooked())); // waits for the turn that every start begins with
+  await stop(await start(hooked())); // waits for the first check after the start
   expect(receiver.alerts).toHaveLength(1);
 });
 

@@ -12,7 +12,7 @@ beforeAll(async () => void (app = await TestApp.start()));
 afterEach(() => void jest.restoreAllMocks());
 afterAll(async () => app.end());
 
-/** More than the first two transactions of a run write. */
+/** More rows than the first two transactions of a run write. */
 const ROWS = 600;
 const BATCH = 25;
 const file = (prefix: string) => csv(HEAD, ...people(prefix, ROWS));
@@ -27,7 +27,7 @@ test('a run that is writing stops at its next batch: what is written stays, the 
   const answers: number[] = [];
   let reads = 0;
   jest.spyOn(rows, 'batches').mockImplementation(async (id, ...range) => {
-    // The first batches are committed by then, and these are not begun.
+    // By now the first batches are committed, and the next ones have not begun.
     if (++reads === 3) answers.push((await cancel(id)).status);
     return batches(id, ...range);
   });

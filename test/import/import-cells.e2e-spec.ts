@@ -139,7 +139,7 @@ test('all that is wrong with a header is in the problems of the run', async () =
   expect(run.problems[1].message).toContain('did you mean Username?');
 });
 
-test('a given delimiter is used', async () => {
+test('the option delimiter overrides the delimiter of the file', async () => {
   const text = csv('ExternalId;Username;Email', 'f1;f1;f1@example.org');
   const run = await imported(app.key, text, 'delimiter=,');
   const codes = run.problems.map(({ code }: Json) => code);

@@ -139,7 +139,7 @@ test.each<[string, Record<string, string>, number, string]>([
   expect(problemOf(await app.key.send('POST', '/imports', newFile(), headers))).toEqual([status, code]);
 });
 
-/** An upload whose body is to follow. */
+/** Starts an upload without sending its body. */
 function beginUpload(headers: Record<string, string>): ClientRequest {
   const sent = request(`${app.url}/api/0.3/imports`, {
     method: 'POST',
@@ -148,7 +148,7 @@ function beginUpload(headers: Record<string, string>): ClientRequest {
   return sent.on('error', () => undefined);
 }
 
-/** Sends as much as the service accepts. @returns status and bytes sent. */
+/** Sends as much as the service accepts. @returns the status and the megabytes sent. */
 async function flood(headers: Record<string, string>, megabytes: number): Promise<[number, number]> {
   const sent = beginUpload(headers);
   const answered = once(sent, 'response');
@@ -168,7 +168,7 @@ async function flood(headers: Record<string, string>, megabytes: number): Promis
 
 test.each<[string, Record<string, string>, number, number]>([
   [
-    'says that it is too large is refused before it is sent',
+    'declares a length that is too large is refused before it is sent',
     { 'content-length': String(101 * 2 ** 20) },
     101,
     20,

@@ -17,14 +17,14 @@ afterAll(async () => app.end());
 beforeEach(() => void (dataset = `g${++n}`));
 
 const COLUMNS = `${HEAD},Status`;
-/** Users of the data set, of whom the first ones are to be blocked. */
+/** Rows of the data set, of which the first ones block their users. */
 const rows = (count: number, blocked = 0) =>
   peopleOf(`${dataset}-`, count, (i) => [i < blocked ? 'Blocked' : 'Active']);
 const load = (count: number, blocked?: number) =>
   imported(app.key, csv(COLUMNS, ...rows(count, blocked)), `dataset=${dataset}`);
 const everybody = () => databaseOf(app).query('SELECT * FROM users ORDER BY uuid');
 
-test('a file of half the rows is parked, with value and limit, and nobody is touched', async () => {
+test('a file of half the rows is parked with value and limit, and changes no user', async () => {
   await load(30);
   const before = await everybody();
   const run = await imported(app.key, csv(COLUMNS, ...rows(15)), `dataset=${dataset}&missing=block`);
@@ -34,7 +34,7 @@ test('a file of half the rows is parked, with value and limit, and nobody is tou
   expect(await everybody()).toEqual(before);
 });
 
-test('a guard that is hit names field, value, limit, five rows before and after, and what it means', async () => {
+test('a guard that is hit names its field, value and limit, five example rows and a hint', async () => {
   const all = people(dataset, 50);
   await imported(app.key, sheet(all), `dataset=${dataset}`);
   const run = await imported(app.key, sheet(shifted('phone', -1)(all)), `dataset=${dataset}`);

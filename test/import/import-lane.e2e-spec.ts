@@ -39,7 +39,7 @@ async function writing(client: Client, rows: string): Promise<string> {
   }
 }
 
-test('the first import starts one process, whose runs and log the service shows, and which shares no stream', async () => {
+test('the first import starts one import worker that shares no stream, and the service shows its runs and its log', async () => {
   const service = await start('info');
   expect(childrenOf(service.pid)).toEqual([]);
   const client = clientOf(service);
@@ -87,8 +87,8 @@ test('SIGTERM, even to both: the run stops at a checkpoint, exit 0, and goes on 
   expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
 });
 
-/** A service whose process that imports is stopped while it writes. */
-async function withStoppedProcess(of: TestDatabase) {
+/** Starts a service and stops its import worker while the worker writes. */
+async function startWithStoppedWorker(of: TestDatabase) {
   const service = await start('warn', of);
   const client = clientOf(service);
   const id = await writing(client, file('z'));
@@ -97,8 +97,8 @@ async function withStoppedProcess(of: TestDatabase) {
   return { service, client, id, lane };
 }
 
-test('the process is stopped while it writes: another one completes the run, and the service ends with 0 where it is asked to', async () => {
-  const [serving, ending] = [await withStoppedProcess(database), await withStoppedProcess(another)];
+test('a stopped import worker is replaced by one that completes the run, and the service exits with 0 on a signal', async () => {
+  const [serving, ending] = [await startWithStoppedWorker(database), await startWithStoppedWorker(another)];
   const exit = ending.service.stop();
   expect((await serving.client.post('/users', aUser())).status).toBe(201);
   const run = await settled(serving.client, serving.id);

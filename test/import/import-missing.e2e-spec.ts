@@ -31,7 +31,7 @@ test.each([
   );
 });
 
-test('a missing user who is blocked loses the session, and is missing no more', async () => {
+test('a missing user who is blocked loses the session, and no longer counts as missing', async () => {
   const rows = people('l-', 9);
   await imported(app.key, csv(HEAD, ...rows), 'dataset=l');
   const leaver = await linked(app.key, 'l-0');

@@ -29,7 +29,7 @@ function expectForward(runs: readonly Json[]): void {
   }
 }
 
-test('it goes forward from the first row that is read to the last one that is applied, over an approval', async () => {
+test('progress only increases from the first row read to the last row applied, across an approval', async () => {
   await imported(app.key, csv(HEAD, ...people('q', 4000)), 'dataset=q');
   const renamed = people('q', 4000).map((row) => row.replace('@example.org', '@example.com'));
   const { id } = (await upload(app.key, csv(HEAD, ...renamed), 'dataset=q')).body;

@@ -60,7 +60,7 @@ test('a plan that is approved just before it expires keeps its file, and is appl
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('a revert that arrives just before an old run is purged finds all of it, and both are purged after it', async () => {
+test('a revert that arrives just before an old run is purged finds all rows of the run, and both runs are purged later', async () => {
   const { id } = await imported(app.key, fileOf('c'));
   grow();
   let revert = '';

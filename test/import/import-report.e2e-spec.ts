@@ -155,7 +155,7 @@ test('the same file again writes nothing except its run', async () => {
   expect(await all()).toEqual(before);
 });
 
-test('what is older than IMPORT_RETENTION_DAYS goes: finished runs with all rows, and plans with their files', async () => {
+test('finished runs with their rows, and the files of plans, are purged after IMPORT_RETENTION_DAYS', async () => {
   const database = databaseOf(app);
   const aged = async (name: string, column: string, days: number): Promise<string> => {
     const { id } = await imported(app.key, fileOf(name), column === 'created' ? 'dry_run=true' : '');

@@ -25,7 +25,7 @@ async function left(dataset: string): Promise<string[]> {
   return rows;
 }
 
-test('who was blocked for being missing returns with the file that lists the user again, and its other values', async () => {
+test('a user blocked as missing is reactivated by a file that lists the user again, with the other values of the row', async () => {
   const rows = await left('back');
   const married = file([person('back-0', 'Married'), ...rows.slice(1)]);
   const back = await imported(app.key, married, 'dataset=back&missing=block');
@@ -120,7 +120,7 @@ test('a revert of a return blocks again', async () => {
   ]);
 });
 
-test('a cell that says Blocked takes the mark away: the user returns with one that says Active alone', async () => {
+test('a Blocked cell removes the mark of a missing user, so only an Active cell reactivates the user', async () => {
   const rows = await left('decided');
   const blocked = csv(`${COLUMNS},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
   const run = await imported(app.key, blocked, 'dataset=decided');

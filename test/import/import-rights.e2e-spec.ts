@@ -146,7 +146,7 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     },
   ],
 ])(
-  'a run that breaks off while it %s writes nothing more where its key is revoked before it goes on',
+  'a run that is interrupted while it %s writes nothing more if its key is revoked before the run resumes',
   async (phase, breakOff) => {
     const users = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
     const [starter, before] = [await aKey(app), await users()];

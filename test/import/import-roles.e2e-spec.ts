@@ -18,7 +18,7 @@ const person = (name: string, ...more: string[]) => personOf(id(name), ...more);
 
 describe('privileges', () => {
   const roles = (cell: string, status = 'Active') => csv(`${HEAD},Roles,Status`, person('a', cell, status));
-  test('no row grants Webmaster, or changes roles or status of one, unless it is allowed', async () => {
+  test('no row grants Webmaster, or changes roles or status of a Webmaster, unless the run is allowed to', async () => {
     const grant = await imported(app.key, roles('Webmaster'));
     expect(grant.problems).toMatchObject([{ field: 'roles', code: 'privileged_user' }]);
     expect(counted(await imported(app.key, roles('Webmaster'), 'allow_privileged=true'))).toEqual({

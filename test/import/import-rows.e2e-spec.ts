@@ -164,7 +164,7 @@ describe('the same key twice', () => {
     expect((await rowsOf(app.key, run.id)).map((row) => row.external_id)).toEqual([id('a'), id('a')]);
     expect((await linked(app.key, id('a'))).phone).toBe('1');
   });
-  test('the same username or e-mail on two rows, in any case, or one that is the other: both fail', async () => {
+  test('two rows with the same username or e-mail, in any case or across both fields, both fail', async () => {
     const [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map(id);
     const file = csv(
       HEAD,

@@ -50,7 +50,7 @@ test('a missed tick is caught up once: good files end in done, bad ones in faile
   expect(await scheduled.runs()).toHaveLength(3);
 });
 
-test('the first start of a schedule catches up on nothing', async () => {
+test('the first start of a schedule imports nothing before its first tick', async () => {
   await databaseOf(app).execute("DELETE FROM leases WHERE name = 'schedule.tick'");
   drop.person('first');
   await scheduled.stop(await scheduled.start());
@@ -58,7 +58,7 @@ test('the first start of a schedule catches up on nothing', async () => {
   expect(drop.names()).toContain('first.csv');
 });
 
-test('a file without a marker is taken when it has not changed for ten seconds', async () => {
+test('a file without a marker is imported when it has not changed for ten seconds', async () => {
   drop.file('still.csv', 'still,still,still@example.org');
   utimesSync(join(drop.folder, 'still.csv'), 0, 0);
   const written = Date.now();
@@ -71,7 +71,7 @@ test('a file without a marker is taken when it has not changed for ten seconds',
   await scheduled.ended(1);
 });
 
-test('a file that arrives after a tick is imported at the next one', async () => {
+test('a file that arrives after a tick is imported at the next tick', async () => {
   const nextMinute = Math.ceil(Date.now() / 60_000) * 60_000;
   jest.useFakeTimers({ now: nextMinute - 1000, advanceTimers: true, doNotFake: ALL_BUT_DATE });
   await noteTick(app, 0);
@@ -86,13 +86,13 @@ test('a tick noted by a clock that was days ahead does not silence the schedule'
   drop.person('ahead');
   const clock = stopClock();
   await scheduled.stop(await scheduled.start({ IMPORT_CRON: '* * * * *' }));
-  expect(drop.names()).toContain('ahead.csv'); // a clock that was corrected is no tick
+  expect(drop.names()).toContain('ahead.csv'); // a corrected clock does not count as a tick
   clock.setSystemTime(Date.now() + 61_000);
   await scheduled.start({ IMPORT_CRON: '* * * * *' });
   await scheduled.ended(1);
 });
 
-test('a file that is written to while it is read is imported when it is whole', async () => {
+test('a file that grows while it is read is imported when it is complete', async () => {
   drop.person('begun');
   const read = Reflect.get(DropFolder.prototype, 'read');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(async function* (

@@ -15,7 +15,7 @@ afterAll(() => app.end());
 const store = () => app.app.get(ImportStore);
 const parts = () => databaseOf(app).query('SELECT part FROM import_file_parts');
 
-test('a file replaces what an earlier attempt has left', async () => {
+test('a stored file replaces the parts of an earlier attempt', async () => {
   await store().store('a.csv', Readable.from([Buffer.alloc(PART_BYTES), Buffer.alloc(1)]), RUN);
   expect(await parts()).toHaveLength(2);
   const file = await store().store('a.csv', Readable.from([Buffer.from('Extern'), Buffer.from('alId')]), RUN);
@@ -23,9 +23,9 @@ test('a file replaces what an earlier attempt has left', async () => {
   expect(await parts()).toEqual([{ part: 0 }]);
 });
 
-test('a stream that fails before its first byte rejects, and leaves nothing', async () => {
+test('a stream that fails before its first byte is rejected and leaves no parts', async () => {
   const file = createReadStream('no-such-file.csv');
-  // A database that answers late, as it does over a network: nobody listens to the stream meanwhile.
+  // The database answers late, as over a network, and the stream has no listener in the meantime.
   const files = app.app.get(ImportFilesRepository);
   const work = files.deleteUnneeded.bind(files);
   jest.spyOn(files, 'deleteUnneeded').mockImplementationOnce(async (...args) => {

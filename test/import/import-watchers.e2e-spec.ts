@@ -22,8 +22,8 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** A run that never ends: it is watched until somebody leaves. @returns when a client watches it. */
-function endless(): Promise<void> {
+/** Mocks a run that never ends and is watched until its client disconnects. Resolves when a client watches it. */
+function mockEndlessRun(): Promise<void> {
   return new Promise((resolve) => {
     jest.spyOn(app.app.get(RunEvents), 'watch').mockImplementation(async function* (_id, signal) {
       resolve();
@@ -34,7 +34,7 @@ function endless(): Promise<void> {
 }
 
 test('so many clients watch, the next one is told to come back, and a place that is left is free', async () => {
-  void endless();
+  void mockEndlessRun();
   const watchers = app.app.get(RunWatchers);
   const gone = new AbortController();
   const actor = {
@@ -72,9 +72,9 @@ test.each<[string, () => Promise<{ client: Client; path: string }>]>([
       return { client: key.client, path: `/api_keys/${key.id}` };
     },
   ],
-])('a client that only listens stops with its %s', async (_, make) => {
+])('an event stream ends when its %s ends', async (_, make) => {
   const { client, path } = await make();
-  const watched = endless();
+  const watched = mockEndlessRun();
   const events = client.get(`/imports/${id}/events`);
   await watched;
   await app.key.delete(path);

@@ -77,8 +77,8 @@ describe('saved profiles', () => {
   });
 });
 
-/** Field and code of each error of a profile that is not saved. */
-async function refused(profile: object): Promise<string[]> {
+/** Returns field and code of each error of a profile that is refused. */
+async function errorsOf(profile: object): Promise<string[]> {
   const answer = await save('bad', profile);
   expect(answer.status).toBe(422);
   return fieldErrorsOf(answer).map((error) => error.join(' '));
@@ -109,19 +109,19 @@ describe('what is wrong with a profile is said when it is saved', () => {
       { ...withColumns({ State: 'Status' }), values: { State: { A: 'Active', T: 'Bloked' } } },
       ['values.State.T invalid_value'],
     ],
-    ['words of no column', { values: { Stat: { A: 'Active' } } }, ['values.Stat unknown_field']],
-    ['words that are none', { values: { Mail: 'x' } }, ['values.Mail invalid_type']],
+    ['words for an unknown column', { values: { Stat: { A: 'Active' } } }, ['values.Stat unknown_field']],
+    ['words of another type', { values: { Mail: 'x' } }, ['values.Mail invalid_type']],
     ['a long prefix', { strip_prefix: '""' }, ['strip_prefix invalid_value']],
-    ['a bad number of lines', { skip_lines: -1 }, ['skip_lines invalid_value']],
+    ['a negative number of lines', { skip_lines: -1 }, ['skip_lines invalid_value']],
     ['the data set of providers', { dataset: 'scim' }, ['dataset invalid_format']],
-    ['an option of no value', { missing: 'delete' }, ['missing invalid_value']],
-    ['a role that there is not', { default_roles: ['Emperor'] }, ['default_roles unknown_role']],
+    ['an option with an invalid value', { missing: 'delete' }, ['missing invalid_value']],
+    ['an unknown default role', { default_roles: ['Emperor'] }, ['default_roles unknown_role']],
     ['a path', { pattern: '../*.csv' }, ['pattern invalid_format']],
-    ['what is not for schedules', { pattern: '*', dry_run: true }, ['dry_run invalid_value']],
-    ['guards that are none', { guards: 7 }, ['guards invalid_type']],
+    ['an option that schedules do not support', { pattern: '*', dry_run: true }, ['dry_run invalid_value']],
+    ['guards of another type', { guards: 7 }, ['guards invalid_type']],
     ['another profile', { profile: 'moodle' }, ['profile unknown_field']],
   ])('%s', async (_, profile, errors) => {
-    expect(await refused({ columns: COLUMNS, ...profile })).toEqual(errors);
+    expect(await errorsOf({ columns: COLUMNS, ...profile })).toEqual(errors);
   });
 
   test.each<[string, unknown, string]>([
@@ -138,7 +138,7 @@ describe('what is wrong with a profile is said when it is saved', () => {
     ['after_revert', { rows: 1_000_001 }, 'after_revert.rows invalid_value'],
     ['emptied_field', { rows: null }, 'emptied_field.rows invalid_value'],
   ])('the guard %s with %j', async (guard, limits, error) => {
-    expect(await refused({ columns: COLUMNS, guards: { [guard]: limits } })).toEqual([`guards.${error}`]);
+    expect(await errorsOf({ columns: COLUMNS, guards: { [guard]: limits } })).toEqual([`guards.${error}`]);
   });
 
   test.each<[string, object, string]>([
@@ -150,14 +150,14 @@ describe('what is wrong with a profile is said when it is saved', () => {
     ['a guard', { guards: { deactivation: {} } }, 'is not a guard with limits; did you mean deactivations?'],
     ['a limit', { guards: { same_file: { row: 1 } } }, 'is not a limit of same_file; did you mean rows?'],
     ['a share', { guards: { errors: { percent: 200 } } }, 'must be an integer from 0 to 100'],
-  ])('%s: with what was probably meant, or with its bounds', async (_, profile, message) => {
+  ])('%s: the message suggests the likely name or states the bounds', async (_, profile, message) => {
     const answer = await save('bad', { columns: COLUMNS, ...profile });
     expect(answer.body.errors.map((error: Json) => error.message)).toEqual([message]);
   });
 
   test('all at once, and nothing is saved', async () => {
     const profile = { columns: { a: 'b' }, set: { c: 'd' }, values: { e: {} }, pattern: '/' };
-    const fields = (await refused(profile)).map((error) => error.split(' ')[0]);
+    const fields = (await errorsOf(profile)).map((error) => error.split(' ')[0]);
     expect(fields.sort()).toEqual(['columns', 'columns.a', 'pattern', 'set.c', 'values.e']);
     expect((await app.key.get('/import_profiles/bad')).status).toBe(404);
     expect((await save('a%20b', { columns: COLUMNS })).status).toBe(400);

@@ -36,7 +36,7 @@ test('a plan is applied as it was made, whatever became of the profile', async (
   expect(await linked(app.key, 'm1')).toMatchObject({ username: 'm1', email: 'm1@example.org' });
 });
 
-test('each word of a list of roles is translated, and one Blocked among several statuses counts', async () => {
+test('each role of a list is translated, and one Blocked among several statuses blocks the user', async () => {
   await save('words', {
     dataset: 'words',
     columns: { ...COLUMNS, Left: 'Status', Locked: 'Status', Groups: 'Roles' },

@@ -25,7 +25,7 @@ export interface Dataset {
   people: readonly Person[];
 }
 
-/** Small and large ones in turn, so that a case which is tried with two of them has one of each. */
+/** Small and large sizes alternate, so that a case with two sizes has one of each. */
 export const SIZES: readonly number[] = [8, 50, 19, 400];
 export const NIGHTLY = 'missing=block';
 
@@ -89,7 +89,7 @@ export class Stage {
   }
 }
 
-/** Each case with two of its sizes, chosen so that all sizes occur equally often, or with all of them (ALL_SIZES=true). */
+/** Returns each case with two of its sizes, so that all sizes occur equally often, or with all of them (ALL_SIZES=true). */
 export function withSizes<T extends { name: string; sizes: readonly number[] }>(
   cases: readonly T[],
 ): [string, number, T][] {

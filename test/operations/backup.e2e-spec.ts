@@ -17,7 +17,7 @@ import { Process, newcomer, processDatabase } from '../support/process/process.j
 import { afterHours } from '../support/app/sealed-audit.js';
 
 const database = processDatabase();
-// A service that has started before: its tables are copied.
+// Copies the tables of a service that has started before.
 beforeEach(async () => {
   await database.drop();
   Object.assign(database, await freshDatabase('first-start'));
@@ -42,7 +42,7 @@ async function fill(app: TestApp, parts: number): Promise<void> {
 
 const ODD = 'Ω ü é "q" \\ ; , | \u2028 😀 \'x\' %_ NULL \\N';
 
-test('what is backed up is restored on either engine: every row, logins, a clean audit; sessions have ended', async () => {
+test('a backup restores every row, logins and a clean audit on either engine, without sessions', async () => {
   const app = await TestApp.on(database);
   const { user, client } = await aPerson(app, { about_me: `${ODD}\n2`, firstname: 'Zoë' });
   await create(app.key, { manager_uuid: user.uuid, roles: ['Webmaster'], email: 'zoë@example.org' });

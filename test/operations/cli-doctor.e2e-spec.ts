@@ -195,7 +195,7 @@ test('a folder that cannot be written to is a failure', async () => {
   ]);
 });
 
-test('an address that is not https is reported where others reach it, without its password', async () => {
+test('a BASE_URL that is not https is reported without its password if other hosts can reach the service', async () => {
   const BASE_URL = `http://u:${SECRET}@people.example.org/app`;
   for (const HOST of ['0.0.0.0', '::']) {
     const open = await doctor({ BASE_URL, HOST });

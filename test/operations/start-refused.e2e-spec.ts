@@ -23,7 +23,7 @@ const expectPlain = (text: string) => {
   expect(text.split('\n').length).toBeLessThan(30);
 };
 
-/** [variable, a value that breaks its rule, what the message says about the rule]. `unit/env` has all rules. */
+/** [variable, a value that breaks its rule, what the message says about the rule]. `unit/env` tests all rules. */
 const BAD: [string, string, RegExp][] = [
   ['PORT', `7${SECRET}`, /PORT must be an integer/],
   ['DATABASE_URL', `postgres://u:${SECRET}@h/d`, /DATABASE_URL must be sqlite:<file> or mysql:/],

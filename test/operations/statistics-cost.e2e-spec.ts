@@ -12,7 +12,7 @@ import { ok } from '../support/app/scenario.js';
 import { DAY, HOUR } from '../support/app/sealed-audit.js';
 import { refreshStatistics, seededUuid } from '../support/app/seed.js';
 
-/** What `GET /statistics` costs with ten thousand events and with ten times as many, in rows that the database reads. */
+/** Measures the rows that the database reads for `GET /statistics`, with ten thousand events and with ten times as many. */
 const FEW = 10_000;
 const MANY = 100_000;
 const AT_ONCE = 10_000;

@@ -79,7 +79,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       Object.assign(database, await freshDatabase('first-start'));
     });
 
-    test('a worker that cannot start again says why and is tried again, while the other one serves', async () => {
+    test('a worker that cannot restart logs the reason and is retried, while the other worker serves', async () => {
       const link = await Link.to(database.url);
       const service = await start({ DATABASE_URL: link.through(database.url) });
       const [pid = 0] = await pidsOf(service);
@@ -93,7 +93,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       await link.cut();
     });
 
-    test('a worker that dies while it starts is replaced, while the first one serves already', async () => {
+    test('a worker that dies while it starts is replaced, while the first worker serves', async () => {
       const service = new Process('dist/main.js', settings({ WORKERS: '2' }));
       const workers = (): number[] => {
         const found = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8');
@@ -125,14 +125,14 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       expect((await next.get('/users/search')).body.Count).toBe(created + 1);
     });
 
-    test('a worker that hangs is killed when its time is up', async () => {
+    test('a worker that hangs is killed after the shutdown timeout', async () => {
       const service = await start({ REQUEST_TIMEOUT_SECONDS: '1' });
       const [pid = 0] = await pidsOf(service);
       process.kill(pid, 'SIGSTOP');
       expect(await service.stop()).toEqual({ code: 1, signal: null });
     });
 
-    test('a second signal ends at once', async () => {
+    test('a second signal ends the service at once', async () => {
       const service = await start({ SHUTDOWN_DELAY_SECONDS: '300' });
       service.signal('SIGTERM');
       const again = setInterval(() => service.signal('SIGINT'), 200);
@@ -152,7 +152,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
         }
       };
       await Promise.all(Array.from({ length: 8 }, load));
-      // Their standard output is the primary's: it closes with the last of them.
+      // The workers share the standard output of the primary, which closes when the last worker ends.
       expect(await service.exit).toEqual({ code: null, signal: 'SIGKILL' });
       expect(service.complaints).toBe('');
     });

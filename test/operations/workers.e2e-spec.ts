@@ -87,7 +87,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - LIMIT);
     });
 
-    test('metrics are the sum of both, and do not shrink when one dies', async () => {
+    test('metrics are the sum of both workers, and do not shrink when one dies', async () => {
       const service = await start({ IMPORT_OVERDUE_HOURS: '1' });
       const path = '/api/0.3/status';
       const sent = await untilBothAnswer(service, path, () => new Client(service.url, ANEW).get('/status'));
@@ -111,7 +111,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
       expect((await settled(client, id)).counts).toMatchObject({ created: 2000 });
     });
 
-    test('kill -9 of one under load: what it worked on is lost, the rest goes on, another takes its place', async () => {
+    test('kill -9 of one worker under load loses only its own requests, and another worker replaces it', async () => {
       const service = await start();
       const client = clientOf(service);
       const path = '/api/0.3/users';

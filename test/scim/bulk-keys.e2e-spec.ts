@@ -55,7 +55,7 @@ describe('with an Idempotency-Key', () => {
 });
 
 test.each(['patch', 'delete'])(
-  'a key that blows its fuse by %s gets 429 for further ones, in a Bulk and alone',
+  'a key that blows its fuse by %s gets 429 for further requests, in a Bulk and alone',
   async (how) => {
     const fused = await TestApp.on(app.database, { FUSE_MIN: '2', FUSE_PERCENT: '0' });
     try {

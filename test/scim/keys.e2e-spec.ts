@@ -142,7 +142,7 @@ describe('a key without the scope webmasters', () => {
   });
 });
 
-test('sessions end at once where Entra blocks their user', async () => {
+test('the sessions of a user end at once when Entra blocks the user', async () => {
   const user = await provision(scim, { password: PASSWORD });
   const session = await app.login(user.userName, PASSWORD);
   expect((await session.get('/users/me')).status).toBe(200);

@@ -75,7 +75,7 @@ describe('a user', () => {
   });
 });
 
-test('a name that is taken is 409 uniqueness with the id of the other user', async () => {
+test('a taken name is refused with 409 uniqueness and the id of the other user', async () => {
   const other = await provision(scim, { externalId: 'HR-1' });
   for (const taken of [{ userName: other.userName }, { emails: other.emails }, { externalId: 'HR-1' }]) {
     const [status, scimType, detail] = errorOf(await scim.post('/Users', aScimUser(taken)));
@@ -94,7 +94,7 @@ test('two changes at once both stay', async () => {
   expect(attributes.map((name) => body[name])).toEqual(attributes);
 });
 
-test('a manager comes back with the address of the user', async () => {
+test('a manager is returned with a $ref to the manager', async () => {
   const boss = await provision(scim);
   const made = await provision(scim, { [ENTERPRISE]: { manager: { value: boss.id } } });
   const $ref = `${BASE_URL}/scim/v2/Users/${boss.id}`;

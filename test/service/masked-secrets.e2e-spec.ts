@@ -120,18 +120,18 @@ test('the secrets are what is looked for', () => {
   expect(audited).toContain('session.login_failed');
 });
 
-test('no line of the log has one, and each is JSON and names the key', () => {
+test('no log line contains a secret, and each is JSON and names the key', () => {
   expect(logged.split('\n').filter((line) => shown(line).length > 0)).toEqual([]);
   expect(logged).toContain(`/api/0.3/users/rollcall_${key.slice(9, 21)}_***`);
   for (const line of logged.trim().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow();
 });
 
-test('no row of the audit or of the throttle has one, and the audit names the key', () => {
+test('no row of the audit or of the throttle contains a secret, and the audit names the key', () => {
   expect(shown(audited)).toEqual([]);
   expect(audited).toContain(`rollcall_${key.slice(9, 21)}_***`);
 });
 
-test('no answer with an error and no label of a metric has one, wherever it was sent', () => {
+test('no error response and no metric label contains a secret, wherever the secret was sent', () => {
   expect(answers.filter(([, text]) => shown(text).length > 0)).toEqual([]);
   expect(shown(metrics)).toEqual([]);
 });

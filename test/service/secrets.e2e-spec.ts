@@ -110,7 +110,7 @@ beforeAll(async () => {
   const elsewhere = { origin: 'https://elsewhere.example' };
   await record('other site', self.send('POST', '/sessions/logout', undefined, elsewhere));
   await record('logout', self.send('POST', '/sessions/logout'));
-  await app.nobody.get('/status'); // by then the line of the request before is written
+  await app.nobody.get('/status'); // by now the line of the previous request is written
   lines = output
     .trimEnd()
     .split('\n')
@@ -146,7 +146,7 @@ describe('the log', () => {
     [undefined, ['bad key 401', 'bad cookie 401', 'bad login 401']],
     ['user', ['own profile 200', 'other site 403', 'logout 200']],
     ['key', ['query 200', 'bad query 400', 'malformed 400', 'invalid 422', 'fault in a write 500']],
-  ])('names who has sent a request: %s', (kind, names) => {
+  ])('names the actor of a request: %s', (kind, names) => {
     for (const name of names) {
       const answer = answers.get(name);
       const line = lines.find(

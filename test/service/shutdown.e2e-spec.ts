@@ -21,7 +21,7 @@ const start = (settings: Record<string, string> = {}) =>
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
 
 /** A `POST /users` that the server is working on, with the body still incomplete. */
-async function halfSent(url: string, body: string): Promise<RawConnection> {
+async function sendHalf(url: string, body: string): Promise<RawConnection> {
   const length = { 'content-length': String(Buffer.byteLength(body)), 'content-type': 'application/json' };
   const headers = { 'x-api-key': API_KEY, ...length, expect: '100-continue' };
   const connection = await RawConnection.request(url, 'POST /api/0.3/users', headers);
@@ -30,7 +30,7 @@ async function halfSent(url: string, body: string): Promise<RawConnection> {
   return connection;
 }
 
-async function answerTo(connection: RawConnection, rest: string): Promise<number> {
+async function sendRest(connection: RawConnection, rest: string): Promise<number> {
   connection.socket.write(rest);
   const { status } = lastAnswer(await connection.until(/\}$/));
   connection.socket.destroy();
@@ -62,11 +62,11 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     await once(idle, 'end');
 
     const bodies = Array.from({ length: 5 }, () => JSON.stringify(aUser()));
-    const sent = await Promise.all(bodies.map((body) => halfSent(service.url, body)));
+    const sent = await Promise.all(bodies.map((body) => sendHalf(service.url, body)));
     service.signal(name);
     await closed(service.url);
     const statuses = await Promise.all(
-      sent.map((one, index) => answerTo(one, bodies[index]?.slice(10) ?? '')),
+      sent.map((one, index) => sendRest(one, bodies[index]?.slice(10) ?? '')),
     );
     expect(statuses).toEqual([201, 201, 201, 201, 201]);
     expect(await service.exit).toEqual({ code: 0, signal: null });

@@ -5,7 +5,7 @@ import { cookieOf } from '../support/app/people.js';
 /** An https BASE_URL: the cookie is sent over HTTPS only. */
 describe.each<[string, string, Record<string, string>]>([
   ['by default, which browsers take from this host only', '__Host-rollcall_session', {}],
-  ['with the name of the settings', 'intranet.sid', { SESSION_COOKIE_NAME: 'intranet.sid' }],
+  ['with a configured name', 'intranet.sid', { SESSION_COOKIE_NAME: 'intranet.sid' }],
 ])('the cookie of an https service %s', (_, cookieName, settings) => {
   let app: TestApp;
   beforeAll(async () => {
@@ -13,7 +13,7 @@ describe.each<[string, string, Record<string, string>]>([
   });
   afterAll(() => app.end());
 
-  test('is Secure, and a cookie of another name is ignored, which another host of the domain could plant', async () => {
+  test('is Secure, and a cookie of another name, which another host of the domain could plant, is ignored', async () => {
     const login = await app.nobody.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD });
     const { name, value, attributes } = cookieOf(login);
     expect([name, attributes]).toEqual([cookieName, ['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure']]);
@@ -21,7 +21,7 @@ describe.each<[string, string, Record<string, string>]>([
     expect([await me(`${name}=${value}`), await me(`rollcall_session=${value}`)]).toEqual([200, 401]);
   });
 
-  test('is removed at logout under the same rules, as browsers would ignore others', async () => {
+  test('is removed at logout with the same attributes, which browsers require', async () => {
     const admin = await app.login();
     // The public address is no foreign origin, whatever address the service listens on.
     const own = { origin: 'https://people.example.org' };

@@ -15,7 +15,7 @@ afterAll(() => app.end());
 
 const sessions = async (user: Json): Promise<Json[]> =>
   (await app.key.get(`/sessions?user_uuid=${user.uuid as string}&limit=100`)).body.Results;
-/** Starts sessions as logins do, without their passwords. */
+/** Starts sessions as logins do, without checking passwords. */
 async function startSessions(user: Json, count: number): Promise<void> {
   for (let started = 0; started < count; started++)
     await app.app

@@ -134,7 +134,7 @@ test('the current roles count, not those at the login', async () => {
   expect((await client.get(`/users/${colleague.uuid}`)).status).toBe(200);
 });
 
-test('the old password is refused on every instance once it was changed', async () => {
+test('the old password is refused on every instance after a password change', async () => {
   const { user } = await aPerson(app);
   const status = async (password: string) =>
     (await other.nobody.post('/sessions/login', { username: user.username, password })).status;

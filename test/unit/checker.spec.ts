@@ -4,7 +4,7 @@ import { Model } from '../../tools/checker/model.js';
 const lost = [0, 'ECONNRESET'] as const;
 
 /**
- * Each judge of the checker sees the fault that it is there for: in a history without faults, one is planted. `planted` deletes
+ * Plants a fault in a history without faults, which the judge for this fault must report. `planted` deletes
  * users and audit rows, and loses updates, in a database.
  */
 describe('the checker', () => {

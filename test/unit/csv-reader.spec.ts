@@ -27,7 +27,7 @@ describe.each(CHUNKINGS)('%s', (_, size) => {
     ['any letter', 'a,b\né東,😀\n', { 2: ['é東', '😀'] }],
     ['quoted line ends stay as they are', 'a,b\n"1\n2\r\n3\r4",5\n', { 2: ['1\n2\r\n3\r4', '5'] }],
     ['a quoted line end moves no line', 'a,b\n"1\n\n2",3\n4,5\n', { 2: ['1\n\n2', '3'], 3: ['4', '5'] }],
-    ['a quoted line end in the header moves none', '"a",b\n1,2\n', { 2: ['1', '2'] }],
+    ['a quoted line end in the header moves no line', '"a",b\n1,2\n', { 2: ['1', '2'] }],
     ['an empty line counts', 'a,b\n1,2\n\n3,4\n', { 2: ['1', '2'], 4: ['3', '4'] }],
     ['empty lines of several kinds', 'a,b\r\n\r\n\n1,2\r\n\r\n\r3,4\n\n\n', { 4: ['1', '2'], 7: ['3', '4'] }],
     ['empty lines before the header', '\n\r\na,b\n1,2\n', { 4: ['1', '2'] }],

@@ -4,8 +4,8 @@ import { loadEnv } from '../../src/config/env.js';
 /** What follows from several settings together. */
 type Variables = Record<string, string>;
 
-/** `login-cookie` and `login-https` have the names without a certificate. */
-test('with a certificate of its own the service has a session cookie of this host only', () => {
+/** `login-cookie` and `login-https` test the names without a certificate. */
+test('with its own certificate the service restricts its session cookie to this host', () => {
   expect(loadEnv({ TLS_CERT_FILE: 'x.pem' }).sessionCookieName).toBe('__Host-rollcall_session');
 });
 

@@ -11,7 +11,7 @@ const fieldsOf = (names: string[], options = KNOWN) =>
   readHeader(names, options).map((column) => column && [column.name, column.field]);
 
 type Fault = [code: string, line: number | undefined, message: string];
-/** All that is wrong with a header. */
+/** Returns every fault of a header. */
 function faultsOf(names: string[], options = KNOWN, line = 1): Fault[] {
   try {
     readHeader(names, options, line);

@@ -54,7 +54,7 @@ test.each([
   expect([faultOf(host), faultOf(host, '1.0')]).toEqual([NO_HOST, NO_HOST]);
 });
 
-test('of ASCII a name has the characters of RFC 3986 only, and no comma, which joins several headers', () => {
+test('a host name allows only the ASCII characters of RFC 3986 without the comma, which joins several headers', () => {
   for (let code = 0; code < 128; code++) {
     const host = `a${String.fromCharCode(code)}b`;
     const isHost = /^a[a-z0-9._~!$&'()*+;=-]b$/i.test(host);

@@ -5,7 +5,7 @@ import { toMillis } from '../../src/common/time.js';
 const DAY = 24 * 60 * 60 * 1000;
 afterEach(() => void jest.useRealTimers());
 
-/** A name has the rules of the API: `cli-keys` has one that is refused and one that is normalised. */
+/** Names follow the rules of the API. `cli-keys` tests a name that is normalised. */
 test.each(['', ' \u00a0'])('the name %j is refused', (name) => {
   expect(() => parseName(name)).toThrow('may not be empty');
 });

@@ -25,7 +25,7 @@ type Level = 'external' | 'member' | 'webmaster';
 const levelOf = (actor: Actor): Level =>
   may(actor, 'users.create') ? 'webmaster' : may(actor, 'users.search') ? 'member' : 'external';
 
-/** What each level may do is in `access-matrix`. */
+/** `access-matrix` tests what each level may do. */
 describe('the level of an actor', () => {
   test.each<[string, Actor, Level]>([
     ['an API key', KEY, 'webmaster'],

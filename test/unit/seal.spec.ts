@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { type SealFacts, SealKeys, type SealedRow, hashOfRow } from '../../src/audit/seal.js';
 
-/** What a hash is over. `audit-tampered` changes every column of the stored rows and seals. */
+/** Tests what a hash covers. `audit-tampered` changes every column of the stored rows and seals. */
 const ROW: SealedRow = {
   id: '01a00000-0000-7000-8000-000000000001',
   time: '2026-01-31 12:00:00.000',

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { caseFold, fold, normalise } from '../../src/common/text.js';
 
-/** `invisible.spec` has every code point, and `user-input` and `user-text` have limits and lines. */
+/** `invisible.spec` tests every code point, and `user-input` and `user-text` test limits and lines. */
 test.each([
   ['  Jane  ', 'Jane'],
   ['e\u0301', 'é'],

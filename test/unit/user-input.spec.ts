@@ -12,7 +12,7 @@ import {
   TEXTS,
 } from '../support/data/user-fields.js';
 
-/** Which values of a user's fields are refused, and how the others are stored. The API, SCIM and imports all read input so. */
+/** Tests which values of a user's fields are refused, and how others are stored. The API, SCIM and imports share the rules. */
 
 describe('a value of another type is never coerced', () => {
   const OTHERS = [5, 0, -0, 1e308, true, false, ['x'], [], {}, { a: 'x' }, { length: 3 }];

@@ -10,7 +10,7 @@ import {
 } from '../support/data/user-fields.js';
 import { ChangedUserInput } from '../../src/users/input/user.input.js';
 
-/** Which texts the fields of a user refuse: characters that deceive or break, and formats. */
+/** Tests which texts the fields of a user refuse: deceptive and broken characters, and invalid formats. */
 const CONTROL = 'may not hold control characters or broken Unicode';
 const URL = 'must be an http or https URL with a host and without credentials';
 const URLS = 'must hold http or https URLs with a host and without credentials';
@@ -27,12 +27,12 @@ const MESSAGES: Record<string, string> = {
   manager_uuid: UUID,
 };
 
-/** Which characters are refused is in `invisible.spec`: each field refuses one of each kind. */
+/** `invisible.spec` tests which characters are refused. Here each field refuses one of each kind. */
 describe.each(Object.entries(TEXTS))('%s', (field, valueOf) => {
   test.each(['a\0b', 'a\u0085b', 'a\ud83db', '\udc00'])('refuses the broken text %j', (text) => {
     expectRefused(field, valueOf(text), 'invalid_format', MESSAGES[field] ?? '');
   });
-  test('refuses a tab, and a newline unless it is running text', () => {
+  test('refuses a tab, and a newline unless the field is running text', () => {
     const message = field === 'user_avatar' ? URL : MESSAGES[field];
     for (const text of field === 'about_me' ? ['a\tb'] : ['a\tb', 'a\nb'])
       expectRefused(field, valueOf(text), 'invalid_format', message ?? '');
@@ -52,7 +52,7 @@ test.each(['علی\u200cرضا', 'ශ්\u200dරී', 'രാജന്\u200d', 
   expectStored('firstname', name, name);
 });
 
-test('running text may hold what emoji and pasted text bring along, but nothing that changes its order', () => {
+test('running text may hold invisible characters of emoji and pasted text, but none that changes its order', () => {
   const text = '❤\ufe0f 👩\u200d👧 soft\u00adhyphen\nsecond line';
   expectStored('about_me', text, text);
   const message = 'may not hold the character U+202E, which nobody sees';
@@ -99,7 +99,7 @@ describe('email', () => {
   });
 });
 
-/** `url-form.spec` has all forms. */
+/** `url-form.spec` tests all forms. */
 test.each(['javascript:alert(1)', '/a.png', 'http:///a.png', 'http://jane:secret@example.org/', 'x'])(
   'the URL %j is refused',
   (value) => {
@@ -140,7 +140,7 @@ describe('authname', () => {
     const message = 'may not hold an empty name or a name twice in one method';
     expectRefused('authname', { saml: names }, 'invalid_value', message);
   });
-  test('a method with the longest name, and one named as a built-in member', () => {
+  test('a method with the longest name, and one named as a built-in member, are accepted', () => {
     expectStored('authname', { ['m'.repeat(32)]: ['x'] }, { ['m'.repeat(32)]: ['x'] });
     expectStored('authname', { constructor: ['x'] }, { constructor: ['x'] });
     const own = JSON.parse('{"__proto__":["x"]}') as unknown;

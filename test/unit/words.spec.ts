@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { newUser } from '../../src/users/input/user-rules.js';
 import { wordRows, wordsIn } from '../../src/users/model/words.js';
 
-/** `search-words` has how words are read from texts and terms. */
+/** `search-words` tests how words are read from texts and terms. */
 describe('a user is found', () => {
   const user = {
     ...newUser('00000000-0000-4000-8000-000000000001', '2026-01-01 00:00:00.000'),

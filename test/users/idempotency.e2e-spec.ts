@@ -8,7 +8,7 @@ import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { sha256 } from '../support/app/people.js';
 
-/** What holds for every route is tested in contract/idempotent-routes. */
+/** `contract/idempotent-routes` tests the rules of every route. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());

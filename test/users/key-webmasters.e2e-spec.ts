@@ -45,7 +45,7 @@ describe('over the API', () => {
     expect((await app.login(boss.username, PASSWORD)).headers['cookie']).toBeDefined();
   });
 
-  test.each(['Webmaster', 'WEBMASTER'])('the role %s for somebody', async (role) => {
+  test.each(['Webmaster', 'WEBMASTER'])('granting the role %s to another user', async (role) => {
     expect(refusal(await narrow.put(user(member), { roles: [role] }))).toEqual(REFUSED);
     expect(refusal(await narrow.post('/users', aUser({ roles: [role] })))).toEqual(REFUSED);
     expect(refusal(await narrow.post('/users', aUser({ roles: [role], phone: 5 })))).toEqual(REFUSED);

@@ -21,7 +21,7 @@ afterAll(() => app.end());
 const idsOf = (resources: Json[]): string[] => resources.map(({ id }) => id);
 const ids = ({ Resources }: Json): string[] => idsOf(Resources);
 
-test('has users, then groups, in pages by index and by cursor', async () => {
+test('a search lists users, then groups, in pages by index and by cursor', async () => {
   expect(all).toHaveLength(10);
   for (const count of [1, 3, 4, 5, 7, 10, 200]) {
     expect(idsOf(await walkByIndex(scim, '', { count }))).toEqual(all);

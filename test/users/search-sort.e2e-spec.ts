@@ -86,7 +86,7 @@ function ordered(users: readonly Json[], sort: string, order: string, uuids: 1 |
 const uuidsOf = (users: readonly Json[]): string[] => users.map(({ uuid }) => uuid as string);
 
 describe.each(CASES)('sort=%s&order=%s', (sort, order) => {
-  test('walks by Link and by offset return every user once, in order, empty values last, also of filters', async () => {
+  test('walks by Link and by offset return every user once, in order, empty values last, also with filters', async () => {
     const users = await walkByLink(app.key, { sort, order, limit: 37 });
     const uuids = uuidsOf(users);
     expect([uuids.length, new Set(uuids).size]).toEqual([USERS + 1, USERS + 1]);

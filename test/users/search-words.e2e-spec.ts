@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { createMany, found, search } from '../support/app/search.js';
 
-/** How words are folded is tested in unit/text. */
+/** `unit/text` tests how words are folded. */
 let app: TestApp;
 
 const PEOPLE = [
@@ -146,13 +146,13 @@ describe('hostile terms', () => {
   );
 
   test.each(['...', '- -', '😀', '👩‍👩‍👧 🎉', '\u200b', '\u0301'])(
-    '%j contains no word and finds nobody',
+    '%j contains no word and finds no user',
     async (term) => {
       expect((await search(app.key, { fulltext_search: term })).body).toEqual({ Count: 0, Results: [] });
     },
   );
 
-  test.each(['*', 'jane *', '* *'])('%j does not list everybody', async (term) => {
+  test.each(['*', 'jane *', '* *'])('%j does not list all users', async (term) => {
     const answer = await search(app.key, { fulltext_search: term });
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
   });
@@ -185,7 +185,7 @@ describe('hostile terms', () => {
   );
 });
 
-test('a word in a name comes before one in the login, and that before one in the external id', async () => {
+test('a match in a name ranks before a match in the login or e-mail, and a match in the external id ranks last', async () => {
   await createMany(app.key, [
     { username: 'rank-id', external_id: 'quartz' },
     { username: 'quartz' },

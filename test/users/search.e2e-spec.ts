@@ -4,7 +4,7 @@ import { createMany, nextOf, search, walkByLink } from '../support/app/search.js
 
 /** Pages of a search, and its parameters. Forged cursors are tested in unit/cursor. */
 let app: TestApp;
-/** Active ones, with the first Webmaster. */
+/** Active users, with the first Webmaster. */
 const USERS = 121;
 
 beforeAll(async () => {

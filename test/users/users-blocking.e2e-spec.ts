@@ -4,7 +4,7 @@ import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { refusal } from '../support/app/problems.js';
 
-/** What blocking does to sessions is tested in sessions/session-end. */
+/** `sessions/session-end` tests how blocking ends sessions. */
 let app: TestApp;
 let last: Json;
 beforeAll(async () => {

@@ -139,7 +139,7 @@ describe('what was read can be sent back and changes nothing', () => {
   });
 });
 
-test('one bad field refuses the whole change, and all errors are reported, also those about the whole user', async () => {
+test('one bad field refuses the whole change, and all errors are reported, including errors about the whole user', async () => {
   const before = await full();
   const rows = await auditRows(app, before.uuid);
   const bad = {

@@ -50,7 +50,7 @@ test('a username and the same e-mail address at once: one of them', async () => 
   expect(statuses(answers)).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
 });
 
-test('creates and changes at once: none is lost', async () => {
+test('no user and no change is lost when users are created and changed at once', async () => {
   const COUNT = 20;
   const before = (await app.key.get('/users/search?limit=1')).body.Count as number;
   const users = await many(COUNT, () => create(app.key));

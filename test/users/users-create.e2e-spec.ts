@@ -8,7 +8,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-/** What the optional fields hold when nothing was sent. */
+/** Values of the optional fields that were not sent. */
 const EMPTY = {
   external_id: '',
   roles: ['Organisational user'],
@@ -130,7 +130,7 @@ test('the password is never shown, neither in answers nor in the audit', async (
 });
 
 test.each(['x', '', null, [], {}, false])(
-  'fields that only an existing user has, or none, are refused in a new user, also as %j',
+  'read-only and unknown fields are refused in a new user, also as %j',
   async (value) => {
     const fields = [
       'created',

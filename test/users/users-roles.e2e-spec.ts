@@ -4,7 +4,7 @@ import { TestApp } from '../support/app/app.js';
 import { aUser, create } from '../support/data/factories.js';
 import { refusal } from '../support/app/problems.js';
 
-/** The names of roles are tested in unit/roles. */
+/** `unit/roles` tests the names of roles. */
 const EXTRA = ['Gärtner', 'Night shift'];
 const ROLES = new RoleCatalogue(EXTRA).names;
 let app: TestApp;

@@ -9,7 +9,7 @@ afterAll(() => app.end());
 
 const unique = () => randomBytes(5).toString('hex');
 
-/** Which names are equal is tested in unit/keys: these are names that a collation of the database could treat otherwise. */
+/** `unit/keys` tests which names are equal. This file tests names that a database collation could compare differently. */
 
 /** The second value is reported as taken, with the holder's uuid, at creation and at change, and nothing is changed. */
 async function expectTaken(
@@ -64,7 +64,7 @@ describe('two usernames differ by', () => {
 });
 
 describe('e-mail addresses', () => {
-  test('case and width do not count', async () => {
+  test('are equal if they differ only in case and width', async () => {
     const tag = unique();
     await expectTaken(
       { email: `Jane.${tag}@example.org` },

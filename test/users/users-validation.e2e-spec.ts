@@ -6,7 +6,7 @@ import { EXTRA_ROLES, LIMITS } from '../support/data/user-fields.js';
 import { aPerson } from '../support/app/people.js';
 import { refusal } from '../support/app/problems.js';
 
-/** Which values are refused is tested in unit/user-input and unit/user-text. */
+/** `unit/user-input` and `unit/user-text` test which values are refused. */
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start({ EXTRA_ROLES: EXTRA_ROLES.join(',') })));
 afterAll(() => app.end());
@@ -42,7 +42,7 @@ describe('a bad value is refused at creation and at every change, which then cha
     expect((await app.key.get(`/users/${user.uuid}`)).body).toEqual(user);
   });
 
-  test('also at a change of the own profile', async () => {
+  test('also when users change their own profile', async () => {
     const { client, user: own } = await aPerson(app);
     const answer = await client.put(`/users/${own.uuid}`, { phone: 5, nickname: 'x', about_me: 'a\0b' });
     expect(refusal(answer)).toEqual([

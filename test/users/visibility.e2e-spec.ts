@@ -115,7 +115,7 @@ describe('a hidden e-mail address does not leak', () => {
     { fulltext_search: 'secret.address' },
     { fulltext_search: 'secret*' },
     { fulltext_search: 'harriet secret.address' },
-  ])('%j finds nobody for a member', async (query) => {
+  ])('%j finds no user for a member', async (query) => {
     expect(await found(app.key, query)).toEqual(['hidden']);
     expect(await found(member, query)).toEqual([]);
   });
@@ -171,7 +171,7 @@ describe('blocked users', () => {
 });
 
 describe('fields for Webmasters and keys', () => {
-  test('authname is read by Webmaster and key, a member neither of others nor of their own', async () => {
+  test('authname is visible to Webmasters and keys, and hidden from members even on their own profile', async () => {
     for (const client of [webmaster, app.key])
       expect(await read(client, hidden)).toMatchObject({ authname: FULL.authname });
     for (const user of [hidden, shown, memberUser])
@@ -181,7 +181,7 @@ describe('fields for Webmasters and keys', () => {
   });
 
   test.each(['authname=saml:harriet@idp', 'authname=saml:nobody', 'managed_by=default', 'sort=email'])(
-    'a member may not search with %s, which would tell of hidden fields',
+    'a member may not search with %s, which would reveal hidden fields',
     async (query) => {
       expect(problemOf(await search(member, query))).toEqual([403, 'forbidden']);
     },

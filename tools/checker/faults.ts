@@ -57,7 +57,7 @@ export function instanceFaults(instances: readonly Program[]): Fault[] {
       await instance.end('SIGTERM');
       await restart(instance);
     }),
-    // What it holds (locks, leases) is held for longer than it knows.
+    // The instance holds locks and leases for longer than it knows.
     fault('an instance frozen', (instance, random) => frozen(instance, 500 + random(8000))),
   ];
 }
@@ -74,13 +74,13 @@ export const databaseFaults = (database: Program): Fault[] => [
 
 /** Faults of the connections between instances and their database. */
 export function connectionFaults(links: readonly Link[]): Fault[] {
-  const any = (random: Random): Link => links[random(links.length)] as Link;
+  const pickLink = (random: Random): Link => links[random(links.length)] as Link;
   return [
     {
       name: 'connections cut during COMMIT',
       to: links,
       strike: async (random) => {
-        const link = any(random);
+        const link = pickLink(random);
         // One to five COMMITs in a row lose their connection.
         const arrives = Array.from({ length: 1 + random(5) }, () => oneOf(random, ARRIVALS));
         link.breakAt('COMMIT', { arrives });
@@ -92,7 +92,7 @@ export function connectionFaults(links: readonly Link[]): Fault[] {
       name: 'all connections of an instance broken',
       to: links,
       strike: (random) => {
-        any(random).breakAll();
+        pickLink(random).breakAll();
         return Promise.resolve();
       },
     },

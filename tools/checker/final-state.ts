@@ -57,7 +57,7 @@ export async function finalState(sender: Sender): Promise<FinalState> {
   const seen: Seen[] = [];
   for (let instance = 0; instance < sender.instances; instance++) {
     const users = await pages(sender, instance, `${API}/users/search?sort=created&order=asc&limit=100`);
-    const byOffset = await listed(sender, instance, `${API}/users/search?sort=created&order=asc&limit=100`);
+    const byOffset = await readList(sender, instance, `${API}/users/search?sort=created&order=asc&limit=100`);
     const counts: Record<string, number> = {};
     for (const status of ['', 'Active', 'Blocked']) {
       const filter = status === '' ? '' : `&status=${status}`;
@@ -69,8 +69,8 @@ export async function finalState(sender: Sender): Promise<FinalState> {
   }
   const last = sender.instances - 1;
   const audit = await pages(sender, last, `${API}/audit?limit=100`);
-  const runs = await listed(sender, last, `${API}/imports?limit=100`);
-  const keys = await listed(sender, last, `${API}/api_keys?limit=100`);
+  const runs = await readList(sender, last, `${API}/imports?limit=100`);
+  const keys = await readList(sender, last, `${API}/api_keys?limit=100`);
   return {
     seen,
     lookups: await lookups(sender, seen[0]?.users ?? []),
@@ -86,7 +86,7 @@ export async function finalState(sender: Sender): Promise<FinalState> {
 }
 
 /** A whole list, by offset. @param query with its path and a limit of 100. */
-async function listed(sender: Sender, instance: number, query: string): Promise<Json[]> {
+async function readList(sender: Sender, instance: number, query: string): Promise<Json[]> {
   const found: Json[] = [];
   for (let more = true; more;) {
     const body = await get(sender, instance, `${query}&offset=${found.length}`);

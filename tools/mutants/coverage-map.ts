@@ -100,7 +100,7 @@ function addReport(
     const script = url.startsWith('file:') ? fileURLToPath(url) : url;
     if (!/^(build|dist|src)\//.test(script.slice(folder.length + 1))) continue;
     const file = script.slice(folder.length + 1);
-    // V8 reports the module first, and leaves it out where it was loaded before.
+    // V8 reports the module first, and omits it if it was loaded before.
     const [outer] = functions[0]?.ranges ?? [];
     const isLoaded = outer?.startOffset === 0 && outer.count > 0;
     const ranges = functions.flatMap((one, at) =>

@@ -12,7 +12,7 @@ const END_MILLIS = 10_000;
 /** How often a working lane is asked whether it is there, and how many questions in a row it may leave unanswered. */
 const ASK_MILLIS = 4000;
 const MOST_UNANSWERED = 4;
-/** The same while the process loads: its low priority makes that slow on a busy machine. */
+/** Limit of unanswered questions while the process loads, which its low priority makes slow on a busy machine. */
 const MOST_UNANSWERED_AT_START = 30;
 
 /** One thread of a lane allocates; glibc would keep memory for each of its threads (15 MiB more in an import). */
@@ -61,7 +61,7 @@ interface Running<Calls extends LaneCalls, Answers extends object> {
   child: ChildProcess;
   calls: BirpcReturn<Calls, Answers>;
   ended: Promise<string>;
-  /** Questions that it has not answered, and how many of them it may leave unanswered in a row. */
+  /** Questions in a row that the process has not answered, and how many of them it may leave unanswered. */
   unanswered: number;
   mostUnanswered: number;
 }
@@ -162,7 +162,7 @@ export class LaneProcess<Calls extends LaneCalls, Answers extends object> {
       running.unanswered = 0;
       running.mostUnanswered = MOST_UNANSWERED;
     });
-    void Promise.resolve(calls.isThere()).catch(() => undefined); // its answer shows that it has loaded
+    void Promise.resolve(calls.isThere()).catch(() => undefined); // the answer shows that the process has loaded
     child.unref(); // it ends with this process, and does not keep it alive
     child.channel?.unref();
     return running;

@@ -13,7 +13,7 @@ export const withConsole = (title: string, tests: (service: ConsoleService) => v
   withConfiguredConsole(title, {}, tests);
 };
 
-/** As `withConsole`, with settings of the service. */
+/** Does the same as `withConsole`, with settings of the service. */
 export function withConfiguredConsole(
   title: string,
   settings: Record<string, string>,

@@ -108,7 +108,7 @@ export class SwaggerPage {
     return this.page.reload();
   }
 
-  /** The first field of the dialog of "Authorize". */
+  /** Returns the text of the first scheme in the dialog of "Authorize". */
   async firstScheme(): Promise<string> {
     await this.page.locator('.btn.authorize').first().click();
     const text = await this.page.locator('.auth-container').first().innerText();
@@ -116,7 +116,7 @@ export class SwaggerPage {
     return text;
   }
 
-  /** The tags, in the order of the page. */
+  /** Returns the tags in the order of the page. */
   tags(): Promise<string[]> {
     return this.page
       .locator('.opblock-tag')
@@ -201,7 +201,7 @@ export class SwaggerPage {
     await block.locator('.opblock-body').waitFor({ state: 'detached' });
   }
 
-  /** A picture for the documents, in `docs/images`, where UPDATE_PICTURES is set: of the window, from an operation on. */
+  /** Writes a picture of the window, from an operation on, to `docs/images` if UPDATE_PICTURES is set. */
   async picture(name: string, operation: string): Promise<void> {
     if (!process.env['UPDATE_PICTURES']) return;
     await this.block(operation).evaluate((element) => {
@@ -210,7 +210,7 @@ export class SwaggerPage {
     writeFileSync(join(PICTURES, `${name}.png`), await this.page.screenshot());
   }
 
-  /** As `picture`, of an answer, scrolled to a text: without the request, which shows the key. */
+  /** Writes a picture of an answer, scrolled to a text. The picture omits the request, which shows the key. */
   async pictureOfAnswer(name: string, text: string): Promise<void> {
     if (!process.env['UPDATE_PICTURES']) return;
     const answer = this.page.locator('.live-responses-table').first();

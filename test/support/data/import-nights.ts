@@ -72,7 +72,7 @@ const night = (name: string, part: Part, changes: Changes, ends = 'completed_wit
   ends,
 });
 
-/** A ring of more users than a batch has rows: each takes the address of the next one. */
+/** A ring of more users than a batch has rows: each user takes the address of the next user. */
 const RING = (i: number): number => (i % 2 === 0 && i < PEOPLE.south ? (i + 2) % PEOPLE.south : i);
 const MARRIED = { family: (i: number) => `Other${i}`, mail: RING, moved: true };
 /** Two of them take the address of each other. */

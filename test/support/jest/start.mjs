@@ -9,7 +9,7 @@ export async function start(engine) {
   process.env.TEST_FOLDER = parentFolder();
   const folder = mkdtempSync(join(process.env.TEST_FOLDER, 'rollcall-template-'));
   process.env[`TEST_TEMPLATES_${engine.toUpperCase()}`] = folder;
-  // What the first process compiles, the others load. Node.js does not record coverage of what it loads in this way.
+  // Processes load the code that the first one has compiled. Node.js records no coverage of code that is loaded in this way.
   if (!process.env.MUTANTS_COVERAGE) process.env.TEST_COMPILE_CACHE = join(folder, 'compiled');
   await writeTemplates(folder, engine);
 }

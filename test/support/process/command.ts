@@ -52,10 +52,10 @@ export async function runCommand(
   return { code, out: output.out, ...said(output.err) };
 }
 
-/** Where a command works: on the database, or through the service. Both give the same result. */
+/** Targets of a command: the database itself, or the service. Both give the same result. */
 export const PLACES = ['database', 'service'] as const;
 
-/** Runs a command of the command line in one of its places. */
+/** Runs a command of the command line on one of its targets. */
 export const runAt = (
   place: (typeof PLACES)[number],
   app: TestApp,

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 
 /**
- * Whether the server gets the text at which a connection breaks, and acts on it. The connection breaks when the server has
- * answered, or at once; the client never has the answer.
+ * Fate of the text at which a connection breaks: the server never gets the text, or acts on it. The connection breaks when the
+ * server has answered, or at once. The client never gets the answer.
  */
 export type Arrival = boolean | 'at once';
 
@@ -72,12 +72,12 @@ export class Link {
     this.traps = [arrives].flat().map((each) => ({ text, arrives: each, after }));
   }
 
-  /** Breaks no connection at a text any more. */
+  /** Stops breaking connections at a text. */
   calm(): void {
     this.traps = [];
   }
 
-  /** Breaks all connections. New ones can be made. */
+  /** Breaks all connections. New connections are possible. */
   breakAll(): void {
     for (const socket of this.sockets) socket.destroy();
   }

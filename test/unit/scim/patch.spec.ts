@@ -200,7 +200,7 @@ describe('refused', () => {
   );
 });
 
-describe('what providers send beside the RFC', () => {
+describe('what providers send against the RFC', () => {
   test.each([
     ['a text for a boolean', { op: 'replace', path: 'active', value: 'False' }, ['boolean_text']],
     ['an operation in capitals', { op: 'Add', path: 'title', value: 'x' }, ['spelling']],
@@ -225,7 +225,7 @@ describe('what providers send beside the RFC', () => {
     });
   });
 
-  test('an element made in two steps is kept', () => {
+  test('an element that is created in two steps is kept', () => {
     const { after } = patched([
       { op: 'add', path: 'emails[type eq "other"].primary', value: true },
       { op: 'add', path: 'emails[type eq "other"].value', value: 'o@x.org' },

@@ -16,7 +16,7 @@ interface SendOptions {
   agent?: Agent;
   /** In addition to the API key and the type of the body. A cookie takes the place of the key. */
   headers?: Record<string, string>;
-  /** Milliseconds without a sign of life. */
+  /** Milliseconds without data. */
   timeout?: number;
 }
 

@@ -3,7 +3,7 @@ import type { Step } from './users.js';
 
 const password = (world: World): string => `correct horse ${world.token()}`;
 
-/** Logs a user in and writes down the session. @returns the session, or the status of the answer without one. */
+/** Logs a user in and records the session. @returns the session, or the status of the answer without one. */
 async function login(
   world: World,
   owner: string,
