@@ -49,14 +49,6 @@ describe('add', () => {
   });
 });
 
-test('a new primary takes the mark from the old one that follows it in the list', () => {
-  const { after } = patched([
-    { op: 'replace', path: 'emails', value: [HOME, WORK] },
-    { op: 'replace', path: 'emails[type eq "home"].primary', value: true },
-  ]);
-  expect(after).toEqual({ ...BASE, emails: [{ ...HOME, primary: true }, SECOND_WORK] });
-});
-
 describe('replace', () => {
   test.each<[string, string | undefined, unknown, ScimObject]>([
     ['absent: adds', 'nickName', 'J', { nickName: 'J' }],
