@@ -4,7 +4,8 @@ import { AuditService } from '../../src/audit/audit.service.js';
 import { PurgeService } from '../../src/setup/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
-import { aUser } from '../support/data/factories.js';
+import { deletion, writeUsers } from '../support/app/deletion.js';
+import { aUser, create } from '../support/data/factories.js';
 import { csv, imported } from '../support/app/imports.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 
@@ -121,4 +122,20 @@ test('who is behind an import stays as long as an event of it, or the import its
   expect(kept.flatMap(({ run_id }) => (old.includes(run_id) ? run_id : []))).toEqual(
     [changing, decided].sort(),
   );
+});
+
+test('a deleted user is listed for 30 days, and forgotten by the next purge', async () => {
+  const { uuid } = await create(app.key);
+  await writeUsers(app, [deletion(uuid)]);
+  const isListed = async (): Promise<boolean> => {
+    const { Results: users } = (await app.key.get('/users/deleted')).body;
+    return users.some((user: { uuid: string }) => user.uuid === uuid);
+  };
+  const deleted = Date.now();
+  setClock(deleted + 29 * DAY);
+  await purge();
+  expect(await isListed()).toBe(true);
+  setClock(deleted + 31 * DAY);
+  await purge();
+  expect(await isListed()).toBe(false);
 });
