@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { type TestDatabase, freshDatabase } from '../support/app/database.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, imported, settled } from '../support/app/imports.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 import { hurry } from '../support/app/clock.js';
 
@@ -200,6 +200,11 @@ test('with IMPORT_FOUR_EYES a key is the person who made it', async () => {
   for (const one of [child, key, master])
     expect((await one.post(`/imports/${id as string}/apply`)).status).toBe(403);
   expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(202);
+  await settled(app.key, id);
+  const ofMaster = await imported(master, csv(HEAD, ...people(5)), 'dataset=hr&missing=block');
+  expect(ofMaster.state).toBe('needs_approval');
+  for (const one of [child, key])
+    expect((await one.post(`/imports/${ofMaster.id as string}/apply`)).status).toBe(403);
 });
 
 test('with IMPORT_FOUR_EYES a dry run without a guard hit is applied by its sender', async () => {
