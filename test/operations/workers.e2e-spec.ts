@@ -132,9 +132,8 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
         const before = service.answered(path).length;
         while (service.answered(path).length === before) await client.get('/status');
         expect(service.answered(path)).toContain(killed);
-        open = false;
       };
-      await Promise.all([killer(), ...Array.from({ length: 8 }, load)]);
+      await Promise.all([killer().finally(() => (open = false)), ...Array.from({ length: 8 }, load)]);
       expect(lost).toBeLessThanOrEqual(8);
       const found = (await client.get('/users/search')).body.Count as number;
       expect(found).toBeGreaterThanOrEqual(kept + 1);
