@@ -28,7 +28,7 @@ interface Listed {
   last_used: string | null;
 }
 
-/** Returns the audit events of a key, without those of new addresses. */
+/** Returns the audit events of a key, except events about new addresses. */
 const audit = (id: string) =>
   databaseOf(app).query(
     "SELECT action, actor_kind, request_id FROM audit_events WHERE target_id = ? AND target_kind = 'api_key' AND action <> 'api_key.new_address' ORDER BY id",

@@ -9,8 +9,8 @@ import { ENGINE } from '../support/app/database.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 
 /**
- * Kills processes while they migrate, and lets others take over. This file tests the lease, and `migrations` tests what every
- * statement may leave behind.
+ * Kills processes while they migrate, and lets others take over. This file tests the lease. `migrations` tests
+ * the state of the database after each statement.
  */
 const database = processDatabase();
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;

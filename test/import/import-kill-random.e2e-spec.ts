@@ -24,7 +24,7 @@ afterAll(() => Process.killAll());
 function momentsOf(calm: Shift, kills: number, random: (below: number) => number): Map<number, Moment[]> {
   const exchange = calm.steps.findIndex(({ name }) => name === 'that is approved');
   expect(exchange).not.toBe(-1);
-  // Whatever the random numbers are, the first kills come while many users exchange their addresses.
+  // With any seed, the first three kills come while many users exchange their addresses.
   const steps = Array.from({ length: kills }, (_, i) => (i < 3 ? exchange : random(calm.steps.length)));
   const moments = new Map<number, Moment[]>();
   for (const step of steps) {
