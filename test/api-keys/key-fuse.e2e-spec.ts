@@ -105,7 +105,9 @@ test('a reset by another credential opens the fuse for an hour and clears its co
   expect(await blockAll(client, uuids.slice(3, 8))).toEqual(Array(5).fill(200));
   expect(await actionsOf(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset']);
   // After the hour the key has a full fuse, which can blow again.
-  await databaseOf(app).execute('UPDATE key_fuses SET open_until = ? WHERE key_id = ?', [inSeconds(0), id]);
+  const database = databaseOf(app);
+  await database.execute('UPDATE key_deactivations SET time = ? WHERE key_id = ?', [inSeconds(-20), id]);
+  await database.execute('UPDATE key_fuses SET open_until = ? WHERE key_id = ?', [inSeconds(-10), id]);
   expect(await blockAll(client, uuids.slice(8, 12))).toEqual([200, 200, 200, 429]);
   expect(await actionsOf(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset', 'api_key.fuse_blown']);
 });
