@@ -86,18 +86,20 @@ export class Alerts implements BeforeApplicationShutdown {
         if (this.isStopping) return;
       }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
-      if (hours === undefined || !(await this.isOverdueUntold())) return;
-      if (await this.tell(overdueAlert(hours, await this.overdue.lastCompleted())))
+      if (hours === undefined) return;
+      // Read once. Otherwise an import that completes in between would be reported as the overdue one.
+      const last = await this.overdue.lastCompleted();
+      if ((await this.isReminderDue(last)) && (await this.tell(overdueAlert(hours, last))))
         await this.leases.note(OVERDUE, now());
     });
   }
 
-  private async isOverdueUntold(): Promise<boolean> {
-    if (!(await this.overdue.isOverdue())) return false;
+  private async isReminderDue(last: DbTime | null): Promise<boolean> {
+    if (!this.overdue.isTooLongAgo(last)) return false;
     const told = await this.leases.lastNoted(OVERDUE);
-    if (told === undefined) return true;
-    const last: DbTime | null = await this.overdue.lastCompleted();
-    return told < secondsFrom(now(), -REMINDER_SECONDS) || (last !== null && told < last);
+    return (
+      told === undefined || told < secondsFrom(now(), -REMINDER_SECONDS) || (last !== null && told < last)
+    );
   }
 
   /** @returns whether the alert was taken. */

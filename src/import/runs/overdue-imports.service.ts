@@ -11,12 +11,17 @@ export class OverdueImports {
     private readonly runs: ImportRunsRepository,
   ) {}
 
-  /** Whether no import has completed within IMPORT_OVERDUE_HOURS; undefined when that is not set. */
+  /** Returns whether no import has completed within IMPORT_OVERDUE_HOURS; undefined when that is not set. */
   async isOverdue(): Promise<boolean | undefined> {
+    return this.env.IMPORT_OVERDUE_HOURS === undefined
+      ? undefined
+      : this.isTooLongAgo(await this.lastCompleted());
+  }
+
+  /** Returns whether imports are overdue if the last one completed at this time. Never where IMPORT_OVERDUE_HOURS is not set. */
+  isTooLongAgo(last: DbTime | null): boolean {
     const hours = this.env.IMPORT_OVERDUE_HOURS;
-    if (hours === undefined) return undefined;
-    const last = await this.lastCompleted();
-    return last === null || last < secondsFrom(now(), -hours * 60 * 60);
+    return hours !== undefined && (last === null || last < secondsFrom(now(), -hours * 60 * 60));
   }
 
   /** When the last import completed. */
