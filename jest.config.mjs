@@ -95,5 +95,6 @@ export default {
   workerIdleMemoryLimit: '1GB',
   // Some tests wait for processes and timers: one worker more than there are cores.
   maxWorkers: availableParallelism() + 1,
+  testSequencer: '<rootDir>/test/support/jest/sequencer.mjs',
   projects: [unit, ...engines().flatMap(engine)],
 };
