@@ -10,7 +10,7 @@ import { Process, newcomer, processDatabase } from '../support/process/process.j
 /** `kill -9` of the service while requests with keys are under way. KILLS=20 sets a higher number of them. */
 const KILLS = Number(process.env['KILLS'] ?? 3);
 const CLIENTS = 6;
-const database = processDatabase();
+const database = processDatabase('tables');
 const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
 const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
 

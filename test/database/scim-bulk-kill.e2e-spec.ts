@@ -8,7 +8,7 @@ import { group, post } from '../support/app/scim-bulk.js';
 /** `kill -9` of the service in a Bulk with an `Idempotency-Key`. KILLS=20 sets a higher number of them. */
 const KILLS = Number(process.env['KILLS'] ?? 2);
 const USERS = 600;
-const database = processDatabase();
+const database = processDatabase('tables');
 const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
 const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
 async function countIn(client: Client): Promise<number> {

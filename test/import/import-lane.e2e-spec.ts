@@ -11,7 +11,7 @@ import { HEAD, people } from '../support/data/user-file.js';
 import { Process, childrenOf, newcomer, processDatabase } from '../support/process/process.js';
 
 /** Imports in the process beside the service: whatever becomes of it, the service answers, and the run is completed. */
-const [database, another] = [processDatabase(), processDatabase()];
+const [database, another] = [processDatabase('tables'), processDatabase('tables')];
 jest.setTimeout(240_000);
 const ROWS = 3000;
 const file = (prefix: string, rows = ROWS) => csv(HEAD, ...people(prefix, rows));

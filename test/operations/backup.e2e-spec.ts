@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -16,12 +16,7 @@ import { runCommand } from '../support/process/command.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';
 import { afterHours } from '../support/app/sealed-audit.js';
 
-const database = processDatabase();
-// Copies the tables of a service that has started before.
-beforeEach(async () => {
-  await database.drop();
-  Object.assign(database, await freshDatabase('first-start'));
-});
+const database = processDatabase('first-start');
 const run = (...args: string[]) => runCommand(database, args);
 const fileOf = ({ folder }: TestDatabase) => join(folder, 'backup.gz');
 const nameOf = ({ url }: TestDatabase) => url.replace(/^.*\//, '');

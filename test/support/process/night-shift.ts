@@ -25,7 +25,7 @@ export interface Shift {
 
 /** Works through the nights on a fresh database. @param kills the moments of kills, by the number of the step. */
 export async function workThrough(kills: ReadonlyMap<number, readonly Moment[]> = new Map()): Promise<Shift> {
-  const database = await freshDatabase();
+  const database = await freshDatabase('tables');
   try {
     const service = await KilledService.start(database);
     try {

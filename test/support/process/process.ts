@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Answer } from '../app/client.js';
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import { ENGINE, type TestDatabase, freshDatabase } from '../app/database.js';
+import type { Content } from '../app/template.js';
 
 /** The folder of the project. */
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -149,11 +150,14 @@ export function newcomer({ folder, url }: TestDatabase): Record<string, string> 
   return { ...unset, DATA_DIR: folder, DATABASE_URL: '', PORT: '0', ...mariadb };
 }
 
-/** A fresh database for each test of a file that starts processes. After each test the processes and the database end. */
-export function processDatabase(): TestDatabase {
+/**
+ * A fresh database for each test of a file that starts processes. After each test the processes and the database end.
+ * @param content as of `freshDatabase`: to migrate an empty MariaDB takes longer than the rest of a start.
+ */
+export function processDatabase(content?: Content): TestDatabase {
   const database: TestDatabase = { url: '', folder: '', drop: () => Promise.resolve() };
   jest.setTimeout(90_000);
-  beforeEach(async () => void Object.assign(database, await freshDatabase()));
+  beforeEach(async () => void Object.assign(database, await freshDatabase(content)));
   afterEach(async () => {
     await Process.killAll();
     await database.drop();
