@@ -32,7 +32,7 @@ async function keeps(name: TargetName, seconds: number): Promise<void> {
 describe('promises under faults', () => {
   const missing = galeraMissing();
   if (ENGINE === 'sqlite') {
-    it('a killed instance keeps every change that it has acknowledged', () => keeps('sqlite', 10), 120_000);
+    it('a killed instance keeps every change that it has acknowledged', () => keeps('sqlite', 5), 120_000);
   } else {
     beforeAll(() => {
       if (missing !== undefined) return;
@@ -41,10 +41,10 @@ describe('promises under faults', () => {
     });
     afterAll(async () => (await cluster)?.remove());
     it('two instances keep it while they and the database are killed and COMMITs are cut', async () => {
-      await keeps('mariadb', 20);
+      await keeps('mariadb', 10);
     }, 240_000);
     const name = 'three instances on three Galera nodes keep it while nodes are killed, frozen and isolated';
-    if (missing === undefined) it(name, () => keeps('galera', 30), 400_000);
+    if (missing === undefined) it(name, () => keeps('galera', 15), 400_000);
     else it.skip(`${name} (${missing})`, () => undefined);
   }
 });

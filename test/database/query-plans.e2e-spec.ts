@@ -17,10 +17,10 @@ import { sourceSql } from '../support/data/source-sql.js';
  * The plan of every statement of the service, recorded while it works: on large tables none reads what it does not
  * need. A full scan or a sort of a large set reads more rows than `MOST`, whatever the plan calls it.
  */
-const USERS = 20_000;
-const HISTORY = 5000;
+const USERS = 13_000;
+const HISTORY = 3000;
 const MOST = { sqlite: 10_000, mariadb: 1000 }[ENGINE];
-const PILOTS = 1500;
+const PILOTS = 1000;
 
 /** Tables with a handful of rows, and a list of values that a statement names. */
 const SMALL = new Set([

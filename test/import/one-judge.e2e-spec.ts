@@ -25,7 +25,7 @@ import { databaseOf } from '../support/app/people.js';
  * the writer as one set; and where some order of single requests exists, those lead to the same users.
  * `JUDGE_CASES` sets how many cases run.
  */
-const CASES = Number(process.env['JUDGE_CASES'] ?? 150);
+const CASES = Number(process.env['JUDGE_CASES'] ?? 100);
 const TABLES = ['user_identifiers', 'user_roles', 'user_words', 'audit_events', 'import_rows', 'import_runs'];
 const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' };
 const IMPORT: Caller = {

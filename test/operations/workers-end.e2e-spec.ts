@@ -114,7 +114,7 @@ onMariadb('two workers (need a server: MariaDB only)', () => {
     });
 
     test('SIGTERM under load behind a balancer: each request is answered, each 201 is kept, exit 0', async () => {
-      const service = await start({ SHUTDOWN_DELAY_SECONDS: '5' });
+      const service = await start({ SHUTDOWN_DELAY_SECONDS: '2' });
       const client = new Client(service.url, { 'x-api-key': API_KEY, ...ANEW });
       const { created, seen } = await drainUnderLoad(service, client);
       expect([seen.status, seen.headers['connection']]).toEqual([503, 'close']);

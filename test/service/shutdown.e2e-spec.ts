@@ -79,7 +79,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 );
 
 test('under load behind a balancer no request is lost: each one that was sent is answered, each 201 is kept', async () => {
-  const service = await start({ SHUTDOWN_DELAY_SECONDS: '5' });
+  const service = await start({ SHUTDOWN_DELAY_SECONDS: '2' });
   const { created, seen } = await drainUnderLoad(service, clientOf(service));
   expect([seen.status, seen.headers['connection']]).toEqual([503, 'close']);
   expect(await service.exit).toEqual({ code: 0, signal: null });
