@@ -68,7 +68,7 @@ test('on any set: both storages agree, the remaining changes are valid, and ever
         if (/taken|unknown/.test(code)) expect(problemsOf([...good, change], facts)).not.toEqual([]);
       });
     }),
-    { numRuns: 1000 },
+    { numRuns: 2000 },
   );
   expect(failed).toBeGreaterThan(1000);
 });

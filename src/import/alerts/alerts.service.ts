@@ -87,7 +87,7 @@ export class Alerts implements BeforeApplicationShutdown {
       }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined) return;
-      // Read once. Otherwise an import that completes in between would be reported as the overdue one.
+      // Read once: an import that completes during this check must not be reported as overdue.
       const last = await this.overdue.lastCompleted();
       if ((await this.isReminderDue(last)) && (await this.tell(overdueAlert(hours, last))))
         await this.leases.note(OVERDUE, now());
@@ -95,7 +95,7 @@ export class Alerts implements BeforeApplicationShutdown {
   }
 
   private async isReminderDue(last: DbTime | null): Promise<boolean> {
-    if (!this.overdue.isTooLongAgo(last)) return false;
+    if (!this.overdue.isOverdueSince(last)) return false;
     const told = await this.leases.lastNoted(OVERDUE);
     return (
       told === undefined || told < secondsFrom(now(), -REMINDER_SECONDS) || (last !== null && told < last)

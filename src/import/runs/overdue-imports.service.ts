@@ -15,11 +15,11 @@ export class OverdueImports {
   async isOverdue(): Promise<boolean | undefined> {
     return this.env.IMPORT_OVERDUE_HOURS === undefined
       ? undefined
-      : this.isTooLongAgo(await this.lastCompleted());
+      : this.isOverdueSince(await this.lastCompleted());
   }
 
-  /** Returns whether imports are overdue if the last one completed at this time. Never where IMPORT_OVERDUE_HOURS is not set. */
-  isTooLongAgo(last: DbTime | null): boolean {
+  /** Returns whether imports are overdue, given when the last import completed. False where IMPORT_OVERDUE_HOURS is not set. */
+  isOverdueSince(last: DbTime | null): boolean {
     const hours = this.env.IMPORT_OVERDUE_HOURS;
     return hours !== undefined && (last === null || last < secondsFrom(now(), -hours * 60 * 60));
   }

@@ -1,6 +1,6 @@
 import TestSequencer from '@jest/test-sequencer';
 
-/** Files that wait for processes and clocks for most of a minute. They start first, because the run would wait for them at its end. */
+/** Files that mostly wait for processes and timers. They start first, so that the run does not end with one of them alone. */
 const LONGEST = /\/(promises|import-kill-random|import-lane|workers-end|workers|swagger-ui)\.e2e-spec\.ts$/;
 
 export default class extends TestSequencer {

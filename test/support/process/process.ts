@@ -152,7 +152,7 @@ export function newcomer({ folder, url }: TestDatabase): Record<string, string> 
 
 /**
  * A fresh database for each test of a file that starts processes. After each test the processes and the database end.
- * @param content as of `freshDatabase`: to migrate an empty MariaDB takes longer than the rest of a start.
+ * @param content as in `freshDatabase`. A service on an empty MariaDB migrates it, which takes a third of its start.
  */
 export function processDatabase(content?: Content): TestDatabase {
   const database: TestDatabase = { url: '', folder: '', drop: () => Promise.resolve() };
