@@ -101,9 +101,8 @@ test.each([
 });
 
 test('a pattern of many stars is decided at once', () => {
-  const began = performance.now();
+  // A backtracking matcher does not end before the test's time limit.
   expect(matchesPattern(`${'*a'.repeat(120)}b`, 'a'.repeat(250))).toBe(false);
-  expect(performance.now() - began).toBeLessThan(1000);
 });
 
 test('names of columns that may hold passwords', () => {
