@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync, statfsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
+import { freePort } from '../../../tools/free-port.ts'; // loaded by Node.js, which does not map .js to .ts
 
 /** Errors of a server that is not running yet. */
 const STARTING = ['ECONNREFUSED', 'ETIMEDOUT'];
@@ -83,15 +83,6 @@ export function parentFolder(): string {
   } catch {
     return tmpdir(); // other systems have no such folder
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 /** Resolves once it answers, however long the machine takes. @throws Error with its log when it ends instead. */

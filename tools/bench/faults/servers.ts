@@ -1,24 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../free-port.js';
 
 /** As `npm run start:prod` starts the service. */
 const START_FLAGS = ['--max-semi-space-size=4'];
 
 export const KEY = 'fault-9fK2mWq7Xr4Zt8Lc3Vb6Np1Sd5Gh0Jy-key';
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
 
 /** All processes started here end with this one. */
 const running = new Set<ChildProcess>();

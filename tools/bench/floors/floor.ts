@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Program, freePort } from '../faults/servers.js';
+import { freePort } from '../../free-port.js';
+import { Program } from '../faults/servers.js';
 
 /** A process that only does what its plan says for a request. */
 export class Floor extends Program {
