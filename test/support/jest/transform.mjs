@@ -1,6 +1,7 @@
 // Gives tests the built service (build/) and the packages as Node.js loads them: once for a worker, outside the sandbox that
 // Jest makes for each file. Only tests and what supports them run inside it. Loading the application takes a second, and
-// Node.js never frees a module that was loaded in a sandbox.
+// Node.js never frees a module that was loaded in a sandbox. The contract is loaded so too, since it compiles a validator for
+// each answer of the OpenAPI file that it meets.
 import swc from '@swc/jest';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,12 +10,13 @@ import { join, relative, sep } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SOURCES = join(ROOT, 'src') + sep;
+const CONTRACT = join(ROOT, 'test/support/app/contract.ts');
 const PACKAGES = `${sep}node_modules${sep}`;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /** Returns the file that Node.js loads instead of a module, undefined for what belongs to the tests. */
 function findNative(path) {
-  if (path.includes(PACKAGES)) return path;
+  if (path.includes(PACKAGES) || path === CONTRACT) return path;
   if (path.startsWith(SOURCES) && path.endsWith('.ts'))
     return join(ROOT, 'build', relative(SOURCES, path)).replace(/ts$/, 'js');
   return undefined;
