@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
+import { parseIfMatch } from '../common/if-match.js';
 import { toIso } from '../common/time.js';
 import { MAX_LIMIT } from '../http/page.js';
 import { MAX, MOST, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
@@ -160,17 +161,9 @@ export function etagOf(user: User, view: View): string {
   return `"${user.version}.${seen}.${view}"`;
 }
 
-/**
- * The versions that an `If-Match` admits; undefined for one that admits any (`*`, or no header). Tags that are not
- * ours admit nothing.
- */
-export function versionsIn(ifMatch: string | undefined): number[] | undefined {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
-  return ifMatch.split(',').flatMap((tag) => {
-    const found = /^"(\d{1,9})\.\d+\.[a-z]+"$/.exec(tag.trim());
-    return found ? [Number(found[1])] : [];
-  });
-}
+/** Returns the versions that an `If-Match` admits, undefined when it admits any. */
+export const versionsIn = (ifMatch: string | undefined): number[] | undefined =>
+  parseIfMatch(ifMatch, /^"(\d{1,9})\.\d+\.[a-z]+"$/);
 
 /** Weak comparison (RFC 9110 §13.1.2): true when the client already has this representation. */
 export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
