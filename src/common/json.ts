@@ -12,6 +12,20 @@ export const toJson = <T>(value: T): JsonText<T> => JSON.stringify(value) as Jso
 /** The value of a text that `toJson` wrote. @throws SyntaxError for any other text. */
 export const fromJson = <T>(text: JsonText<T>): T => JSON.parse(text) as T;
 
+/** Returns an array as text for a URL. */
+export const encodeArray = (values: readonly unknown[]): string =>
+  Buffer.from(JSON.stringify(values)).toString('base64url');
+
+/** Returns the array that `encodeArray` wrote, an empty one for any other text. */
+export function decodeArray(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return Array.isArray(value) ? (value as unknown[]) : [];
+  } catch {
+    return [];
+  }
+}
+
 /**
  * Which limit a JSON text exceeds, if any: `depth` of its arrays and objects, or number of `values`, members and items
  * included. Found before it is parsed, in one pass without recursion that ends at the limit: brackets or members by the

@@ -1,3 +1,4 @@
+import { decodeArray, encodeArray } from '../../common/json.js';
 import { isCleanText } from '../../common/text.js';
 import { isDbTime } from '../../common/time.js';
 import { isUuid } from '../../common/uuid.js';
@@ -14,7 +15,7 @@ export function encodeGroupCursor(
   { sort, order }: GroupOrder,
   list = '',
 ): string {
-  return Buffer.from(JSON.stringify([list, sort, order, segment, key, uuid])).toString('base64url');
+  return encodeArray([list, sort, order, segment, key, uuid]);
 }
 
 /** @returns undefined for a cursor that is not ours, or of another list. */
@@ -23,7 +24,7 @@ export function decodeGroupCursor(
   { sort, order }: GroupOrder,
   list = '',
 ): GroupPosition | undefined {
-  const parts = parse(text);
+  const parts = decodeArray(text);
   const [ofList, ofSort, ofOrder, segment, key, uuid] = parts;
   const isOurs = parts.length === 6 && ofList === list && ofSort === sort && ofOrder === order;
   const isPlace = (segment === 0 || segment === 1) && isKey(key, sort);
@@ -34,13 +35,4 @@ function isKey(key: unknown, sort: GroupSort): key is string | null {
   if (typeof key !== 'string') return key === null && sort === 'external_id';
   if (sort === 'created' || sort === 'updated') return isDbTime(key);
   return key.length <= MAX_KEY && isCleanText(key);
-}
-
-function parse(text: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return Array.isArray(value) ? (value as unknown[]) : [];
-  } catch {
-    return [];
-  }
 }

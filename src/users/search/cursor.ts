@@ -1,9 +1,9 @@
 import { ProblemError } from '../../common/errors.js';
+import { decodeArray, encodeArray } from '../../common/json.js';
 import { isCleanText } from '../../common/text.js';
+import { isDbTime } from '../../common/time.js';
 import { isUuid } from '../../common/uuid.js';
 import type { Order, Sort } from './user.query.js';
-
-const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;
 
 /** The place behind the last user of a page, in the order of one sort. */
 export interface Cursor {
@@ -16,12 +16,12 @@ export interface Cursor {
 }
 
 export function encodeCursor({ sort, order, segment, key, uuid }: Cursor): string {
-  return Buffer.from(JSON.stringify([sort, order, segment, key, uuid])).toString('base64url');
+  return encodeArray([sort, order, segment, key, uuid]);
 }
 
 /** @throws ProblemError `invalid_parameter` for a cursor that is not ours or belongs to another sort or order. */
 export function decodeCursor(text: string, sort: Sort, order: Order): Cursor {
-  const parts = parse(text);
+  const parts = decodeArray(text);
   const [cursorSort, cursorOrder, segment, key, uuid] = parts;
   const valid =
     parts.length === 5 &&
@@ -35,21 +35,12 @@ export function decodeCursor(text: string, sort: Sort, order: Order): Cursor {
   return { sort, order, segment, key, uuid };
 }
 
-function parse(text: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return Array.isArray(value) ? (value as unknown[]) : [];
-  } catch {
-    return [];
-  }
-}
-
 /** Scores are numbers, everything else is text; only an external id may be unset. */
 function isKey(key: unknown, sort: Sort): key is Cursor['key'] {
   if (sort === 'relevance') return typeof key === 'number' && Number.isFinite(key);
   if (key === null) return sort === 'external_id';
   if (typeof key !== 'string') return false;
-  return sort === 'updated' || sort === 'created' ? TIME.test(key) : key.length <= 512 && isCleanText(key);
+  return sort === 'updated' || sort === 'created' ? isDbTime(key) : key.length <= 512 && isCleanText(key);
 }
 
 export function foreignCursor(): ProblemError {
