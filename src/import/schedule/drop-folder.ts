@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { errorCode } from '../../common/errors.js';
+import { matchesPattern } from '../profiles/file-pattern.js';
 import { HeldFolder, Refusal } from './held-folder.js';
 
 /** A file counts as complete when it has not been written to for this long. */
@@ -42,20 +43,12 @@ export class ChangedFile extends Error {}
  * Only regular files are opened. Whoever may write to the folder may put anything there, at any moment.
  */
 export class DropFolder {
-  private readonly pattern: RegExp;
-
   /** @param pattern file names in any case; `*` matches any characters and `?` one. */
   constructor(
     private readonly folder: string,
-    pattern: string,
+    private readonly pattern: string,
     private readonly workFolder = folder,
-  ) {
-    const parts = pattern
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.');
-    this.pattern = new RegExp(`^${parts}$`, 'isu'); // a name may have newlines
-  }
+  ) {}
 
   /**
    * Makes a separate work folder, and moves an empty file there from the folder.
@@ -175,7 +168,7 @@ export class DropFolder {
 
   private matches(name: string): boolean {
     const isPart = this.workFolder === this.folder && PARTS.some((part) => part === name);
-    return this.pattern.test(name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isPart;
+    return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isPart;
   }
 
   /** The folder and a part of the work folder, which is made where it is missing. */
