@@ -62,6 +62,14 @@ export interface Engine extends Sql {
   close(): Promise<void>;
 }
 
+/** Selects rows in a separate process when a signal may stop the statement, and in this thread otherwise. */
+export const select = <T extends object>(
+  engine: Engine,
+  signal: AbortSignal | undefined,
+  sql: string,
+  params: readonly SqlValue[],
+): Promise<T[]> => (signal ? engine.aside<T>(sql, params, signal) : engine.query<T>(sql, params));
+
 /** Statements longer than this are not kept prepared: multi-row statements have too many forms. */
 export const PREPARED_LENGTH = 4096;
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../../access/roles.js';
 import { selectIn } from '../../database/engine/bulk.js';
 import { DATABASE, type Database } from '../../database/engine/database.js';
-import type { Sql, SqlValue } from '../../database/engine/sql.js';
+import { type Sql, type SqlValue, select } from '../../database/engine/sql.js';
 import type { Clause } from '../../users/search/search-plan.js';
 import { where } from '../../users/search/search-plan.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../../users/model/user.js';
@@ -86,20 +86,21 @@ export class ScimUserRepository {
   /** How many users have a value of an attribute with a look-up. */
   async countValues(attribute: string, signal: AbortSignal | undefined): Promise<number> {
     const sql = 'SELECT COUNT(*) AS n FROM user_values WHERE attribute = ?';
-    const [row] = await this.select<{ n: number }>(signal, sql, [attribute]);
+    const [row] = await select<{ n: number }>(this.database, signal, sql, [attribute]);
     return row?.n ?? 0;
   }
 
   async count(scope: Scope, signal: AbortSignal | undefined): Promise<number> {
     const { sql, params } = this.matching(scope);
-    const [row] = await this.select<{ n: number }>(signal, `SELECT COUNT(*) AS n ${sql}`, params);
+    const [row] = await select<{ n: number }>(this.database, signal, `SELECT COUNT(*) AS n ${sql}`, params);
     return row?.n ?? 0;
   }
 
   /** As `count`, up to a bound. */
   async countUpTo(scope: Scope, most: number, signal: AbortSignal | undefined): Promise<number> {
     const { sql, params } = this.matching(scope);
-    const [row] = await this.select<{ n: number }>(
+    const [row] = await select<{ n: number }>(
+      this.database,
       signal,
       `SELECT COUNT(*) AS n FROM (SELECT 1 ${sql} LIMIT ?) AS counted`,
       [...params, most],
@@ -116,7 +117,8 @@ export class ScimUserRepository {
     const { sql, params } = this.matching({ ...scope, tests: [...scope.tests, part] });
     const direction = order.toUpperCase();
     const sorted = [...(key === NO_KEY ? [] : [key]), tie].map((by) => `${by} ${direction}`).join(', ');
-    const rows = await this.select<UserRow & { page_key: SqlValue }>(
+    const rows = await select<UserRow & { page_key: SqlValue }>(
+      this.database,
       signal,
       `SELECT p.page_key, ${SHOWN}
        FROM (SELECT u.uuid, ${key} AS page_key ${sql}
@@ -134,10 +136,12 @@ export class ScimUserRepository {
     signal: AbortSignal | undefined,
   ): Promise<{ uuid: string; created: string }[]> {
     const { sql, params } = this.matching(scope);
-    return this.select(signal, `SELECT u.uuid, u.created ${sql} ORDER BY u.created, u.uuid LIMIT ?`, [
-      ...params,
-      limit,
-    ]);
+    return select(
+      this.database,
+      signal,
+      `SELECT u.uuid, u.created ${sql} ORDER BY u.created, u.uuid LIMIT ?`,
+      [...params, limit],
+    );
   }
 
   /** The users of a scope: tables and conditions. */
@@ -161,13 +165,5 @@ export class ScimUserRepository {
     // In this order, whatever the engine thinks: the look-up is sorted.
     const join = this.dialect === 'sqlite' ? 'CROSS JOIN' : 'STRAIGHT_JOIN';
     return `user_values s ${join} users u ON u.uuid = s.user_uuid`;
-  }
-
-  private select<T extends object>(
-    signal: AbortSignal | undefined,
-    sql: string,
-    params: readonly SqlValue[],
-  ): Promise<T[]> {
-    return signal ? this.database.aside<T>(sql, params, signal) : this.database.query<T>(sql, params);
   }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../../database/engine/database.js';
-import type { SqlValue } from '../../database/engine/sql.js';
+import { type SqlValue, select } from '../../database/engine/sql.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import type { Order } from './user.query.js';
 import {
@@ -60,7 +60,8 @@ export class UserSearchRepository {
   async page(filter: Filter, { form, key, order, part, offset, limit, signal }: PagePart): Promise<Hit[]> {
     const { sql, params } = where([...inForm(filter.conditions, form), part]);
     const direction = order.toUpperCase();
-    const rows = await this.select<UserRow & { page_key: Hit['key'] }>(
+    const rows = await select<UserRow & { page_key: Hit['key'] }>(
+      this.database,
       signal,
       `SELECT p.page_key, ${SHOWN}
        FROM (SELECT u.uuid, ${key} AS page_key FROM users u ${joins(filter)} WHERE ${sql}
@@ -75,7 +76,8 @@ export class UserSearchRepository {
   /** Number of users, in one part or in all. */
   async count(filter: Filter, signal: AbortSignal | undefined, part?: Clause): Promise<number> {
     const { sql, params } = where([...filter.conditions, ...(part ? [part] : [])]);
-    const [row] = await this.select<{ n: number }>(
+    const [row] = await select<{ n: number }>(
+      this.database,
       signal,
       `SELECT COUNT(*) AS n FROM users u ${joins(filter)} WHERE ${sql}`,
       [...joinParams(filter), ...params],
@@ -105,14 +107,6 @@ export class UserSearchRepository {
       words.flatMap(({ params }) => params),
     );
     return row?.n ?? 0;
-  }
-
-  private select<T extends object>(
-    signal: AbortSignal | undefined,
-    sql: string,
-    params: readonly SqlValue[],
-  ): Promise<T[]> {
-    return signal ? this.database.aside<T>(sql, params, signal) : this.database.query<T>(sql, params);
   }
 }
 
