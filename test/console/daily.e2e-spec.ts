@@ -36,7 +36,7 @@ withConsole('daily work', (service) => {
     await plots.last().getByRole('table', { name: 'Imports' }).waitFor();
     await page.page.getByRole('link', { name: 'upload.csv' }).first().click();
     await page.titled(/^upload\.csv/);
-    expect(page.place).toBe(`/console/imports/${String(waiting.id)}`);
+    await page.isAt(`/console/imports/${String(waiting.id)}`);
     await page.page.goBack();
     await page.titled('Home');
   });
@@ -126,7 +126,7 @@ withConsole('daily work', (service) => {
     await page.field('To whom').fill(name);
     await page.field('What').selectOption('user.blocked');
     await page.shows('1 event');
-    expect(page.place).toBe(`/console/audit?target=${name}&action=user.blocked`);
+    await page.isAt(`/console/audit?target=${name}&action=user.blocked`);
     expect((await page.rows('Audit')).map(([, what]) => what)).toEqual(['User blocked']);
     expect((await page.rows('Audit')).map((cells) => cells[3])).toEqual([`User ${name}`]);
     await page.page.reload();

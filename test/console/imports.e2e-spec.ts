@@ -52,7 +52,7 @@ withConsole('imports', (service) => {
     await page.page.getByText('3 more rows').click();
     await changes.nth(1).waitFor();
     expect(await changes.locator('tbody tr').count()).toBe(8);
-    expect(page.place).toBe(`/console/imports/${run.id}?outcome=updated&view=fields`);
+    await page.isAt(`/console/imports/${run.id}?outcome=updated&view=fields`);
     await page.page.reload();
     await changes.first().waitFor();
     await page.page.goBack();

@@ -46,7 +46,7 @@ withConsole('a new import', (service) => {
     await page.shows('The profile payroll is saved.');
     await page.page.getByText(/^As it is, the file would be refused/).waitFor({ state: 'detached' });
     await page.shows(/Encoding utf-8, delimiter semicolon\.$/);
-    expect(page.place).toBe('/console/imports/new?dataset=payroll&profile=payroll');
+    await page.isAt('/console/imports/new?dataset=payroll&profile=payroll');
     expect((await page.rows('First rows'))[0]).toEqual([
       '2',
       'Created',

@@ -42,7 +42,7 @@ withConsole('the people in a plan', (service) => {
     await page.field('Find a person').fill('cle pla');
     await page.shows('1 row');
     expect(await people()).toEqual(['Cleo PlannedPL-2']);
-    expect(page.place).toBe(`/console/imports/${run.id}?person=cle+pla`);
+    await page.isAt(`/console/imports/${run.id}?person=cle+pla`);
     await page.field('Find a person').fill('PL-99');
     await page.page.getByText('Nora PlannedPL-99').waitFor();
     expect(await people()).toEqual(['Nora PlannedPL-99']);

@@ -22,7 +22,7 @@ withConsole('signing in to the console', (service) => {
     await page.titled('Sign in to Rollcall');
     await page.signIn('admin', ADMIN_PASSWORD);
     await page.titled('Imports');
-    expect(page.place).toBe('/console/imports?state=failed');
+    await page.isAt('/console/imports?state=failed');
     await page.page.reload();
     await page.titled('Imports');
   });
@@ -75,7 +75,7 @@ withConsole('signing in to the console', (service) => {
     await page.shows('Your session has ended');
     await page.field('Password').fill(ADMIN_PASSWORD);
     await page.button('Sign in').click();
-    expect(page.place).toBe('/console/users?q=mira');
+    await page.isAt('/console/users?q=mira');
     await page.shows('Mira Ember');
   });
 

@@ -129,7 +129,7 @@ withConsole('typed input', (service) => {
     await page.shows('Leave without saving?');
     await page.button('Leave').click();
     await page.titled('Groups');
-    expect(page.place).toBe('/console/groups');
+    await page.isAt('/console/groups');
   });
 
   test('closing the tab is asked for by the browser, while something is not saved', async () => {

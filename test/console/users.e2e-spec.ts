@@ -44,7 +44,7 @@ withConsole('the users', (service) => {
     await page.shows('1 to 50 of 122 users');
     await page.field('Search').pressSequentially('ada love');
     await page.shows('1 user');
-    expect(page.place).toBe('/console/users?q=ada+love');
+    await page.isAt('/console/users?q=ada+love');
     await page.page.reload();
     await page.shows('1 user');
     expect(await first()).toContain('Ada Lovelace');
@@ -60,7 +60,7 @@ withConsole('the users', (service) => {
     await page.shows('3 users');
     await page.button('Name').click();
     await page.page.locator('th[aria-sort=ascending]', { hasText: 'Name' }).waitFor();
-    expect(page.place).toBe('/console/users?status=Blocked&sort=surname&order=asc');
+    await page.isAt('/console/users?status=Blocked&sort=surname&order=asc');
     await page.page.goBack();
     await page.page.locator('th[aria-sort=descending]', { hasText: 'Updated' }).waitFor();
     await page.page.goBack();
@@ -99,7 +99,7 @@ withConsole('the users', (service) => {
       await page.page.getByLabel(column).first().uncheck();
     await page.page.getByRole('checkbox', { name: 'Phone' }).check();
     await page.page.keyboard.press('Escape');
-    expect(page.place).toBe('/console/users?q=lovelace&columns=name%2Cemail%2Cphone');
+    await page.isAt('/console/users?q=lovelace&columns=name%2Cemail%2Cphone');
     const { email } = (await service.key.get('/users/search?username=ada')).body.Results[0];
     const [saved] = await Promise.all([page.page.waitForEvent('download'), page.button('Export').click()]);
     expect(readFileSync(await saved.path(), 'utf8')).toBe(

@@ -71,6 +71,13 @@ export class ConsolePage {
     return pathname + search;
   }
 
+  /** Waits until the address has this path and query. */
+  async isAt(place: string): Promise<void> {
+    await this.page.waitForURL(({ pathname, search }) => pathname + search === place, {
+      waitUntil: 'commit',
+    });
+  }
+
   /** Waits for the title of a page. */
   async titled(name: string | RegExp): Promise<void> {
     await this.page.getByRole('heading', { level: 1, name }).waitFor();
