@@ -16,8 +16,10 @@ withConsole('the console when a request fails', (service) => {
   let page: ConsolePage;
 
   const dialog = () => page.page.getByRole('dialog');
+  const abort = (route: Route) => route.abort();
+  const answerBadGateway = (route: Route) => route.fulfill({ status: 502, body: 'Bad gateway' });
   /** Carries the first request out, and loses its answer. */
-  const loseAnswer = (pattern: string, method: string) => {
+  const loseAnswer = (pattern: string, method: string, lose = abort) => {
     let isLost = false;
     return page.page.route(pattern, async (route: Route) => {
       if (isLost || route.request().method() !== method) return route.continue();
@@ -25,18 +27,21 @@ withConsole('the console when a request fails', (service) => {
       // The browser alone knows where PAGE_URL is.
       const carried = await route.fetch({ url: route.request().url().replace(PAGE_URL, service.app.url) });
       expect(carried.ok()).toBe(true);
-      return route.abort();
+      return lose(route);
     });
   };
 
-  test('a key whose answer is lost is made once, and shown the second time', async () => {
+  test.each([
+    ['is lost', abort, 'The service cannot be reached'],
+    ['is replaced by the 502 of a proxy', answerBadGateway, 'The service answered 502'],
+  ])('a key whose answer %s is created once, and shown the second time', async (_, lose, message) => {
     const name = `lost ${randomUUID()}`;
     page = await service.admin('/console/keys');
-    await loseAnswer('**/api_keys', 'POST');
+    await loseAnswer('**/api_keys', 'POST', lose);
     await page.button('New key').click();
     await page.field('What it is for').fill(name);
     await page.button('Create the key').click();
-    await page.shows('The service cannot be reached');
+    await page.shows(message);
     await page.button('Create the key').click();
     await dialog()
       .getByText(/^rollcall_/)
@@ -78,7 +83,7 @@ withConsole('the console when a request fails', (service) => {
     await page.page.route('**/sessions/logout', (route) => route.abort());
     await page.button('Sign out').click();
     await page.shows('You are still signed in.');
-    expect(page.place).toBe('/console/users');
+    await page.isAt('/console/users');
     await page.page.unroute('**/sessions/logout');
     await page.button('Sign out').click();
     await page.titled('Sign in to Rollcall');
