@@ -10,7 +10,7 @@ import { randoms } from '../support/data/random.js';
  * Kills at random moments of all that imports do: parts, a profile, leavers and returners, an approval, a revert. KILLS=200
  * sets another number of them, and KILL_SEED=… repeats those of a run.
  */
-const KILLS = Number(process.env['KILLS'] ?? 6);
+const KILLS = Number(process.env['KILLS'] ?? 4);
 const SEED = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);
 /** Of so many each pass of the nights has its share. */
 const KILLS_A_PASS = 15;
