@@ -1,4 +1,5 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { LanePrograms } from '../../../src/config/config.module.js';
 import { createApp } from '../../../src/create-app.js';
@@ -15,6 +16,9 @@ export { ADMIN_PASSWORD, API_KEY };
 
 /** The address that the tests expect in `user_avatar` and others. */
 export const BASE_URL = 'http://rollcall.test';
+
+/** Longer than any test. */
+const KEEP_ALIVE_MILLIS = 600_000;
 
 /**
  * The real application on a fresh database, listening on a free port of 127.0.0.1. A process has one at a time, or several
@@ -68,6 +72,10 @@ export class TestApp {
     const app = await createApp(TestApp.settings(database, settings), programs);
     await app.get(FirstStart).run();
     await app.listen(0, '127.0.0.1');
+    // Client and service share a thread: after a pause of it, timers that close idle connections run before the request
+    // that has arrived on one is read.
+    const server: Server = app.getHttpServer();
+    server.keepAliveTimeout = KEEP_ALIVE_MILLIS;
     return new TestApp(app, database, (await app.getUrl()).replace('[::1]', '127.0.0.1'));
   }
 
