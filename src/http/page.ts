@@ -3,6 +3,14 @@ import { IntegerParam, UuidParam } from '../input/query-rules.js';
 
 export const MAX_LIMIT = 100;
 
+/** Schema of `Count` in a page. */
+export const PAGE_COUNT = {
+  type: 'integer',
+  minimum: 0,
+  example: 1,
+  description: 'All that match, not only this page.',
+} as const;
+
 export const LimitParam = () =>
   IntegerParam(1, { default: 25, description: `Above ${MAX_LIMIT} it is taken as ${MAX_LIMIT}.` });
 

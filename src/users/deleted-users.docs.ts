@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import { toIso } from '../common/time.js';
 import { ChangeProblems, Problems, Secured } from '../http/docs.js';
-import { MAX_LIMIT, Page } from '../http/page.js';
+import { MAX_LIMIT, Page, PAGE_COUNT } from '../http/page.js';
 import { TimeParam } from '../input/query-rules.js';
 import type { DeletedUser } from './directory/deleted-users.service.js';
 import { MAX } from './model/formats.js';
@@ -22,13 +22,7 @@ class DeletedUserDto {
 }
 
 export class DeletedPageDto {
-  @ApiProperty({
-    type: 'integer',
-    minimum: 0,
-    example: 1,
-    description: 'All that match, not only this page.',
-  })
-  Count!: number;
+  @ApiProperty(PAGE_COUNT) Count!: number;
   @ApiProperty({ type: [DeletedUserDto], maxItems: MAX_LIMIT }) Results!: DeletedUserDto[];
 }
 

@@ -3,7 +3,7 @@ import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { parseIfMatch } from '../common/if-match.js';
 import { toIso } from '../common/time.js';
-import { MAX_LIMIT } from '../http/page.js';
+import { MAX_LIMIT, PAGE_COUNT } from '../http/page.js';
 import { MAX, MOST, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';
 
@@ -95,13 +95,7 @@ export class UserUuidDto {
 }
 
 export class UserPageDto {
-  @ApiProperty({
-    type: 'integer',
-    minimum: 0,
-    example: 1,
-    description: 'All that match, not only this page.',
-  })
-  Count!: number;
+  @ApiProperty(PAGE_COUNT) Count!: number;
   @ApiProperty({ type: [UserDto], maxItems: MAX_LIMIT }) Results!: UserDto[];
 }
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { toIso } from '../../common/time.js';
-import { MAX_LIMIT } from '../../http/page.js';
+import { MAX_LIMIT, PAGE_COUNT } from '../../http/page.js';
 import { MAX, MOST } from '../../users/model/formats.js';
 import { MAX_MEMBERS } from './group.query.js';
 import { type Group, MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from './group.js';
@@ -45,13 +45,7 @@ export class GroupDetailsDto extends GroupDto {
 }
 
 export class GroupPageDto {
-  @ApiProperty({
-    type: 'integer',
-    minimum: 0,
-    example: 1,
-    description: 'All that match, not only this page.',
-  })
-  Count!: number;
+  @ApiProperty(PAGE_COUNT) Count!: number;
   @ApiProperty({ type: [GroupDto], maxItems: MAX_LIMIT }) Results!: GroupDto[];
 }
 
