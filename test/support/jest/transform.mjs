@@ -1,7 +1,7 @@
 // Gives tests the built service (build/) and the packages as Node.js loads them: once for a worker, outside the sandbox that
 // Jest makes for each file. Only tests and what supports them run inside it. Loading the application takes a second, and
-// Node.js never frees a module that was loaded in a sandbox. The contract is loaded so too, since it compiles a validator for
-// each answer of the OpenAPI file that it meets.
+// Node.js never frees a module that was loaded in a sandbox. The contract is loaded in the same way, because it compiles a
+// validator for each kind of answer.
 import swc from '@swc/jest';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
