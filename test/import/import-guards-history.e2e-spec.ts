@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { toDbTime } from '../../src/common/time.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { csv, imported, linked, settled } from '../support/app/imports.js';
@@ -6,6 +7,7 @@ import { databaseOf } from '../support/app/people.js';
 
 /** Guards that look at the earlier runs of the data set. */
 let app: TestApp;
+const DAY_MILLIS = 24 * 3_600_000;
 let n = 0;
 let dataset = '';
 beforeAll(async () => void (app = await TestApp.start()));
@@ -65,6 +67,22 @@ test('what an operator has approved, what was undone and what is a week old does
   );
   const again = await night(50, (i) => (i < 17 || (i >= 30 && i < 33) ? { status: 'Blocked' } : {}));
   passed(again);
+});
+
+test('blocked users count for seven days', async () => {
+  const finish = (days: number) =>
+    databaseOf(app).execute(
+      'UPDATE import_runs SET finished = ? WHERE dataset = ? AND finished IS NOT NULL',
+      [toDbTime(new Date(Date.now() - days * DAY_MILLIS)), dataset],
+    );
+  passed(await night(50));
+  passed(await night(50, blocked(4)));
+  passed(await night(50, blocked(8)));
+  parked(await night(50, blocked(12)), 'deactivations');
+  await finish(6);
+  parked(await night(50, blocked(12)), 'deactivations');
+  await finish(8);
+  passed(await night(50, blocked(12)));
 });
 
 test('an older file of other bytes, which changes back what the last run changed', async () => {
