@@ -73,7 +73,7 @@ test('the process is killed while it writes: requests are answered, another one 
   expect(service.out).toContain('"exit":"SIGKILL"');
 });
 
-test('SIGTERM, even to both: the run stops at a checkpoint, exit 0, and goes on after the next start', async () => {
+test('SIGTERM to the service and its import worker stops the run at a checkpoint, and the next start completes it', async () => {
   const service = await start();
   const id = await writing(clientOf(service), file('t'));
   const [lane = 0] = childrenOf(service.pid);
@@ -82,7 +82,7 @@ test('SIGTERM, even to both: the run stops at a checkpoint, exit 0, and goes on 
   expect(isAlive(lane)).toBe(false);
   expect(service.complaints).toBe('');
   const client = clientOf(await start());
-  // The lease was given back: nobody waits for its end.
+  // The lease was given back, so the next process does not wait until it expires.
   const run = await settled(client, id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
 });
