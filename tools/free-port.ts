@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /** Ports below the range of Linux, macOS and Windows for outgoing connections and for port 0. */
@@ -24,8 +24,9 @@ async function isFree(port: number): Promise<boolean> {
   const probe = createServer();
   try {
     await once(probe.listen(port, '127.0.0.1'), 'listening');
-  } catch {
-    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
   }
   probe.close();
   await once(probe, 'close');
