@@ -62,7 +62,7 @@ export interface Engine extends Sql {
   close(): Promise<void>;
 }
 
-/** Selects rows in a separate process when a signal may stop the statement, and in this thread otherwise. */
+/** Selects rows by `aside` when a signal may stop the statement, and by `query` otherwise. */
 export const select = <T extends object>(
   engine: Engine,
   signal: AbortSignal | undefined,

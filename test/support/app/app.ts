@@ -72,8 +72,8 @@ export class TestApp {
     const app = await createApp(TestApp.settings(database, settings), programs);
     await app.get(FirstStart).run();
     await app.listen(0, '127.0.0.1');
-    // Client and service share a thread: after a pause of it, timers that close idle connections run before the request
-    // that has arrived on one is read.
+    // Client and service share a thread. After a long pause, the timer that closes idle connections would run before the
+    // service reads a request that has arrived.
     const server: Server = app.getHttpServer();
     server.keepAliveTimeout = KEEP_ALIVE_MILLIS;
     return new TestApp(app, database, (await app.getUrl()).replace('[::1]', '127.0.0.1'));

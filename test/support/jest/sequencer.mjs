@@ -5,7 +5,7 @@ const WAITING = /\/(promises|import-kill-random|import-lane|workers-end|workers|
 /** Part of the run in which the waiting files start: the run must not end with one of them alone. */
 const FIRST_PART = 0.6;
 
-/** Spreads the waiting files over the first part of the run, so that other files use the cores beside each of them. */
+/** Spreads the waiting files over the first part of the run, so that other files use the cores meanwhile. */
 export default class extends TestSequencer {
   sort(tests) {
     const sorted = super.sort(tests);
