@@ -1,17 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { KEY } from './faults/servers.js';
 import { ask, askJson } from './support/send.js';
 
 /**
- * Through how many source files one request and one row of an import pass: those in which V8 counts a call (precise
- * coverage) while it is served. What other work touches meanwhile is left out: a file counts when each of several
- * measurements has it. All requests share one connection, so that opening one does not count. `npm run bench:files`
- * (builds first).
+ * Lists the source files that one request and one row of an import pass, and counts the lines of the functions that
+ * run: V8's precise coverage of what is called while the request is served. Work of other requests and timers is left
+ * out: a file counts when each of several measurements has it. All requests share one connection, so that opening one
+ * does not count. `npm run bench:files` (builds first).
  */
 const ROUNDS = 5;
 const USERS = '/api/0.3/users';
@@ -33,6 +33,11 @@ interface Modules {
 }
 
 const built = (file: string): Promise<Modules> => import(`${BUILD}${file}.js`) as Promise<Modules>;
+/** The body of a SCIM PATCH that replaces the work phone. */
+const patchOf = (value: string): object => ({
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+  Operations: [{ op: 'replace', path: 'phoneNumbers[type eq "work"].value', value }],
+});
 const connection = new Agent({ keepAlive: true, maxSockets: 1 });
 const folder = mkdtempSync(join(tmpdir(), 'rollcall-files-'));
 const inspector = new Session();
@@ -40,27 +45,65 @@ inspector.connect();
 await inspector.post('Profiler.enable');
 await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-/** The files of the build in which a function is called while `work` runs. */
-async function filesOf(work: () => Promise<unknown>): Promise<Set<string>> {
+interface Range {
+  startOffset: number;
+  endOffset: number;
+  count: number;
+}
+
+const sources = new Map<string, string>();
+function readSource(url: string): string {
+  const known = sources.get(url) ?? readFileSync(fileURLToPath(url), 'utf8');
+  sources.set(url, known);
+  return known;
+}
+
+/** Counts the lines with code of the functions that ran, without those of inner functions that did not run. */
+function countLines(source: string, ranges: Range[]): number {
+  const ran = new Uint8Array(source.length);
+  for (const { startOffset, endOffset, count } of ranges) ran.fill(count > 0 ? 1 : 0, startOffset, endOffset);
+  let lines = 0;
+  let start = 0;
+  for (const line of source.split('\n')) {
+    const code = /^\s*(?!\s|\/\/|\*|\/\*|$)/.exec(line);
+    if (code && ran.subarray(start + code[0].length, start + line.length).includes(1)) lines++;
+    start += line.length + 1;
+  }
+  return lines;
+}
+
+/** Returns the files of the build in which a function is called while `work` runs, with their lines that ran. */
+async function measureFiles(work: () => Promise<unknown>): Promise<Map<string, number>> {
   await inspector.post('Profiler.takePreciseCoverage'); // resets the counts
   await work();
   const { result } = await inspector.post('Profiler.takePreciseCoverage');
-  const called = result.filter(
-    ({ url, functions }) =>
-      url.startsWith(BUILD) && functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0),
-  );
-  return new Set(called.map(({ url }) => url.slice(BUILD.length).replace(/js$/, 'ts')));
+  const called = new Map<string, number>();
+  for (const { url, functions } of result) {
+    const ranges = functions.flatMap(({ ranges: [whole] }) => (whole ? [whole] : []));
+    if (!url.startsWith(BUILD) || !ranges.some(({ count }) => count > 0)) continue;
+    ranges.sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset); // an outer function first
+    called.set(url.slice(BUILD.length).replace(/js$/, 'ts'), countLines(readSource(url), ranges));
+  }
+  return called;
 }
 
 async function report(name: string, work: (round: number) => Promise<unknown>, only = ''): Promise<void> {
   await work(-1);
-  let common: Set<string> | undefined;
+  let common: Map<string, number> | undefined;
   for (let round = 0; round < ROUNDS; round++) {
-    const files = await filesOf(() => work(round));
-    common = common ? new Set([...common].filter((file) => files.has(file))) : files;
+    const files = await measureFiles(() => work(round));
+    const seen = common ?? files;
+    common = new Map(
+      [...seen].flatMap(([file, lines]) => {
+        const now = files.get(file);
+        return now === undefined ? [] : [[file, Math.min(lines, now)] as const];
+      }),
+    );
   }
-  const files = [...(common ?? [])].filter((file) => file.startsWith(only)).sort();
-  process.stdout.write(`${name}: ${files.length} files\n${files.map((file) => `  ${file}\n`).join('')}`);
+  const files = [...(common ?? [])].filter(([file]) => file.startsWith(only)).sort();
+  const lines = files.reduce((sum, [, count]) => sum + count, 0);
+  const list = files.map(([file, count]) => `  ${String(count).padStart(4)} ${file}\n`).join('');
+  process.stdout.write(`${name}: ${files.length} files, ${lines} lines that run\n${list}`);
 }
 
 try {
@@ -85,6 +128,10 @@ try {
   const path = `${USERS}/${uuid}`;
   await report('PUT of one field', (n) =>
     ask(url, { method: 'PUT', path, body: { phone: `+44 ${n + 2}` } }, {}, connection),
+  );
+  const patch = { method: 'PATCH', path: `/scim/v2/Users/${uuid}` };
+  await report('SCIM PATCH of one attribute', (n) =>
+    ask(url, { ...patch, body: patchOf(`+45 ${n + 2}`) }, {}, connection),
   );
   await report('GET', () => ask(url, { method: 'GET', path }, {}, connection));
   /** Until the run has ended: a row is read, planned and written. */
