@@ -88,7 +88,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    ignores: ['src/common/text.ts'],
+    ignores: ['src/platform/common/text.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { csvLine } from '../src/common/csv.js';
+import { csvLine } from '../src/platform/common/csv.js';
 import { ABOUT, FORENAMES, ROLES, SURNAMES } from './names.js';
 
 /**

@@ -2,17 +2,17 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { ConfigModule, type LanePrograms } from './config/config.module.js';
-import type { Env } from './config/env.js';
+import { ConfigModule, type LanePrograms } from './platform/config/config.module.js';
+import type { Env } from './platform/config/env.js';
 import { ConsoleModule } from './console/console.module.js';
-import { DatabaseModule } from './database/database.module.js';
-import { HttpModule } from './http/http.module.js';
+import { DatabaseModule } from './platform/database/database.module.js';
+import { HttpModule } from './platform/http/http.module.js';
 import { ImportModule } from './import/import.module.js';
 import { ScimModule } from './scim/scim.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SetupModule } from './setup/setup.module.js';
 import { StatusModule } from './status/status.module.js';
-import { TelemetryModule } from './telemetry/telemetry.module.js';
+import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 import { UsersModule } from './users/users.module.js';
 
 /** Lists every feature. The schema is up to date before it is loaded (`migrateAtStart`). */

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { readFileSync } from 'node:fs';
-import { isObject } from './common/json.js';
+import { isObject } from './platform/common/json.js';
 import { GUIDES } from './status/guides.js';
 
 /** The OpenAPI file as the page at `/docs` has it, for people: the file for clients stays as it is. */

@@ -6,7 +6,7 @@ import { AuditRunEntity } from './audit/audit-run.entity.js';
 import { AuditLateEventEntity, AuditSealEntity } from './audit/audit-seal.entity.js';
 import { ImportProfileEntity } from './import/profiles/import-profile.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
-import { LeaseEntity } from './leases/lease.entity.js';
+import { LeaseEntity } from './platform/database/leases/lease.entity.js';
 import { LoginAddressEntity } from './sessions/login-address.entity.js';
 import { LoginFailureEntity } from './sessions/login-failure.entity.js';
 import { SessionEntity } from './sessions/session.entity.js';

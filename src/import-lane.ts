@@ -1,17 +1,17 @@
 import 'reflect-metadata';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ConfigModule } from './config/config.module.js';
-import { type Env, loadEnv } from './config/env.js';
-import { runProgram } from './config/settings.js';
-import { DatabaseModule } from './database/database.module.js';
-import { answerAsLane } from './database/engine/lane-process.js';
-import { RequestedTurns, type WriteTurns } from './database/engine/write-turns.js';
+import { ConfigModule } from './platform/config/config.module.js';
+import { type Env, loadEnv } from './platform/config/env.js';
+import { runProgram } from './platform/config/settings.js';
+import { DatabaseModule } from './platform/database/database.module.js';
+import { answerAsLane } from './platform/database/engine/lane-process.js';
+import { RequestedTurns, type WriteTurns } from './platform/database/sqlite/write-turns.js';
 import type { ImportLaneCalls, ServiceCalls } from './import/apply/import-lane.js';
 import { ImportWorker } from './import/apply/import-worker.service.js';
 import { ImportModule } from './import/import.module.js';
 import { RunEvents } from './import/report/run-events.js';
-import { TelemetryModule } from './telemetry/telemetry.module.js';
+import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 
 // The program of the process that imports beside the service: its modules without those that answer requests.
 

@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
-import { type Env, loadEnv } from './config/env.js';
-import { readSettings, runProgram } from './config/settings.js';
-import { migrateBeside } from './database/migrate-beside.js';
-import { outliveOutput } from './telemetry/log-output.js';
+import { type Env, loadEnv } from './platform/config/env.js';
+import { readSettings, runProgram } from './platform/config/settings.js';
+import { migrateBeside } from './platform/database/migrate-beside.js';
+import { outliveOutput } from './platform/telemetry/log-output.js';
 
 /** The programs beside this one. */
 const program = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));

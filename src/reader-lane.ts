@@ -1,10 +1,10 @@
-import { errorCode } from './common/errors.js';
-import { DatabaseFault } from './database/engine/database-fault.js';
-import { answerAsLane } from './database/engine/lane-process.js';
-import type { ReadError, ReaderCalls } from './database/engine/reader-lane.js';
-import { Checkpointer } from './database/engine/checkpoints.js';
-import { SqliteConnection } from './database/engine/sqlite-connection.js';
-import { openFile } from './database/engine/sqlite-file.js';
+import { errorCode } from './platform/common/errors.js';
+import { DatabaseFault } from './platform/database/engine/database-fault.js';
+import { answerAsLane } from './platform/database/engine/lane-process.js';
+import type { ReadError, ReaderCalls } from './platform/database/sqlite/reader-lane.js';
+import { Checkpointer } from './platform/database/sqlite/checkpoints.js';
+import { SqliteConnection } from './platform/database/sqlite/sqlite-connection.js';
+import { openFile } from './platform/database/sqlite/sqlite-file.js';
 
 // The program of the process that reads the file of an embedded database beside the service. It loads only the driver.
 

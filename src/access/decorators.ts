@@ -2,7 +2,7 @@ import { applyDecorators, createParamDecorator, type ExecutionContext } from '@n
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Reflector } from '@nestjs/core';
-import { auditReasonOf } from '../http/audit-reason.js';
+import { auditReasonOf } from '../platform/http/audit-reason.js';
 import type { Actor, Caller } from './actor.js';
 import { type Permission, scopeOf } from './policy.js';
 import type { RepeatableRequest } from './repeatable.js';

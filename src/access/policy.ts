@@ -1,5 +1,5 @@
-import { ProblemError } from '../common/errors.js';
-import { toIso } from '../common/time.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { toIso } from '../platform/common/time.js';
 import { type Actor, type KeyActor, initiatorOf } from './actor.js';
 import { areWithin } from './networks.js';
 import { EXTERNAL_USER, WEBMASTER } from './roles.js';

@@ -1,5 +1,5 @@
-import type { Repeatable } from '../database/transaction-runner.js';
-import type { Sql } from '../database/engine/sql.js';
+import type { Repeatable } from '../platform/database/transaction-runner.js';
+import type { Sql } from '../platform/database/engine/sql.js';
 
 /**
  * What a controller makes of the result of its service: the body, and headers of the response. It runs in the transaction

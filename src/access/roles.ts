@@ -1,4 +1,4 @@
-import { caseFold, normalForm } from '../common/text.js';
+import { caseFold, normalForm } from '../platform/common/text.js';
 
 export const WEBMASTER = 'Webmaster';
 export const EXTERNAL_USER = 'External user';

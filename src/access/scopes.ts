@@ -1,4 +1,4 @@
-import type { DbTime } from '../common/time.js';
+import type { DbTime } from '../platform/common/time.js';
 
 /** What an API key may be limited to. No scope implies another, but `imports:write` holds every data set. */
 export const SCOPES = [

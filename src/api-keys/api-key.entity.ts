@@ -1,8 +1,8 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Profile } from '../access/profiles.js';
 import type { Scope } from '../access/scopes.js';
-import type { JsonText } from '../common/json.js';
-import { ascii, flag, longText, text, time, uuid } from '../database/engine/columns.js';
+import type { JsonText } from '../platform/common/json.js';
+import { ascii, flag, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 
 @Entity('api_keys')
 @Index('uq_api_keys_hash', ['key_hash'], { unique: true })

@@ -12,9 +12,9 @@ import {
 import { MAX_NETWORK, canonicalNetwork } from '../access/networks.js';
 import { PROFILES, type Profile } from '../access/profiles.js';
 import { MAX_SCOPE, SCOPES, type Scope, isScope } from '../access/scopes.js';
-import { parseTime } from '../input/query-rules.js';
-import { Clean, Normalise, Rule, TextRule, Visible, line } from '../input/rules.js';
-import { isDbTime, now } from '../common/time.js';
+import { parseTime } from '../platform/input/query-rules.js';
+import { Clean, Normalise, Rule, TextRule, Visible, line } from '../platform/input/rules.js';
+import { isDbTime, now } from '../platform/common/time.js';
 
 /** Scopes or networks of a key. */
 export const MAX_LISTED = 32;

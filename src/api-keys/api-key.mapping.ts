@@ -1,8 +1,8 @@
 import type { KeyActor } from '../access/actor.js';
 import { DEFAULT_PROFILE, type Profile } from '../access/profiles.js';
 import type { KeyRights } from '../access/scopes.js';
-import { fromJson } from '../common/json.js';
-import type { DbTime } from '../common/time.js';
+import { fromJson } from '../platform/common/json.js';
+import type { DbTime } from '../platform/common/time.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 
 export type KeyState = 'active' | 'expired' | 'revoked';

@@ -1,4 +1,4 @@
-import { type DbTime, toIso } from '../common/time.js';
+import { type DbTime, toIso } from '../platform/common/time.js';
 import type { ApiKeyDto } from './api-keys.docs.js';
 import type { ApiKey } from './api-key.mapping.js';
 

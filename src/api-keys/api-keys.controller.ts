@@ -4,10 +4,10 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { answer } from '../access/repeatable.js';
-import { ProblemError, validationFailed } from '../common/errors.js';
-import { Accepts, CheckedQuery } from '../http/input.guard.js';
-import { type Checked, InputPipe } from '../input/read-input.js';
-import { Page, page } from '../http/page.js';
+import { ProblemError, validationFailed } from '../platform/common/errors.js';
+import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
+import { type Checked, InputPipe } from '../platform/input/read-input.js';
+import { Page, page } from '../platform/http/page.js';
 import { ApiKeyInput } from './api-key.input.js';
 import { presentApiKey } from './api-key.view.js';
 import {

@@ -1,7 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { ChangeBodyProblems, ChangeProblems, LOCATION, Problems, Secured, linkTo } from '../http/docs.js';
-import { MAX_LIMIT, Page } from '../http/page.js';
+import {
+  ChangeBodyProblems,
+  ChangeProblems,
+  LOCATION,
+  Problems,
+  Secured,
+  linkTo,
+} from '../platform/openapi/docs.js';
+import { MAX_LIMIT, Page } from '../platform/http/page.js';
 import { PROFILES } from '../access/profiles.js';
 import { ApiKeyInput, MAX_LISTED, UNKNOWN_FIELDS } from './api-key.input.js';
 

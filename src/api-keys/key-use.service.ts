@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
-import { truncated } from '../common/text.js';
-import { now, toMillis } from '../common/time.js';
-import { toProblemError } from '../http/problem.js';
-import { Log } from '../telemetry/log.js';
+import { truncated } from '../platform/common/text.js';
+import { now, toMillis } from '../platform/common/time.js';
+import { toProblemError } from '../platform/http/problem.js';
+import { Log } from '../platform/telemetry/log.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 

@@ -1,6 +1,6 @@
-import { Changes } from '../common/changes.js';
-import { toMillis } from '../common/time.js';
-import { type SqlValue, placeholders } from '../database/engine/sql.js';
+import { Changes } from '../platform/common/changes.js';
+import { toMillis } from '../platform/common/time.js';
+import { type SqlValue, placeholders } from '../platform/database/engine/sql.js';
 import type { AuditFilter } from './audit.query.js';
 import { BEFORE_ALL, BEHIND_ALL, firstId } from './event-id.js';
 

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { ascii, integer } from '../database/engine/columns.js';
+import { ascii, integer } from '../platform/database/engine/columns.js';
 
 /**
  * How many rows of an action and an hour a seal covers (ADR 28). It stays when the rows are deleted. Each seal that is counted

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../database/engine/bulk.js';
-import { DATABASE, type Database } from '../database/engine/database.js';
-import { type Sql, type SqlValue, byIndex, placeholders } from '../database/engine/sql.js';
+import { insertRows } from '../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import { type Sql, type SqlValue, byIndex, placeholders } from '../platform/database/engine/sql.js';
 import { AuditCountEntity } from './audit-count.entity.js';
 import { ACTIONS, type AuditAction } from './audit-event.js';
 import type { Range } from './audit-conditions.js';

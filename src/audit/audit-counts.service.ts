@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import { toMillis } from '../common/time.js';
-import { DatabaseFault } from '../database/engine/database-fault.js';
-import { TransactionRunner } from '../database/transaction-runner.js';
+import { toMillis } from '../platform/common/time.js';
+import { DatabaseFault } from '../platform/database/engine/database-fault.js';
+import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { AuditCountsRepository } from './audit-counts.repository.js';
 import type { AuditAction } from './audit-event.js';
 import { AuditSealRepository, type KnownSeal } from './audit-seal.repository.js';

@@ -1,5 +1,5 @@
-import type { FieldChange } from '../common/changes.js';
-import type { DbTime } from '../common/time.js';
+import type { FieldChange } from '../platform/common/changes.js';
+import type { DbTime } from '../platform/common/time.js';
 
 /** All audited actions. docs/operator.md says of each when it is recorded; a test compares the two. */
 export const ACTIONS = [

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { selectIn } from '../database/engine/bulk.js';
-import { DATABASE, type Database } from '../database/engine/database.js';
+import { selectIn } from '../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { ACTOR_KINDS, AuditChange, AuditRecord, Party, TARGET_KINDS } from './audit-event.js';
 import { usersNamedBy } from './named-change.js';
 

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, uuid } from '../database/engine/columns.js';
+import { ascii, uuid } from '../platform/database/engine/columns.js';
 
 /** What someone did for an import. */
 export type RunPart = 'started' | 'approved';

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, integer, longText, time, uuid } from '../database/engine/columns.js';
+import { ascii, integer, longText, time, uuid } from '../platform/database/engine/columns.js';
 
 /** A seal over the audit rows from the end of the seal before to `until_id` (exclusive), and over late ones (ADR 19). */
 @Entity('audit_seals')

@@ -1,9 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../access/decorators.js';
-import { toIso } from '../common/time.js';
-import { Accepts, CheckedQuery } from '../http/input.guard.js';
-import { Page, page } from '../http/page.js';
+import { toIso } from '../platform/common/time.js';
+import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
+import { Page, page } from '../platform/http/page.js';
 import { type AuditSealPageDto, DocAuditSeals } from './audit-seals.docs.js';
 import { millisOf } from './event-id.js';
 import { Sealer } from './sealer.service.js';

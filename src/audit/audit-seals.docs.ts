@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { Problems, Secured } from '../http/docs.js';
-import { MAX_LIMIT, Page } from '../http/page.js';
+import { Problems, Secured } from '../platform/openapi/docs.js';
+import { MAX_LIMIT, Page } from '../platform/http/page.js';
 
 const HASH = { maxLength: 64, pattern: '^[0-9a-f]{64}$' } as const;
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import { DATABASE, type Database } from '../database/engine/database.js';
-import { type SqlValue, byIndex, joinInOrder } from '../database/engine/sql.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import { type SqlValue, byIndex, joinInOrder } from '../platform/database/engine/sql.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import {
   type Condition,

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { ChangesText } from '../common/changes.js';
-import { ascii, longText, text, time, uuid } from '../database/engine/columns.js';
+import type { ChangesText } from '../platform/common/changes.js';
+import { ascii, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 import type { AuditAction } from './audit-event.js';
 
 /** Append-only. The id is a UUID of version 7, so that its order is the order of time. */

@@ -1,4 +1,4 @@
-import { Changes, type FieldChange } from '../common/changes.js';
+import { Changes, type FieldChange } from '../platform/common/changes.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import { type AuditRecord, GIVEN_REASON, type People } from './audit-event.js';
 import type { AuditRunEntity } from './audit-run.entity.js';

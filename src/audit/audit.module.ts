@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { LeasesModule } from '../leases/leases.module.js';
+import { LeasesModule } from '../platform/database/leases/leases.module.js';
 import { AuditCountsRepository } from './audit-counts.repository.js';
 import { AuditCounts } from './audit-counts.service.js';
 import { AuditNames } from './audit-names.service.js';

@@ -1,5 +1,11 @@
-import { AfterParam, LimitParam } from '../http/page.js';
-import { ChoiceParam, ChoicesParam, PatternParam, TimeParam, UuidParam } from '../input/query-rules.js';
+import { AfterParam, LimitParam } from '../platform/http/page.js';
+import {
+  ChoiceParam,
+  ChoicesParam,
+  PatternParam,
+  TimeParam,
+  UuidParam,
+} from '../platform/input/query-rules.js';
 import { ACTIONS, ACTOR_KINDS, type AuditAction } from './audit-event.js';
 
 /** Filters of the audit; the same for the list and the file. */

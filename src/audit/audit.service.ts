@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
-import { Changes } from '../common/changes.js';
-import { ProblemError } from '../common/errors.js';
-import { withoutKeys, withoutSecrets } from '../common/mask-secrets.js';
-import { truncated } from '../common/text.js';
-import { type DbTime, toDbTime } from '../common/time.js';
-import { uuidsInOrder } from '../common/uuid.js';
-import { Env } from '../config/env.js';
-import type { Sql } from '../database/engine/sql.js';
-import { networkOf } from '../http/network.js';
+import { Changes } from '../platform/common/changes.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { withoutKeys, withoutSecrets } from '../platform/common/mask-secrets.js';
+import { truncated } from '../platform/common/text.js';
+import { type DbTime, toDbTime } from '../platform/common/time.js';
+import { uuidsInOrder } from '../platform/common/uuid.js';
+import { Env } from '../platform/config/env.js';
+import type { Sql } from '../platform/database/engine/sql.js';
+import { networkOf } from '../platform/http/network.js';
 import {
   type ACTOR_KINDS,
   type AuditAction,

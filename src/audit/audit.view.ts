@@ -1,4 +1,4 @@
-import { toIso } from '../common/time.js';
+import { toIso } from '../platform/common/time.js';
 import type { AuditChange, AuditRecord, Party } from './audit-event.js';
 import type { NameOf } from './audit-names.service.js';
 import { sideNames } from './named-change.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATABASE, type Database } from '../database/engine/database.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import type { AuditLateEventEntity } from './audit-seal.entity.js';
 import { atLeastText, atMostText, isAsRead, noTexts, storedForm, textOfHex } from './stored-form.js';

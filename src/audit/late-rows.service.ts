@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type DbTime, toMillis } from '../common/time.js';
+import { type DbTime, toMillis } from '../platform/common/time.js';
 import type { AuditLateEventEntity } from './audit-seal.entity.js';
 import { AuditSealRepository, type KnownSeal } from './audit-seal.repository.js';
 import { firstId, isEventId } from './event-id.js';

@@ -1,4 +1,4 @@
-import { toMillis } from '../common/time.js';
+import { toMillis } from '../platform/common/time.js';
 import { MINUTE_MILLIS, isEventId, millisOf } from './event-id.js';
 import type { ReadRow } from './sealed-rows.repository.js';
 

@@ -1,4 +1,4 @@
-import { type DbTime, toDbTime, toMillis } from '../common/time.js';
+import { type DbTime, toDbTime, toMillis } from '../platform/common/time.js';
 import type { LateEvent } from './late-events.repository.js';
 import type { KnownSeal, ReadSeal } from './audit-seal.repository.js';
 import { firstId, isEventId, millisOf } from './event-id.js';

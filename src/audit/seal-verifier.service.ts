@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type DbTime, now, toMillis } from '../common/time.js';
-import { Env } from '../config/env.js';
+import { type DbTime, now, toMillis } from '../platform/common/time.js';
+import { Env } from '../platform/config/env.js';
 import { AuditSealRepository, type KnownSeal, type ReadSeal } from './audit-seal.repository.js';
 import { BEFORE_ALL, BEHIND_ALL, firstId, isEventId } from './event-id.js';
 import { type LateEvent, LateEventsRepository } from './late-events.repository.js';

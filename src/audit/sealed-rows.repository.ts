@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import { DATABASE, type Database } from '../database/engine/database.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { SealedRow } from './seal.js';
 import {
   atLeastText,

@@ -1,11 +1,11 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { type DbTime, toDbTime } from '../common/time.js';
-import { Env } from '../config/env.js';
-import { DatabaseFault } from '../database/engine/database-fault.js';
-import { TransactionRunner } from '../database/transaction-runner.js';
-import { toProblemError } from '../http/problem.js';
-import { Leases } from '../leases/leases.service.js';
-import { Log } from '../telemetry/log.js';
+import { type DbTime, toDbTime } from '../platform/common/time.js';
+import { Env } from '../platform/config/env.js';
+import { DatabaseFault } from '../platform/database/engine/database-fault.js';
+import { TransactionRunner } from '../platform/database/transaction-runner.js';
+import { toProblemError } from '../platform/http/problem.js';
+import { Leases } from '../platform/database/leases/leases.service.js';
+import { Log } from '../platform/telemetry/log.js';
 import { AuditCounts } from './audit-counts.service.js';
 import { AuditSealRepository, type KnownSeal } from './audit-seal.repository.js';
 import { BEFORE_ALL, firstId, isEventId, millisOf } from './event-id.js';

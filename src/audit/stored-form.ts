@@ -1,4 +1,4 @@
-import type { Dialect } from '../database/engine/sql.js';
+import type { Dialect } from '../platform/database/engine/sql.js';
 
 /**
  * SQLite keeps more of a value than its driver reads: bytes behind a NUL character, bytes that are no UTF-8, and of which

@@ -5,8 +5,8 @@ import type { Request, Response } from 'express';
 import { countedFor } from '../access/actor.js';
 import { ByKey, Public } from '../access/decorators.js';
 import { KeyUse } from '../api-keys/key-use.service.js';
-import { unauthenticated } from '../common/errors.js';
-import { networkOf } from '../http/network.js';
+import { unauthenticated } from '../platform/common/errors.js';
+import { networkOf } from '../platform/http/network.js';
 import { RateLimit } from './rate-limit.js';
 
 /** A guard that sets `request.actor` by one strategy. */

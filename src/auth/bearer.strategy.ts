@@ -3,7 +3,7 @@ import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import type { KeyActor } from '../access/actor.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
-import { unauthenticated } from '../common/errors.js';
+import { unauthenticated } from '../platform/common/errors.js';
 import { RequestStrategy } from './request.strategy.js';
 
 const BEARER = /^bearer +(\S+) *$/i;

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy } from 'passport-local';
-import { ProblemError } from '../common/errors.js';
-import { Metrics } from '../telemetry/metrics.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { Metrics } from '../platform/telemetry/metrics.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { LoginService } from './login.service.js';
 

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import { isSelf } from '../access/actor.js';
 import { ByKey, Public, RequiredPermission, type Requirement } from '../access/decorators.js';
 import { insufficientScope, may, missingScope } from '../access/policy.js';
-import { ProblemError } from '../common/errors.js';
+import { ProblemError } from '../platform/common/errors.js';
 import { SameSite } from './same-site.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import cluster from 'node:cluster';
 import { RateLimiterCluster, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { ProblemError } from '../common/errors.js';
-import { Env } from '../config/env.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { Env } from '../platform/config/env.js';
 
 const WINDOW_SECONDS = 60;
 

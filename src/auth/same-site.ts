@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { ProblemError } from '../common/errors.js';
-import { Env } from '../config/env.js';
-import { isSafe } from '../http/methods.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { Env } from '../platform/config/env.js';
+import { isSafe } from '../platform/http/methods.js';
 
 /** Names of this machine: nobody else can answer to them, so a page from one of them is a page of this service. */
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];

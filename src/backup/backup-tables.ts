@@ -1,5 +1,5 @@
-import { tableOf } from '../database/engine/bulk.js';
-import type { TableColumns } from '../database/engine/snapshot.js';
+import { tableOf } from '../platform/database/engine/bulk.js';
+import type { TableColumns } from '../platform/database/engine/snapshot.js';
 
 type Entities = readonly (new () => object)[];
 

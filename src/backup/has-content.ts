@@ -1,5 +1,5 @@
-import type { DatabaseSettings } from '../database/engine/connection-options.js';
-import { type Snapshot, type TableColumns, openSnapshot } from '../database/engine/snapshot.js';
+import type { DatabaseSettings } from '../platform/database/engine/connection-options.js';
+import { type Snapshot, type TableColumns, openSnapshot } from '../platform/database/engine/snapshot.js';
 
 /** Rows of it tell nothing of anybody: the migrations may write some. */
 const EMPTY_ALL_THE_SAME: ReadonlySet<string> = new Set(['user_rules', 'user_counts', 'leases']);

@@ -3,9 +3,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { isObject } from '../common/json.js';
-import type { TableColumns } from '../database/engine/snapshot.js';
-import type { SqlValue } from '../database/engine/sql.js';
+import { isObject } from '../platform/common/json.js';
+import type { TableColumns } from '../platform/database/engine/snapshot.js';
+import type { SqlValue } from '../platform/database/engine/sql.js';
 import { type BackupHeader, BackupFault, FORMAT, SEAL_BYTES, sealOf } from './backup-format.js';
 
 /** Characters of a line: a row has a document of 16 MiB at most in a few of its columns. */

@@ -1,6 +1,6 @@
-import type { DatabaseSettings } from '../database/engine/connection-options.js';
-import { type Refill, openRefill } from '../database/engine/refill.js';
-import type { TableColumns } from '../database/engine/snapshot.js';
+import type { DatabaseSettings } from '../platform/database/engine/connection-options.js';
+import { type Refill, openRefill } from '../platform/database/engine/refill.js';
+import type { TableColumns } from '../platform/database/engine/snapshot.js';
 import type { BackupReader } from './read-backup.js';
 import { checksOf } from './restore-checks.js';
 

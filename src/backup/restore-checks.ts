@@ -1,4 +1,4 @@
-import type { Dialect } from '../database/engine/sql.js';
+import type { Dialect } from '../platform/database/engine/sql.js';
 
 /** What must hold between the tables. */
 export interface Check {

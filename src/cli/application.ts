@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { Caller } from '../access/actor.js';
-import type { Env } from '../config/env.js';
-import { readSettings } from '../config/settings.js';
-import { type Entities, migrateAtStart } from '../database/data-source.js';
-import { sqliteFile } from '../database/engine/connection-options.js';
+import type { Env } from '../platform/config/env.js';
+import { readSettings } from '../platform/config/settings.js';
+import { type Entities, migrateAtStart } from '../platform/database/data-source.js';
+import { sqliteFile } from '../platform/database/engine/connection-options.js';
 import { databaseName } from './database-name.js';
-import { Log } from '../telemetry/log.js';
+import { Log } from '../platform/telemetry/log.js';
 
 /** Identifies changes made on the command line of this machine. */
 export const CLI_CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'cli', ip: '' };

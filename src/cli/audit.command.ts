@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { AuditQuery } from '../audit/audit.query.js';
 import type { AuditEventDto } from '../audit/audit.docs.js';
 import { SealVerifier, type Verdict } from '../audit/seal-verifier.service.js';
-import { truncated } from '../common/text.js';
+import { truncated } from '../platform/common/text.js';
 import { type Application, withApplication } from './application.js';
 import { type AuditAccess, LocalAudit, RemoteAudit } from './places/audit-access.js';
 import { type Access, type Place, atPlace, placedCommand } from './places/place.js';

@@ -1,5 +1,9 @@
 import { basename, resolve } from 'node:path';
-import { type DatabaseSettings, serversOf, sqliteFile } from '../database/engine/connection-options.js';
+import {
+  type DatabaseSettings,
+  serversOf,
+  sqliteFile,
+} from '../platform/database/engine/connection-options.js';
 
 /** The database of the settings, by which an operator tells it from others. Without the password. */
 export interface DatabaseName {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { canonicalUuid } from '../common/uuid.js';
+import { canonicalUuid } from '../platform/common/uuid.js';
 import { DeletedQuery } from '../users/deleted-users.docs.js';
 import type { Application } from './application.js';
 import { type Place, atPlace, changingCommand, placedCommand } from './places/place.js';

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { NEEDED_NODE, isNodeNewEnough } from '../common/node-version.js';
-import { type Env, EnvError } from '../config/env.js';
-import { openDataSource, pendingMigrations } from '../database/data-source.js';
-import { sqliteFile } from '../database/engine/connection-options.js';
-import { type Database, openDatabase, sqliteVersion } from '../database/engine/database.js';
-import type { Sql } from '../database/engine/sql.js';
+import { NEEDED_NODE, isNodeNewEnough } from '../platform/common/node-version.js';
+import { type Env, EnvError } from '../platform/config/env.js';
+import { openDataSource, pendingMigrations } from '../platform/database/data-source.js';
+import { sqliteFile } from '../platform/database/engine/connection-options.js';
+import { type Database, openDatabase, sqliteVersion } from '../platform/database/engine/database.js';
+import type { Sql } from '../platform/database/engine/sql.js';
 import { scheduleOptions } from '../import/schedule/schedule-options.js';
 import type { Application } from './application.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { now } from '../common/time.js';
-import { type Env, EnvError } from '../config/env.js';
-import { readSettings } from '../config/settings.js';
+import { now } from '../platform/common/time.js';
+import { type Env, EnvError } from '../platform/config/env.js';
+import { readSettings } from '../platform/config/settings.js';
 import type { Application } from './application.js';
 import {
   baseUrlCheck,

@@ -1,5 +1,5 @@
-import { originOf } from '../common/error-origin.js';
-import { errorCode } from '../common/errors.js';
+import { originOf } from '../platform/common/error-origin.js';
+import { errorCode } from '../platform/common/errors.js';
 
 /** The result of a check. */
 export interface Finding {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { isUuid } from '../common/uuid.js';
+import { isUuid } from '../platform/common/uuid.js';
 import { RowsQuery, RunsQuery } from '../import/import.query.js';
 import type { ImportRunDto } from '../import/imports.dto.js';
 import type { Application } from './application.js';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { WEBMASTER } from '../access/roles.js';
-import { type DbTime, now, secondsFrom } from '../common/time.js';
-import type { Env } from '../config/env.js';
-import { sqliteFile } from '../database/engine/connection-options.js';
-import { openDatabase } from '../database/engine/database.js';
-import type { Sql } from '../database/engine/sql.js';
+import { type DbTime, now, secondsFrom } from '../platform/common/time.js';
+import type { Env } from '../platform/config/env.js';
+import { sqliteFile } from '../platform/database/engine/connection-options.js';
+import { openDatabase } from '../platform/database/engine/database.js';
+import type { Sql } from '../platform/database/engine/sql.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
 /** What the two doctors find in the API keys: `doctor` whether they can be used, `doctor --security` what is risky. */

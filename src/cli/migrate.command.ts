@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { readSettings } from '../config/settings.js';
-import { openDataSource } from '../database/data-source.js';
-import { migrate } from '../database/migrate.js';
-import { assertOurs } from '../database/migration-owner.js';
+import { readSettings } from '../platform/config/settings.js';
+import { openDataSource } from '../platform/database/data-source.js';
+import { migrate } from '../platform/database/migrate.js';
+import { assertOurs } from '../platform/database/migration-owner.js';
 import type { Application } from './application.js';
 import { databaseName } from './database-name.js';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { JsonObject } from '../common/json.js';
+import type { JsonObject } from '../platform/common/json.js';
 import type { UserDto } from '../users/user.view.js';
 import { UserQuery } from '../users/search/user.query.js';
 import type { Application } from './application.js';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { isObject } from '../common/json.js';
+import { isObject } from '../platform/common/json.js';
 import { ImportProfiles } from '../import/profiles/import-profiles.service.js';
 import { type Requested, withProfile } from '../import/profiles/requested-options.js';
 import { PROFILE_NAME } from '../import/runs/import-options.js';
-import type { JsonObject } from '../common/json.js';
+import type { JsonObject } from '../platform/common/json.js';
 
 /** Whether `--profile` names a file, and not a profile of the service. */
 export const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profile);

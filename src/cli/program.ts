@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { VERSION } from '../common/version.js';
-import { runProgram } from '../config/settings.js';
+import { VERSION } from '../platform/common/version.js';
+import { runProgram } from '../platform/config/settings.js';
 import type { Application } from './application.js';
 import { auditCommand } from './audit.command.js';
 import { backupCommand } from './backup.command.js';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { readDatabaseUrl } from '../config/database-url.js';
-import type { Env } from '../config/env.js';
+import { readDatabaseUrl } from '../platform/config/database-url.js';
+import type { Env } from '../platform/config/env.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** What `doctor --security` finds in the settings. No message has a value that could be a secret. */

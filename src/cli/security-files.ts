@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Env } from '../config/env.js';
-import { sqliteFile } from '../database/engine/connection-options.js';
+import type { Env } from '../platform/config/env.js';
+import { sqliteFile } from '../platform/database/engine/connection-options.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
 /** What `doctor --security` finds in the rights of files and folders. */

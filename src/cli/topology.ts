@@ -1,7 +1,7 @@
-import { type Server, serversOf } from '../database/engine/connection-options.js';
-import { type Rows, sent } from '../database/engine/mysql-statement.js';
-import { type Session, endSession, openSession, openedAs } from '../database/engine/session.js';
-import type { Env } from '../config/env.js';
+import { type Server, serversOf } from '../platform/database/engine/connection-options.js';
+import { type Rows, sent } from '../platform/database/mysql/mysql-statement.js';
+import { type Session, endSession, openSession, openedAs } from '../platform/database/mysql/session.js';
+import type { Env } from '../platform/config/env.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
 /** Settings and status of a server by their names in small letters. */

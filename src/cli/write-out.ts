@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { errorCode } from '../common/errors.js';
+import { errorCode } from '../platform/common/errors.js';
 
 /** Personal data: only the owner of the file reads it. */
 const OWNER_ONLY = 0o600;

@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
-import { Log } from '../telemetry/log.js';
-import type { Env } from '../config/env.js';
+import { Log } from '../platform/telemetry/log.js';
+import type { Env } from '../platform/config/env.js';
 import type { FirstCredentials } from '../setup/first-start.service.js';
 import { logLife } from '../setup/life-lines.js';
 import { credentials, welcome } from '../setup/welcome.js';

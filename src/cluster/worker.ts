@@ -2,9 +2,9 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createBirpc } from 'birpc';
 import cluster from 'node:cluster';
 import { getSystemErrorMap } from 'node:util';
-import { errorCode } from '../common/errors.js';
-import { Metrics } from '../telemetry/metrics.js';
-import type { Env } from '../config/env.js';
+import { errorCode } from '../platform/common/errors.js';
+import { Metrics } from '../platform/telemetry/metrics.js';
+import type { Env } from '../platform/config/env.js';
 import { type CreateApp, serve } from '../setup/serve.js';
 import type { PrimaryCalls, WorkerCalls } from './worker-process.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
-import { errorCode } from '../common/errors.js';
+import { errorCode } from '../platform/common/errors.js';
 
 /** Where `bundle-console.mjs` writes: next to the bundle of the service. Files of `build/`, which tests run, find it in `dist/`. */
 const BUNDLED = new URL('./console/', import.meta.url);

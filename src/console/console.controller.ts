@@ -2,9 +2,9 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../access/decorators.js';
-import { ProblemError } from '../common/errors.js';
-import { varies } from '../http/compression.js';
-import { Accepts } from '../http/input.guard.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { varies } from '../platform/http/compression.js';
+import { Accepts } from '../platform/http/input.guard.js';
 import { consoleFile } from './console-files.js';
 
 /** A year, the longest that caches are asked to keep anything. */

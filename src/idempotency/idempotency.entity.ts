@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, longText, time } from '../database/engine/columns.js';
+import { ascii, longText, time } from '../platform/database/engine/columns.js';
 
 /** The answer to an unsafe request that carried an `Idempotency-Key`, kept for 24 hours. */
 @Entity('idempotent_requests', { withoutRowid: true })

@@ -2,8 +2,8 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { Public } from '../access/decorators.js';
-import { Accepts } from '../http/input.guard.js';
-import { isSafe } from '../http/methods.js';
+import { Accepts } from '../platform/http/input.guard.js';
+import { isSafe } from '../platform/http/methods.js';
 import { IdempotencyService } from './idempotency.service.js';
 
 /**

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../database/engine/bulk.js';
-import { DATABASE, type Database } from '../database/engine/database.js';
-import type { Sql } from '../database/engine/sql.js';
+import { insertRows } from '../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import type { Sql } from '../platform/database/engine/sql.js';
 import { IdempotencyEntity } from './idempotency.entity.js';
 
 /** Hand-written SQL: these statements run in the transaction of whatever the request changes (ADR 13). */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ProblemError } from '../common/errors.js';
-import { sha256 } from '../common/secret.js';
-import { now, secondsFrom } from '../common/time.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { sha256 } from '../platform/common/secret.js';
+import { now, secondsFrom } from '../platform/common/time.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
 import { IdempotentRequest, KEPT_SECONDS, PENDING } from './idempotent-request.js';
 

@@ -1,11 +1,11 @@
 import type { Response } from 'express';
 import type { Present, RepeatableRequest } from '../access/repeatable.js';
-import { validationFailed } from '../common/errors.js';
-import { sha256 } from '../common/secret.js';
-import { now, secondsFrom } from '../common/time.js';
-import { isUuid } from '../common/uuid.js';
-import type { Sql } from '../database/engine/sql.js';
-import { FirstAnswer, type SentAnswer } from '../http/first-answer.js';
+import { validationFailed } from '../platform/common/errors.js';
+import { sha256 } from '../platform/common/secret.js';
+import { now, secondsFrom } from '../platform/common/time.js';
+import { isUuid } from '../platform/common/uuid.js';
+import type { Sql } from '../platform/database/engine/sql.js';
+import { FirstAnswer, type SentAnswer } from '../platform/http/first-answer.js';
 import type { IdempotencyRepository } from './idempotency.repository.js';
 import { requestMac, seal, unseal } from './sealed-answer.js';
 

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { Accepts } from '../http/input.guard.js';
+import { Accepts } from '../platform/http/input.guard.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { FileHead } from './file/file-head.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';

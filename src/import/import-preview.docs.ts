@@ -7,7 +7,7 @@ import {
   ApiQuery,
   ApiResponse,
 } from '@nestjs/swagger';
-import { FIELD_VALUE, Problems, REQUEST_BODY, Secured } from '../http/docs.js';
+import { FIELD_VALUE, Problems, REQUEST_BODY, Secured } from '../platform/openapi/docs.js';
 import { UPLOAD } from './imports.docs.js';
 import { guardProperties } from './profiles/guard-check.js';
 import { PREVIEW_ROWS, type Preview } from './profiles/import-preview.js';

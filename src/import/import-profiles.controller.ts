@@ -4,11 +4,11 @@ import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { answer } from '../access/repeatable.js';
-import { ProblemError } from '../common/errors.js';
-import type { JsonObject } from '../common/json.js';
-import { toIso } from '../common/time.js';
-import { Accepts, CheckedQuery } from '../http/input.guard.js';
-import { Page, page } from '../http/page.js';
+import { ProblemError } from '../platform/common/errors.js';
+import type { JsonObject } from '../platform/common/json.js';
+import { toIso } from '../platform/common/time.js';
+import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
+import { Page, page } from '../platform/http/page.js';
 import {
   DocDeleteProfile,
   DocGetProfile,

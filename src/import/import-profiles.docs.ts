@@ -10,8 +10,16 @@ import {
   ApiResponse,
   OmitType,
 } from '@nestjs/swagger';
-import { ChangeBodyProblems, ChangeProblems, ETAG, Problems, Secured, TAGS, linkTo } from '../http/docs.js';
-import { MAX_LIMIT, Page } from '../http/page.js';
+import {
+  ChangeBodyProblems,
+  ChangeProblems,
+  ETAG,
+  Problems,
+  Secured,
+  TAGS,
+  linkTo,
+} from '../platform/openapi/docs.js';
+import { MAX_LIMIT, Page } from '../platform/http/page.js';
 import { ProfileInput } from './profiles/profile.input.js';
 import { PROFILE_NAME } from './runs/import-options.js';
 import type { ImportProfile } from './runs/import-profile.js';

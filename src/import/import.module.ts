@@ -40,7 +40,7 @@ import { ImportSummaryRepository } from './runs/import-summary.repository.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { ImportLane } from './apply/import-lane.js';
 import { ImportWorker } from './apply/import-worker.service.js';
-import { LeasesModule } from '../leases/leases.module.js';
+import { LeasesModule } from '../platform/database/leases/leases.module.js';
 import { RunProcess } from './apply/run-process.service.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { AlertSender } from './alerts/alert-sender.service.js';

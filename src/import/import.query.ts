@@ -1,5 +1,5 @@
-import { Page } from '../http/page.js';
-import { BooleanParam, ChoicesParam, PatternParam, TextsParam } from '../input/query-rules.js';
+import { Page } from '../platform/http/page.js';
+import { BooleanParam, ChoicesParam, PatternParam, TextsParam } from '../platform/input/query-rules.js';
 import { DatasetParam } from './runs/import-options.js';
 import { ROW_OUTCOMES, RUN_STATES } from './runs/import-run.js';
 

@@ -1,5 +1,5 @@
 import { sideNames } from '../audit/named-change.js';
-import { now, toIso, toMillis } from '../common/time.js';
+import { now, toIso, toMillis } from '../platform/common/time.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportRun, noCounts } from './runs/import-run.js';
 import type { StagedRow } from './runs/import-row.js';

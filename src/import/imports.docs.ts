@@ -17,8 +17,8 @@ import {
   STREAM,
   Secured,
   linkTo,
-} from '../http/docs.js';
-import type { ErrorCode } from '../common/errors.js';
+} from '../platform/openapi/docs.js';
+import type { ErrorCode } from '../platform/common/errors.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { ExportQuery, RowsQuery, RunsQuery } from './import.query.js';

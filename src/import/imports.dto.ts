@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { SideNamesDto } from '../audit/audit.docs.js';
-import { FIELD_VALUE } from '../http/docs.js';
-import { MAX_LIMIT } from '../http/page.js';
+import { FIELD_VALUE } from '../platform/openapi/docs.js';
+import { MAX_LIMIT } from '../platform/http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
 import { guardProperties } from './profiles/guard-check.js';
 import type { GuardOverrides } from './runs/guard-limits.js';

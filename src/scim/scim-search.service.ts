@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../access/actor.js';
 import { hasScope, insufficientScope } from '../access/policy.js';
-import { ProblemError } from '../common/errors.js';
+import { ProblemError } from '../platform/common/errors.js';
 import { Resources } from './discovery/resources.js';
 import { ScimGroupView } from './groups/scim-group-view.service.js';
 import type { ScimObject } from './protocol/json.js';

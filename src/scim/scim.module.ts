@@ -1,7 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
-import { ErrorFilter } from '../http/error.filter.js';
-import { HttpModule } from '../http/http.module.js';
+import { ErrorFilter } from '../platform/http/error.filter.js';
+import { HttpModule } from '../platform/http/http.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { BulkController } from './bulk/bulk.controller.js';
 import { BulkRun } from './bulk/bulk-run.service.js';

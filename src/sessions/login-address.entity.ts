@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { text, time, uuid } from '../database/engine/columns.js';
+import { text, time, uuid } from '../platform/database/engine/columns.js';
 
 /** A network from which a user has logged in: its IPv4 address, or its /64 of IPv6. */
 @Entity('login_addresses', { withoutRowid: true })

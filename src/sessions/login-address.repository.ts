@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type DbTime, secondsFrom } from '../common/time.js';
-import { insertRows } from '../database/engine/bulk.js';
-import { DATABASE, type Database } from '../database/engine/database.js';
-import type { Sql } from '../database/engine/sql.js';
+import { type DbTime, secondsFrom } from '../platform/common/time.js';
+import { insertRows } from '../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import type { Sql } from '../platform/database/engine/sql.js';
 import { LoginAddressEntity } from './login-address.entity.js';
 
 const DAY_SECONDS = 24 * 60 * 60;

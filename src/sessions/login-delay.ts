@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { unavailable } from '../common/errors.js';
+import { unavailable } from '../platform/common/errors.js';
 
 /** Between two logins of one network. */
 const SPACING_MILLIS = 1000;

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, integer, time } from '../database/engine/columns.js';
+import { ascii, integer, time } from '../platform/database/engine/columns.js';
 
 /** Failed logins in the running window of one scope: SHA-256 of (user, address), of a user or of an address. */
 @Entity('login_failures', { withoutRowid: true })

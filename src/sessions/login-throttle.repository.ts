@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../database/engine/bulk.js';
-import { DATABASE, type Database } from '../database/engine/database.js';
-import { type Sql, placeholders } from '../database/engine/sql.js';
+import { insertRows } from '../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import { type Sql, placeholders } from '../platform/database/engine/sql.js';
 import { LoginFailureEntity } from './login-failure.entity.js';
 
 /** Hand-written SQL: failures are counted by the database, in one statement (ADR 0013). */

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError } from '../common/errors.js';
-import { sha256 } from '../common/secret.js';
-import { networkOf } from '../http/network.js';
-import { type DbTime, now, secondsFrom, toMillis } from '../common/time.js';
-import { Env } from '../config/env.js';
-import type { Sql } from '../database/engine/sql.js';
-import { TransactionRunner } from '../database/transaction-runner.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { sha256 } from '../platform/common/secret.js';
+import { networkOf } from '../platform/http/network.js';
+import { type DbTime, now, secondsFrom, toMillis } from '../platform/common/time.js';
+import { Env } from '../platform/config/env.js';
+import type { Sql } from '../platform/database/engine/sql.js';
+import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { LoginAddressRepository } from './login-address.repository.js';
 import { LoginDelay } from './login-delay.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';

@@ -1,9 +1,9 @@
 import { type ExecutionContext, Injectable, createParamDecorator } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request } from 'express';
-import { ProblemError, validationFailed } from '../common/errors.js';
-import { readInput } from '../input/read-input.js';
-import type { JsonObject } from '../common/json.js';
+import { ProblemError, validationFailed } from '../platform/common/errors.js';
+import { readInput } from '../platform/input/read-input.js';
+import type { JsonObject } from '../platform/common/json.js';
 import { LoginInput } from './login.input.js';
 
 /** A user who has just logged in. */

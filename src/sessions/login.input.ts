@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsDefined, IsNotEmpty, IsString, MaxLength } from 'class-validator';
-import { Clean, Normalise, line } from '../input/rules.js';
-import { normalForm } from '../common/text.js';
+import { Clean, Normalise, line } from '../platform/input/rules.js';
+import { normalForm } from '../platform/common/text.js';
 
 /** `POST /sessions/login`. The rules only keep nonsense away: whether the values are right, the login decides. */
 export class LoginInput {

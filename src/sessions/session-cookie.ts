@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parseCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
-import { Env } from '../config/env.js';
+import { Env } from '../platform/config/env.js';
 
 /** Reads, sets and clears the session cookie. */
 @Injectable()

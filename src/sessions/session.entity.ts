@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, text, time, uuid } from '../database/engine/columns.js';
+import { ascii, text, time, uuid } from '../platform/database/engine/columns.js';
 
 @Entity('sessions')
 @Index('uq_sessions_token', ['token_hash'], { unique: true })

@@ -1,5 +1,5 @@
-import { Page } from '../http/page.js';
-import { UuidParam } from '../input/query-rules.js';
+import { Page } from '../platform/http/page.js';
+import { UuidParam } from '../platform/input/query-rules.js';
 
 export class SessionsQuery extends Page {
   @UuidParam({ description: 'Of this user only.' })

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../access/roles.js';
-import { inParts, insertRows } from '../database/engine/bulk.js';
-import { DATABASE, type Database } from '../database/engine/database.js';
-import { type Sql, forUpdate, placeholders } from '../database/engine/sql.js';
+import { inParts, insertRows } from '../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import { type Sql, forUpdate, placeholders } from '../platform/database/engine/sql.js';
 import { SessionEntity } from './session.entity.js';
 
 /** Everything but the hash of the cookie. */

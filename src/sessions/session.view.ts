@@ -1,5 +1,5 @@
 import type { Actor } from '../access/actor.js';
-import { toIso } from '../common/time.js';
+import { toIso } from '../platform/common/time.js';
 import type { SessionDto } from './sessions.docs.js';
 import type { Session } from './sessions.service.js';
 

@@ -8,8 +8,8 @@ import {
   ApiQuery,
   ApiResponse,
 } from '@nestjs/swagger';
-import { BodyProblems, ChangeProblems, Open, Problems, Secured } from '../http/docs.js';
-import { MAX_LIMIT } from '../http/page.js';
+import { BodyProblems, ChangeProblems, Open, Problems, Secured } from '../platform/openapi/docs.js';
+import { MAX_LIMIT } from '../platform/http/page.js';
 import { LoginInput } from './login.input.js';
 import { SessionsQuery } from './session.query.js';
 

@@ -3,11 +3,11 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import { assertScope, hasScope } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
-import { randomToken, sha256 } from '../common/secret.js';
-import { now, secondsFrom } from '../common/time.js';
-import { Env } from '../config/env.js';
-import type { Sql } from '../database/engine/sql.js';
-import { TransactionRunner } from '../database/transaction-runner.js';
+import { randomToken, sha256 } from '../platform/common/secret.js';
+import { now, secondsFrom } from '../platform/common/time.js';
+import { Env } from '../platform/config/env.js';
+import type { Sql } from '../platform/database/engine/sql.js';
+import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { SessionEntity } from './session.entity.js';
 import { SessionRepository } from './session.repository.js';
 

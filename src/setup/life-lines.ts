@@ -1,6 +1,6 @@
-import { VERSION } from '../common/version.js';
-import type { Env } from '../config/env.js';
-import type { Log } from '../telemetry/log.js';
+import { VERSION } from '../platform/common/version.js';
+import type { Env } from '../platform/config/env.js';
+import type { Log } from '../platform/telemetry/log.js';
 
 /**
  * Logs that the service has started, and that it ends when its process does: by a signal, or with an error. A process that

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
-import { Log } from '../telemetry/log.js';
+import { Log } from '../platform/telemetry/log.js';
 import { ImportsService } from '../import/imports.service.js';
 import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import { LoginThrottle } from '../sessions/login-throttle.service.js';

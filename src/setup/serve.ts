@@ -1,10 +1,10 @@
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Env } from '../config/env.js';
-import type { LeanAdapter } from '../http/lean.adapter.js';
-import { DATABASE, type Database, sqliteVersion } from '../database/engine/database.js';
+import type { Env } from '../platform/config/env.js';
+import type { LeanAdapter } from '../platform/http/lean.adapter.js';
+import { DATABASE, type Database, sqliteVersion } from '../platform/database/engine/database.js';
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
-import { Log } from '../telemetry/log.js';
+import { Log } from '../platform/telemetry/log.js';
 import { logLife } from './life-lines.js';
 import { welcome } from './welcome.js';
 

@@ -1,4 +1,4 @@
-import { VERSION } from '../common/version.js';
+import { VERSION } from '../platform/common/version.js';
 import type { FirstCredentials } from './first-start.service.js';
 
 /** The text for people after a start: the addresses and, the first time, the credentials. It is no part of the log. */

@@ -2,10 +2,10 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../access/decorators.js';
-import { VERSION } from '../common/version.js';
-import { Env } from '../config/env.js';
-import { PAGE_POLICY, htmlPage, markup } from '../http/html-page.js';
-import { asksForPage } from '../http/problem-page.js';
+import { VERSION } from '../platform/common/version.js';
+import { Env } from '../platform/config/env.js';
+import { PAGE_POLICY, htmlPage, markup } from '../platform/http/html-page.js';
+import { asksForPage } from '../platform/http/problem-page.js';
 import { GUIDES } from './guides.js';
 
 const CONSOLE = '/console';

@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
-import { Metrics } from '../telemetry/metrics.js';
-import { toMillis } from '../common/time.js';
-import { DATABASE, type Database } from '../database/engine/database.js';
+import { Metrics } from '../platform/telemetry/metrics.js';
+import { toMillis } from '../platform/common/time.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import { ImportsService } from '../import/imports.service.js';
 import { PasswordService } from '../users/passwords/password.service.js';

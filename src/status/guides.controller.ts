@@ -1,8 +1,8 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../access/decorators.js';
-import { ProblemError } from '../common/errors.js';
-import { Html, PAGE_POLICY, htmlPage, markup } from '../http/html-page.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { Html, PAGE_POLICY, htmlPage, markup } from '../platform/http/html-page.js';
 import { guideOf } from './guides.js';
 
 /** The guides, for who has only the address of the service. */

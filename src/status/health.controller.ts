@@ -2,9 +2,9 @@ import { Controller, Get, HttpException } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { HealthCheckService } from '@nestjs/terminus';
 import { Public } from '../access/decorators.js';
-import { Open, Problems } from '../http/docs.js';
-import { unavailable } from '../common/errors.js';
-import { isObject } from '../common/json.js';
+import { Open, Problems } from '../platform/openapi/docs.js';
+import { unavailable } from '../platform/common/errors.js';
+import { isObject } from '../platform/common/json.js';
 import { Readiness } from './readiness.js';
 
 const UP = {

@@ -3,11 +3,11 @@ import { ApiBearerAuth, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '
 import type { Response } from 'express';
 import { timingSafeEqual } from 'node:crypto';
 import { Public } from '../access/decorators.js';
-import { Problems } from '../http/docs.js';
-import { ProblemError } from '../common/errors.js';
-import { Metrics } from '../telemetry/metrics.js';
-import { sha256 } from '../common/secret.js';
-import { Env } from '../config/env.js';
+import { Problems } from '../platform/openapi/docs.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { Metrics } from '../platform/telemetry/metrics.js';
+import { sha256 } from '../platform/common/secret.js';
+import { Env } from '../platform/config/env.js';
 
 /** For Prometheus, which has neither an API key nor a session, but may have a token. */
 @ApiTags('status')

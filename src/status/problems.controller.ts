@@ -1,8 +1,8 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../access/decorators.js';
-import { CATALOGUE, ProblemError, isErrorCode } from '../common/errors.js';
-import { PAGE_POLICY, markup, htmlPage, prose } from '../http/html-page.js';
+import { CATALOGUE, ProblemError, isErrorCode } from '../platform/common/errors.js';
+import { PAGE_POLICY, markup, htmlPage, prose } from '../platform/http/html-page.js';
 
 /** The pages that the `type` of a problem links to. */
 @ApiExcludeController()

@@ -1,10 +1,10 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { setTimeout as delay } from 'node:timers/promises';
-import { unavailable } from '../common/errors.js';
-import { Env } from '../config/env.js';
-import { DATABASE, type Database } from '../database/engine/database.js';
-import type { Writability } from '../database/engine/sql.js';
+import { unavailable } from '../platform/common/errors.js';
+import { Env } from '../platform/config/env.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import type { Writability } from '../platform/database/engine/sql.js';
 
 const SAID = { read_only: 'takes no changes', out_of_sync: 'is not in step with its cluster' } as const;
 

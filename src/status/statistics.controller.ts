@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../access/decorators.js';
-import { Accepts, CheckedQuery } from '../http/input.guard.js';
+import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { DocStatistics, type StatisticsDto } from './statistics.docs.js';
 import { StatisticsQuery } from './statistics.query.js';
 import { StatisticsService } from './statistics.service.js';

@@ -8,7 +8,7 @@ import {
   PickType,
 } from '@nestjs/swagger';
 import { MAX_DAYS } from '../audit/audit-counts.service.js';
-import { Problems, Secured } from '../http/docs.js';
+import { Problems, Secured } from '../platform/openapi/docs.js';
 import { ImportRunDto } from '../import/imports.dto.js';
 import { MAX_DATASETS } from '../import/report/import-summary.service.js';
 import type { Day } from './statistics-days.js';

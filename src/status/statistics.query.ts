@@ -1,5 +1,5 @@
 import { MAX_DAYS } from '../audit/audit-counts.service.js';
-import { RangeParam } from '../input/query-rules.js';
+import { RangeParam } from '../platform/input/query-rules.js';
 
 export class StatisticsQuery {
   @RangeParam(1, MAX_DAYS, { default: 30, description: 'Days that are listed; today is one of them.' })

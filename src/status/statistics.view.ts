@@ -1,4 +1,4 @@
-import { toIso } from '../common/time.js';
+import { toIso } from '../platform/common/time.js';
 import { type ImportRun, noCounts } from '../import/runs/import-run.js';
 import type { ImportRunSummaryDto, StatisticsDto } from './statistics.docs.js';
 import type { Statistics } from './statistics.service.js';

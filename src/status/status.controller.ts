@@ -1,8 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Public } from '../access/decorators.js';
-import { VERSION } from '../common/version.js';
-import { Open, Problems } from '../http/docs.js';
+import { VERSION } from '../platform/common/version.js';
+import { Open, Problems } from '../platform/openapi/docs.js';
 import { ImportsService } from '../import/imports.service.js';
 import { Readiness } from './readiness.js';
 

@@ -3,8 +3,8 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { answer } from '../access/repeatable.js';
-import { Accepts, CheckedQuery } from '../http/input.guard.js';
-import { page } from '../http/page.js';
+import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
+import { page } from '../platform/http/page.js';
 import { DeletedUsers } from './directory/deleted-users.service.js';
 import {
   type DeletedPageDto,

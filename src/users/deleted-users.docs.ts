@@ -1,9 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { toIso } from '../common/time.js';
-import { ChangeProblems, Problems, Secured } from '../http/docs.js';
-import { MAX_LIMIT, Page, PAGE_COUNT } from '../http/page.js';
-import { TimeParam } from '../input/query-rules.js';
+import { toIso } from '../platform/common/time.js';
+import { ChangeProblems, Problems, Secured } from '../platform/openapi/docs.js';
+import { MAX_LIMIT, Page, PAGE_COUNT } from '../platform/http/page.js';
+import { TimeParam } from '../platform/input/query-rules.js';
 import type { DeletedUser } from './directory/deleted-users.service.js';
 import { MAX } from './model/formats.js';
 import { UserDto } from './user.view.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Requires } from '../access/decorators.js';
-import { Problems, Secured } from '../http/docs.js';
+import { Problems, Secured } from '../platform/openapi/docs.js';
 import { UserSettings } from './input/user-settings.js';
 
 /** More than an installation has. */

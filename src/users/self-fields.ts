@@ -1,6 +1,6 @@
-import { ProblemError } from '../common/errors.js';
-import { isObject } from '../common/json.js';
-import { caseFold } from '../common/text.js';
+import { ProblemError } from '../platform/common/errors.js';
+import { isObject } from '../platform/common/json.js';
+import { caseFold } from '../platform/common/text.js';
 import type { ChangedUserInput } from './input/user.input.js';
 
 /** The fields of their own profile that all users may change (interface §3, "who writes"). */

@@ -1,8 +1,8 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { fieldsOf } from '../common/fields.js';
-import { type JsonObject, isObject } from '../common/json.js';
-import { Metrics } from '../telemetry/metrics.js';
+import { fieldsOf } from '../platform/common/fields.js';
+import { type JsonObject, isObject } from '../platform/common/json.js';
+import { Metrics } from '../platform/telemetry/metrics.js';
 import { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import { NETWORKS } from './model/formats.js';
 

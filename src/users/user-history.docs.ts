@@ -2,8 +2,8 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import { AuditChangeDto, COUNT, COUNT_IS_EXACT, MAX_CHANGES, REASON } from '../audit/audit.docs.js';
 import { ACTIONS, ACTOR_KINDS } from '../audit/audit-event.js';
-import { NEXT, Problems, REQUEST_ID, Secured } from '../http/docs.js';
-import { MAX_LIMIT, Walk } from '../http/page.js';
+import { NEXT, Problems, REQUEST_ID, Secured } from '../platform/openapi/docs.js';
+import { MAX_LIMIT, Walk } from '../platform/http/page.js';
 
 /** A sentence that names every field of a user, each value truncated. */
 const MAX_SUMMARY = 10_000;

@@ -1,6 +1,15 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { ChangeBodyProblems, ETAG, LOCATION, NEXT, Problems, Secured, TAGS, linkTo } from '../http/docs.js';
+import {
+  ChangeBodyProblems,
+  ETAG,
+  LOCATION,
+  NEXT,
+  Problems,
+  Secured,
+  TAGS,
+  linkTo,
+} from '../platform/openapi/docs.js';
 import { ChangedUserInput, NewUserInput } from './input/user.input.js';
 import { UserQuery } from './search/user.query.js';
 import { IGNORED_FIELDS, MAX_IGNORED_TEXT } from './unknown-fields.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Actor, KeyActor } from '../../src/access/actor.js';
 import { FULL_RIGHTS } from '../../src/access/scopes.js';
-import { Env } from '../../src/config/env.js';
+import { Env } from '../../src/platform/config/env.js';
 import { KeyFuse } from '../../src/api-keys/fuse/key-fuse.service.js';
-import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';
 import { TestApp } from '../support/app/app.js';
 import { auditRows } from '../support/app/audit-rows.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { loadEnv } from '../../src/config/env.js';
-import { openDatabase } from '../../src/database/engine/database.js';
+import { loadEnv } from '../../src/platform/config/env.js';
+import { openDatabase } from '../../src/platform/database/engine/database.js';
 import { ENGINE } from '../support/app/database.js';
 import { runCommand } from '../support/process/command.js';
 import { ROOT, newcomer, processDatabase } from '../support/process/process.js';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
+import { MIGRATIONS } from '../../src/platform/database/migrations/migrations.js';
 import { TestApp } from '../support/app/app.js';
 import { runCommand } from '../support/process/command.js';
 import { ROOT, newcomer, processDatabase } from '../support/process/process.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { CATALOGUE } from '../../src/common/errors.js';
-import { Log } from '../../src/telemetry/log.js';
-import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { CATALOGUE } from '../../src/platform/common/errors.js';
+import { Log } from '../../src/platform/telemetry/log.js';
+import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { withEndlessCount } from '../support/app/endless-count.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { CATALOGUE, type ErrorCode } from '../../src/common/errors.js';
+import { CATALOGUE, type ErrorCode } from '../../src/platform/common/errors.js';
 import { DOCUMENT, OPERATIONS } from '../support/app/operations.js';
 
 /** Programs on generated clients call these names: one that changes or goes away breaks them. New ones are added. */

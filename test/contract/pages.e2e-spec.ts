@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { CATALOGUE } from '../../src/common/errors.js';
+import { CATALOGUE } from '../../src/platform/common/errors.js';
 import { GUIDES } from '../../src/status/guides.js';
 import { TestApp } from '../support/app/app.js';
 

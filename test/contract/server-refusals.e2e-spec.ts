@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Request } from 'express';
-import { Log } from '../../src/telemetry/log.js';
+import { Log } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
 import { RawConnection, lastAnswer, sendBytes } from '../support/app/raw.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Log } from '../../src/telemetry/log.js';
+import { Log } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
 import { Client, agent } from '../support/app/client.js';
 import { RawConnection } from '../support/app/raw.js';

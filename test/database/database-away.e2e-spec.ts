@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
-import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { DatabaseFault } from '../../src/database/engine/database-fault.js';
-import type { InsertStatement, SqlValue } from '../../src/database/engine/sql.js';
+import { DatabaseFault } from '../../src/platform/database/engine/database-fault.js';
+import type { InsertStatement, SqlValue } from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE, freshDatabase } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';

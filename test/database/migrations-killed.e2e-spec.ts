@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
-import { loadEnv } from '../../src/config/env.js';
-import { openDataSource } from '../../src/database/data-source.js';
-import { MIGRATIONS } from '../../src/database/migrations/migrations.js';
+import { loadEnv } from '../../src/platform/config/env.js';
+import { openDataSource } from '../../src/platform/database/data-source.js';
+import { MIGRATIONS } from '../../src/platform/database/migrations/migrations.js';
 import { ENTITIES } from '../../src/entities.js';
 import { ENGINE } from '../support/app/database.js';
 import { Process, newcomer, processDatabase } from '../support/process/process.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { join } from 'node:path';
-import { type Database, openDatabase } from '../../src/database/engine/database.js';
+import { type Database, openDatabase } from '../../src/platform/database/engine/database.js';
 import { ALL_BUT_INTERVALS } from '../support/app/clock.js';
 import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
 import { ROOT, childrenOf } from '../support/process/process.js';

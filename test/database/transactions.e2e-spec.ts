@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import type { Sql } from '../../src/database/engine/sql.js';
-import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
+import type { Sql } from '../../src/platform/database/engine/sql.js';
+import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { ENGINE } from '../support/app/database.js';
 import { TestApp } from '../support/app/app.js';
 

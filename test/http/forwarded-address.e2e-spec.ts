@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { Log } from '../../src/telemetry/log.js';
+import { Log } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 import { problemOf } from '../support/app/people.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { Log } from '../../src/telemetry/log.js';
-import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { Log } from '../../src/platform/telemetry/log.js';
+import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 

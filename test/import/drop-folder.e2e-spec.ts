@@ -4,7 +4,7 @@ import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'nod
 import { type Server, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
-import { Log } from '../../src/telemetry/log.js';
+import { Log } from '../../src/platform/telemetry/log.js';
 import { Dropped, Scheduled } from '../support/app/drop-folder.js';
 import { csv, linked } from '../support/app/imports.js';
 import { Process, newcomer } from '../support/process/process.js';

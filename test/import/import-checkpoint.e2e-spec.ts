@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DATABASE } from '../../src/database/engine/database.js';
-import type { Engine, InsertStatement, OpenTransaction, SqlValue } from '../../src/database/engine/sql.js';
+import { DATABASE } from '../../src/platform/database/engine/database.js';
+import type {
+  Engine,
+  InsertStatement,
+  OpenTransaction,
+  SqlValue,
+} from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
 import { csv, imported, settled } from '../support/app/imports.js';
 

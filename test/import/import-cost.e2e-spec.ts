@@ -1,8 +1,8 @@
-import { NO_CHANGES } from '../../src/common/changes.js';
+import { NO_CHANGES } from '../../src/platform/common/changes.js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { insertRows } from '../../src/database/engine/bulk.js';
-import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { insertRows } from '../../src/platform/database/engine/bulk.js';
+import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { ImportReportRepository } from '../../src/import/report/import-report.repository.js';
 import { toEntity } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { unavailable } from '../../src/common/errors.js';
+import { unavailable } from '../../src/platform/common/errors.js';
 import { ImportFilesRepository } from '../../src/import/file/import-files.repository.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
-import { LeaseRepository } from '../../src/leases/lease.repository.js';
-import { Leases } from '../../src/leases/leases.service.js';
+import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
+import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { databaseOf } from '../support/app/people.js';
 import { ImportsService } from '../../src/import/imports.service.js';

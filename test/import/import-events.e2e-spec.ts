@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Readable } from 'node:stream';
-import { readInput } from '../../src/input/read-input.js';
+import { readInput } from '../../src/platform/input/read-input.js';
 import { CLI_CALLER } from '../../src/cli/application.js';
 import { ImportStore } from '../../src/import/file/import-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { toDbTime } from '../../src/common/time.js';
+import { toDbTime } from '../../src/platform/common/time.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { csv, imported, linked, settled } from '../support/app/imports.js';

@@ -4,7 +4,7 @@ import { ImportStore } from '../../src/import/file/import-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { ImportsService } from '../../src/import/imports.service.js';
-import { LeaseRepository } from '../../src/leases/lease.repository.js';
+import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
 import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
 import { TestApp } from '../support/app/app.js';
 import { counted, settled } from '../support/app/imports.js';

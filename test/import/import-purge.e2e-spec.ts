@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
-import { LeaseRepository } from '../../src/leases/lease.repository.js';
+import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
 import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
 import { PurgeService } from '../../src/setup/purge.service.js';
 import { TestApp } from '../support/app/app.js';

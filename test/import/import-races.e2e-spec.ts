@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { Planner } from '../../src/import/plan/planner.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { RunRights } from '../../src/import/runs/run-rights.service.js';
-import { LeaseRepository } from '../../src/leases/lease.repository.js';
-import { Leases } from '../../src/leases/leases.service.js';
+import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
+import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { NotOurs, Checkpoint } from '../../src/import/runs/checkpoint.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { unavailable } from '../../src/common/errors.js';
+import { unavailable } from '../../src/platform/common/errors.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { FailedRows } from '../../src/import/report/failed-rows.js';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { appendFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
-import { Log } from '../../src/telemetry/log.js';
+import { Log } from '../../src/platform/telemetry/log.js';
 import type { TestApp } from '../support/app/app.js';
 import { ALL_BUT_DATE, stopClock } from '../support/app/clock.js';
 import { type Dropped, Scheduled, noteTick } from '../support/app/drop-folder.js';

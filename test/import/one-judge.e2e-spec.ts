@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
-import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';
 import { TestApp } from '../support/app/app.js';

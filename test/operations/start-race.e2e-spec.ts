@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
-import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';

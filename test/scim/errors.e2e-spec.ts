@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CATALOGUE, isErrorCode } from '../../src/common/errors.js';
+import { CATALOGUE, isErrorCode } from '../../src/platform/common/errors.js';
 import { TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { aGroup } from '../support/app/groups.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import type { Writability } from '../../src/database/engine/sql.js';
+import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
+import type { Writability } from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
 import { csv, imported } from '../support/app/imports.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { SessionsService } from '../../src/sessions/sessions.service.js';
 import { TestApp } from '../support/app/app.js';
 import { auditRows } from '../support/app/audit-rows.js';

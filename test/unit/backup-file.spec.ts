@@ -6,8 +6,8 @@ import { gunzipSync } from 'node:zlib';
 import type { BackupHeader } from '../../src/backup/backup-format.js';
 import { BackupReader, type Schema } from '../../src/backup/read-backup.js';
 import { writeBackup } from '../../src/backup/write-backup.js';
-import type { Snapshot } from '../../src/database/engine/snapshot.js';
-import type { SqlValue } from '../../src/database/engine/sql.js';
+import type { Snapshot } from '../../src/platform/database/engine/snapshot.js';
+import type { SqlValue } from '../../src/platform/database/engine/sql.js';
 
 let folder = '';
 let path = '';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ProblemError } from '../../src/common/errors.js';
+import { ProblemError } from '../../src/platform/common/errors.js';
 import { readBulk, weightOf } from '../../src/scim/bulk/bulk-plan.js';
 import { referencesIn, resolved } from '../../src/scim/bulk/bulk-references.js';
 

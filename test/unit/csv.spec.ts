@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { CsvReader } from '../../src/import/file/csv-reader.js';
-import { BOM, unescapeFormula, csvLine } from '../../src/common/csv.js';
+import { BOM, unescapeFormula, csvLine } from '../../src/platform/common/csv.js';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
 import { randoms } from '../support/data/random.js';
 

@@ -4,8 +4,8 @@ import {
   ofChange,
   ofCommit,
   toDatabaseError,
-} from '../../src/database/engine/database-fault.js';
-import { pauseAfter } from '../../src/database/engine/retry.js';
+} from '../../src/platform/database/engine/database-fault.js';
+import { pauseAfter } from '../../src/platform/database/engine/retry.js';
 
 const driverError = (code: string, more = {}) => Object.assign(new Error(code), { code, ...more });
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { loadEnv } from '../../src/config/env.js';
+import { loadEnv } from '../../src/platform/config/env.js';
 
 /** What follows from several settings together. */
 type Variables = Record<string, string>;

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { fieldsOf } from '../../src/common/fields.js';
-import { Env, loadEnv } from '../../src/config/env.js';
+import { fieldsOf } from '../../src/platform/common/fields.js';
+import { Env, loadEnv } from '../../src/platform/config/env.js';
 
 const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
 const lines = text.split('\n');

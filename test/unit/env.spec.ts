@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { fieldsOf } from '../../src/common/fields.js';
-import { Env, EnvError, loadEnv } from '../../src/config/env.js';
+import { fieldsOf } from '../../src/platform/common/fields.js';
+import { Env, EnvError, loadEnv } from '../../src/platform/config/env.js';
 
 type Variables = Record<string, string>;
 

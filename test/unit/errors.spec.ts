@@ -6,9 +6,9 @@ import {
   FIELD_CODES,
   ProblemError,
   validationFailed,
-} from '../../src/common/errors.js';
-import { toDatabaseError } from '../../src/database/engine/database-fault.js';
-import { toProblem, toProblemError } from '../../src/http/problem.js';
+} from '../../src/platform/common/errors.js';
+import { toDatabaseError } from '../../src/platform/database/engine/database-fault.js';
+import { toProblem, toProblemError } from '../../src/platform/http/problem.js';
 
 test('every code has its own title and remedy, and a name that fits into a URL', () => {
   const entries = Object.entries(CATALOGUE);

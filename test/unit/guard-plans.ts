@@ -1,5 +1,5 @@
-import { Changes } from '../../src/common/changes.js';
-import { loadEnv } from '../../src/config/env.js';
+import { Changes } from '../../src/platform/common/changes.js';
+import { loadEnv } from '../../src/platform/config/env.js';
 import { GuardSettings } from '../../src/import/plan/guard-settings.js';
 import type { GuardOverrides } from '../../src/import/runs/guard-limits.js';
 import { guardsOf, type PlanNumbers } from '../../src/import/plan/guards.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { EnvError, loadEnv } from '../../src/config/env.js';
+import { EnvError, loadEnv } from '../../src/platform/config/env.js';
 import { GuardSettings } from '../../src/import/plan/guard-settings.js';
 import type { PlanNumbers } from '../../src/import/plan/guards.js';
 import type { ShapeTally } from '../../src/import/plan/shape-tally.js';

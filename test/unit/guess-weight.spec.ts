@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { guessWeight } from '../../src/common/guess-weight.js';
+import { guessWeight } from '../../src/platform/common/guess-weight.js';
 
 const words = new Set(['password', 'dragon', 'letmein', 'qwerty12']);
 const isWord = (text: string): boolean => words.has(text);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { readDatabaseUrl } from '../../src/config/database-url.js';
-import { serversOf } from '../../src/database/engine/connection-options.js';
-import { DatabaseFault } from '../../src/database/engine/database-fault.js';
-import { chooseSession } from '../../src/database/engine/host-choice.js';
-import { readState, writabilityOf } from '../../src/database/engine/server-state.js';
-import type { Session } from '../../src/database/engine/session.js';
+import { readDatabaseUrl } from '../../src/platform/config/database-url.js';
+import { serversOf } from '../../src/platform/database/engine/connection-options.js';
+import { DatabaseFault } from '../../src/platform/database/engine/database-fault.js';
+import { chooseSession } from '../../src/platform/database/mysql/host-choice.js';
+import { readState, writabilityOf } from '../../src/platform/database/mysql/server-state.js';
+import type { Session } from '../../src/platform/database/mysql/session.js';
 
 describe('DATABASE_URL', () => {
   const hosts = (url: string) => readDatabaseUrl(url)?.hosts.map(({ host, port }) => `${host} ${port}`);

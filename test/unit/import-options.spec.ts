@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { AppModule } from '../../src/app.module.js';
 import { importCommand } from '../../src/cli/import.command.js';
-import { fieldsOf } from '../../src/common/fields.js';
+import { fieldsOf } from '../../src/platform/common/fields.js';
 import { ENTITIES } from '../../src/entities.js';
 import { RequestedOptions } from '../../src/import/runs/import-options.js';
 

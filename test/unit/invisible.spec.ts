@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { isCleanText } from '../../src/common/text.js';
-import { codePointOf, deceptiveIn, invisibleIn } from '../../src/common/invisible.js';
+import { isCleanText } from '../../src/platform/common/text.js';
+import { codePointOf, deceptiveIn, invisibleIn } from '../../src/platform/common/invisible.js';
 
 const at = (code: number): string => String.fromCodePoint(code);
 

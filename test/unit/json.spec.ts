@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { jsonExcess } from '../../src/common/json.js';
+import { jsonExcess } from '../../src/platform/common/json.js';
 
 const ROOMY = { depth: 100, values: 1000 };
 test.each([

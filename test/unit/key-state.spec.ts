@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { stateOf } from '../../src/api-keys/api-key.mapping.js';
-import { toDbTime } from '../../src/common/time.js';
+import { toDbTime } from '../../src/platform/common/time.js';
 
 test('a key has expired from the moment on that it names', () => {
   const expires = Date.parse('2026-01-31T08:15:30.123Z');

@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { parseExpiry, parseName } from '../../src/cli/keys.command.js';
-import { toMillis } from '../../src/common/time.js';
+import { toMillis } from '../../src/platform/common/time.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 afterEach(() => void jest.useRealTimers());

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomInt } from 'node:crypto';
 import { makeApiKey } from '../../src/api-keys/api-key-format.js';
-import { holdsSecret, withoutKeys, withoutSecrets } from '../../src/common/mask-secrets.js';
-import { randomToken } from '../../src/common/secret.js';
+import { holdsSecret, withoutKeys, withoutSecrets } from '../../src/platform/common/mask-secrets.js';
+import { randomToken } from '../../src/platform/common/secret.js';
 import { isLinear } from '../support/data/growth.js';
 
 const escaped = (text: string): string =>

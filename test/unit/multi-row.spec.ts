@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { multiRow } from '../../src/database/engine/multi-row.js';
-import { PREPARED_LENGTH } from '../../src/database/engine/sql.js';
+import { multiRow } from '../../src/platform/database/engine/multi-row.js';
+import { PREPARED_LENGTH } from '../../src/platform/database/engine/sql.js';
 
 const INSERT = { head: 'INSERT INTO notes (id, note) VALUES ', columns: 2, tail: '' };
 const rowsOf = (count: number, note: string) => Array.from({ length: count }, (_, id) => [id, note]);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isCleanText, normalForm } from '../../src/common/text.js';
+import { isCleanText, normalForm } from '../../src/platform/common/text.js';
 
 const marks = (count: number) => `a${'\u0301\u0316'.repeat(count / 2)}`;
 

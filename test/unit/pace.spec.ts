@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Pace } from '../../src/database/engine/pace.js';
+import { Pace } from '../../src/platform/database/engine/pace.js';
 
 /** The batches of each transaction, where a batch takes so long, and others write beside it. */
 function batches(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { loadEnv } from '../../src/config/env.js';
+import { loadEnv } from '../../src/platform/config/env.js';
 import { PasswordService } from '../../src/users/passwords/password.service.js';
 
 test('of more workers than cores each computes one password at a time, and queues its share', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { prettyLine } from '../../src/telemetry/pretty-line.js';
+import { prettyLine } from '../../src/platform/telemetry/pretty-line.js';
 
 const AT = new Date(2026, 10, 23, 15, 4, 5, 67).toISOString();
 const line = (fields: object): string => `${JSON.stringify(fields)}\n`;

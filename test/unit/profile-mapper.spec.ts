@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { unescapeFormula } from '../../src/common/csv.js';
+import { unescapeFormula } from '../../src/platform/common/csv.js';
 import { combinedStatus } from '../../src/import/profiles/cell-values.js';
 import { matchesPattern } from '../../src/import/profiles/file-pattern.js';
 import { mayHoldPassword } from '../../src/import/profiles/passwords.js';

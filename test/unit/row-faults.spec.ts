@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { toDbTime } from '../../src/common/time.js';
+import { toDbTime } from '../../src/platform/common/time.js';
 import { firstId } from '../../src/audit/event-id.js';
 import { RowFaults } from '../../src/audit/row-faults.js';
 

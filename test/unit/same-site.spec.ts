@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SameSite } from '../../src/auth/same-site.js';
-import { loadEnv } from '../../src/config/env.js';
+import { loadEnv } from '../../src/platform/config/env.js';
 
 /** Whether a change with a cookie from a page of this origin is taken. */
 function takes(variables: Record<string, string>, origin: string): boolean {

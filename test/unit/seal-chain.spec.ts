@@ -3,7 +3,7 @@ import { firstId } from '../../src/audit/event-id.js';
 import { AuditEventEntity } from '../../src/audit/audit.entity.js';
 import { LATE_MILLIS, type SealFacts, SealKeys, hashOfRow } from '../../src/audit/seal.js';
 import { Looks, chainFault, lateFault } from '../../src/audit/seal-chain.js';
-import { toDbTime } from '../../src/common/time.js';
+import { toDbTime } from '../../src/platform/common/time.js';
 
 /** What is refused of seals of which the hashes fit: without a key, whoever can write the table can make those. */
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readInput } from '../../src/input/read-input.js';
+import { readInput } from '../../src/platform/input/read-input.js';
 import { ChangedUserInput } from '../../src/users/input/user.input.js';
 import { keepSelfFields } from '../../src/users/self-fields.js';
 

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { ArrayMaxSize, IsString, MaxLength } from 'class-validator';
 import { ApiKeyInput } from '../../src/api-keys/api-key.input.js';
-import { MAX_ERRORS } from '../../src/common/errors.js';
-import { type InputClass, fieldsOf } from '../../src/common/fields.js';
-import { readInput } from '../../src/input/read-input.js';
-import { Normalise } from '../../src/input/rules.js';
+import { MAX_ERRORS } from '../../src/platform/common/errors.js';
+import { type InputClass, fieldsOf } from '../../src/platform/common/fields.js';
+import { readInput } from '../../src/platform/input/read-input.js';
+import { Normalise } from '../../src/platform/input/rules.js';
 import { LoginInput } from '../../src/sessions/login.input.js';
 import { ChangedUserInput, NewUserInput } from '../../src/users/input/user.input.js';
 import { service } from '../support/jest/native.js';

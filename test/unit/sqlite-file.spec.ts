@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Checkpointer } from '../../src/database/engine/checkpoints.js';
-import { SqliteConnection } from '../../src/database/engine/sqlite-connection.js';
-import { assertSound, openFile } from '../../src/database/engine/sqlite-file.js';
+import { Checkpointer } from '../../src/platform/database/sqlite/checkpoints.js';
+import { SqliteConnection } from '../../src/platform/database/sqlite/sqlite-connection.js';
+import { assertSound, openFile } from '../../src/platform/database/sqlite/sqlite-file.js';
 
 let folder: string;
 let file: string;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { caseFold, fold, normalise } from '../../src/common/text.js';
+import { caseFold, fold, normalise } from '../../src/platform/common/text.js';
 
 /** `invisible.spec` tests every code point, and `user-input` and `user-text` test limits and lines. */
 test.each([

@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { isoNow, now } from '../../src/common/time.js';
+import { isoNow, now } from '../../src/platform/common/time.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
 
 afterEach(() => void jest.useRealTimers());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { newUser, brokenRules } from '../../src/users/input/user-rules.js';
-import { type InputClass, fieldsOf } from '../../src/common/fields.js';
+import { type InputClass, fieldsOf } from '../../src/platform/common/fields.js';
 import { ChangedUserInput, NewUserInput, UserInput } from '../../src/users/input/user.input.js';
 import {
   EXTRA_ROLES,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { v7 as uuidv7, validate, version } from 'uuid';
-import { uuidsInOrder } from '../../src/common/uuid.js';
+import { uuidsInOrder } from '../../src/platform/common/uuid.js';
 
 test('uuids of one call ascend, behind those made before, and no two are the same', () => {
   const lists = Array.from({ length: 50 }, (_, count) => [uuidv7(), ...uuidsInOrder(count * 20)]);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { setImmediate as tick } from 'node:timers/promises';
-import { GrantedTurns, RequestedTurns, WriteQueue } from '../../src/database/engine/write-turns.js';
+import { GrantedTurns, RequestedTurns, WriteQueue } from '../../src/platform/database/sqlite/write-turns.js';
 
 /** Writers of several processes, in one queue. */
 const requestedFrom = (granted: GrantedTurns) =>

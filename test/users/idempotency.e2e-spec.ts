@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createHmac, randomUUID } from 'node:crypto';
-import { now } from '../../src/common/time.js';
-import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { now } from '../../src/platform/common/time.js';
+import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import { auditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';

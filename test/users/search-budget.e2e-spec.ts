@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { request } from 'node:http';
-import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/database/engine/database.js';
+import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
 import { type Query, createMany, found, search } from '../support/app/search.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
-import type { OpenTransaction, Sql } from '../../src/database/engine/sql.js';
+import type { OpenTransaction, Sql } from '../../src/platform/database/engine/sql.js';
 import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';
 import { UserCounts } from '../../src/users/counts/user-counts.service.js';

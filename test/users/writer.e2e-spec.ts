@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
-import { DATABASE, type Database } from '../../src/database/engine/database.js';
-import { TransactionRunner } from '../../src/database/transaction-runner.js';
+import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
+import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { toProblem } from '../../src/users/change/failure.js';
 import type { Outcome, UserChange } from '../../src/users/change/change-set.js';
 import { UserWriter } from '../../src/users/change/user-writer.service.js';

@@ -1,4 +1,4 @@
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 
 /** A change that a fuse refuses; its transaction writes nothing. */
 export class FuseBlown extends ProblemError {

@@ -3,8 +3,8 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { answer } from '../../access/repeatable.js';
-import { ProblemError } from '../../common/errors.js';
-import { toIso } from '../../common/time.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { toIso } from '../../platform/common/time.js';
 import { DocResetFuse, type KeyFuseDto } from './key-fuse.docs.js';
 import { KeyFuse } from './key-fuse.service.js';
 

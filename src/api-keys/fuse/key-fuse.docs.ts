@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse } from '@nestjs/swagger';
-import { ChangeProblems, Secured } from '../../http/docs.js';
+import { ChangeProblems, Secured } from '../../platform/openapi/docs.js';
 
 const KEY = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' } as const;
 

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { time, uuid } from '../../database/engine/columns.js';
+import { time, uuid } from '../../platform/database/engine/columns.js';
 
 /** A user that a key has blocked. Rows are only inserted, so that changes of different users share none. */
 @Entity('key_deactivations', { withoutRowid: true })

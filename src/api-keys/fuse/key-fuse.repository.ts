@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows, upsertRows } from '../../database/engine/bulk.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, forUpdate } from '../../database/engine/sql.js';
+import { insertRows, upsertRows } from '../../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
 import { MAX_GENERATIONS, WITH_MAKERS } from '../api-key.repository.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from './key-fuse.entity.js';
 

@@ -3,8 +3,8 @@ import type { AuditEventDto } from '../../audit/audit.docs.js';
 import type { AuditQuery } from '../../audit/audit.query.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { presentEvent } from '../../audit/audit.view.js';
-import { toIso } from '../../common/time.js';
-import { limitOf } from '../../http/page.js';
+import { toIso } from '../../platform/common/time.js';
+import { limitOf } from '../../platform/http/page.js';
 import type { RemoteService } from './remote-service.js';
 
 /** A page of events, newest first, and the cursor of the next one, where there is one. */

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { page } from '../../http/page.js';
+import { page } from '../../platform/http/page.js';
 import type { RowsQuery, RunsQuery } from '../../import/import.query.js';
 import { presentRow, presentRun } from '../../import/import.view.js';
 import type { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from '../../import/imports.dto.js';

@@ -1,12 +1,12 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { MAX_LIMIT } from '../../http/page.js';
+import { MAX_LIMIT } from '../../platform/http/page.js';
 import type { ApiKeyInput } from '../../api-keys/api-key.input.js';
 import { presentApiKey } from '../../api-keys/api-key.view.js';
 import type { ApiKeyDto, ApiKeyPageDto, NewApiKeyDto } from '../../api-keys/api-keys.docs.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
-import { toIso } from '../../common/time.js';
+import { toIso } from '../../platform/common/time.js';
 import type { RemoteService } from './remote-service.js';
 
 /** A key as it is asked for; what is undefined is not. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { InputClass } from '../../common/fields.js';
-import { readInput } from '../../input/read-input.js';
+import type { InputClass } from '../../platform/common/fields.js';
+import { readInput } from '../../platform/input/read-input.js';
 import { PLACE_FLAGS } from './place.js';
 
 /** The name of a field for that of a flag: `dryRun` is `dry_run`. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { errorCode } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { errorCode } from '../../platform/common/errors.js';
+import { isObject } from '../../platform/common/json.js';
 
 /** A file that is sent as it is read. */
 export interface SentFile {

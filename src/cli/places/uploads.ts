@@ -3,7 +3,7 @@ import type { Caller } from '../../access/actor.js';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../platform/common/json.js';
 import { RunQueue } from '../../import/apply/run-queue.service.js';
 import { FileHead } from '../../import/file/file-head.js';
 import { ImportStore } from '../../import/file/import-store.js';

@@ -1,11 +1,11 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import type { JsonObject } from '../../common/json.js';
-import { isUuid } from '../../common/uuid.js';
-import { toIso } from '../../common/time.js';
-import { Env } from '../../config/env.js';
-import { readInput } from '../../input/read-input.js';
-import { page } from '../../http/page.js';
+import type { JsonObject } from '../../platform/common/json.js';
+import { isUuid } from '../../platform/common/uuid.js';
+import { toIso } from '../../platform/common/time.js';
+import { Env } from '../../platform/config/env.js';
+import { readInput } from '../../platform/input/read-input.js';
+import { page } from '../../platform/http/page.js';
 import { type DeletedPageDto, type DeletedQuery, presentDeleted } from '../../users/deleted-users.docs.js';
 import { DeletedUsers } from '../../users/directory/deleted-users.service.js';
 import { ChangedUserInput } from '../../users/input/user.input.js';

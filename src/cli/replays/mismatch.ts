@@ -1,4 +1,4 @@
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../platform/common/json.js';
 import { type Template, isList } from './replay.js';
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { errorCode } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { errorCode } from '../../platform/common/errors.js';
+import { isObject } from '../../platform/common/json.js';
 import { mismatch } from './mismatch.js';
 import { MADE, type Made, type Step, type Template, isList } from './replay.js';
 

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { errorCode } from '../../common/errors.js';
-import { Env, EnvError } from '../../config/env.js';
+import { errorCode } from '../../platform/common/errors.js';
+import { Env, EnvError } from '../../platform/config/env.js';
 import type { Alert } from './alert.js';
 
 /** A receiver that takes longer has not taken it. */

@@ -1,4 +1,4 @@
-import { now, toIso, type DbTime } from '../../common/time.js';
+import { now, toIso, type DbTime } from '../../platform/common/time.js';
 import type { ImportRun } from '../runs/import-run.js';
 
 /** What operators are told without asking: an import waits for a decision, or none has completed for too long. */

@@ -1,10 +1,10 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { type DbTime, now, secondsFrom } from '../../common/time.js';
-import { Env } from '../../config/env.js';
-import { TransactionRunner } from '../../database/transaction-runner.js';
-import { toProblemError } from '../../http/problem.js';
-import { Leases } from '../../leases/leases.service.js';
-import { Log } from '../../telemetry/log.js';
+import { type DbTime, now, secondsFrom } from '../../platform/common/time.js';
+import { Env } from '../../platform/config/env.js';
+import { TransactionRunner } from '../../platform/database/transaction-runner.js';
+import { toProblemError } from '../../platform/http/problem.js';
+import { Leases } from '../../platform/database/leases/leases.service.js';
+import { Log } from '../../platform/telemetry/log.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { OverdueImports } from '../runs/overdue-imports.service.js';
 import { type Alert, overdueAlert, parkedAlert } from './alert.js';

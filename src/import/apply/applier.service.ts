@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { Pace } from '../../database/engine/pace.js';
-import type { Sql } from '../../database/engine/sql.js';
-import { WriteTurns } from '../../database/engine/write-turns.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { Pace } from '../../platform/database/engine/pace.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
+import { WriteTurns } from '../../platform/database/sqlite/write-turns.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { UserChange } from '../../users/change/change-set.js';
 import { prepareUser } from '../../users/change/prepared-user.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { LanePrograms } from '../../config/config.module.js';
-import { type LaneCalls, LaneProcess } from '../../database/engine/lane-process.js';
-import { GrantedTurns, type TurnCalls, WriteTurns } from '../../database/engine/write-turns.js';
-import { Log } from '../../telemetry/log.js';
+import { LanePrograms } from '../../platform/config/config.module.js';
+import { type LaneCalls, LaneProcess } from '../../platform/database/engine/lane-process.js';
+import { GrantedTurns, type TurnCalls, WriteTurns } from '../../platform/database/sqlite/write-turns.js';
+import { Log } from '../../platform/telemetry/log.js';
 import { RunEvents } from '../report/run-events.js';
 
 /** Calls to the process that imports. */

@@ -1,12 +1,12 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { LaneEnded } from '../../database/engine/lane-process.js';
-import { toProblemError } from '../../http/problem.js';
-import { Log } from '../../telemetry/log.js';
-import { TransactionRunner } from '../../database/transaction-runner.js';
+import { LaneEnded } from '../../platform/database/engine/lane-process.js';
+import { toProblemError } from '../../platform/http/problem.js';
+import { Log } from '../../platform/telemetry/log.js';
+import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { RunEvents } from '../report/run-events.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RunRights } from '../runs/run-rights.service.js';
-import { Leases } from '../../leases/leases.service.js';
+import { Leases } from '../../platform/database/leases/leases.service.js';
 import { ImportLane } from './import-lane.js';
 import { RunProcess } from './run-process.service.js';
 import { WaitingRuns } from './waiting-runs.service.js';

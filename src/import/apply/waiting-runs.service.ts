@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
-import { now } from '../../common/time.js';
-import { TransactionRunner } from '../../database/transaction-runner.js';
-import { Log } from '../../telemetry/log.js';
+import { now } from '../../platform/common/time.js';
+import { TransactionRunner } from '../../platform/database/transaction-runner.js';
+import { Log } from '../../platform/telemetry/log.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { RunEvents } from '../report/run-events.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';

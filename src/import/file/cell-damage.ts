@@ -1,4 +1,4 @@
-import { truncated } from '../../common/text.js';
+import { truncated } from '../../platform/common/text.js';
 import type { RowError } from '../runs/import-row.js';
 import type { Column } from './columns.js';
 

@@ -1,4 +1,4 @@
-import { normalForm } from '../../common/text.js';
+import { normalForm } from '../../platform/common/text.js';
 import { parsedUrl } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import { type ImportStore, MAX_FILE_BYTES, type StoredFile } from './import-store.js';
 
 /** Room for a hundred rows; what is behind it is counted and thrown away. */

@@ -1,10 +1,10 @@
-import { type JsonObject, isObject } from '../../common/json.js';
-import { normalForm } from '../../common/text.js';
+import { type JsonObject, isObject } from '../../platform/common/json.js';
+import { normalForm } from '../../platform/common/text.js';
 import type { RowError } from '../runs/import-row.js';
 import { damageOf } from './cell-damage.js';
 import { type Column, splitList } from './columns.js';
 import type { CsvRecord } from './csv-reader.js';
-import { unescapeFormula } from '../../common/csv.js';
+import { unescapeFormula } from '../../platform/common/csv.js';
 import type { Header } from './run-files.js';
 
 /** The users that a row refers to: they are looked up before the rest of the row is read. */

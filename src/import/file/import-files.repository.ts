@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../../database/engine/bulk.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, forUpdate } from '../../database/engine/sql.js';
+import { insertRows } from '../../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
 import { ImportFilePartEntity } from '../runs/import.entity.js';
 
 /** Bytes of one part. */

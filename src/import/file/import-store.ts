@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { ProblemError } from '../../common/errors.js';
-import { TransactionRunner } from '../../database/transaction-runner.js';
-import { truncated } from '../../common/text.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { TransactionRunner } from '../../platform/database/transaction-runner.js';
+import { truncated } from '../../platform/common/text.js';
 import { ImportFilesRepository, PART_BYTES } from './import-files.repository.js';
 
 export const MAX_FILE_BYTES = 100 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { truncated } from '../../common/text.js';
+import { truncated } from '../../platform/common/text.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Column, columnOf, headerKey } from './columns.js';
 import { mayHoldPassword } from '../profiles/passwords.js';

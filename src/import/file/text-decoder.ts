@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import { findEncoding } from '../../common/encoding.js';
+import { findEncoding } from '../../platform/common/encoding.js';
 import { FileError } from './file-error.js';
 
 const BOMS: readonly (readonly [encoding: string, bytes: readonly number[]])[] = [

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import { NO_CHANGES } from '../../common/changes.js';
-import { unescapeFormula } from '../../common/csv.js';
-import { truncated } from '../../common/text.js';
-import { toMillis } from '../../common/time.js';
+import { NO_CHANGES } from '../../platform/common/changes.js';
+import { unescapeFormula } from '../../platform/common/csv.js';
+import { truncated } from '../../platform/common/text.js';
+import { toMillis } from '../../platform/common/time.js';
 import { type UserScope, isMarked } from '../../users/directory/user-scope.js';
 import { exactKey } from '../../users/model/keys.js';
 import type { User } from '../../users/model/user.js';

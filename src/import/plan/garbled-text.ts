@@ -1,4 +1,4 @@
-import { normalForm } from '../../common/text.js';
+import { normalForm } from '../../platform/common/text.js';
 
 /** Letters that no normal form takes apart, and what exports to ASCII write for them; two letters for umlauts too. */
 const SPELLED: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import { truncated } from '../../common/text.js';
+import { truncated } from '../../platform/common/text.js';
 import { type GuardExample, MAX_EXAMPLES } from '../runs/import-run.js';
 
 /** A row that a guard has found, by the line of the file; negative for a user that the file lacks. */

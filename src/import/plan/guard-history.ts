@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { secondsFrom } from '../../common/time.js';
+import { secondsFrom } from '../../platform/common/time.js';
 import { type ImportRun, type RunState, userScopeOf } from '../runs/import-run.js';
 import { type StagedOutcome, type StagedRow, isChange } from '../runs/import-row.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';

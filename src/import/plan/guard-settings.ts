@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Env } from '../../config/env.js';
+import { Env } from '../../platform/config/env.js';
 import { type GuardLimits, type GuardOverrides, withOverrides } from '../runs/guard-limits.js';
 
 /**

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Changes, NO_CHANGES } from '../../common/changes.js';
+import { Changes, NO_CHANGES } from '../../platform/common/changes.js';
 import { type Managed, UserDirectory } from '../../users/directory/user-directory.service.js';
 import { covers } from '../../users/directory/user-scope.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
-import { Changes, type FieldChange } from '../../common/changes.js';
-import { truncated } from '../../common/text.js';
+import { Changes, type FieldChange } from '../../platform/common/changes.js';
+import { truncated } from '../../platform/common/text.js';
 import { differences } from '../../users/model/user.js';
 import type { User } from '../../users/model/user.js';
 import { patched } from '../../users/input/user-rules.js';

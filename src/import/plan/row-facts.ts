@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid } from '../../common/uuid.js';
+import { isUuid } from '../../platform/common/uuid.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { exactKey } from '../../users/model/keys.js';
 import type { User } from '../../users/model/user.js';

@@ -1,9 +1,9 @@
 import type { Actor } from '../../access/actor.js';
-import { Changes, type FieldChange } from '../../common/changes.js';
-import type { FieldError } from '../../common/errors.js';
-import { unescapeFormula } from '../../common/csv.js';
-import { readInput } from '../../input/read-input.js';
-import { truncated } from '../../common/text.js';
+import { Changes, type FieldChange } from '../../platform/common/changes.js';
+import type { FieldError } from '../../platform/common/errors.js';
+import { unescapeFormula } from '../../platform/common/csv.js';
+import { readInput } from '../../platform/input/read-input.js';
+import { truncated } from '../../platform/common/text.js';
 import { SELF_BLOCK } from '../../users/change/failure.js';
 import { privilegeFailure } from '../../users/change/privilege.js';
 import { blocksSelf } from '../../users/change/privilege.js';

@@ -1,5 +1,5 @@
-import { isObject } from '../../common/json.js';
-import type { FieldChange } from '../../common/changes.js';
+import { isObject } from '../../platform/common/json.js';
+import type { FieldChange } from '../../platform/common/changes.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
 import { ColumnShape } from './column-shape.js';

@@ -1,4 +1,4 @@
-import { normalForm } from '../../common/text.js';
+import { normalForm } from '../../platform/common/text.js';
 
 /** Letters that Unicode does not take apart into a letter of ASCII and its mark. */
 const LETTERS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { nearest } from '../../common/nearest.js';
+import { nearest } from '../../platform/common/nearest.js';
 import { COLUMNS, columnOf, headerKey } from '../file/columns.js';
 import { IGNORE } from '../runs/import-profile.js';
 import { mayHoldPassword } from './passwords.js';

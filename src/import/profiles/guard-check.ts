@@ -1,6 +1,6 @@
-import type { FieldError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
-import { nearest } from '../../common/nearest.js';
+import type { FieldError } from '../../platform/common/errors.js';
+import { isObject } from '../../platform/common/json.js';
+import { nearest } from '../../platform/common/nearest.js';
 import { GUARD_BOUNDS, isLimitName } from '../runs/guard-limits.js';
 
 /** What is wrong with the limits of a profile, each under its name (`guards.errors.rows`). @param guards an object. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../access/actor.js';
-import { isObject } from '../../common/json.js';
-import { truncated } from '../../common/text.js';
+import { isObject } from '../../platform/common/json.js';
+import { truncated } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/input/user-settings.js';
 import { exactKey } from '../../users/model/keys.js';
 import { type Column, columnOf } from '../file/columns.js';

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { JsonText } from '../../common/json.js';
-import { longText, text, time, uuid } from '../../database/engine/columns.js';
+import type { JsonText } from '../../platform/common/json.js';
+import { longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import type { ImportProfile } from '../runs/import-profile.js';
 
 /** A saved profile. Runs keep a copy of their own. */

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { fromJson, toJson } from '../../common/json.js';
-import { now } from '../../common/time.js';
-import { insertRows } from '../../database/engine/bulk.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, forUpdate } from '../../database/engine/sql.js';
+import { fromJson, toJson } from '../../platform/common/json.js';
+import { now } from '../../platform/common/time.js';
+import { insertRows } from '../../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
 import type { ImportProfile } from '../runs/import-profile.js';
 import { ImportProfileEntity } from './import-profile.entity.js';
 

@@ -1,9 +1,9 @@
-import type { FieldError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
-import { isObject } from '../../common/json.js';
-import { nearest } from '../../common/nearest.js';
-import { isCleanText } from '../../common/text.js';
-import { readInput } from '../../input/read-input.js';
+import type { FieldError } from '../../platform/common/errors.js';
+import type { JsonObject } from '../../platform/common/json.js';
+import { isObject } from '../../platform/common/json.js';
+import { nearest } from '../../platform/common/nearest.js';
+import { isCleanText } from '../../platform/common/text.js';
+import { readInput } from '../../platform/input/read-input.js';
 import { UserInput } from '../../users/input/user.input.js';
 import { type RuleSettings, settle } from '../../users/input/user-rules.js';
 import { COLUMNS, type Column, columnOf, headerKey } from '../file/columns.js';

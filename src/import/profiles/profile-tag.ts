@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import type { ImportProfile } from '../runs/import-profile.js';
 
 /** What a client demands of the profile that is there: the headers of its request (RFC 9110, section 13.1). */

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDefined, IsObject, IsString, Matches, MaxLength } from 'class-validator';
-import { Sized } from '../../input/size.js';
-import { Clean, Rule } from '../../input/rules.js';
-import { characters } from '../../common/text.js';
+import { Sized } from '../../platform/input/size.js';
+import { Clean, Rule } from '../../platform/input/rules.js';
+import { characters } from '../../platform/common/text.js';
 import { ImportOptions } from '../runs/import-options.js';
 import type { GuardOverrides } from '../runs/guard-limits.js';
 import { guardProperties } from './guard-check.js';

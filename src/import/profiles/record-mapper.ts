@@ -1,5 +1,5 @@
-import { escapeFormula, unescapeFormula } from '../../common/csv.js';
-import { truncated } from '../../common/text.js';
+import { escapeFormula, unescapeFormula } from '../../platform/common/csv.js';
+import { truncated } from '../../platform/common/text.js';
 import { COLUMNS, type Column, columnOf, headerKey } from '../file/columns.js';
 import { type CellValues, cellValues, combinedStatus, translated } from './cell-values.js';
 import type { ImportOptions } from '../runs/import-options.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
-import { readInput } from '../../input/read-input.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import type { JsonObject } from '../../platform/common/json.js';
+import { readInput } from '../../platform/input/read-input.js';
 import { ImportOptions, RequestedOptions } from '../runs/import-options.js';
 import { type NamedProfile, optionsOf } from '../runs/import-profile.js';
 import { ImportProfiles } from './import-profiles.service.js';

@@ -1,4 +1,4 @@
-import { nearest } from '../../common/nearest.js';
+import { nearest } from '../../platform/common/nearest.js';
 import { toAscii } from './ascii.js';
 
 export const MAX_TEMPLATE = 500;

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { BOM, delimitedLine, unescapeFormula } from '../../common/csv.js';
-import { truncated } from '../../common/text.js';
+import { BOM, delimitedLine, unescapeFormula } from '../../platform/common/csv.js';
+import { truncated } from '../../platform/common/text.js';
 import type { CsvRecord } from '../file/csv-reader.js';
 import { RunFiles, type SourceUse } from '../file/run-files.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { type ImportRun, isFinal } from '../runs/import-run.js';
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import { type FailedRow, ImportReportRepository } from './import-report.repository.js';
 
 const BATCH = 500;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { fromJson } from '../../common/json.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, type SqlValue, byIndex, placeholders } from '../../database/engine/sql.js';
+import { fromJson } from '../../platform/common/json.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Sql, type SqlValue, byIndex, placeholders } from '../../platform/database/engine/sql.js';
 import type { ImportRowEntity } from '../runs/import.entity.js';
 import { ROW_COLUMNS, toStaged } from '../runs/import-rows.repository.js';
 import { ROW_OUTCOMES } from '../runs/import-run.js';

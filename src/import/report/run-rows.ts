@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { usersNamedBy } from '../../audit/named-change.js';
-import type { Sql } from '../../database/engine/sql.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import { type ImportRun, ROW_OUTCOMES, RUNNABLE } from '../runs/import-run.js';
 import type { StagedRow } from '../runs/import-row.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';

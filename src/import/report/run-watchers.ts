@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
-import { unavailable } from '../../common/errors.js';
+import { unavailable } from '../../platform/common/errors.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { RunEvents } from './run-events.js';

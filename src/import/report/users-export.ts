@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import type { User } from '../../users/model/user.js';
 import { COLUMNS, cellsOf } from '../file/columns.js';
-import { BOM, csvLine } from '../../common/csv.js';
+import { BOM, csvLine } from '../../platform/common/csv.js';
 
 const PAGE = 500;
 

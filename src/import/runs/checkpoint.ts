@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Sql } from '../../database/engine/sql.js';
-import type { TransactionRunner } from '../../database/transaction-runner.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
+import type { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import type { ImportRunsRepository } from './import-runs.repository.js';
 import { RUNNABLE, type Reason, type RunChange } from './import-run.js';
 import type { RunRights } from './run-rights.service.js';
-import type { Leases } from '../../leases/leases.service.js';
+import type { Leases } from '../../platform/database/leases/leases.service.js';
 
 export const IMPORT_LEASE = 'imports';
 /** After a crash another worker goes on when this has passed. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor, Caller } from '../../access/actor.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
-import { ProblemError } from '../../common/errors.js';
-import { Env } from '../../config/env.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { Env } from '../../platform/config/env.js';
 import type { ImportRun } from './import-run.js';
 
 /**

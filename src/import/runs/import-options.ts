@@ -7,10 +7,10 @@ import {
   IntegerParam,
   PatternParam,
   type QuerySchema,
-} from '../../input/query-rules.js';
-import { findEncoding } from '../../common/encoding.js';
-import { isWithin } from '../../common/text.js';
-import { Normalise, Rule } from '../../input/rules.js';
+} from '../../platform/input/query-rules.js';
+import { findEncoding } from '../../platform/common/encoding.js';
+import { isWithin } from '../../platform/common/text.js';
+import { Normalise, Rule } from '../../platform/input/rules.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;

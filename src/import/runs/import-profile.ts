@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../common/fields.js';
+import { fieldsOf } from '../../platform/common/fields.js';
 import type { GuardOverrides } from './guard-limits.js';
 import { ImportOptions } from './import-options.js';
 

@@ -1,4 +1,4 @@
-import { type Changes, NO_CHANGES } from '../../common/changes.js';
+import { type Changes, NO_CHANGES } from '../../platform/common/changes.js';
 import type { RowOutcome } from './import-run.js';
 
 /** A fault of a row, or a warning (see `StagedRow`). `value` is the cell that broke the rule, cut; a secret is never one. */

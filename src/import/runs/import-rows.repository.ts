@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Changes } from '../../common/changes.js';
-import { fromJson, toJson } from '../../common/json.js';
-import { insertRows } from '../../database/engine/bulk.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, byIndex, placeholders } from '../../database/engine/sql.js';
+import { Changes } from '../../platform/common/changes.js';
+import { fromJson, toJson } from '../../platform/common/json.js';
+import { insertRows } from '../../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Sql, byIndex, placeholders } from '../../platform/database/engine/sql.js';
 import { ImportRowEntity } from './import.entity.js';
 import { type RowError, type StagedOutcome, type StagedRow, blocksUser } from './import-row.js';
 

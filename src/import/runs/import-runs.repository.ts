@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { fromJson } from '../../common/json.js';
-import { insertRows } from '../../database/engine/bulk.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, type SqlValue, forUpdate, placeholders } from '../../database/engine/sql.js';
+import { fromJson } from '../../platform/common/json.js';
+import { insertRows } from '../../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Sql, type SqlValue, forUpdate, placeholders } from '../../platform/database/engine/sql.js';
 import type { Actor } from '../../access/actor.js';
 import { toActor, toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { placeholders } from '../../database/engine/sql.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { placeholders } from '../../platform/database/engine/sql.js';
 import { toRun } from './import-run.mapping.js';
 import { type ImportRun, RUN_STATES, type RunState } from './import-run.js';
 import type { ImportRunEntity } from './import.entity.js';

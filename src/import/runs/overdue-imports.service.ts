@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type DbTime, now, secondsFrom } from '../../common/time.js';
-import { Env } from '../../config/env.js';
+import { type DbTime, now, secondsFrom } from '../../platform/common/time.js';
+import { Env } from '../../platform/config/env.js';
 import { ImportRunsRepository } from './import-runs.repository.js';
 
 /** Whether imports complete as often as IMPORT_OVERDUE_HOURS asks for. */

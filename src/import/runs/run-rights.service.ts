@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { may } from '../../access/policy.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
-import type { Sql } from '../../database/engine/sql.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import { rolesOf } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
 import type { Reason } from './import-run.js';

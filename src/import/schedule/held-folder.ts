@@ -1,7 +1,7 @@
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../common/errors.js';
+import { errorCode } from '../../platform/common/errors.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 /** Where Linux shows the open files of a process, as paths that lead to the files themselves. */

@@ -1,4 +1,4 @@
-import type { Log } from '../../telemetry/log.js';
+import type { Log } from '../../platform/telemetry/log.js';
 
 /** Names that are logged one by one; whoever may write to a folder may put any number there. */
 const MAX_NAMES = 100;

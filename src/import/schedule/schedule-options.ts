@@ -1,9 +1,9 @@
 import { parse } from 'node:querystring';
 import { RoleCatalogue } from '../../access/roles.js';
-import type { Env } from '../../config/env.js';
-import { readInput } from '../../input/read-input.js';
-import type { JsonObject } from '../../common/json.js';
-import { ProblemError } from '../../common/errors.js';
+import type { Env } from '../../platform/config/env.js';
+import { readInput } from '../../platform/input/read-input.js';
+import type { JsonObject } from '../../platform/common/json.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import { ImportOptions, RequestedOptions } from '../runs/import-options.js';
 
 /** Options that a schedule may not set, because nobody watches its runs. */

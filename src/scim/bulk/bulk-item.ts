@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/actor.js';
-import { ProblemError } from '../../common/errors.js';
-import { isUuid } from '../../common/uuid.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { isUuid } from '../../platform/common/uuid.js';
 import type { WaitingChange } from '../users/scim-user-changes.service.js';
 import { etagOf } from '../http/etag.js';
 import { errorBody } from '../http/scim-error.js';

@@ -1,5 +1,5 @@
-import { ProblemError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { isObject } from '../../platform/common/json.js';
 import { MAX_OPERATIONS } from '../discovery/provider-config.js';
 import { quoted } from '../protocol/errors.js';
 import { lowerCased } from '../protocol/patch-operations.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../platform/common/json.js';
 
 const PREFIX = 'bulkId:';
 /** A whole text, or the end of a `$ref`. */

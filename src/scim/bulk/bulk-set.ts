@@ -1,4 +1,4 @@
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import type { Caller } from '../../access/actor.js';
 import type { Outcome, UserChange } from '../../users/change/change-set.js';
 import { loginKey } from '../../users/model/keys.js';

@@ -1,4 +1,4 @@
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import type { errorBody } from '../http/scim-error.js';
 import type { BulkOperation } from './bulk-plan.js';
 

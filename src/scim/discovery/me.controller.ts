@@ -1,8 +1,8 @@
 import { Delete, Get, Patch, Post, Put } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Requires } from '../../access/decorators.js';
-import { ProblemError } from '../../common/errors.js';
-import { Accepts } from '../../http/input.guard.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { Accepts } from '../../platform/http/input.guard.js';
 import { ScimController } from '../http/scim-route.js';
 
 /** `/Me` (RFC 7644, section 3.11): a key is no user. The OpenAPI file does not offer what is always refused. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../../access/roles.js';
-import { Env } from '../../config/env.js';
+import { Env } from '../../platform/config/env.js';
 import { UserSettings } from '../../users/input/user-settings.js';
 import { SCIM_PATH } from '../http/scim-route.js';
 import type { ResourceDescription } from '../protocol/resource-description.js';

@@ -1,6 +1,6 @@
-import { toDbTime } from '../../common/time.js';
-import { isUuid } from '../../common/uuid.js';
-import type { SqlValue } from '../../database/engine/sql.js';
+import { toDbTime } from '../../platform/common/time.js';
+import { isUuid } from '../../platform/common/uuid.js';
+import type { SqlValue } from '../../platform/database/engine/sql.js';
 import { exactKey, loginKey } from '../../users/model/keys.js';
 import { type Clause, always } from '../../users/search/search-plan.js';
 import type { AttributePath } from '../protocol/attribute.js';

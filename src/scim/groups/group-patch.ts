@@ -1,4 +1,4 @@
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import type { Attribute } from '../protocol/attribute.js';
 import { namedValues } from '../protocol/elements.js';
 import type { Filter } from '../protocol/filter.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATABASE, type Database } from '../../database/engine/database.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Clause, type Position, type Range, partsOf, where } from '../../users/search/search-plan.js';
 import type { Order } from '../../users/search/user.query.js';
 import { GROUP_COLUMNS } from './group.repository.js';

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
-import { Required } from '../../input/rules.js';
+import { Required } from '../../platform/input/rules.js';
 import { Roles } from '../../users/input/fields.js';
 
 /** `PUT /groups/{group_id}`: what a GET returned may come back; what providers write is read-only here. */

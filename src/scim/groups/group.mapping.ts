@@ -1,4 +1,4 @@
-import { toIso } from '../../common/time.js';
+import { toIso } from '../../platform/common/time.js';
 import { etagOf } from '../http/etag.js';
 import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/json.js';
 import { GROUP_SCHEMA, ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';

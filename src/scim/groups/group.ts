@@ -1,5 +1,5 @@
-import type { FieldChange } from '../../common/changes.js';
-import { fromJson, toJson } from '../../common/json.js';
+import type { FieldChange } from '../../platform/common/changes.js';
+import { fromJson, toJson } from '../../platform/common/json.js';
 import { loginKey } from '../../users/model/keys.js';
 import type { GroupEntity } from './group.entity.js';
 

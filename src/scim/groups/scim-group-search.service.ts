@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError } from '../../common/errors.js';
-import { Env } from '../../config/env.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { Env } from '../../platform/config/env.js';
 import { Resources } from '../discovery/resources.js';
 import { matcher } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
-import type { Sql } from '../../database/engine/sql.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/json.js';

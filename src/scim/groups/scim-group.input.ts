@@ -1,5 +1,5 @@
 import { IsNotEmpty } from 'class-validator';
-import { Normalise, Required, line } from '../../input/rules.js';
+import { Normalise, Required, line } from '../../platform/input/rules.js';
 import { Line, Roles } from '../../users/input/fields.js';
 import { MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from './group.js';
 

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { linkTo } from '../../http/docs.js';
+import { linkTo } from '../../platform/openapi/docs.js';
 import { DescribedBy } from '../discovery/attribute.docs.js';
 import { GROUP, rollcallGroup } from '../discovery/group-schemas.js';
 import { docsOf } from '../http/resource.docs.js';

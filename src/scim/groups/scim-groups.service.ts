@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
-import { type FieldError, ProblemError, validationFailed } from '../../common/errors.js';
-import { isUuid } from '../../common/uuid.js';
-import { Env } from '../../config/env.js';
-import type { Sql } from '../../database/engine/sql.js';
-import { readInput } from '../../input/read-input.js';
+import { type FieldError, ProblemError, validationFailed } from '../../platform/common/errors.js';
+import { isUuid } from '../../platform/common/uuid.js';
+import { Env } from '../../platform/config/env.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
+import { readInput } from '../../platform/input/read-input.js';
 import { UserDirectory } from '../../users/directory/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
 import { Deviations } from '../http/deviations.js';

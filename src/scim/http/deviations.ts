@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
-import { Metrics } from '../../telemetry/metrics.js';
+import { Metrics } from '../../platform/telemetry/metrics.js';
 import type { CountDeviation } from '../protocol/deviation.js';
 import { profileOf } from './profile-rules.js';
 

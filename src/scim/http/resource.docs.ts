@@ -1,7 +1,7 @@
 import { type Type, applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse } from '@nestjs/swagger';
-import type { ErrorCode } from '../../common/errors.js';
-import { LOCATION, type linkTo } from '../../http/docs.js';
+import type { ErrorCode } from '../../platform/common/errors.js';
+import { LOCATION, type linkTo } from '../../platform/openapi/docs.js';
 import { PATCH_MESSAGE } from '../protocol/urns.js';
 import {
   ETAG,

@@ -1,7 +1,7 @@
-import { type Conflict, type FieldError, type ProblemError } from '../../common/errors.js';
-import { truncated } from '../../common/text.js';
-import type { ErrorForm } from '../../http/error.filter.js';
-import { MAX_DETAIL } from '../../http/problem.js';
+import { type Conflict, type FieldError, type ProblemError } from '../../platform/common/errors.js';
+import { truncated } from '../../platform/common/text.js';
+import type { ErrorForm } from '../../platform/http/error.filter.js';
+import { MAX_DETAIL } from '../../platform/http/problem.js';
 import { scimTypeOf } from '../protocol/errors.js';
 import { ERROR_MESSAGE } from '../protocol/urns.js';
 import { SCIM_TYPE } from './scim-answers.js';

@@ -16,10 +16,10 @@ import {
   type FieldError,
   ProblemError,
   validationFailed,
-} from '../../common/errors.js';
-import { HEADER_BYTES } from '../../http/bounds.js';
-import { CHALLENGE, RETRY_AFTER, Repeatable, narrowed } from '../../http/docs.js';
-import { MAX_DETAIL } from '../../http/problem.js';
+} from '../../platform/common/errors.js';
+import { HEADER_BYTES } from '../../platform/http/bounds.js';
+import { CHALLENGE, RETRY_AFTER, Repeatable, narrowed } from '../../platform/openapi/docs.js';
+import { MAX_DETAIL } from '../../platform/http/problem.js';
 import { scimTypes } from '../protocol/errors.js';
 import { MAX_COUNT } from '../protocol/list.js';
 import { ERROR_MESSAGE, LIST_MESSAGE, PATCH_MESSAGE, SEARCH_MESSAGE } from '../protocol/urns.js';

@@ -1,6 +1,6 @@
-import { isObject } from '../../common/json.js';
-import type { FieldCode, FieldError } from '../../common/errors.js';
-import { isWithin } from '../../common/text.js';
+import { isObject } from '../../platform/common/json.js';
+import type { FieldCode, FieldError } from '../../platform/common/errors.js';
+import { isWithin } from '../../platform/common/text.js';
 import type { Attribute } from './attribute.js';
 import type { CountDeviation } from './deviation.js';
 import type { ScimObject, ScimValue } from './json.js';

@@ -1,4 +1,4 @@
-import { caseFold, normalForm } from '../../common/text.js';
+import { caseFold, normalForm } from '../../platform/common/text.js';
 import { loginForm } from '../../users/model/keys.js';
 import type { Attribute } from './attribute.js';
 import type { ScimValue } from './json.js';

@@ -1,4 +1,4 @@
-import { type ErrorCode, ProblemError } from '../../common/errors.js';
+import { type ErrorCode, ProblemError } from '../../platform/common/errors.js';
 
 /** The `scimType` of an error (RFC 7644 §3.12, RFC 9865 §2.1); an error without one has its status alone. */
 const SCIM_TYPES: ReadonlyMap<ErrorCode, string> = new Map<ErrorCode, string>([

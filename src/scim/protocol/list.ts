@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import type { AttributePath } from './attribute.js';
 import { UnknownAttribute } from './errors.js';
 import type { Filter } from './filter.js';

@@ -1,5 +1,5 @@
-import { ProblemError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { isObject } from '../../platform/common/json.js';
 import type { CountDeviation } from './deviation.js';
 import { quoted } from './errors.js';
 

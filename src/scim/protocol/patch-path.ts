@@ -1,4 +1,4 @@
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import type { Attribute, Schema } from './attribute.js';
 import { UnknownAttribute, quoted } from './errors.js';
 import type { Filter } from './filter.js';

@@ -1,5 +1,5 @@
-import { type FieldError, ProblemError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { type FieldError, ProblemError } from '../../platform/common/errors.js';
+import { isObject } from '../../platform/common/json.js';
 import type { Schema } from './attribute.js';
 import { coerceList, coerceParts, coerceScalar, isEmpty, onlyOne } from './coerce.js';
 import type { CountDeviation } from './deviation.js';

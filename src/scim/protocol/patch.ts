@@ -1,4 +1,4 @@
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import type { Attribute } from './attribute.js';
 import { hasValue } from './coerce.js';
 import type { CountDeviation } from './deviation.js';

@@ -1,4 +1,4 @@
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import type { Attribute, Schema } from './attribute.js';
 import { elementsOf, isScimObject, member } from './json.js';
 import type { ScimObject, ScimValue } from './json.js';

@@ -1,6 +1,6 @@
 import type { RoleCatalogue } from '../../access/roles.js';
-import { isUuid } from '../../common/uuid.js';
-import { type DbTime, toDbTime } from '../../common/time.js';
+import { isUuid } from '../../platform/common/uuid.js';
+import { type DbTime, toDbTime } from '../../platform/common/time.js';
 import { exactKey, loginKey, sortKey, valueKey } from '../../users/model/keys.js';
 import type { Clause } from '../../users/search/search-plan.js';
 import type { CompareFilter, CompareOperator } from '../protocol/filter.js';

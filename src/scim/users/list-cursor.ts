@@ -1,6 +1,6 @@
-import { ProblemError } from '../../common/errors.js';
-import { isCleanText } from '../../common/text.js';
-import { isUuid } from '../../common/uuid.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { isCleanText } from '../../platform/common/text.js';
+import { isUuid } from '../../platform/common/uuid.js';
 import { type ListQuery, cursorOf, positionIn } from '../protocol/list.js';
 
 /** The place behind the last user of a page: it says where to go on, and so it never expires. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Sql } from '../../database/engine/sql.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import type { User } from '../../users/model/user.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/json.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../../access/roles.js';
-import { selectIn } from '../../database/engine/bulk.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, type SqlValue, select } from '../../database/engine/sql.js';
+import { selectIn } from '../../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Sql, type SqlValue, select } from '../../platform/database/engine/sql.js';
 import type { Clause } from '../../users/search/search-plan.js';
 import { where } from '../../users/search/search-plan.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../../users/model/user.js';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { linkTo } from '../../http/docs.js';
+import { linkTo } from '../../platform/openapi/docs.js';
 import { DescribedBy } from '../discovery/attribute.docs.js';
 import { ENTERPRISE, ROLLCALL_USER } from '../discovery/user-extensions.js';
 import { userSchema } from '../discovery/user-schema.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
-import { ProblemError } from '../../common/errors.js';
-import { isUuid } from '../../common/uuid.js';
-import type { Sql } from '../../database/engine/sql.js';
-import { TransactionRunner } from '../../database/transaction-runner.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { isUuid } from '../../platform/common/uuid.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
+import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import type { UserChange } from '../../users/change/change-set.js';
 import { type Failure, takenCode, toProblem } from '../../users/change/failure.js';
 import { UserWriter } from '../../users/change/user-writer.service.js';

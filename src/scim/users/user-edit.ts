@@ -1,6 +1,6 @@
-import { type FieldError, validationFailed } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
-import { readInput } from '../../input/read-input.js';
+import { type FieldError, validationFailed } from '../../platform/common/errors.js';
+import type { JsonObject } from '../../platform/common/json.js';
+import { readInput } from '../../platform/input/read-input.js';
 import { type RuleSettings, type UserPatch, brokenRules, settle } from '../../users/input/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/input/user.input.js';
 import type { User } from '../../users/model/user.js';

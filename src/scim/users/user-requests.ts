@@ -1,4 +1,4 @@
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import { isEmailAddress } from '../../users/model/formats.js';
 import type { ProfileRules } from '../http/profile-rules.js';
 import { type ReadResource } from '../protocol/input.js';

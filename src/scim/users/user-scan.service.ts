@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError } from '../../common/errors.js';
-import { Turn } from '../../common/turn.js';
-import { Env } from '../../config/env.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { Turn } from '../../platform/common/turn.js';
+import { Env } from '../../platform/config/env.js';
 import type { User } from '../../users/model/user.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import { order } from '../protocol/comparable.js';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../common/json.js';
-import { toIso } from '../../common/time.js';
+import type { JsonObject } from '../../platform/common/json.js';
+import { toIso } from '../../platform/common/time.js';
 import type { Attributes } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 import { etagOf } from '../http/etag.js';

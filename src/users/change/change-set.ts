@@ -1,4 +1,4 @@
-import type { Changes } from '../../common/changes.js';
+import type { Changes } from '../../platform/common/changes.js';
 import type { User } from '../model/user.js';
 import type { UserPatch } from '../input/user-rules.js';
 import type { Claim } from './claim.js';

@@ -6,7 +6,7 @@ import {
   type FieldError,
   ProblemError,
   validationFailed,
-} from '../../common/errors.js';
+} from '../../platform/common/errors.js';
 
 /** Codes that only imports show: the API cannot send two changes at once, nor match users by external id. */
 type ImportCode = 'duplicate' | 'unlinked_conflict';

@@ -1,4 +1,4 @@
-import { Changes } from '../../common/changes.js';
+import { Changes } from '../../platform/common/changes.js';
 import { type UserPatch, newUser, patched } from '../input/user-rules.js';
 import { type Identifier, identifiersOf } from '../model/keys.js';
 import type { UserEntity } from '../model/user.entity.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { Changes } from '../../common/changes.js';
-import { now } from '../../common/time.js';
+import { Changes } from '../../platform/common/changes.js';
+import { now } from '../../platform/common/time.js';
 import type { AuditAction } from '../../audit/audit-event.js';
 import { AuditService } from '../../audit/audit.service.js';
-import type { Sql } from '../../database/engine/sql.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster } from '../input/user-rules.js';
 import type { JudgedChange, Outcome } from './change-set.js';

@@ -6,9 +6,9 @@ import {
   selectIn,
   updateRow,
   upsertRows,
-} from '../../database/engine/bulk.js';
+} from '../../platform/database/engine/bulk.js';
 import type { Owner } from './name-claims.js';
-import { type Sql, forUpdate } from '../../database/engine/sql.js';
+import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
 import {
   UserIdentifierEntity,
   UserRoleEntity,

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, isBehind } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
-import { Changes } from '../../common/changes.js';
-import { now } from '../../common/time.js';
-import type { Sql } from '../../database/engine/sql.js';
+import { Changes } from '../../platform/common/changes.js';
+import { now } from '../../platform/common/time.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import { newUser, patched, wholeErrors } from '../input/user-rules.js';
 import { differences, fieldsGone } from '../model/user.js';
 import type { User } from '../model/user.js';

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { deleteRows, insertRows } from '../../database/engine/bulk.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { DatabaseFault } from '../../database/engine/database-fault.js';
-import type { Sql } from '../../database/engine/sql.js';
+import { deleteRows, insertRows } from '../../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { DatabaseFault } from '../../platform/database/engine/database-fault.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import { UserCountEntity } from '../model/user-lookups.entity.js';
 
 /** What is counted: users by status, and active Webmasters. */

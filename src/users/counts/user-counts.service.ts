@@ -1,8 +1,8 @@
 import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { toProblemError } from '../../http/problem.js';
-import type { Sql } from '../../database/engine/sql.js';
-import { TransactionRunner } from '../../database/transaction-runner.js';
-import { Log } from '../../telemetry/log.js';
+import { toProblemError } from '../../platform/http/problem.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
+import { TransactionRunner } from '../../platform/database/transaction-runner.js';
+import { Log } from '../../platform/telemetry/log.js';
 import { type Counted, UserCountsRepository } from './user-counts.repository.js';
 
 /** How long after a change its rows are folded, with those of the changes that follow it. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { now, secondsFrom } from '../../common/time.js';
-import { Env } from '../../config/env.js';
-import { TransactionRunner } from '../../database/transaction-runner.js';
+import { now, secondsFrom } from '../../platform/common/time.js';
+import { Env } from '../../platform/config/env.js';
+import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { type DeletedUser, DeletedUsersRepository } from '../change/deleted-users.repository.js';
 import { toProblem } from '../change/failure.js';
 import { UserWriter } from '../change/user-writer.service.js';

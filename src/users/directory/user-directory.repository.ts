@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../../access/roles.js';
-import { selectIn } from '../../database/engine/bulk.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, forUpdate, placeholders } from '../../database/engine/sql.js';
+import { selectIn } from '../../platform/database/engine/bulk.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Sql, forUpdate, placeholders } from '../../platform/database/engine/sql.js';
 import type { UserScope } from './user-scope.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 

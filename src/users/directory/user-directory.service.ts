@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import type { Sql } from '../../database/engine/sql.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import { type Managed, type ManagedCount, UserDirectoryRepository } from './user-directory.repository.js';
 import type { UserScope } from './user-scope.js';
 import type { Owner } from '../change/name-claims.js';

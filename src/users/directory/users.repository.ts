@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATABASE, type Database } from '../../database/engine/database.js';
-import { type Sql, forUpdate } from '../../database/engine/sql.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
 import { loginIdentifier } from '../model/keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 

@@ -1,11 +1,27 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayUnique, IsBoolean, IsIn, IsNotEmpty, IsString, MaxLength } from 'class-validator';
-import { isObject } from '../../common/json.js';
-import { caseFold, isCleanText, isWithin, normalForm, normalise, truncated } from '../../common/text.js';
-import { isUuid } from '../../common/uuid.js';
-import { Clean, Honest, Normalise, Rule, TextRule, Visible, line, trimmed } from '../../input/rules.js';
-import { Sized } from '../../input/size.js';
+import { isObject } from '../../platform/common/json.js';
+import {
+  caseFold,
+  isCleanText,
+  isWithin,
+  normalForm,
+  normalise,
+  truncated,
+} from '../../platform/common/text.js';
+import { isUuid } from '../../platform/common/uuid.js';
+import {
+  Clean,
+  Honest,
+  Normalise,
+  Rule,
+  TextRule,
+  Visible,
+  line,
+  trimmed,
+} from '../../platform/input/rules.js';
+import { Sized } from '../../platform/input/size.js';
 import {
   MAX,
   MOST,

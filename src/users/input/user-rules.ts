@@ -1,6 +1,6 @@
 import { WEBMASTER, EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue } from '../../access/roles.js';
-import type { FieldError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import type { FieldError } from '../../platform/common/errors.js';
+import { isObject } from '../../platform/common/json.js';
 import {
   type Attributes,
   MOST,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RoleCatalogue } from '../../access/roles.js';
-import { Env } from '../../config/env.js';
+import { Env } from '../../platform/config/env.js';
 import { parsedUrl } from '../model/formats.js';
 import type { RuleSettings } from './user-rules.js';
 

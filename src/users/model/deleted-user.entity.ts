@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { JsonText } from '../../common/json.js';
-import { longText, text, time, uuid } from '../../database/engine/columns.js';
+import type { JsonText } from '../../platform/common/json.js';
+import { longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import { MAX } from './formats.js';
 import type { UserRow } from './user.js';
 

@@ -1,8 +1,8 @@
 import { isEmail, isURL } from 'class-validator';
 import { domainToUnicode } from 'node:url';
-import { invisibleIn } from '../../common/invisible.js';
-import { isCleanText } from '../../common/text.js';
-import { MAX_PASSWORD } from '../../common/secret-rules.js';
+import { invisibleIn } from '../../platform/common/invisible.js';
+import { isCleanText } from '../../platform/common/text.js';
+import { MAX_PASSWORD } from '../../platform/common/secret-rules.js';
 
 /** Longest texts, in characters: the limits of input, columns and answers (interface §3). */
 export const MAX = {

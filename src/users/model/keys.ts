@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { caseFold, fold, normalForm, truncated } from '../../common/text.js';
+import { caseFold, fold, normalForm, truncated } from '../../platform/common/text.js';
 
 /** Longest text that a key column holds. */
 const MAX_KEY = 255;

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { ascii, integer, text, uuid } from '../../database/engine/columns.js';
+import { ascii, integer, text, uuid } from '../../platform/database/engine/columns.js';
 
 /** What must be unique: `login:<key>`, `external_id:<value>`, `authname:<method>:<value>`. The primary key judges races. */
 @Entity('user_identifiers', { withoutRowid: true })

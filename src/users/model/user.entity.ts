@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { type JsonText, toJson } from '../../common/json.js';
+import { type JsonText, toJson } from '../../platform/common/json.js';
 import { DEFAULT_ROLES } from '../../access/roles.js';
-import { flag, integer, longText, text, time, uuid } from '../../database/engine/columns.js';
+import { flag, integer, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import { type Attributes, type Authname, MAX, type SocialMedia, type Status } from './formats.js';
 
 /**

@@ -1,5 +1,5 @@
-import { Changes, type FieldChange, setName } from '../../common/changes.js';
-import { type JsonText, fromJson, toJson } from '../../common/json.js';
+import { Changes, type FieldChange, setName } from '../../platform/common/changes.js';
+import { type JsonText, fromJson, toJson } from '../../platform/common/json.js';
 import type { Attributes, Authname, SocialMedia } from './formats.js';
 import { exactKey, loginKey, sortKey } from './keys.js';
 import { UserEntity } from './user.entity.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../platform/common/json.js';
 import type { Attributes } from './formats.js';
 import { valueKey } from './keys.js';
 import type { UserValueEntity } from './user-lookups.entity.js';

@@ -1,4 +1,4 @@
-import { fold, truncated } from '../../common/text.js';
+import { fold, truncated } from '../../platform/common/text.js';
 import { localPart } from './formats.js';
 import type { User } from './user.js';
 import { displayNameOf } from './values.js';

@@ -1,4 +1,4 @@
-import { ProblemError, unavailable } from '../../common/errors.js';
+import { ProblemError, unavailable } from '../../platform/common/errors.js';
 
 /** Who asks for work: an account (a user, a key, a name that nobody has) in a network. */
 export interface Asker {

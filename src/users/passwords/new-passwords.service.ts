@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { FieldError } from '../../common/errors.js';
-import { type PasswordFault, isGuessableKey, passwordFault } from '../../common/secret-rules.js';
-import { Env } from '../../config/env.js';
+import type { FieldError } from '../../platform/common/errors.js';
+import { type PasswordFault, isGuessableKey, passwordFault } from '../../platform/common/secret-rules.js';
+import { Env } from '../../platform/config/env.js';
 import { localPart } from '../model/formats.js';
 import { loginKey } from '../model/keys.js';
 import { commonPasswords } from './common-passwords.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { type FieldError, validationFailed } from '../../common/errors.js';
-import type { Sql } from '../../database/engine/sql.js';
+import { type FieldError, validationFailed } from '../../platform/common/errors.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import { type Login, LoginThrottle } from '../../sessions/login-throttle.service.js';
 import { askerOf } from './asker.js';
 import { PasswordService } from './password.service.js';

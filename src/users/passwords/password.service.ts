@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Env } from '../../config/env.js';
+import { Env } from '../../platform/config/env.js';
 import { type Asker, FairQueue } from './fair-queue.js';
 
 /** OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, 2 passes, 1 lane. */

@@ -1,8 +1,8 @@
-import { ProblemError } from '../../common/errors.js';
-import { decodeArray, encodeArray } from '../../common/json.js';
-import { isCleanText } from '../../common/text.js';
-import { isDbTime } from '../../common/time.js';
-import { isUuid } from '../../common/uuid.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { decodeArray, encodeArray } from '../../platform/common/json.js';
+import { isCleanText } from '../../platform/common/text.js';
+import { isDbTime } from '../../platform/common/time.js';
+import { isUuid } from '../../platform/common/uuid.js';
 import type { Order, Sort } from './user.query.js';
 
 /** The place behind the last user of a page, in the order of one sort. */

@@ -1,9 +1,9 @@
 import type { Actor } from '../../access/actor.js';
 import { isWebmaster } from '../../access/policy.js';
 import type { RoleCatalogue } from '../../access/roles.js';
-import { ProblemError } from '../../common/errors.js';
-import { characters } from '../../common/text.js';
-import { type SqlValue, placeholders } from '../../database/engine/sql.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { characters } from '../../platform/common/text.js';
+import { type SqlValue, placeholders } from '../../platform/database/engine/sql.js';
 import { authnameIdentifier, exactKey, loginKey } from '../model/keys.js';
 import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
 import { type Clause, type Condition, type Filter, type Word, always, indexed } from './search-plan.js';

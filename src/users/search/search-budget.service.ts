@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Actor, countedFor } from '../../access/actor.js';
-import { ProblemError, unavailable } from '../../common/errors.js';
-import { Env } from '../../config/env.js';
-import { DATABASE, type Database } from '../../database/engine/database.js';
+import { ProblemError, unavailable } from '../../platform/common/errors.js';
+import { Env } from '../../platform/config/env.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type EndTurn, NoTurn, SearchTurns } from './search-turns.js';
 
 /** Broad searches of one actor at a time (interface §9). */

@@ -1,4 +1,4 @@
-import type { Dialect, SqlValue } from '../../database/engine/sql.js';
+import type { Dialect, SqlValue } from '../../platform/database/engine/sql.js';
 import type { Order, Sort } from './user.query.js';
 
 /** A piece of SQL with the values of its placeholders. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
-import { ProblemError } from '../../common/errors.js';
+import { ProblemError } from '../../platform/common/errors.js';
 import { type Cursor, decodeCursor, encodeCursor, foreignCursor } from './cursor.js';
 import { toFilter } from './filter.js';
 import type { User } from '../model/user.js';

@@ -8,7 +8,7 @@ import {
   TextsParam,
   TimeParam,
   UuidParam,
-} from '../../input/query-rules.js';
+} from '../../platform/input/query-rules.js';
 import { MAX, STATUSES } from '../model/formats.js';
 
 const SORTS = [

@@ -1,10 +1,10 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import type { LanePrograms } from '../../../src/config/config.module.js';
+import type { LanePrograms } from '../../../src/platform/config/config.module.js';
 import { createApp } from '../../../src/create-app.js';
-import { type Env, loadEnv } from '../../../src/config/env.js';
-import { migrateAtStart } from '../../../src/database/data-source.js';
+import { type Env, loadEnv } from '../../../src/platform/config/env.js';
+import { migrateAtStart } from '../../../src/platform/database/data-source.js';
 import { ENTITIES } from '../../../src/entities.js';
 import { FirstStart } from '../../../src/setup/first-start.service.js';
 import { Client } from './client.js';

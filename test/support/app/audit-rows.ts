@@ -1,4 +1,4 @@
-import { DATABASE, type Database } from '../../../src/database/engine/database.js';
+import { DATABASE, type Database } from '../../../src/platform/database/engine/database.js';
 import type { TestApp } from './app.js';
 import type { Answer, Client, Json } from './client.js';
 import { nextOf } from './search.js';

@@ -1,6 +1,6 @@
-import { loadEnv } from '../../../src/config/env.js';
-import { openSnapshot } from '../../../src/database/engine/snapshot.js';
-import type { SqlValue } from '../../../src/database/engine/sql.js';
+import { loadEnv } from '../../../src/platform/config/env.js';
+import { openSnapshot } from '../../../src/platform/database/engine/snapshot.js';
+import type { SqlValue } from '../../../src/platform/database/engine/sql.js';
 import { backedUpTables } from '../../../src/backup/backup-tables.js';
 import { ENTITIES } from '../../../src/entities.js';
 import type { TestDatabase } from './database.js';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../src/database/engine/sql.js';
+import type { Sql } from '../../../src/platform/database/engine/sql.js';
 
 /** Passes statements on and records their first words, so that a test can count them. */
 export function counting(sql: Sql): { sql: Sql; statements: string[] } {

@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/database/engine/database.js';
+import type { Database } from '../../../src/platform/database/engine/database.js';
 
 /** What the database keeps of users and imports: rows as texts, in an order of their own, by table. */
 export type DatabaseImage = Readonly<Record<string, readonly string[]>>;

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../../src/access/actor.js';
-import { TransactionRunner } from '../../../src/database/transaction-runner.js';
+import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
 import type { Outcome, UserChange } from '../../../src/users/change/change-set.js';
 import { toProblem } from '../../../src/users/change/failure.js';
 import { UserWriter } from '../../../src/users/change/user-writer.service.js';

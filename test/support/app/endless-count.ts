@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { Database } from '../../../src/database/engine/database.js';
+import type { Database } from '../../../src/platform/database/engine/database.js';
 
 /** While `work` runs, the counts of broad searches go on until they are stopped. */
 export async function withEndlessCount<T>(database: Database, work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { DATABASE, type Database } from '../../../src/database/engine/database.js';
-import { secondsFrom, now } from '../../../src/common/time.js';
+import { DATABASE, type Database } from '../../../src/platform/database/engine/database.js';
+import { secondsFrom, now } from '../../../src/platform/common/time.js';
 import type { TestApp } from './app.js';
 import type { Answer, Client, Json } from './client.js';
 import { create } from '../data/factories.js';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../src/database/engine/sql.js';
+import type { Sql } from '../../../src/platform/database/engine/sql.js';
 import type { TestApp } from './app.js';
 import { ENGINE } from './database.js';
 import { databaseOf } from './people.js';

@@ -1,7 +1,12 @@
 import { afterAll } from '@jest/globals';
-import { MysqlEngine } from '../../../src/database/engine/mysql.engine.js';
-import type { InsertStatement, OpenTransaction, Sql, SqlValue } from '../../../src/database/engine/sql.js';
-import { SqliteEngine } from '../../../src/database/engine/sqlite.engine.js';
+import { MysqlEngine } from '../../../src/platform/database/mysql/mysql.engine.js';
+import type {
+  InsertStatement,
+  OpenTransaction,
+  Sql,
+  SqlValue,
+} from '../../../src/platform/database/engine/sql.js';
+import { SqliteEngine } from '../../../src/platform/database/sqlite/sqlite.engine.js';
 
 export interface Statement {
   sql: string;

@@ -1,4 +1,4 @@
-import { CATALOGUE } from '../../../src/common/errors.js';
+import { CATALOGUE } from '../../../src/platform/common/errors.js';
 import type { Answer, Json } from './client.js';
 import type { ScimClient } from './scim.js';
 

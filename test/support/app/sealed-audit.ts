@@ -4,8 +4,8 @@ import { AuditService } from '../../../src/audit/audit.service.js';
 import type { SealedRow } from '../../../src/audit/seal.js';
 import { type Verdict, SealVerifier } from '../../../src/audit/seal-verifier.service.js';
 import { Sealer } from '../../../src/audit/sealer.service.js';
-import type { Sql } from '../../../src/database/engine/sql.js';
-import { TransactionRunner } from '../../../src/database/transaction-runner.js';
+import type { Sql } from '../../../src/platform/database/engine/sql.js';
+import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
 import type { TestApp } from './app.js';
 import { databaseOf } from './people.js';
 

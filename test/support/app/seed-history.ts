@@ -1,12 +1,12 @@
-import { NO_CHANGES } from '../../../src/common/changes.js';
-import { toJson } from '../../../src/common/json.js';
+import { NO_CHANGES } from '../../../src/platform/common/changes.js';
+import { toJson } from '../../../src/platform/common/json.js';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditEventEntity } from '../../../src/audit/audit.entity.js';
 import { AuditRunEntity } from '../../../src/audit/audit-run.entity.js';
-import { now, secondsFrom, toMillis } from '../../../src/common/time.js';
-import { insertRows } from '../../../src/database/engine/bulk.js';
-import type { Sql } from '../../../src/database/engine/sql.js';
-import { TransactionRunner } from '../../../src/database/transaction-runner.js';
+import { now, secondsFrom, toMillis } from '../../../src/platform/common/time.js';
+import { insertRows } from '../../../src/platform/database/engine/bulk.js';
+import type { Sql } from '../../../src/platform/database/engine/sql.js';
+import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
 import {
   ImportFilePartEntity,
   ImportRowEntity,

@@ -1,5 +1,5 @@
-import { DATABASE, type Database } from '../../../src/database/engine/database.js';
-import { TransactionRunner } from '../../../src/database/transaction-runner.js';
+import { DATABASE, type Database } from '../../../src/platform/database/engine/database.js';
+import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
 import { UserCounts } from '../../../src/users/counts/user-counts.service.js';
 import type { User } from '../../../src/users/model/user.js';
 import { newUser } from '../../../src/users/input/user-rules.js';

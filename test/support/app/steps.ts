@@ -1,7 +1,7 @@
 import init, { type Database, type Sqlite3Static } from '@sqlite.org/sqlite-wasm';
 import { readFileSync } from 'node:fs';
 import { StatementSync } from 'node:sqlite';
-import type { SqlValue } from '../../../src/database/engine/sql.js';
+import type { SqlValue } from '../../../src/platform/database/engine/sql.js';
 import type { TestApp } from './app.js';
 import { databaseOf } from './people.js';
 import type { Statement } from './recorder.js';

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { insertRows } from '../../../src/database/engine/bulk.js';
-import type { Sql } from '../../../src/database/engine/sql.js';
+import { insertRows } from '../../../src/platform/database/engine/bulk.js';
+import type { Sql } from '../../../src/platform/database/engine/sql.js';
 import { identifiersOf } from '../../../src/users/model/keys.js';
 import {
   UserCountEntity,

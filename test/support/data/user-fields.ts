@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import { RoleCatalogue } from '../../../src/access/roles.js';
-import type { FieldCode, FieldError } from '../../../src/common/errors.js';
-import type { InputClass } from '../../../src/common/fields.js';
-import { readInput } from '../../../src/input/read-input.js';
+import type { FieldCode, FieldError } from '../../../src/platform/common/errors.js';
+import type { InputClass } from '../../../src/platform/common/fields.js';
+import { readInput } from '../../../src/platform/input/read-input.js';
 import { type RuleSettings, settle } from '../../../src/users/input/user-rules.js';
 import { ChangedUserInput, NewUserInput, type UserInput } from '../../../src/users/input/user.input.js';
 

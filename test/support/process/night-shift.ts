@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { loadEnv } from '../../../src/config/env.js';
-import { type Database, openDatabase } from '../../../src/database/engine/database.js';
+import { loadEnv } from '../../../src/platform/config/env.js';
+import { type Database, openDatabase } from '../../../src/platform/database/engine/database.js';
 import { ImportsService } from '../../../src/import/imports.service.js';
 import { API_KEY, TestApp } from '../app/app.js';
 import { Client, type Json } from '../app/client.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ProblemError } from '../../../src/common/errors.js';
+import { ProblemError } from '../../../src/platform/common/errors.js';
 import { matches } from '../../../src/scim/protocol/filter-match.js';
 import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
 import { readResource } from '../../../src/scim/protocol/input.js';

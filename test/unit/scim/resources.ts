@@ -1,4 +1,4 @@
-import { ProblemError } from '../../../src/common/errors.js';
+import { ProblemError } from '../../../src/platform/common/errors.js';
 import { describeResources } from '../../../src/scim/discovery/schemas.js';
 import type { ScimObject } from '../../../src/scim/protocol/json.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';

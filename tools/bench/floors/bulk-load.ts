@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { placeholders } from '../../../src/database/engine/sql.js';
+import { placeholders } from '../../../src/platform/database/engine/sql.js';
 import { StopWatch } from '../support/stop-watch.js';
 
 /**

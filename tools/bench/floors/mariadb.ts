@@ -1,5 +1,5 @@
 import { type PoolConnection, type QueryError, createPool } from 'mysql2';
-import { PREPARED_LENGTH } from '../../../src/database/engine/sql.js';
+import { PREPARED_LENGTH } from '../../../src/platform/database/engine/sql.js';
 import type { Statement } from '../support/statements.js';
 import type { Done, Fill, Replay, Row } from './replay.js';
 

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse';
 import { createPool } from 'mysql2/promise';
 import { createReadStream } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { placeholders } from '../../../src/database/engine/sql.js';
+import { placeholders } from '../../../src/platform/database/engine/sql.js';
 import { USER_COLUMNS } from '../../../src/users/model/user.js';
 import { StopWatch } from '../support/stop-watch.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { now } from '../../../src/common/time.js';
+import { now } from '../../../src/platform/common/time.js';
 import { formsOf } from '../support/person.js';
 import { FIRST_SERIAL } from '../support/requests.js';
 import type { AnswerForm, Param } from '../support/statements.js';

@@ -1,6 +1,6 @@
 import type { User } from '../../../src/users/model/user.js';
 import { newUser } from '../../../src/users/input/user-rules.js';
-import { toDbTime } from '../../../src/common/time.js';
+import { toDbTime } from '../../../src/platform/common/time.js';
 
 /** The prefix of all seeded UUIDs, and of none that the service makes. */
 export const SEEDED = '01900000-0000-7000-8000-';

@@ -1,17 +1,17 @@
 import 'reflect-metadata';
 import { createApp } from '../../../src/create-app.js';
-import { sha256 } from '../../../src/common/secret.js';
-import { isDbTime, now } from '../../../src/common/time.js';
-import { isUuid } from '../../../src/common/uuid.js';
-import { loadEnv } from '../../../src/config/env.js';
-import { DATABASE, type Database } from '../../../src/database/engine/database.js';
-import { multiRow } from '../../../src/database/engine/multi-row.js';
+import { sha256 } from '../../../src/platform/common/secret.js';
+import { isDbTime, now } from '../../../src/platform/common/time.js';
+import { isUuid } from '../../../src/platform/common/uuid.js';
+import { loadEnv } from '../../../src/platform/config/env.js';
+import { DATABASE, type Database } from '../../../src/platform/database/engine/database.js';
+import { multiRow } from '../../../src/platform/database/engine/multi-row.js';
 import {
   type InsertStatement,
   type Sql,
   type SqlValue,
   placeholders,
-} from '../../../src/database/engine/sql.js';
+} from '../../../src/platform/database/engine/sql.js';
 import { KEY } from '../faults/servers.js';
 import { SEEDED, formsOf } from './person.js';
 import { FIRST_SERIAL, type RequestOf } from './requests.js';

@@ -1,11 +1,11 @@
 import { ApiKeyEntity } from '../../../src/api-keys/api-key.entity.js';
-import { sha256 } from '../../../src/common/secret.js';
-import { now } from '../../../src/common/time.js';
-import { loadEnv } from '../../../src/config/env.js';
-import { insertRows } from '../../../src/database/engine/bulk.js';
-import { migrateAtStart } from '../../../src/database/data-source.js';
+import { sha256 } from '../../../src/platform/common/secret.js';
+import { now } from '../../../src/platform/common/time.js';
+import { loadEnv } from '../../../src/platform/config/env.js';
+import { insertRows } from '../../../src/platform/database/engine/bulk.js';
+import { migrateAtStart } from '../../../src/platform/database/data-source.js';
 import { ENTITIES } from '../../../src/entities.js';
-import { type Database, openDatabase } from '../../../src/database/engine/database.js';
+import { type Database, openDatabase } from '../../../src/platform/database/engine/database.js';
 import { PASSWORD_HASH } from './password.js';
 import { insertUsers } from '../../../test/support/data/insert-users.js';
 import { KEY } from '../faults/servers.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { Sql } from '../database/engine/sql.js';
-import type { DbTime } from '../common/time.js';
+import type { Sql } from '../engine/sql.js';
+import type { DbTime } from '../../common/time.js';
 import { LeaseRepository } from './lease.repository.js';
 
 const HEARTBEAT_MILLIS = 1000;

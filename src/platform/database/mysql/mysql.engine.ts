@@ -1,11 +1,11 @@
 import type { ResultSetHeader } from 'mysql2';
-import { DatabaseFault, ofChange, ofCommit } from './database-fault.js';
+import { DatabaseFault, ofChange, ofCommit } from '../engine/database-fault.js';
 import { NoWriter } from './host-choice.js';
 import { killStatement } from './mysql-kill.js';
 import type { MysqlPool, Pooled } from './mysql-pool.js';
 import { loadAll } from './mysql-load.js';
 import { type Reject, type Result, type Rows, insertAll, send, sent } from './mysql-statement.js';
-import { pauseAfter, repeated } from './retry.js';
+import { pauseAfter, repeated } from '../engine/retry.js';
 import { writabilityOf } from './server-state.js';
 import { askState } from './session.js';
 import {
@@ -16,7 +16,7 @@ import {
   type SqlValue,
   type Writability,
   reasonOf,
-} from './sql.js';
+} from '../engine/sql.js';
 
 type Params = readonly SqlValue[];
 type Reading<R extends Result, T> = (result: R) => T;

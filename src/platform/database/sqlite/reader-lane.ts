@@ -1,7 +1,7 @@
-import { type LaneCalls, LaneEnded, LaneProcess } from './lane-process.js';
-import { DatabaseFault, toDatabaseError } from './database-fault.js';
+import { type LaneCalls, LaneEnded, LaneProcess } from '../engine/lane-process.js';
+import { DatabaseFault, toDatabaseError } from '../engine/database-fault.js';
 import type { RawRows } from './sqlite-connection.js';
-import { type SqlValue, reasonOf } from './sql.js';
+import { type SqlValue, reasonOf } from '../engine/sql.js';
 import type { WriteTurns } from './write-turns.js';
 
 /** Calls to the process that reads. Errors travel as values, since their code would be lost on the way. */

@@ -1,13 +1,13 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
-import { chooseSession } from './host-choice.js';
-import { loadAll } from './mysql-load.js';
-import { numberOf, patiently, withoutLimit } from './mysql-patient.js';
-import { insertAll } from './mysql-statement.js';
-import { endSession, openSession } from './session.js';
+import { chooseSession } from '../mysql/host-choice.js';
+import { loadAll } from '../mysql/mysql-load.js';
+import { numberOf, patiently, withoutLimit } from '../mysql/mysql-patient.js';
+import { insertAll } from '../mysql/mysql-statement.js';
+import { endSession, openSession } from '../mysql/session.js';
 import type { TableColumns } from './snapshot.js';
 import type { Dialect, SqlValue } from './sql.js';
-import { SqliteConnection } from './sqlite-connection.js';
-import { openFile } from './sqlite-file.js';
+import { SqliteConnection } from '../sqlite/sqlite-connection.js';
+import { openFile } from '../sqlite/sqlite-file.js';
 
 /** One transaction that replaces rows of tables: all of it happens, or nothing, whenever the process ends. */
 export interface Refill {

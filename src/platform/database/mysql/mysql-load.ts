@@ -1,9 +1,9 @@
 import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { Readable } from 'node:stream';
 import { isObject } from '../../common/json.js';
-import { DatabaseFault } from './database-fault.js';
+import { DatabaseFault } from '../engine/database-fault.js';
 import { sent } from './mysql-statement.js';
-import { type InsertStatement, type SqlValue, assertBindable } from './sql.js';
+import { type InsertStatement, type SqlValue, assertBindable } from '../engine/sql.js';
 
 /** Fewer rows are cheaper as a statement. */
 const WORTH_LOADING = 20;

@@ -1,9 +1,9 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
-import { chooseSession } from './host-choice.js';
-import { numberOf, patiently, withoutLimit } from './mysql-patient.js';
-import { endSession, openSession } from './session.js';
+import { chooseSession } from '../mysql/host-choice.js';
+import { numberOf, patiently, withoutLimit } from '../mysql/mysql-patient.js';
+import { endSession, openSession } from '../mysql/session.js';
 import type { Dialect, SqlValue } from './sql.js';
-import { openFile } from './sqlite-file.js';
+import { openFile } from '../sqlite/sqlite-file.js';
 
 /** Rows that are read, and handed on, at once: few, since one may hold a megabyte. */
 const BATCH = 20;

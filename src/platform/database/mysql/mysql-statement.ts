@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Connection, FieldPacket, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
-import { toDatabaseError } from './database-fault.js';
+import { toDatabaseError } from '../engine/database-fault.js';
 import { killStatement } from './mysql-kill.js';
-import { multiRow } from './multi-row.js';
-import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable } from './sql.js';
+import { multiRow } from '../engine/multi-row.js';
+import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable } from '../engine/sql.js';
 
 /** No statement of ours takes so long on a database that works. */
 const STATEMENT_MILLIS = 15_000;

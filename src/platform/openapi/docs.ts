@@ -10,9 +10,9 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { CATALOGUE, type ErrorCode, FIELD_CODES, MAX_ERRORS } from '../common/errors.js';
-import { AUDIT_REASON, MAX_REASON } from './audit-reason.js';
-import { HEADER_BYTES } from './bounds.js';
-import { MAX_DETAIL } from './problem.js';
+import { AUDIT_REASON, MAX_REASON } from '../http/audit-reason.js';
+import { HEADER_BYTES } from '../http/bounds.js';
+import { MAX_DETAIL } from '../http/problem.js';
 
 /** The headers hold the path. */
 const MAX_TARGET = HEADER_BYTES;

@@ -1,10 +1,10 @@
-import type { Server } from './connection-options.js';
-import { DatabaseFault, isCrowded, poolClosed, toDatabaseError } from './database-fault.js';
+import type { Server } from '../engine/connection-options.js';
+import { DatabaseFault, isCrowded, poolClosed, toDatabaseError } from '../engine/database-fault.js';
 import { chooseSession } from './host-choice.js';
 import { HostWatch } from './host-watch.js';
 import type { Reject, Resolve } from './mysql-statement.js';
 import { type Session, breakSession, endSession, openSession, openedAs } from './session.js';
-import type { Load } from './sql.js';
+import type { Load } from '../engine/sql.js';
 
 /** Requests wait so long for a server that takes changes; while none has for longer, they fail at once. */
 const FAILOVER_MILLIS = 5000;

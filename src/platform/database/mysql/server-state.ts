@@ -1,4 +1,4 @@
-import type { Writability } from './sql.js';
+import type { Writability } from '../engine/sql.js';
 
 /** What a server says of itself when a connection is made. */
 export interface ServerState {

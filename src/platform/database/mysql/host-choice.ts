@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseFault } from './database-fault.js';
-import type { Server } from './connection-options.js';
+import { DatabaseFault } from '../engine/database-fault.js';
+import type { Server } from '../engine/connection-options.js';
 import { type Session, openedAs } from './session.js';
-import type { Writability } from './sql.js';
+import type { Writability } from '../engine/sql.js';
 
 /** How long a later host that takes changes waits for the answer of an earlier one, which may be cut off. */
 const PREFERENCE_MILLIS = 1000;

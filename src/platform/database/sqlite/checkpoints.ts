@@ -1,4 +1,4 @@
-import { isBusy } from './database-fault.js';
+import { isBusy } from '../engine/database-fault.js';
 import { SqliteConnection } from './sqlite-connection.js';
 
 /** Pages of the log at which it is written back: 8 MiB, which take some milliseconds. */

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { ascii, time, uuid } from '../database/engine/columns.js';
+import { ascii, time, uuid } from '../engine/columns.js';
 
 /** The owner of the work on imports, or of a schedule, until a time. */
 @Entity('leases', { withoutRowid: true })

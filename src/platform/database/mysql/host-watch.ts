@@ -1,7 +1,7 @@
-import type { Server } from './connection-options.js';
+import type { Server } from '../engine/connection-options.js';
 import { type Session, askState, breakSession, endSession, openSession, openedAs } from './session.js';
 import { writabilityOf } from './server-state.js';
-import type { Writability } from './sql.js';
+import type { Writability } from '../engine/sql.js';
 
 /** How often the server in use is asked whether it still takes changes. */
 const LOOK_MILLIS = 1000;

@@ -2,7 +2,7 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { LanePrograms } from '../config/config.module.js';
 import { Env } from '../config/env.js';
 import { DATABASE, type Database, openDatabase } from './engine/database.js';
-import { WriteQueue, WriteTurns } from './engine/write-turns.js';
+import { WriteQueue, WriteTurns } from './sqlite/write-turns.js';
 import { TransactionRunner } from './transaction-runner.js';
 
 @Global()

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { insertRows } from '../database/engine/bulk.js';
-import { DATABASE, type Database } from '../database/engine/database.js';
-import type { Dialect, Sql } from '../database/engine/sql.js';
+import { insertRows } from '../engine/bulk.js';
+import { DATABASE, type Database } from '../engine/database.js';
+import type { Dialect, Sql } from '../engine/sql.js';
 import { LeaseEntity } from './lease.entity.js';
 
 /** The end and the owner of a lease that is free. */

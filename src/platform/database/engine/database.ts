@@ -1,10 +1,10 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
-import { Checkpointer } from './checkpoints.js';
-import { ReaderLane } from './reader-lane.js';
+import { Checkpointer } from '../sqlite/checkpoints.js';
+import { ReaderLane } from '../sqlite/reader-lane.js';
 import type { Engine, Sql } from './sql.js';
-import { SqliteConnection } from './sqlite-connection.js';
-import { SqliteEngine } from './sqlite.engine.js';
-import { WriteQueue, type WriteTurns } from './write-turns.js';
+import { SqliteConnection } from '../sqlite/sqlite-connection.js';
+import { SqliteEngine } from '../sqlite/sqlite.engine.js';
+import { WriteQueue, type WriteTurns } from '../sqlite/write-turns.js';
 
 /** Statements of repositories outside of a transaction; `TransactionRunner` gives those inside. */
 export type Database = Engine;
@@ -35,8 +35,8 @@ export async function openDatabase(
 ): Promise<Database> {
   const file = sqliteFile(settings);
   if (file === undefined) {
-    const { MysqlPool } = await import('./mysql-pool.js');
-    const { MysqlEngine } = await import('./mysql.engine.js');
+    const { MysqlPool } = await import('../mysql/mysql-pool.js');
+    const { MysqlEngine } = await import('../mysql/mysql.engine.js');
     return new MysqlEngine(new MysqlPool(serversOf(settings), settings.DATABASE_POOL_SIZE));
   }
   const connection = SqliteConnection.open(file);

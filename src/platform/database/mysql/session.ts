@@ -1,12 +1,12 @@
 import { type Connection, createConnection } from 'mysql2';
 import { Duplex } from 'node:stream';
 import { isObject } from '../../common/json.js';
-import { DatabaseFault, toDatabaseError } from './database-fault.js';
-import type { Server } from './connection-options.js';
+import { DatabaseFault, toDatabaseError } from '../engine/database-fault.js';
+import type { Server } from '../engine/connection-options.js';
 import { rememberServer } from './mysql-kill.js';
 import { type Rows, SERVER_MILLIS, sent } from './mysql-statement.js';
 import { STATE, type ServerState, type StateRow, readState, writabilityOf } from './server-state.js';
-import type { Writability } from './sql.js';
+import type { Writability } from '../engine/sql.js';
 
 /**
  * Sent on every connection before its first use: no silent truncation, UTC, a bound for lock waits, reads of committed

@@ -1,6 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { toDatabaseError } from './database-fault.js';
-import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable, placeholders } from './sql.js';
+import { toDatabaseError } from '../engine/database-fault.js';
+import {
+  type InsertStatement,
+  PREPARED_LENGTH,
+  type SqlValue,
+  assertBindable,
+  placeholders,
+} from '../engine/sql.js';
 import { openFile, withResultCode } from './sqlite-file.js';
 
 type Params = readonly SqlValue[];

@@ -1,6 +1,6 @@
 import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { Session } from './session.js';
-import { toDatabaseError } from './database-fault.js';
+import { toDatabaseError } from '../engine/database-fault.js';
 
 /** As `sent`, without its limit of time: a statement of an operator may read or change millions of rows. */
 export function patiently<T extends ResultSetHeader | RowDataPacket[]>(

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Checkpointer, Checkpoints } from './checkpoints.js';
-import { isBusy } from './database-fault.js';
+import { isBusy } from '../engine/database-fault.js';
 import type { Reader } from './reader-lane.js';
 import {
   type Engine,
@@ -10,7 +10,7 @@ import {
   type SqlValue,
   type Writability,
   assertBindable,
-} from './sql.js';
+} from '../engine/sql.js';
 import { type SqliteConnection, toRow } from './sqlite-connection.js';
 import type { EndTurn, WriteTurns } from './write-turns.js';
 
