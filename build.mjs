@@ -46,7 +46,7 @@ function buildService() {
 /** Copies the guides that the service shows. */
 async function copyGuides() {
   rmSync('dist/guides', { recursive: true, force: true });
-  for (const name of Object.keys((await import('./build/status/guides.js')).GUIDES))
+  for (const name of Object.keys((await import('./build/operations/health/guides.js')).GUIDES))
     cpSync(`docs/${name}.md`, `dist/guides/${name}.md`);
 }
 

@@ -10,8 +10,8 @@ import { HttpModule } from './platform/http/http.module.js';
 import { ImportModule } from './import/import.module.js';
 import { ScimModule } from './scim/scim.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
-import { SetupModule } from './setup/setup.module.js';
-import { StatusModule } from './status/status.module.js';
+import { SetupModule } from './operations/start/setup.module.js';
+import { StatusModule } from './operations/health/status.module.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 import { UsersModule } from './users/users.module.js';
 

@@ -20,7 +20,7 @@ import { Sealer } from './audit/sealer.service.js';
 import { ImportWorker } from './import/apply/import-worker.service.js';
 import { Alerts } from './import/alerts/alerts.service.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
-import { Readiness } from './status/readiness.js';
+import { Readiness } from './operations/health/readiness.js';
 import { serveDocs } from './openapi.js';
 import { scimAnswers } from './scim/http/scim-answers.js';
 import { SCIM_PATH } from './scim/http/scim-route.js';

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { readFileSync } from 'node:fs';
 import { isObject } from './platform/common/json.js';
-import { GUIDES } from './status/guides.js';
+import { GUIDES } from './operations/health/guides.js';
 
 /** The OpenAPI file as the page at `/docs` has it, for people: the file for clients stays as it is. */
 

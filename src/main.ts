@@ -15,15 +15,15 @@ outliveOutput();
 // The primary of several workers loads no application, so each way to run is imported only where it is used.
 void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
-    const { runWorker } = await import('./cluster/worker.js');
+    const { runWorker } = await import('./operations/cluster/worker.js');
     return runWorker(loadEnv(), createApp); // the settings that the primary has read, even if `.env` has changed since
   }
   const env = readSettings();
   if (env.WORKERS > 1) {
-    const { runPrimary } = await import('./cluster/primary.js');
+    const { runPrimary } = await import('./operations/cluster/primary.js');
     return runPrimary(env, fileURLToPath(import.meta.url));
   }
-  const { runAlone } = await import('./setup/serve.js');
+  const { runAlone } = await import('./operations/start/serve.js');
   return runAlone(env, createApp);
 });
 

@@ -10,10 +10,10 @@ import {
   diskCheck,
   importFolderCheck,
   nodeCheck,
-} from './doctor-checks.js';
+} from '../operations/doctor/doctor-checks.js';
 import { doctorScimCommand } from './doctor-scim.command.js';
-import { keyRiskChecks } from './key-checks.js';
-import { type Finding, codeOf, fail, ok } from './finding.js';
+import { keyRiskChecks } from '../operations/doctor/key-checks.js';
+import { type Finding, codeOf, fail, ok } from '../operations/doctor/finding.js';
 import {
   auditCheck,
   cookieCheck,
@@ -23,8 +23,8 @@ import {
   nodeLifeCheck,
   proxyCheck,
   secretChecks,
-} from './security-checks.js';
-import { dropFolderCheck, fileChecks } from './security-files.js';
+} from '../operations/doctor/security-checks.js';
+import { dropFolderCheck, fileChecks } from '../operations/doctor/security-files.js';
 
 type Check = (env: Env, application: Application) => Finding[] | Promise<Finding[]>;
 

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { SealVerifier } from '../audit/seal-verifier.service.js';
-import { BackupFault } from '../backup/backup-format.js';
-import { allTables, backedUpTables } from '../backup/backup-tables.js';
-import { hasContent } from '../backup/has-content.js';
-import { BackupReader } from '../backup/read-backup.js';
-import { type Checked, restoreBackup } from '../backup/restore-backup.js';
+import { BackupFault } from '../operations/backup/backup-format.js';
+import { allTables, backedUpTables } from '../operations/backup/backup-tables.js';
+import { hasContent } from '../operations/backup/has-content.js';
+import { BackupReader } from '../operations/backup/read-backup.js';
+import { type Checked, restoreBackup } from '../operations/backup/restore-backup.js';
 import { readSettings } from '../platform/config/settings.js';
 import type { Env } from '../platform/config/env.js';
 import { KNOWN_MIGRATIONS, migrateAtStart } from '../platform/database/data-source.js';

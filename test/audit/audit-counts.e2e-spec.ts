@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditCounts } from '../../src/audit/audit-counts.service.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
-import { PurgeService } from '../../src/setup/purge.service.js';
+import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { databaseOf } from '../support/app/people.js';
 import {

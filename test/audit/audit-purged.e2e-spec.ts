@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { PurgeService } from '../../src/setup/purge.service.js';
+import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { databaseOf } from '../support/app/people.js';
 import { DAY, HOUR, MINUTE, SealedAudit } from '../support/app/sealed-audit.js';

@@ -4,7 +4,7 @@ import { AuditSealRepository } from '../../src/audit/audit-seal.repository.js';
 import { LateEventsRepository } from '../../src/audit/late-events.repository.js';
 import { SealedRowsRepository } from '../../src/audit/sealed-rows.repository.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
-import { PurgeService } from '../../src/setup/purge.service.js';
+import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { create } from '../support/data/factories.js';

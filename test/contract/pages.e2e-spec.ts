@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { CATALOGUE } from '../../src/platform/common/errors.js';
-import { GUIDES } from '../../src/status/guides.js';
+import { GUIDES } from '../../src/operations/health/guides.js';
 import { TestApp } from '../support/app/app.js';
 
 /** What browsers send for an address, and for what a script of a page asks. */

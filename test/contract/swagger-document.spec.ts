@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { forPeople } from '../../src/docs-page.js';
-import { GUIDES } from '../../src/status/guides.js';
+import { GUIDES } from '../../src/operations/health/guides.js';
 import type { Json } from '../support/app/client.js';
 import { DOCUMENT } from '../support/app/operations.js';
 

@@ -3,7 +3,7 @@ import { ImportRowsRepository } from '../../src/import/runs/import-rows.reposito
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
 import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
-import { PurgeService } from '../../src/setup/purge.service.js';
+import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { counted, imported, linked, settled } from '../support/app/imports.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditService } from '../../src/audit/audit.service.js';
-import { PurgeService } from '../../src/setup/purge.service.js';
+import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';

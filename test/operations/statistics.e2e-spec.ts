@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Sealer } from '../../src/audit/sealer.service.js';
-import { PurgeService } from '../../src/setup/purge.service.js';
+import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';

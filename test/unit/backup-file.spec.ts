@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { BackupHeader } from '../../src/backup/backup-format.js';
-import { BackupReader, type Schema } from '../../src/backup/read-backup.js';
-import { writeBackup } from '../../src/backup/write-backup.js';
+import type { BackupHeader } from '../../src/operations/backup/backup-format.js';
+import { BackupReader, type Schema } from '../../src/operations/backup/read-backup.js';
+import { writeBackup } from '../../src/operations/backup/write-backup.js';
 import type { Snapshot } from '../../src/platform/database/engine/snapshot.js';
 import type { SqlValue } from '../../src/platform/database/engine/sql.js';
 

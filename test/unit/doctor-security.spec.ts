@@ -9,9 +9,9 @@ import {
   nodeLifeCheck,
   proxyCheck,
   secretChecks,
-} from '../../src/cli/security-checks.js';
-import { type StoredKey, keyRisks } from '../../src/cli/key-checks.js';
-import type { Finding } from '../../src/cli/finding.js';
+} from '../../src/operations/doctor/security-checks.js';
+import { type StoredKey, keyRisks } from '../../src/operations/doctor/key-checks.js';
+import type { Finding } from '../../src/operations/doctor/finding.js';
 
 const levels = (findings: Finding[]) => findings.map(({ level }) => level).join(' ');
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { poolCheck } from '../../src/cli/doctor-checks.js';
-import { type Node, advice, together } from '../../src/cli/topology.js';
-import { nodeCheck } from '../../src/cli/doctor-checks.js';
+import { poolCheck } from '../../src/operations/doctor/doctor-checks.js';
+import { type Node, advice, together } from '../../src/operations/doctor/topology.js';
+import { nodeCheck } from '../../src/operations/doctor/doctor-checks.js';
 
 const level = ([finding]: { level: string }[]) => finding?.level;
 

@@ -6,7 +6,7 @@ import { createApp } from '../../../src/create-app.js';
 import { type Env, loadEnv } from '../../../src/platform/config/env.js';
 import { migrateAtStart } from '../../../src/platform/database/data-source.js';
 import { ENTITIES } from '../../../src/entities.js';
-import { FirstStart } from '../../../src/setup/first-start.service.js';
+import { FirstStart } from '../../../src/operations/start/first-start.service.js';
 import { Client } from './client.js';
 import { type TestDatabase, freshDatabase } from './database.js';
 import { ROOT } from '../process/process.js';

@@ -48,7 +48,7 @@ async function fill(content: Content, folder: string, url: string): Promise<void
   const { ENTITIES } = load('./entities.js') as typeof import('../../../src/entities.js');
   const { FirstStart } = load(
     './setup/first-start.service.js',
-  ) as typeof import('../../../src/setup/first-start.service.js');
+  ) as typeof import('../../../src/operations/start/first-start.service.js');
   const env = loadEnv({
     DATA_DIR: folder,
     DATABASE_URL: url,

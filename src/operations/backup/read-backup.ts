@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { isObject } from '../../platform/common/json.js';
+import type { TableColumns } from '../../platform/database/engine/snapshot.js';
+import type { SqlValue } from '../../platform/database/engine/sql.js';
+import { type BackupHeader, BackupFault, FORMAT, SEAL_BYTES, sealOf } from './backup-format.js';
+
+/** Characters of a line: a row has a document of 16 MiB at most in a few of its columns. */
+const MAX_LINE = 256 * 1024 * 1024;
+/** Rows, and characters, that are handed on at once. */
+const BATCH = { rows: 500, characters: 2_000_000 };
+
+/** What a program can restore: its tables and the names of its migrations. */
+export interface Schema {
+  tables: readonly TableColumns[];
+  migrations: readonly string[];
+}
+
+/** A backup that is whole and fits the schema. */
+export class BackupReader {
+  private constructor(
+    private readonly file: FileHandle,
+    private readonly size: number,
+    readonly header: BackupHeader,
+  ) {}
+
+  /**
+   * Opens a backup and compares all of its bytes with its seal.
+   * @throws BackupFault where it is not whole, or was made by a program with other tables.
+   */
+  static async open(path: string, schema: Schema): Promise<BackupReader> {
+    const file = await open(path, 'r');
+    try {
+      const { size } = await file.stat();
+      await assertWhole(file, size);
+      const header = await readHeader(file, size);
+      assertFits(header, schema);
+      return new BackupReader(file, size, header);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** The rows, some at a time. @throws BackupFault where they are not those of the header. */
+  async *rows(): AsyncGenerator<{ table: TableColumns; rows: SqlValue[][] }> {
+    const lines = linesOf(this.file, this.size);
+    await lines.next();
+    for (const table of this.header.tables) {
+      const head = parsed((await lines.next()).value);
+      if (!isObject(head) || head['table'] !== table.name) throw damaged('a table is missing');
+      let left = table.rows;
+      let batch: SqlValue[][] = [];
+      let length = 0;
+      for (; left > 0; left--) {
+        const { value: line } = await lines.next();
+        batch.push(rowOf(parsed(line), table));
+        length += line?.length ?? 0;
+        if (batch.length < BATCH.rows && length < BATCH.characters) continue;
+        yield { table, rows: batch };
+        batch = [];
+        length = 0;
+      }
+      if (batch.length > 0) yield { table, rows: batch };
+    }
+    if (!(await lines.next()).done) throw damaged('it has more rows than it says');
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+}
+
+async function assertWhole(file: FileHandle, size: number): Promise<void> {
+  if (size <= SEAL_BYTES) throw damaged('it is too short');
+  const hash = createHash('sha256');
+  for await (const chunk of bytesOf(file, size - SEAL_BYTES)) hash.update(chunk);
+  const seal = Buffer.alloc(SEAL_BYTES);
+  await file.read(seal, 0, SEAL_BYTES, size - SEAL_BYTES);
+  if (!seal.equals(sealOf(hash.digest('hex')))) throw damaged('its contents do not fit its checksum');
+}
+
+async function readHeader(file: FileHandle, size: number): Promise<BackupHeader> {
+  const lines = linesOf(file, size);
+  const header = parsed((await lines.next()).value);
+  await lines.return(undefined);
+  if (!isObject(header) || typeof header['rollcall_backup'] !== 'number')
+    throw new BackupFault('is no backup');
+  if (header['rollcall_backup'] > FORMAT)
+    throw new BackupFault(`was made by a newer program (${by(header)})`);
+  if (!isHeader(header)) throw damaged('its header is not complete');
+  return header;
+}
+
+const by = (header: object): string => `Rollcall ${'version' in header ? String(header.version) : '?'}`;
+
+function isHeader(header: object): header is BackupHeader {
+  return (
+    'tables' in header &&
+    Array.isArray(header.tables) &&
+    header.tables.every(
+      (table: unknown) =>
+        isObject(table) && Array.isArray(table['columns']) && Number.isSafeInteger(table['rows']),
+    ) &&
+    'migrations' in header &&
+    Array.isArray(header.migrations)
+  );
+}
+
+/** Rows of another schema are never written: a migration may have given its columns another meaning. */
+function assertFits(header: BackupHeader, { tables, migrations }: Schema): void {
+  const shape = (list: readonly TableColumns[]) =>
+    JSON.stringify(list.map(({ name, columns }) => [name, columns]));
+  if (header.migrations.join() === migrations.join() && shape(header.tables) === shape(tables)) return;
+  throw new BackupFault(
+    `has the schema of ${by(header)}, which differs from that of this program. Restore it with that release, then upgrade`,
+  );
+}
+
+function rowOf(value: unknown, { columns }: TableColumns): SqlValue[] {
+  if (Array.isArray(value) && value.length === columns.length && value.every(isSqlValue)) return value;
+  throw damaged('a row is missing or has other columns');
+}
+
+const isSqlValue = (value: unknown): value is SqlValue =>
+  value === null || typeof value === 'string' || typeof value === 'number';
+
+function parsed(line: unknown): unknown {
+  if (typeof line !== 'string') throw damaged('it ends too early');
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw damaged('a line is not JSON');
+  }
+}
+
+async function* linesOf(file: FileHandle, size: number): AsyncGenerator<string, undefined> {
+  const decoder = new StringDecoder('utf8');
+  // The callback takes the error that the reader sees as well.
+  const text = pipeline(bytesOf(file, size - SEAL_BYTES), createGunzip(), () => undefined);
+  let begun: string[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of text as AsyncIterable<Buffer>) {
+      const [end = '', ...others] = decoder.write(chunk).split('\n');
+      begun.push(end);
+      length += end.length;
+      if (length > MAX_LINE) throw damaged('a line has no end');
+      for (const other of others) {
+        yield begun.join('');
+        begun = [other];
+        length = other.length;
+      }
+    }
+  } catch (error) {
+    throw error instanceof BackupFault ? error : damaged('it cannot be unpacked');
+  }
+  if (length > 0) throw damaged('its last line has no end');
+  return undefined;
+}
+
+async function* bytesOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < size;) {
+    const buffer = Buffer.allocUnsafe(Math.min(256 * 1024, size - at));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+    if (bytesRead === 0) throw damaged('it ends too early');
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+const damaged = (why: string): BackupFault => new BackupFault(`is damaged or no backup: ${why}`);

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { Snapshot } from '../../platform/database/engine/snapshot.js';
+import { type BackupHeader, sealOf } from './backup-format.js';
+
+/** Text compresses to a quarter at this level; the best level takes four times as long for a tenth less. */
+const LEVEL = 3;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const STOPPED = 2;
+
+/**
+ * Writes a backup, in the memory of some rows. It is written beside and renamed when it is whole and on the disk, so that a
+ * file of this name is always a whole one. Only the user of this process may read it.
+ * @param progress is called with the rows written so far. @throws the errors of the file and of the database.
+ */
+export async function writeBackup(
+  path: string,
+  header: BackupHeader,
+  snapshot: Snapshot,
+  progress: (rows: number) => void,
+): Promise<void> {
+  const part = `${path}.${process.pid}.part`;
+  const file = await open(part, 'wx', 0o600);
+  const stop = (): void => {
+    rmSync(part, { force: true });
+    process.exit(STOPPED);
+  };
+  for (const signal of SIGNALS) process.once(signal, stop);
+  try {
+    await writeTo(file, textOf(header, snapshot, progress));
+    await file.close();
+    await rename(part, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    await file.close().catch(() => undefined); // the first error is the one to report
+    await rm(part, { force: true });
+    throw error;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, stop);
+  }
+}
+
+async function writeTo(file: FileHandle, text: AsyncIterable<string>): Promise<void> {
+  const hash = createHash('sha256');
+  const hashed = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  };
+  const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const chunk of chunks) await file.writeFile(chunk);
+  };
+  await pipeline(text, createGzip({ level: LEVEL }), hashed, write);
+  await file.writeFile(sealOf(hash.digest('hex')));
+  await file.sync();
+}
+
+async function* textOf(
+  header: BackupHeader,
+  snapshot: Snapshot,
+  progress: (rows: number) => void,
+): AsyncGenerator<string> {
+  let written = 0;
+  yield lineOf(header);
+  for (const table of header.tables) {
+    yield lineOf({ table: table.name });
+    for await (const rows of snapshot.rows(table)) {
+      if (rows.length > 0) yield rows.map(lineOf).join('');
+      progress((written += rows.length));
+    }
+  }
+}
+
+const lineOf = (value: unknown): string => `${JSON.stringify(value)}\n`;
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  await handle.sync().catch(() => undefined); // some file systems cannot
+  await handle.close();
+}

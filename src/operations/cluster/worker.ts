@@ -1,0 +1,48 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { createBirpc } from 'birpc';
+import cluster from 'node:cluster';
+import { getSystemErrorMap } from 'node:util';
+import { errorCode } from '../../platform/common/errors.js';
+import { Metrics } from '../../platform/telemetry/metrics.js';
+import type { Env } from '../../platform/config/env.js';
+import { type CreateApp, serve } from '../start/serve.js';
+import type { PrimaryCalls, WorkerCalls } from './worker-process.js';
+
+/**
+ * Runs the service as one of several processes on one port. It reports to the primary when it serves, or why it cannot.
+ * Node.js ends a worker whose primary has died.
+ */
+export async function runWorker(env: Env, createApp: CreateApp): Promise<void> {
+  // A message to a dead primary fails; the end of this process follows at once.
+  cluster.worker?.on('error', () => undefined);
+  const starting = createApp(env);
+  const primary = createBirpc<PrimaryCalls, WorkerCalls>(
+    {
+      metrics: async () => (await starting).get(Metrics).share(),
+    },
+    {
+      post: (call) => process.send?.(call),
+      on: (listener) => process.on('message', listener),
+    },
+  );
+  try {
+    const app = await starting;
+    app.get(Metrics).reportFrom(() => primary.metrics());
+    const first = await serve(app, listen(app, env));
+    await primary.ready({ url: await app.getUrl(), first });
+  } catch (error) {
+    await primary.refused(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  }
+}
+
+/** @throws Error with the system's message about the port, as in a single process: a worker gets only the code. */
+async function listen(app: NestExpressApplication, { PORT, HOST }: Env): Promise<void> {
+  try {
+    await app.listen(PORT, HOST);
+  } catch (error) {
+    const code = errorCode(error);
+    const [, message] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
+    throw message === undefined ? error : new Error(`listen ${code ?? ''}: ${message} ${HOST}:${PORT}`);
+  }
+}

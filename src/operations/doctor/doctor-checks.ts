@@ -1,0 +1,164 @@
+import { existsSync } from 'node:fs';
+import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { NEEDED_NODE, isNodeNewEnough } from '../../platform/common/node-version.js';
+import { type Env, EnvError } from '../../platform/config/env.js';
+import { openDataSource, pendingMigrations } from '../../platform/database/data-source.js';
+import { sqliteFile } from '../../platform/database/engine/connection-options.js';
+import { type Database, openDatabase, sqliteVersion } from '../../platform/database/engine/database.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
+import { scheduleOptions } from '../../import/schedule/schedule-options.js';
+import type { Application } from '../../cli/application.js';
+import { type Finding, codeOf, fail, ok, warn } from './finding.js';
+import { keyChecks } from './key-checks.js';
+import { topologyChecks } from './topology.js';
+
+const LOW_BYTES = 1024 ** 3;
+const LOOPBACK = /^(127\.|localhost$|::1$)/;
+
+/** @param version such as `24.21.0`. */
+export function nodeCheck(version: string): Finding[] {
+  const message = `version ${version}`;
+  return isNodeNewEnough(version)
+    ? ok('node', message)
+    : fail('node', `${message}; install ${NEEDED_NODE} or later`);
+}
+
+/** Writes a file, because permissions do not reveal a read-only mount. */
+export async function dataDirCheck({ DATA_DIR }: Env): Promise<Finding[]> {
+  const probe = join(DATA_DIR, `.doctor-${process.pid}`);
+  try {
+    await mkdir(DATA_DIR, { recursive: true, mode: 0o700 });
+    await writeFile(probe, '');
+    await rm(probe);
+    return ok('data folder', `${DATA_DIR} can be written to`);
+  } catch (error) {
+    return fail(
+      'data folder',
+      `${DATA_DIR} cannot be written to (${codeOf(error)}); change its owner, or DATA_DIR`,
+    );
+  }
+}
+
+export async function diskCheck({ DATA_DIR }: Env): Promise<Finding[]> {
+  try {
+    const { bavail, bsize } = await statfs(DATA_DIR);
+    const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free`;
+    return bavail * bsize < LOW_BYTES
+      ? warn('disk', `${free}; make room before it runs full`)
+      : ok('disk', free);
+  } catch (error) {
+    return warn('disk', `cannot be measured (${codeOf(error)})`);
+  }
+}
+
+export function baseUrlCheck({ HOST, baseUrl }: Env): Finding[] {
+  const { protocol, host, pathname } = new URL(baseUrl); // omits a password in the URL
+  const address = `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+  if (LOOPBACK.test(HOST) || protocol === 'https:') return ok('address', address);
+  return warn(
+    'address',
+    `${address} is not https, and HOST=${HOST} is reachable from outside: passwords and keys travel in the clear; ` +
+      'put a proxy with TLS in front and set BASE_URL to its address',
+  );
+}
+
+export async function importFolderCheck(env: Env): Promise<Finding[]> {
+  const { IMPORT_FOLDER } = env;
+  try {
+    scheduleOptions(env);
+  } catch (error) {
+    return fail('imports', error instanceof Error ? error.message : '');
+  }
+  if (IMPORT_FOLDER === undefined) return ok('imports', 'no schedule (IMPORT_FOLDER is not set)');
+  try {
+    await access(IMPORT_FOLDER, constants.R_OK | constants.W_OK | constants.X_OK);
+    return ok('imports', `${IMPORT_FOLDER} can be read and written`);
+  } catch (error) {
+    return fail(
+      'imports',
+      `${IMPORT_FOLDER} cannot be used (${codeOf(error)}); create it, and make the service's user its owner`,
+    );
+  }
+}
+
+/** Whether the database answers, is migrated, and has a Webmaster and an API key. */
+export async function databaseChecks(env: Env, { entities }: Application): Promise<Finding[]> {
+  const file = sqliteFile(env);
+  if (file !== undefined && !existsSync(file))
+    return fail(
+      'database',
+      `there is none at ${resolve(file)}; "rollcall start" makes one, or correct DATABASE_URL or DATA_DIR`,
+    );
+  let dataSource;
+  try {
+    dataSource = await openDataSource(env, entities);
+  } catch (error) {
+    if (error instanceof EnvError) return fail('database', error.message);
+    return fail('database', `does not answer (${codeOf(error)}); ${remedy(env)}`);
+  }
+  const findings: Finding[] = [];
+  let sql: Database | undefined;
+  try {
+    sql = await openDatabase(env);
+    findings.push(...(await serverChecks(sql, env)));
+    const pending = await pendingMigrations(dataSource);
+    findings.push(...migrationsCheck(pending));
+    if (!pending) findings.push(...(await accessChecks(sql)));
+  } catch (error) {
+    const message = `answers, but not as this program expects (${codeOf(error)}); check its tables and the user's rights`;
+    findings.push(...fail('database', message));
+  } finally {
+    await dataSource.destroy();
+    await sql?.close();
+  }
+  return findings;
+}
+
+const remedy = ({ databaseUrl }: Env): string =>
+  databaseUrl.startsWith('sqlite:')
+    ? 'check the file of DATABASE_URL (or of DATA_DIR), who owns it and its folder'
+    : 'check DATABASE_URL, and that the server runs and knows this user';
+
+async function serverChecks(sql: Sql, env: Env): Promise<Finding[]> {
+  const sqlite = await sqliteVersion(sql);
+  if (sqlite !== undefined) return ok('database', `SQLite ${sqlite}`);
+  const row = await sql.first<{ version: string; max_connections: number }>(
+    'SELECT VERSION() AS version, @@max_connections AS max_connections',
+  );
+  return [
+    ...ok('database', row?.version ?? ''),
+    ...poolCheck(env, row?.max_connections ?? 0),
+    ...(await topologyChecks(env)),
+  ];
+}
+
+/** @param max connections that the server accepts from all its clients. */
+export function poolCheck(
+  { DATABASE_POOL_SIZE, WORKERS }: Pick<Env, 'DATABASE_POOL_SIZE' | 'WORKERS'>,
+  max: number,
+): Finding[] {
+  const workers = WORKERS > 1 ? ` times WORKERS=${WORKERS}` : '';
+  const message = `DATABASE_POOL_SIZE=${DATABASE_POOL_SIZE}${workers} of ${max} connections`;
+  return DATABASE_POOL_SIZE * WORKERS > max
+    ? warn('connections', `${message}: lower it, or raise max_connections`)
+    : ok('connections', message);
+}
+
+const PENDING = 'some are pending; run "rollcall migrate", or start the service with MIGRATE_ON_START=true';
+
+const migrationsCheck = (pending: boolean): Finding[] =>
+  pending ? warn('migrations', PENDING) : ok('migrations', 'none pending');
+
+async function accessChecks(sql: Sql): Promise<Finding[]> {
+  const webmasters = await sql.first<{ value: number | string | null }>(
+    "SELECT SUM(value) AS value FROM user_counts WHERE name = 'webmasters'",
+  );
+  const active = Number(webmasters?.value ?? 0); // a sum is text on MariaDB
+  const noWebmaster =
+    'there is no active Webmaster; on an empty database start the service, otherwise grant the role with an API key';
+  return [
+    ...(active === 0 ? warn('webmasters', noWebmaster) : ok('webmasters', `${active} active`)),
+    ...(await keyChecks(sql)),
+  ];
+}

@@ -1,0 +1,139 @@
+import { type Server, serversOf } from '../../platform/database/engine/connection-options.js';
+import { type Rows, sent } from '../../platform/database/mysql/mysql-statement.js';
+import { type Session, endSession, openSession, openedAs } from '../../platform/database/mysql/session.js';
+import type { Env } from '../../platform/config/env.js';
+import { type Finding, codeOf, fail, ok, warn } from './finding.js';
+
+/** Settings and status of a server by their names in small letters. */
+type Facts = ReadonlyMap<string, string>;
+
+/** A server of `DATABASE_URL` that answers. */
+export interface Node {
+  name: string;
+  version: string;
+  writability: ReturnType<typeof openedAs>;
+  isGalera: boolean;
+  facts: Facts;
+}
+
+const VARIABLES = [
+  'read_only',
+  'super_read_only',
+  'binlog_format',
+  'log_bin',
+  'sync_binlog',
+  'innodb_flush_log_at_trx_commit',
+  'innodb_autoinc_lock_mode',
+  'auto_increment_increment',
+  'auto_increment_offset',
+  'max_connections',
+  'wsrep_sync_wait',
+  'wsrep_osu_method',
+];
+const STATUS = [
+  'wsrep_cluster_size',
+  'wsrep_cluster_state_uuid',
+  'wsrep_local_state_comment',
+  'slaves_running',
+];
+const list = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
+
+/** A finding for each server of `DATABASE_URL`, and one for whatever should be set otherwise. */
+export async function topologyChecks(env: Env): Promise<Finding[]> {
+  const results = await Promise.all(serversOf(env).map(ask));
+  const nodes = results.flatMap((result) => ('facts' in result ? [result] : []));
+  const silent = results.flatMap((result) => ('code' in result ? [result] : []));
+  const isAlone = results.length === 1;
+  return [
+    ...nodes.flatMap((node) => ok('host', describe(node))),
+    ...silent.flatMap(({ name, code }) =>
+      (isAlone ? fail : warn)('host', `${name} does not answer (${code}); the others serve without it`),
+    ),
+    ...nodes.flatMap((node) => advice(node).flatMap((text) => warn('host', `${node.name}: ${text}`))),
+    ...together(nodes).flatMap((text) => warn('hosts', text)),
+  ];
+}
+
+async function ask(server: Server): Promise<Node | { name: string; code: string }> {
+  const { name } = server;
+  try {
+    const session = await openSession(server);
+    const facts = await factsOf(session).finally(() => endSession(session));
+    const { version, galera } = session.state;
+    return { name, version, writability: openedAs(session), isGalera: galera !== undefined, facts };
+  } catch (error) {
+    return { name, code: codeOf(error) };
+  }
+}
+
+async function factsOf({ connection }: Session): Promise<Facts> {
+  type Named = { Variable_name: string; Value: string };
+  const found = await sent<Rows<Named>>(
+    connection,
+    `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${list(VARIABLES)})`,
+  );
+  found.push(
+    ...(await sent<Rows<Named>>(connection, `SHOW GLOBAL STATUS WHERE Variable_name IN (${list(STATUS)})`)),
+  );
+  return new Map(found.map(({ Variable_name, Value }) => [Variable_name.toLowerCase(), Value]));
+}
+
+const SAID = { writable: 'takes changes', read_only: 'read-only', out_of_sync: 'not in step' } as const;
+
+/** One line of the table. */
+function describe({ name, version, writability, isGalera, facts }: Node): string {
+  const replica = Number(facts.get('slaves_running') ?? 0) > 0 ? ', a replica' : '';
+  const role = isGalera
+    ? `Galera ${facts.get('wsrep_local_state_comment') ?? ''}, ${facts.get('wsrep_cluster_size') ?? ''} nodes`
+    : `no cluster${replica}`;
+  const shown = ['innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format'];
+  if (isGalera) shown.push('auto_increment_increment', 'auto_increment_offset', 'wsrep_sync_wait');
+  const settings = shown.map((setting) => `${setting}=${facts.get(setting) ?? 'none'}`).join(' ');
+  return `${name}  ${version}  ${role}, ${SAID[writability]}  ${settings}`;
+}
+
+/** What should be set otherwise on a server, and why. */
+export function advice({ isGalera, facts }: Node): string[] {
+  const is = (name: string, ...values: string[]) => values.includes((facts.get(name) ?? '').toUpperCase());
+  const texts: string[] = [];
+  if (!is('innodb_flush_log_at_trx_commit', '1')) {
+    texts.push(
+      isGalera
+        ? 'innodb_flush_log_at_trx_commit is not 1: a change survives the loss of this node, but not of all nodes at once'
+        : 'set innodb_flush_log_at_trx_commit=1, or a crash of the machine loses changes that were acknowledged',
+    );
+  }
+  if (is('log_bin', 'ON') && !is('sync_binlog', '1') && !isGalera) {
+    texts.push('set sync_binlog=1, or after a crash replicas have changes that this server lacks');
+  }
+  if (isGalera && !is('binlog_format', 'ROW')) {
+    texts.push(
+      'set binlog_format=ROW: Galera replicates rows, and other formats are refused or differ between nodes',
+    );
+  }
+  if (isGalera && !is('innodb_autoinc_lock_mode', '2')) {
+    texts.push('set innodb_autoinc_lock_mode=2, which Galera needs');
+  }
+  if (isGalera && Number(facts.get('wsrep_cluster_size')) === 2) {
+    texts.push('a cluster of two stops when one of them is lost; add a node, or garbd on another machine');
+  }
+  return texts;
+}
+
+/** What is wrong with the servers together. */
+export function together(nodes: readonly Node[]): string[] {
+  const writers = nodes.filter(({ writability }) => writability === 'writable');
+  const clusters = new Set(
+    nodes.filter(({ isGalera }) => isGalera).map(({ facts }) => facts.get('wsrep_cluster_state_uuid')),
+  );
+  const isOneCluster = clusters.size === 1 && nodes.every(({ isGalera }) => isGalera);
+  if (nodes.length > 0 && writers.length === 0) return ['none takes changes: the service answers 503'];
+  if (writers.length > 1 && !isOneCluster) {
+    const names = writers.map(({ name }) => name).join(' and ');
+    return [
+      `${names} take changes and are not one cluster: what is written to one is missing on the other; ` +
+        'set read_only=1 in the configuration of every server, and clear it on the primary alone',
+    ];
+  }
+  return [];
+}

@@ -1,0 +1,76 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { AuditService } from '../../audit/audit.service.js';
+import { Metrics } from '../../platform/telemetry/metrics.js';
+import { toMillis } from '../../platform/common/time.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
+import { ImportsService } from '../../import/imports.service.js';
+import { PasswordService } from '../../users/passwords/password.service.js';
+
+/** Registers the gauges that are read from other services on each scrape. */
+@Injectable()
+export class Gauges implements OnModuleInit {
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly passwords: PasswordService,
+    private readonly imports: ImportsService,
+    private readonly audit: AuditService,
+    private readonly fuse: KeyFuse,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  onModuleInit(): void {
+    const { metrics, passwords, imports, audit, fuse, database } = this;
+    metrics.gauge(
+      'rollcall_database_connections_in_use',
+      'Connections of the pool in use.',
+      'sum',
+      () => database.load.inUse,
+    );
+    metrics.gauge(
+      'rollcall_database_requests_waiting',
+      'Statements that wait for a connection.',
+      'sum',
+      () => database.load.waiting,
+    );
+    metrics.gauge(
+      'rollcall_password_hashes_waiting',
+      'Passwords that wait for a free core.',
+      'sum',
+      () => passwords.waiting,
+    );
+    metrics.gauge(
+      'rollcall_api_key_fuses_blown',
+      'API keys whose fuse has blown within the hour and was not reset.',
+      'max',
+      () => fuse.countBlown(),
+    );
+    metrics.gauge('rollcall_imports_parked', 'Imports that wait for an operator.', 'max', () =>
+      imports.countParked(),
+    );
+    metrics.gauge(
+      'rollcall_import_last_completed_timestamp_seconds',
+      'When the last import was completed; 0 for never.',
+      'max',
+      async () => {
+        const last = await imports.lastCompleted();
+        return last === null ? 0 : Math.floor(toMillis(last) / 1000);
+      },
+    );
+    metrics.gauge(
+      'rollcall_audit_last_seal_timestamp_seconds',
+      'When the newest seal of the audit was made; 0 for never.',
+      'max',
+      async () => {
+        const last = await audit.lastSealed();
+        return last === null ? 0 : Math.floor(toMillis(last) / 1000);
+      },
+    );
+    metrics.gauge(
+      'rollcall_import_overdue',
+      '1 while no import has been completed for IMPORT_OVERDUE_HOURS.',
+      'max',
+      async () => Number((await imports.isOverdue()) ?? false),
+    );
+  }
+}

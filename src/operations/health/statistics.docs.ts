@@ -1,0 +1,127 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiQuery,
+  ApiResponse,
+  PickType,
+} from '@nestjs/swagger';
+import { MAX_DAYS } from '../../audit/audit-counts.service.js';
+import { Problems, Secured } from '../../platform/openapi/docs.js';
+import { ImportRunDto } from '../../import/imports.dto.js';
+import { MAX_DATASETS } from '../../import/report/import-summary.service.js';
+import type { Day } from './statistics-days.js';
+import { StatisticsQuery } from './statistics.query.js';
+import { MAX_EXPIRING } from './statistics.service.js';
+
+const number = (description?: string, example = 0) =>
+  ({ type: 'integer', minimum: 0, example, ...(description !== undefined && { description }) }) as const;
+
+class UserNumbersDto {
+  @ApiProperty(number(undefined, 980)) active!: number;
+  @ApiProperty(number(undefined, 20)) blocked!: number;
+}
+
+export class ImportRunSummaryDto extends PickType(ImportRunDto, [
+  'id',
+  'state',
+  'dry_run',
+  'reverts',
+  'file',
+  'created',
+  'finished',
+  'counts',
+  'missing',
+]) {}
+
+class DatasetDto {
+  @ApiProperty({ maxLength: 64, example: 'default' }) dataset!: string;
+  @ApiProperty({ description: 'In whatever state it is; a plan or a revert too.' })
+  last_run!: ImportRunSummaryDto;
+  @ApiPropertyOptional({
+    description: 'The last one that is `completed` or `completed_with_errors`; absent where none is left.',
+  })
+  last_completed?: ImportRunSummaryDto;
+}
+
+class ImportNumbersDto {
+  @ApiPropertyOptional({
+    description: 'With IMPORT_OVERDUE_HOURS: no import has been completed for that long.',
+  })
+  overdue?: boolean;
+  @ApiProperty(number('Runs that a guard has stopped.')) needs_approval!: number;
+  @ApiProperty(number('Plans of dry runs that can be applied.')) planned!: number;
+  @ApiProperty(number('Runs that are worked on or wait for their turn.')) running!: number;
+  @ApiProperty({ type: [DatasetDto], maxItems: MAX_DATASETS, description: 'By name: the first hundred.' })
+  datasets!: DatasetDto[];
+}
+
+class ExpiringKeyDto {
+  @ApiProperty({ format: 'uuid' }) id!: string;
+  @ApiProperty({ maxLength: 255, example: 'HR connector' }) name!: string;
+  @ApiProperty({ format: 'date-time' }) expires!: string;
+}
+
+class KeyNumbersDto {
+  @ApiProperty({
+    type: [ExpiringKeyDto],
+    maxItems: MAX_EXPIRING,
+    description: 'Keys that expire within 30 days, the next one first: a hundred at most.',
+  })
+  expiring!: ExpiringKeyDto[];
+  @ApiProperty(number('Keys whose fuse has blown within the hour.')) fuses_blown!: number;
+}
+
+class FailedLoginsDto {
+  @ApiProperty({ ...number('A name and an address count once a minute.', 3), maximum: 10_000 })
+  last_24_hours!: number;
+  @ApiProperty({ example: true, description: 'False: there are at least as many.' }) exact!: boolean;
+}
+
+class DayDto implements Day {
+  @ApiProperty({ format: 'date', maxLength: 10, example: '2026-01-31' }) day!: string;
+  @ApiProperty({
+    example: true,
+    description:
+      'False: there may be more. The retention has deleted events that were never counted, an upgrade has not counted them ' +
+      'yet, or there were more than 10,000 of a kind in the last hour.',
+  })
+  complete!: boolean;
+  @ApiProperty(number('Users created.')) created!: number;
+  @ApiProperty(number('Changes of users.', 12)) updated!: number;
+  @ApiProperty(number()) blocked!: number;
+  @ApiProperty(number()) reactivated!: number;
+  @ApiProperty(number()) deleted!: number;
+  @ApiProperty(number()) restored!: number;
+  @ApiProperty(number(undefined, 7)) logins!: number;
+  @ApiProperty(number('A name and an address count once a minute.')) failed_logins!: number;
+  @ApiProperty(number('Also those with errors.', 1)) imports_completed!: number;
+  @ApiProperty(number()) imports_failed!: number;
+  @ApiProperty(number()) imports_rejected!: number;
+  @ApiProperty(number()) imports_superseded!: number;
+}
+
+export class StatisticsDto {
+  @ApiProperty({ format: 'date-time' }) time!: string;
+  @ApiProperty() users!: UserNumbersDto;
+  @ApiProperty() imports!: ImportNumbersDto;
+  @ApiProperty() api_keys!: KeyNumbersDto;
+  @ApiProperty() failed_logins!: FailedLoginsDto;
+  @ApiProperty({ type: [DayDto], maxItems: MAX_DAYS, description: 'Oldest first; the last one is today.' })
+  days!: DayDto[];
+}
+
+export const DocStatistics = () =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Is all well?',
+      description:
+        'Users by status, the last imports, what waits for a decision, keys that expire, and what happened day by day. It costs ' +
+        'the same however many users and events there are. A key needs the scope `audit:read`: the audit tells the same, and more.',
+    }),
+    ApiQuery({ type: StatisticsQuery }),
+    ApiResponse({ status: 200, description: 'The numbers.', type: StatisticsDto }),
+    Secured(),
+    Problems('unauthenticated', 'forbidden'),
+  );

@@ -1,0 +1,48 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Public } from '../../access/decorators.js';
+import { VERSION } from '../../platform/common/version.js';
+import { Open, Problems } from '../../platform/openapi/docs.js';
+import { ImportsService } from '../../import/imports.service.js';
+import { Readiness } from './readiness.js';
+
+class StatusDto {
+  @ApiProperty({ enum: ['OK'] }) status!: string;
+  @ApiProperty({ maxLength: 64, example: '1.0.0', description: 'Of the service, not of its interface.' })
+  version!: string;
+  @ApiProperty({ type: 'integer', description: 'Seconds since 1970 (UTC).', example: 1769847330 })
+  timestamp!: number;
+  @ApiPropertyOptional({
+    description: 'With IMPORT_OVERDUE_HOURS: no import has been completed for that long.',
+  })
+  import_overdue?: boolean;
+  @ApiProperty({ format: 'date-time', example: '2026-01-31T08:15:30.123Z' }) datetime!: string;
+}
+
+@ApiTags('status')
+@Controller('status')
+export class StatusController {
+  constructor(
+    private readonly readiness: Readiness,
+    private readonly imports: ImportsService,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Is the service up?', description: '503 when its database does not answer.' })
+  @ApiResponse({ status: 200, description: 'It is.', type: StatusDto })
+  @Open()
+  @Problems()
+  @Public()
+  async status(): Promise<StatusDto> {
+    await this.readiness.assertDatabase();
+    const now = new Date();
+    const overdue = await this.imports.isOverdue();
+    return {
+      status: 'OK',
+      version: VERSION,
+      timestamp: Math.floor(now.getTime() / 1000),
+      datetime: now.toISOString(),
+      ...(overdue !== undefined && { import_overdue: overdue }),
+    };
+  }
+}

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { Caller } from '../../access/actor.js';
+import { WEBMASTER } from '../../access/roles.js';
+import { makeApiKey } from '../../api-keys/api-key-format.js';
+import { ApiKeysService } from '../../api-keys/api-keys.service.js';
+import { randomToken } from '../../platform/common/secret.js';
+import { normalForm } from '../../platform/common/text.js';
+import { Env, EnvError, FIRST_WEBMASTER } from '../../platform/config/env.js';
+import { TransactionRunner } from '../../platform/database/transaction-runner.js';
+import { askerOf } from '../../users/passwords/asker.js';
+import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
+import { PasswordService } from '../../users/passwords/password.service.js';
+import { UserWriter } from '../../users/change/user-writer.service.js';
+import { UsersService } from '../../users/users.service.js';
+
+/** A domain that never exists (RFC 2606): the operator sets the real address. */
+const EMAIL = 'admin@rollcall.invalid';
+const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'first-start', ip: '' };
+
+/** The first credentials. Random secrets are present, to be shown once; those from the settings are not. */
+export interface FirstCredentials {
+  username: string;
+  password?: string;
+  apiKey?: string;
+}
+
+/** Creates the first Webmaster and the first API key on an empty database. */
+@Injectable()
+export class FirstStart {
+  constructor(
+    private readonly env: Env,
+    private readonly users: UsersService,
+    private readonly writer: UserWriter,
+    private readonly keys: ApiKeysService,
+    private readonly passwords: PasswordService,
+    private readonly newPasswords: NewPasswords,
+    private readonly transactions: TransactionRunner,
+  ) {}
+
+  /**
+   * @returns undefined when there are users already, or another instance was faster.
+   * @throws EnvError when a secret of the settings is easy to guess: the settings were checked without the list.
+   */
+  async run(): Promise<FirstCredentials | undefined> {
+    if (!(await this.users.isEmpty())) return undefined;
+    await this.assertHardToGuess();
+    const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? randomToken().slice(0, 20);
+    const keyId = uuidv7();
+    const apiKey = this.env.BOOTSTRAP_API_KEY ?? makeApiKey(keyId);
+    const password_hash = await this.passwords.hash(normalForm(password, 'NFC'), askerOf(SYSTEM));
+    const patch = { username: FIRST_WEBMASTER, email: EMAIL, roles: [WEBMASTER], password_hash };
+    const first = await this.transactions.run(async (tx) => {
+      const [outcome] = await this.writer.apply(tx, [{ kind: 'create', uuid: uuidv7(), patch }], SYSTEM);
+      if (outcome?.outcome !== 'created') return false;
+      await this.keys.add(tx, { id: keyId, name: 'first key', key: apiKey, expires: null }, SYSTEM);
+      return true;
+    });
+    if (!first) return undefined;
+    return {
+      username: FIRST_WEBMASTER,
+      ...(this.env.BOOTSTRAP_WEBMASTER_PASSWORD === undefined && { password }),
+      ...(this.env.BOOTSTRAP_API_KEY === undefined && { apiKey }),
+    };
+  }
+
+  private async assertHardToGuess(): Promise<void> {
+    const { BOOTSTRAP_WEBMASTER_PASSWORD: password, BOOTSTRAP_API_KEY: key } = this.env;
+    if (password !== undefined) {
+      const user = { username: FIRST_WEBMASTER, email: EMAIL };
+      const fault = await this.newPasswords.fault(normalForm(password, 'NFC'), user);
+      if (fault)
+        throw new EnvError(`BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it ${fault.message}.`);
+    }
+    if (key !== undefined && (await this.newPasswords.isGuessable(key))) {
+      throw new EnvError('BOOTSTRAP_API_KEY must be more than common words, repetitions and sequences.');
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { AuditService } from '../../audit/audit.service.js';
+import { Log } from '../../platform/telemetry/log.js';
+import { ImportsService } from '../../import/imports.service.js';
+import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
+import { LoginThrottle } from '../../sessions/login-throttle.service.js';
+import { SessionsService } from '../../sessions/sessions.service.js';
+import { DeletedUsers } from '../../users/directory/deleted-users.service.js';
+import { IdempotencyService } from '../../idempotency/idempotency.service.js';
+
+const EVERY_MILLIS = 15 * 60 * 1000;
+
+/** Deletes expired rows every 15 minutes, so that no table grows with time alone. Every instance does it. */
+@Injectable()
+export class PurgeService implements OnModuleInit, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly throttle: LoginThrottle,
+    private readonly fuse: KeyFuse,
+    private readonly idempotency: IdempotencyService,
+    private readonly imports: ImportsService,
+    private readonly deletedUsers: DeletedUsers,
+    private readonly audit: AuditService,
+    private readonly log: Log,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => {
+      this.run().catch((error: unknown) => {
+        this.log.fault('purge', 'internal', error);
+      });
+    }, EVERY_MILLIS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  async run(): Promise<void> {
+    await this.sessions.purge();
+    await this.throttle.purge();
+    await this.fuse.purge();
+    await this.idempotency.purge();
+    await this.imports.purge();
+    await this.deletedUsers.purge();
+    await this.audit.purge();
+  }
+}
