@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import type { JsonObject } from '../platform/common/json.js';
 import { RequestedOptions } from '../import/runs/import-options.js';
 import type { ImportRunDto } from '../import/imports.dto.js';
-import type { Preview } from '../import/profiles/import-preview.js';
+import type { Preview } from '../import/mapping/import-preview.js';
 import { readInput } from '../platform/input/read-input.js';
 import type { Application } from './application.js';
 import { exitCode, followed, summary } from './import-output.js';

@@ -1,4 +1,4 @@
-import type { Preview } from '../import/profiles/import-preview.js';
+import type { Preview } from '../import/mapping/import-preview.js';
 import { table } from './table.js';
 
 const MAX_PROBLEMS = 50;

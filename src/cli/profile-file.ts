@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isObject } from '../platform/common/json.js';
-import { ImportProfiles } from '../import/profiles/import-profiles.service.js';
-import { type Requested, withProfile } from '../import/profiles/requested-options.js';
+import { ImportProfiles } from '../import/mapping/import-profiles.service.js';
+import { type Requested, withProfile } from '../import/mapping/requested-options.js';
 import { PROFILE_NAME } from '../import/runs/import-options.js';
 import type { JsonObject } from '../platform/common/json.js';
 

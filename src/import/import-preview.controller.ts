@@ -8,8 +8,8 @@ import { RunQueue } from './apply/run-queue.service.js';
 import { FileHead } from './file/file-head.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
 import { DocPreview, type ImportPreviewDto } from './import-preview.docs.js';
-import { ImportPreview } from './profiles/import-preview.js';
-import { ImportRequests } from './profiles/requested-options.js';
+import { ImportPreview } from './mapping/import-preview.js';
+import { ImportRequests } from './mapping/requested-options.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { receiveUpload } from './upload.js';
 

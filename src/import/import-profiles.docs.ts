@@ -20,7 +20,7 @@ import {
   linkTo,
 } from '../platform/openapi/docs.js';
 import { MAX_LIMIT, Page } from '../platform/http/page.js';
-import { ProfileInput } from './profiles/profile.input.js';
+import { ProfileInput } from './mapping/profile.input.js';
 import { PROFILE_NAME } from './runs/import-options.js';
 import type { ImportProfile } from './runs/import-profile.js';
 

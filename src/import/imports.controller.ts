@@ -9,7 +9,7 @@ import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { nextPage, page } from '../platform/http/page.js';
 import { streamText } from '../platform/http/stream.js';
-import { ImportRequests } from './profiles/requested-options.js';
+import { ImportRequests } from './mapping/requested-options.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { RevertQuery, RowsQuery, RunsQuery } from './import.query.js';
 import { presentRow, presentRun } from './import.view.js';

@@ -8,7 +8,7 @@ import type { JsonObject } from '../platform/common/json.js';
 import { wantBody } from '../platform/http/body-reader.js';
 import { MULTIPART_EXTRA, isMultipart } from '../platform/http/file-body.js';
 import { truncated } from '../platform/common/text.js';
-import type { ImportRequests, Requested } from './profiles/requested-options.js';
+import type { ImportRequests, Requested } from './mapping/requested-options.js';
 import { RequestedOptions } from './runs/import-options.js';
 import type { ImportRun } from './runs/import-run.js';
 import { type ImportStore, MAX_FILE_BYTES, type StoredFile } from './file/import-store.js';

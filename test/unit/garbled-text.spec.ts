@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isBrokenName, isGarbled } from '../../src/import/plan/garbled-text.js';
+import { isBrokenName, isGarbled } from '../../src/import/guards/garbled-text.js';
 import { isLinear } from '../support/data/growth.js';
 
 test.each([

@@ -1,9 +1,9 @@
 import { Changes } from '../../src/platform/common/changes.js';
 import { loadEnv } from '../../src/platform/config/env.js';
-import { GuardSettings } from '../../src/import/plan/guard-settings.js';
+import { GuardSettings } from '../../src/import/guards/guard-settings.js';
 import type { GuardOverrides } from '../../src/import/runs/guard-limits.js';
-import { guardsOf, type PlanNumbers } from '../../src/import/plan/guards.js';
-import { ShapeTally } from '../../src/import/plan/shape-tally.js';
+import { guardsOf, type PlanNumbers } from '../../src/import/guards/guards.js';
+import { ShapeTally } from '../../src/import/guards/shape-tally.js';
 import type { Guard } from '../../src/import/runs/import-run.js';
 
 /** Plans of which a few numbers are said, and the rest is quiet. */

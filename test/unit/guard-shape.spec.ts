@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ShapeTally } from '../../src/import/plan/shape-tally.js';
+import { ShapeTally } from '../../src/import/guards/shape-tally.js';
 import { EMPTY } from '../../src/users/model/user.js';
 import { guards, shapeOf, updated, created } from './guard-plans.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { EnvError, loadEnv } from '../../src/platform/config/env.js';
-import { GuardSettings } from '../../src/import/plan/guard-settings.js';
-import type { PlanNumbers } from '../../src/import/plan/guards.js';
-import type { ShapeTally } from '../../src/import/plan/shape-tally.js';
+import { GuardSettings } from '../../src/import/guards/guard-settings.js';
+import type { PlanNumbers } from '../../src/import/guards/guards.js';
+import type { ShapeTally } from '../../src/import/guards/shape-tally.js';
 import { of, guards, hits, other, emptied, type Missing } from './guard-plans.js';
 
 test('a plan without surprises lists its guards and hits none', () => {

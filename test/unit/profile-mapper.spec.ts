@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { unescapeFormula } from '../../src/platform/common/csv.js';
-import { combinedStatus } from '../../src/import/profiles/cell-values.js';
-import { matchesPattern } from '../../src/import/profiles/file-pattern.js';
-import { mayHoldPassword } from '../../src/import/profiles/passwords.js';
-import { recordMapper } from '../../src/import/profiles/record-mapper.js';
+import { combinedStatus } from '../../src/import/mapping/cell-values.js';
+import { matchesPattern } from '../../src/import/mapping/file-pattern.js';
+import { mayHoldPassword } from '../../src/import/mapping/passwords.js';
+import { recordMapper } from '../../src/import/mapping/record-mapper.js';
 import { isLinear } from '../support/data/growth.js';
 
 const STRICT = { ignore_unknown_columns: false };

@@ -5,7 +5,7 @@ import {
   isConstant,
   parseTemplate,
   render,
-} from '../../src/import/profiles/template.js';
+} from '../../src/import/mapping/template.js';
 
 /** The text of a template for a row of a source. */
 function filled(text: string, row: Record<string, string>): string {

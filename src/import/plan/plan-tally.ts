@@ -4,9 +4,9 @@ import { isWebmasterUser } from '../../users/input/user-rules.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
 import { ChangeSet } from './change-set.js';
-import { Examples } from './guard-examples.js';
+import { Examples } from '../guards/guard-examples.js';
 import type { PlannedRow } from './row-rules.js';
-import { ShapeTally } from './shape-tally.js';
+import { ShapeTally } from '../guards/shape-tally.js';
 
 const PRINT_CHARACTERS = 64 * 1024;
 /** Users whose values are looked at: the first ones, then each of so many. */

@@ -9,7 +9,7 @@ import { type DbTime, now, secondsFrom, toIso, toMillis } from '../../platform/c
 import { Env } from '../../platform/config/env.js';
 import { ImportStore } from '../file/import-store.js';
 import { RunQueue } from '../apply/run-queue.service.js';
-import { ImportRequests } from '../profiles/requested-options.js';
+import { ImportRequests } from '../mapping/requested-options.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RUNNABLE, isFinal } from '../runs/import-run.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';

@@ -5,7 +5,7 @@ import { now, secondsFrom } from '../../../src/platform/common/time.js';
 import { loadEnv } from '../../../src/platform/config/env.js';
 import { RunQueue } from '../../../src/import/apply/run-queue.service.js';
 import { ImportStore } from '../../../src/import/file/import-store.js';
-import { ImportRequests } from '../../../src/import/profiles/requested-options.js';
+import { ImportRequests } from '../../../src/import/mapping/requested-options.js';
 import { ImportRunsRepository } from '../../../src/import/runs/import-runs.repository.js';
 import { ScheduleService } from '../../../src/import/schedule/schedule.service.js';
 import { LeaseRepository } from '../../../src/platform/database/leases/lease.repository.js';

@@ -5,7 +5,7 @@ import type { Found } from './guard-examples.js';
 import { GuardHistory, type Past, changedUsers } from './guard-history.js';
 import { GuardSettings } from './guard-settings.js';
 import { guardsOf } from './guards.js';
-import type { PlanTally } from './plan-tally.js';
+import type { PlanTally } from '../plan/plan-tally.js';
 
 /** What a plan amounts to, once all its rows are judged. */
 export interface Planned {

@@ -1,4 +1,4 @@
-import { hash64 } from './compact-storage.js';
+import { hash64 } from '../plan/compact-storage.js';
 import { type Example, Examples, type Found } from './guard-examples.js';
 
 /** A hash of a text in 53 bits, which a number holds exactly. The same in every plan, so that two plans are alike. */

@@ -3,7 +3,7 @@ import type { FieldChange } from '../../platform/common/changes.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
 import { ColumnShape } from './column-shape.js';
-import { LineSet } from './compact-storage.js';
+import { LineSet } from '../plan/compact-storage.js';
 import { ExchangedValues } from './exchanged-values.js';
 import { isBrokenName } from './garbled-text.js';
 import { type Example, Examples, type Found } from './guard-examples.js';

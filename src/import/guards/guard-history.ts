@@ -4,8 +4,8 @@ import { type ImportRun, type RunState, userScopeOf } from '../runs/import-run.j
 import { type StagedOutcome, type StagedRow, isChange } from '../runs/import-row.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import type { ChangeSet } from './change-set.js';
-import { IntList, TextNumbers } from './compact-storage.js';
+import type { ChangeSet } from '../plan/change-set.js';
+import { IntList, TextNumbers } from '../plan/compact-storage.js';
 import { type Found, Examples } from './guard-examples.js';
 
 const COMPLETED: readonly RunState[] = ['completed', 'completed_with_errors'];
