@@ -24,7 +24,7 @@ import { Readiness } from './operations/health/readiness.js';
 import { serveDocs } from './openapi.js';
 import { scimAnswers } from './scim/http/scim-answers.js';
 import { SCIM_PATH } from './scim/http/scim-route.js';
-import { DEFAULT_AVATAR_PATH } from './users/input/user-settings.js';
+import { DEFAULT_AVATAR_PATH } from './users/rules/user-settings.js';
 
 const API_PREFIX = 'api/0.3';
 

@@ -5,7 +5,7 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { answer } from '../access/repeatable.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { page } from '../platform/http/page.js';
-import { DeletedUsers } from './directory/deleted-users.service.js';
+import { DeletedUsers } from './deleted-users.service.js';
 import {
   type DeletedPageDto,
   DeletedQuery,
@@ -13,7 +13,7 @@ import {
   DocRestore,
   presentDeleted,
 } from './deleted-users.docs.js';
-import { UserSettings } from './input/user-settings.js';
+import { UserSettings } from './rules/user-settings.js';
 import { type UserDto, presentUser, viewFor } from './user.view.js';
 
 @ApiTags('users')

@@ -4,7 +4,7 @@ import { toIso } from '../platform/common/time.js';
 import { ChangeProblems, Problems, Secured } from '../platform/openapi/docs.js';
 import { MAX_LIMIT, Page, PAGE_COUNT } from '../platform/http/page.js';
 import { TimeParam } from '../platform/input/query-rules.js';
-import type { DeletedUser } from './directory/deleted-users.service.js';
+import type { DeletedUser } from './deleted-users.service.js';
 import { MAX } from './model/formats.js';
 import { UserDto } from './user.view.js';
 import { TAKEN, UserId } from './users.docs.js';

@@ -2,7 +2,7 @@ import { Controller, Get, applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Requires } from '../access/decorators.js';
 import { Problems, Secured } from '../platform/openapi/docs.js';
-import { UserSettings } from './input/user-settings.js';
+import { UserSettings } from './rules/user-settings.js';
 
 /** More than an installation has. */
 const MAX_ROLES = 10_000;

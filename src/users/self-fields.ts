@@ -1,7 +1,7 @@
 import { ProblemError } from '../platform/common/errors.js';
 import { isObject } from '../platform/common/json.js';
 import { caseFold } from '../platform/common/text.js';
-import type { ChangedUserInput } from './input/user.input.js';
+import type { ChangedUserInput } from './rules/user.input.js';
 
 /** The fields of their own profile that all users may change (interface §3, "who writes"). */
 const SELF_FIELDS = new Set([

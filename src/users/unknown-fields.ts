@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { fieldsOf } from '../platform/common/fields.js';
 import { type JsonObject, isObject } from '../platform/common/json.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
-import { ChangedUserInput, NewUserInput } from './input/user.input.js';
+import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 import { NETWORKS } from './model/formats.js';
 
 /** Header of an answer that names the fields of the request which were ignored. */

@@ -6,7 +6,7 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { presentEvent } from '../audit/audit.view.js';
 import { Walk, limitOf, nextPage } from '../platform/http/page.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { UserHistory } from './history/user-history.service.js';
+import { UserHistory } from './user-history.service.js';
 import { DocHistory, type HistoryPageDto } from './user-history.docs.js';
 import { UsersService } from './users.service.js';
 

@@ -21,11 +21,11 @@ import { departureOf } from '../platform/http/departure.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type Checked, InputPipe } from '../platform/input/read-input.js';
 import { nextPage } from '../platform/http/page.js';
-import { ChangedUserInput, NewUserInput } from './input/user.input.js';
+import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 import type { User } from './model/user.js';
 import { UserQuery } from './search/user.query.js';
 import { UserSearch } from './search/user-search.service.js';
-import { UserSettings } from './input/user-settings.js';
+import { UserSettings } from './rules/user-settings.js';
 import {
   type UserDto,
   type UserPageDto,

@@ -10,7 +10,7 @@ import {
   TAGS,
   linkTo,
 } from '../platform/openapi/docs.js';
-import { ChangedUserInput, NewUserInput } from './input/user.input.js';
+import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 import { UserQuery } from './search/user.query.js';
 import { IGNORED_FIELDS, MAX_IGNORED_TEXT } from './unknown-fields.js';
 import { UserDto, UserPageDto, UserUuidDto } from './user.view.js';

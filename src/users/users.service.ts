@@ -13,18 +13,18 @@ import { askerOf } from './passwords/asker.js';
 import type { Asker } from './passwords/fair-queue.js';
 import { NewPasswords } from './passwords/new-passwords.service.js';
 import { PasswordService } from './passwords/password.service.js';
-import type { ChangedUserInput, NewUserInput } from './input/user.input.js';
+import type { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 import type { User } from './model/user.js';
 import { keepSelfFields } from './self-fields.js';
-import { type UserPatch, brokenRules, judged, newErrors, newUser, settle } from './input/user-rules.js';
-import { SELF_BLOCK, toProblem } from './change/failure.js';
-import { privilegeFailure } from './change/privilege.js';
-import type { UserChange } from './change/change-set.js';
-import { UserSettings } from './input/user-settings.js';
+import { type UserPatch, brokenRules, judged, newErrors, newUser, settle } from './rules/user-rules.js';
+import { SELF_BLOCK, toProblem } from './writer/failure.js';
+import { privilegeFailure } from './writer/privilege.js';
+import type { UserChange } from './writer/change-set.js';
+import { UserSettings } from './rules/user-settings.js';
 import { presentUser } from './user.view.js';
-import { blocksSelf } from './change/privilege.js';
-import { UserWriter } from './change/user-writer.service.js';
-import { type Credentials, UsersRepository } from './directory/users.repository.js';
+import { blocksSelf } from './writer/privilege.js';
+import { UserWriter } from './writer/user-writer.service.js';
+import { type Credentials, UsersRepository } from './search/users.repository.js';
 
 export type { Credentials };
 

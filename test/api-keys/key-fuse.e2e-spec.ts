@@ -4,7 +4,7 @@ import { FULL_RIGHTS } from '../../src/access/scopes.js';
 import { Env } from '../../src/platform/config/env.js';
 import { KeyFuse } from '../../src/api-keys/fuse/key-fuse.service.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
-import { UserWriter } from '../../src/users/change/user-writer.service.js';
+import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { TestApp } from '../support/app/app.js';
 import { auditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';

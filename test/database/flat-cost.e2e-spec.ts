@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
-import { UserWriter } from '../../src/users/change/user-writer.service.js';
+import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { effortOf } from '../support/app/effort.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { UserChange } from '../../src/users/change/change-set.js';
-import { toProblem } from '../../src/users/change/failure.js';
-import { UserCounts } from '../../src/users/counts/user-counts.service.js';
+import type { UserChange } from '../../src/users/writer/change-set.js';
+import { toProblem } from '../../src/users/writer/failure.js';
+import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';

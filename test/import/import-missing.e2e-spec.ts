@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { UserDirectory } from '../../src/users/directory/user-directory.service.js';
+import { UserDirectory } from '../../src/users/search/user-directory.service.js';
 import { TestApp } from '../support/app/app.js';
 import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { COMPACT } from '../../src/import/plan/compact-storage.js';
-import { type ClaimStorage, IN_MAPS } from '../../src/users/change/claim-storage.js';
+import { type ClaimStorage, IN_MAPS } from '../../src/users/set-rules/claim-storage.js';
 import { type Change, type World, change, codesOf, names } from '../support/data/claims.js';
 
 const taken = ['username username_taken'];

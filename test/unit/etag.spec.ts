@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { etagOf, versionsIn } from '../../src/users/user.view.js';
-import { newUser } from '../../src/users/input/user-rules.js';
+import { newUser } from '../../src/users/rules/user-rules.js';
 
 const USER = { ...newUser('00000000-0000-4000-8000-000000000001', '2026-01-01 00:00:00.000'), version: 7 };
 

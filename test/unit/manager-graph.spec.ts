@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { applyOrder } from '../../src/import/plan/apply-order.js';
 import { COMPACT } from '../../src/import/plan/compact-storage.js';
-import { IN_MAPS } from '../../src/users/change/claim-storage.js';
-import { ManagerGraph } from '../../src/users/change/manager-graph.js';
+import { IN_MAPS } from '../../src/users/set-rules/claim-storage.js';
+import { ManagerGraph } from '../../src/users/set-rules/manager-graph.js';
 import { randoms } from '../support/data/random.js';
 
 type Managers = Map<string, string | null>;

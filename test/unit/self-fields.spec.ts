@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { readInput } from '../../src/platform/input/read-input.js';
-import { ChangedUserInput } from '../../src/users/input/user.input.js';
+import { ChangedUserInput } from '../../src/users/rules/user.input.js';
 import { keepSelfFields } from '../../src/users/self-fields.js';
 
 const shown = { username: 'kim', status: 'Active', roles: ['Editor'], phone: '1', manager_uuid: null };

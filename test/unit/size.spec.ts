@@ -6,7 +6,7 @@ import { type InputClass, fieldsOf } from '../../src/platform/common/fields.js';
 import { readInput } from '../../src/platform/input/read-input.js';
 import { Normalise } from '../../src/platform/input/rules.js';
 import { LoginInput } from '../../src/sessions/login.input.js';
-import { ChangedUserInput, NewUserInput } from '../../src/users/input/user.input.js';
+import { ChangedUserInput, NewUserInput } from '../../src/users/rules/user.input.js';
 import { service } from '../support/jest/native.js';
 
 /** What a value costs before it is refused is bounded by the limits of its field, whatever it holds (interface §9). */

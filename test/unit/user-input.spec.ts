@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { newUser, brokenRules } from '../../src/users/input/user-rules.js';
+import { newUser, brokenRules } from '../../src/users/rules/user-rules.js';
 import { type InputClass, fieldsOf } from '../../src/platform/common/fields.js';
-import { ChangedUserInput, NewUserInput, UserInput } from '../../src/users/input/user.input.js';
+import { ChangedUserInput, NewUserInput, UserInput } from '../../src/users/rules/user.input.js';
 import {
   EXTRA_ROLES,
   expectRefused,

@@ -8,7 +8,7 @@ import {
   LINES,
   TEXTS,
 } from '../support/data/user-fields.js';
-import { ChangedUserInput } from '../../src/users/input/user.input.js';
+import { ChangedUserInput } from '../../src/users/rules/user.input.js';
 
 /** Tests which texts the fields of a user refuse: deceptive and broken characters, and invalid formats. */
 const CONTROL = 'may not hold control characters or broken Unicode';

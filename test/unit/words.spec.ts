@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { newUser } from '../../src/users/input/user-rules.js';
+import { newUser } from '../../src/users/rules/user-rules.js';
 import { wordRows, wordsIn } from '../../src/users/model/words.js';
 
 /** `search-words` tests how words are read from texts and terms. */

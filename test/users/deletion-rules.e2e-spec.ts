@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor, Caller, KeyActor } from '../../src/access/actor.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
-import { UserCounts } from '../../src/users/counts/user-counts.service.js';
-import type { UserChange } from '../../src/users/change/change-set.js';
-import { DeletedUsers } from '../../src/users/directory/deleted-users.service.js';
+import { UserCounts } from '../../src/users/writer/user-counts.service.js';
+import type { UserChange } from '../../src/users/writer/change-set.js';
+import { DeletedUsers } from '../../src/users/deleted-users.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { SYSTEM, codes, deletion, update, writeUsers } from '../support/app/deletion.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
-import { UserCounts } from '../../src/users/counts/user-counts.service.js';
-import type { UserChange } from '../../src/users/change/change-set.js';
+import { UserCounts } from '../../src/users/writer/user-counts.service.js';
+import type { UserChange } from '../../src/users/writer/change-set.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { codes, deletion, update, writeUsers } from '../support/app/deletion.js';

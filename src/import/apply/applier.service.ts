@@ -5,10 +5,10 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import { Pace } from '../../platform/database/engine/pace.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { WriteTurns } from '../../platform/database/sqlite/write-turns.js';
-import { UserDirectory } from '../../users/directory/user-directory.service.js';
-import type { UserChange } from '../../users/change/change-set.js';
-import { prepareUser } from '../../users/change/prepared-user.js';
-import { UserWriter } from '../../users/change/user-writer.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
+import type { UserChange } from '../../users/writer/change-set.js';
+import { prepareUser } from '../../users/writer/prepared-user.js';
+import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';

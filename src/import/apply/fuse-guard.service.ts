@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Plan } from '../plan/planner.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { type Guard, type ImportRun, callerOf } from '../runs/import-run.js';

@@ -6,7 +6,7 @@ import { AuditService } from '../../audit/audit.service.js';
 import { ProblemError, unavailable } from '../../platform/common/errors.js';
 import { truncated } from '../../platform/common/text.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { UserSettings } from '../../users/input/user-settings.js';
+import { UserSettings } from '../../users/rules/user-settings.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import type { StoredFile } from '../file/import-store.js';
 import type { ImportOptions } from '../runs/import-options.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../access/actor.js';
 import { isObject } from '../../platform/common/json.js';
 import { truncated } from '../../platform/common/text.js';
-import { UserSettings } from '../../users/input/user-settings.js';
+import { UserSettings } from '../../users/rules/user-settings.js';
 import { exactKey } from '../../users/model/keys.js';
 import { type Column, columnOf } from '../file/columns.js';
 import type { CsvReader, CsvRecord } from '../file/csv-reader.js';

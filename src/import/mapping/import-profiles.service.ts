@@ -11,7 +11,7 @@ import { nearest } from '../../platform/common/nearest.js';
 import { now } from '../../platform/common/time.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { UserSettings } from '../../users/input/user-settings.js';
+import { UserSettings } from '../../users/rules/user-settings.js';
 import { PROFILE_NAME } from '../runs/import-options.js';
 import type { ImportProfile, NamedProfile } from '../runs/import-profile.js';
 import { matchesPattern } from './file-pattern.js';

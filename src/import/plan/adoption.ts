@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { parse, stringify } from 'uuid';
-import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { exactKey, loginIdentifier, loginKey } from '../../users/model/keys.js';
 import type { User } from '../../users/model/user.js';
 import { type FileRow, readRow } from '../file/file-row.js';

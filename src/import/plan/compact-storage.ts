@@ -4,7 +4,7 @@ import type {
   ClaimStorage,
   Integers,
   TextNumbering,
-} from '../../users/change/claim-storage.js';
+} from '../../users/set-rules/claim-storage.js';
 
 /** Claims of a file of a million rows, in some hundred bytes a row. */
 export const COMPACT: ClaimStorage = {

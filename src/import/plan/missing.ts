@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Changes, NO_CHANGES } from '../../platform/common/changes.js';
-import { type Managed, UserDirectory } from '../../users/directory/user-directory.service.js';
-import { covers } from '../../users/directory/user-scope.js';
+import { type Managed, UserDirectory } from '../../users/search/user-directory.service.js';
+import { covers } from '../../users/search/user-scope.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { type StagedRow, stagedRow } from '../runs/import-row.js';
 import type { PlanBuilder } from './plan-builder.js';

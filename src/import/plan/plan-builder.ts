@@ -1,6 +1,6 @@
-import { type Claim, claimOf } from '../../users/change/claim.js';
-import { EndState } from '../../users/change/end-state.js';
-import type { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { type Claim, claimOf } from '../../users/set-rules/claim.js';
+import { EndState } from '../../users/set-rules/end-state.js';
+import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { type Counts, noCounts } from '../runs/import-run.js';
 import { type RowError, type StagedRow, failedRow, isChange, stagedRow } from '../runs/import-row.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { UserScope } from '../../users/directory/user-scope.js';
-import { isWebmasterUser } from '../../users/input/user-rules.js';
+import type { UserScope } from '../../users/search/user-scope.js';
+import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
 import { ChangeSet } from './change-set.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../platform/common/uuid.js';
-import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { exactKey } from '../../users/model/keys.js';
 import type { User } from '../../users/model/user.js';
 import type { RowKeys } from '../file/file-row.js';

@@ -4,12 +4,12 @@ import type { FieldError } from '../../platform/common/errors.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { truncated } from '../../platform/common/text.js';
-import { SELF_BLOCK } from '../../users/change/failure.js';
-import { privilegeFailure } from '../../users/change/privilege.js';
-import { blocksSelf } from '../../users/change/privilege.js';
+import { SELF_BLOCK } from '../../users/writer/failure.js';
+import { privilegeFailure } from '../../users/writer/privilege.js';
+import { blocksSelf } from '../../users/writer/privilege.js';
 import { differences, fieldsSet } from '../../users/model/user.js';
-import { NewUserInput, UserInput } from '../../users/input/user.input.js';
-import type { UserScope } from '../../users/directory/user-scope.js';
+import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
+import type { UserScope } from '../../users/search/user-scope.js';
 import type { User } from '../../users/model/user.js';
 import {
   type RuleSettings,
@@ -18,7 +18,7 @@ import {
   judged,
   newUser,
   settle,
-} from '../../users/input/user-rules.js';
+} from '../../users/rules/user-rules.js';
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';

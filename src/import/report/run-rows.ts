@@ -3,7 +3,7 @@ import { usersNamedBy } from '../../audit/named-change.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { type ImportRun, ROW_OUTCOMES, RUNNABLE } from '../runs/import-run.js';
 import type { StagedRow } from '../runs/import-row.js';
-import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { User } from '../../users/model/user.js';
 import {
   BEFORE_ALL,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { User } from '../../users/model/user.js';
 import { COLUMNS, cellsOf } from '../file/columns.js';
 import { BOM, csvLine } from '../../platform/common/csv.js';

@@ -2,7 +2,7 @@ import type { Actor, Caller } from '../../access/actor.js';
 import type { AuditAction } from '../../audit/audit-event.js';
 import type { AuditEvent } from '../../audit/audit.service.js';
 import { now } from '../../platform/common/time.js';
-import type { UserScope } from '../../users/directory/user-scope.js';
+import type { UserScope } from '../../users/search/user-scope.js';
 import type { ImportOptions } from './import-options.js';
 import type { NamedProfile } from './import-profile.js';
 

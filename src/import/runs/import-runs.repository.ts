@@ -6,7 +6,7 @@ import { type Sql, type SqlValue, forUpdate, placeholders } from '../../platform
 import type { Actor } from '../../access/actor.js';
 import { toActor, toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
-import type { UserScope } from '../../users/directory/user-scope.js';
+import type { UserScope } from '../../users/search/user-scope.js';
 import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING, noCounts } from './import-run.js';
 
 /** The filter of the list of runs. */

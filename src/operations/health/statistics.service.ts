@@ -4,7 +4,7 @@ import { type ApiKey, ApiKeysService } from '../../api-keys/api-keys.service.js'
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ImportsService } from '../../import/imports.service.js';
 import { type DatasetSummary, ImportSummary } from '../../import/report/import-summary.service.js';
-import { UserCounts } from '../../users/counts/user-counts.service.js';
+import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { DAILY, DAILY_ACTIONS, type Day, firstHour, toDays } from './statistics-days.js';
 
 const DAY_SECONDS = 24 * 60 * 60;

@@ -11,7 +11,7 @@ import { TransactionRunner } from '../../platform/database/transaction-runner.js
 import { askerOf } from '../../users/passwords/asker.js';
 import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
 import { PasswordService } from '../../users/passwords/password.service.js';
-import { UserWriter } from '../../users/change/user-writer.service.js';
+import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { UsersService } from '../../users/users.service.js';
 
 /** A domain that never exists (RFC 2606): the operator sets the real address. */

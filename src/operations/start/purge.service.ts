@@ -5,7 +5,7 @@ import { ImportsService } from '../../import/imports.service.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { LoginThrottle } from '../../sessions/login-throttle.service.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
-import { DeletedUsers } from '../../users/directory/deleted-users.service.js';
+import { DeletedUsers } from '../../users/deleted-users.service.js';
 import { IdempotencyService } from '../../idempotency/idempotency.service.js';
 
 const EVERY_MILLIS = 15 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { ProblemError } from '../../platform/common/errors.js';
 import type { Caller } from '../../access/actor.js';
-import type { Outcome, UserChange } from '../../users/change/change-set.js';
+import type { Outcome, UserChange } from '../../users/writer/change-set.js';
 import { loginKey } from '../../users/model/keys.js';
 import type { User } from '../../users/model/user.js';
 import { scimProblem } from '../users/scim-users.service.js';

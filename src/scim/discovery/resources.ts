@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../../access/roles.js';
 import { Env } from '../../platform/config/env.js';
-import { UserSettings } from '../../users/input/user-settings.js';
+import { UserSettings } from '../../users/rules/user-settings.js';
 import { SCIM_PATH } from '../http/scim-route.js';
 import type { ResourceDescription } from '../protocol/resource-description.js';
 import { type Descriptions, describeResources } from './schemas.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/json.js';
 import { type ListQuery, listResponse, readListQuery } from '../protocol/list.js';

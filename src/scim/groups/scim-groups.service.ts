@@ -6,7 +6,7 @@ import { isUuid } from '../../platform/common/uuid.js';
 import { Env } from '../../platform/config/env.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
-import { UserDirectory } from '../../users/directory/user-directory.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
 import { Deviations } from '../http/deviations.js';
 import { rulesOf } from '../http/profile-rules.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { SearchBudget } from '../../users/search/search-budget.service.js';
-import { UserCounts } from '../../users/counts/user-counts.service.js';
-import { UserSettings } from '../../users/input/user-settings.js';
+import { UserCounts } from '../../users/writer/user-counts.service.js';
+import { UserSettings } from '../../users/rules/user-settings.js';
 import type { User } from '../../users/model/user.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/json.js';

@@ -1,8 +1,8 @@
 import { type FieldError, validationFailed } from '../../platform/common/errors.js';
 import type { JsonObject } from '../../platform/common/json.js';
 import { readInput } from '../../platform/input/read-input.js';
-import { type RuleSettings, type UserPatch, brokenRules, settle } from '../../users/input/user-rules.js';
-import { NewUserInput, UserInput } from '../../users/input/user.input.js';
+import { type RuleSettings, type UserPatch, brokenRules, settle } from '../../users/rules/user-rules.js';
+import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { User } from '../../users/model/user.js';
 import type { ScimValue } from '../protocol/json.js';
 import { type Fields, scimNameOf } from './user.mapping.js';

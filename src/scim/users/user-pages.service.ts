@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Clause, partsOf } from '../../users/search/search-plan.js';
-import { UserCounts } from '../../users/counts/user-counts.service.js';
+import { UserCounts } from '../../users/writer/user-counts.service.js';
 import type { Test } from './keyed-values.js';
 import type { ListCursor } from './list-cursor.js';
 import { type Hit, type Scope, ScimUserRepository } from './scim-user.repository.js';

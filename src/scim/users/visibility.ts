@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
-import { isWebmasterUser } from '../../users/input/user-rules.js';
+import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { User } from '../../users/model/user.js';
 
 /**

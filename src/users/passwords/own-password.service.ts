@@ -7,7 +7,7 @@ import { askerOf } from './asker.js';
 import { PasswordService } from './password.service.js';
 import { loginKey } from '../model/keys.js';
 import type { User } from '../model/user.js';
-import { UsersRepository } from '../directory/users.repository.js';
+import { UsersRepository } from '../search/users.repository.js';
 
 const WRONG: FieldError = {
   field: 'current_password',

@@ -13,10 +13,10 @@ import {
   effectiveSort,
 } from './user.query.js';
 import { type Filter, type Form, rangesOf } from './search-plan.js';
-import { UserCounts } from '../counts/user-counts.service.js';
+import { UserCounts } from '../writer/user-counts.service.js';
 import { SearchBudget } from './search-budget.service.js';
 import { type Hit, UserSearchRepository } from './user-search.repository.js';
-import { UserSettings } from '../input/user-settings.js';
+import { UserSettings } from '../rules/user-settings.js';
 
 export interface UserPage {
   count: number;

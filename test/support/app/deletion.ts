@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../../src/access/actor.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
-import type { Outcome, UserChange } from '../../../src/users/change/change-set.js';
-import { toProblem } from '../../../src/users/change/failure.js';
-import { UserWriter } from '../../../src/users/change/user-writer.service.js';
-import { DeletedUsers } from '../../../src/users/directory/deleted-users.service.js';
+import type { Outcome, UserChange } from '../../../src/users/writer/change-set.js';
+import { toProblem } from '../../../src/users/writer/failure.js';
+import { UserWriter } from '../../../src/users/writer/user-writer.service.js';
+import { DeletedUsers } from '../../../src/users/deleted-users.service.js';
 import type { TestApp } from './app.js';
 import { create } from '../data/factories.js';
 import { databaseOf, inSeconds } from './people.js';

@@ -8,7 +8,7 @@ import { Env } from '../../../src/platform/config/env.js';
 import { LoginAddressRepository } from '../../../src/sessions/login-address.repository.js';
 import { SessionsService } from '../../../src/sessions/sessions.service.js';
 import { PurgeService } from '../../../src/operations/start/purge.service.js';
-import { UserSettings } from '../../../src/users/input/user-settings.js';
+import { UserSettings } from '../../../src/users/rules/user-settings.js';
 import { toFilter } from '../../../src/users/search/filter.js';
 import { UserSearchRepository } from '../../../src/users/search/user-search.repository.js';
 import type { TestApp } from './app.js';

@@ -1,8 +1,8 @@
 import { DATABASE, type Database } from '../../../src/platform/database/engine/database.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
-import { UserCounts } from '../../../src/users/counts/user-counts.service.js';
+import { UserCounts } from '../../../src/users/writer/user-counts.service.js';
 import type { User } from '../../../src/users/model/user.js';
-import { newUser } from '../../../src/users/input/user-rules.js';
+import { newUser } from '../../../src/users/rules/user-rules.js';
 import { FORENAMES, SURNAMES } from '../../../samples/names.js';
 import { insertUsers } from '../data/insert-users.js';
 import type { TestApp } from './app.js';

@@ -1,7 +1,7 @@
-import { type ClaimStorage, IN_MAPS } from '../../../src/users/change/claim-storage.js';
-import type { Claim } from '../../../src/users/change/claim.js';
-import { EndState } from '../../../src/users/change/end-state.js';
-import type { Owner } from '../../../src/users/change/name-claims.js';
+import { type ClaimStorage, IN_MAPS } from '../../../src/users/set-rules/claim-storage.js';
+import type { Claim } from '../../../src/users/set-rules/claim.js';
+import { EndState } from '../../../src/users/set-rules/end-state.js';
+import type { Owner } from '../../../src/users/set-rules/name-claims.js';
 
 type Field = 'username' | 'email' | 'external_id' | 'authname';
 export interface Change {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { UserChange } from '../../../src/users/change/change-set.js';
+import type { UserChange } from '../../../src/users/writer/change-set.js';
 import { csv } from '../app/imports.js';
 
 /** Random users, files and options for `import/one-judge`. */

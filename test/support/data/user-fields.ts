@@ -3,8 +3,8 @@ import { RoleCatalogue } from '../../../src/access/roles.js';
 import type { FieldCode, FieldError } from '../../../src/platform/common/errors.js';
 import type { InputClass } from '../../../src/platform/common/fields.js';
 import { readInput } from '../../../src/platform/input/read-input.js';
-import { type RuleSettings, settle } from '../../../src/users/input/user-rules.js';
-import { ChangedUserInput, NewUserInput, type UserInput } from '../../../src/users/input/user.input.js';
+import { type RuleSettings, settle } from '../../../src/users/rules/user-rules.js';
+import { ChangedUserInput, NewUserInput, type UserInput } from '../../../src/users/rules/user.input.js';
 
 export const EXTRA_ROLES = Array.from({ length: 40 }, (_, index) => `Extra ${index + 10}`);
 export const DEFAULT_AVATAR = 'https://rollcall.example.org/assets/default-avatar.svg';

@@ -1,5 +1,5 @@
 import type { User } from '../../../src/users/model/user.js';
-import { newUser } from '../../../src/users/input/user-rules.js';
+import { newUser } from '../../../src/users/rules/user-rules.js';
 import { toDbTime } from '../../../src/platform/common/time.js';
 
 /** The prefix of all seeded UUIDs, and of none that the service makes. */

@@ -6,18 +6,18 @@ import type { AuditAction } from '../../audit/audit-event.js';
 import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
-import { isActiveWebmaster } from '../input/user-rules.js';
+import { isActiveWebmaster } from '../rules/user-rules.js';
 import type { JudgedChange, Outcome } from './change-set.js';
-import type { Claim } from './claim.js';
+import type { Claim } from '../set-rules/claim.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
 import { type PreparedUser, createdAt } from './prepared-user.js';
 import { type User, rolesOf } from '../model/user.js';
 import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
-import { endsSessions } from '../input/user-rules.js';
+import { endsSessions } from '../rules/user-rules.js';
 import { valueRows } from '../model/values.js';
 import { hasSameWords, wordRows } from '../model/words.js';
-import { type Counted } from '../counts/user-counts.repository.js';
-import { UserCounts } from '../counts/user-counts.service.js';
+import { type Counted } from './user-counts.repository.js';
+import { UserCounts } from './user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /** A change that is written: the state that goes into the row, and how it came about. */

@@ -1,7 +1,7 @@
 import { type Actor, type Caller, isBehind } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import { datasetScope } from '../../access/scopes.js';
-import { isWebmasterUser } from '../input/user-rules.js';
+import { isWebmasterUser } from '../rules/user-rules.js';
 import { type User, differences } from '../model/user.js';
 import type { Failure } from './failure.js';
 

@@ -1,6 +1,6 @@
 import { IDENTIFYING, type Identifier, identifiersOf } from '../model/keys.js';
 import type { User } from '../model/user.js';
-import { isActiveWebmaster } from '../input/user-rules.js';
+import { isActiveWebmaster } from '../rules/user-rules.js';
 
 /**
  * What a change of one user claims of the end state of its set: only this decides whether changes that are good one by

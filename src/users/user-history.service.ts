@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditChange, AuditRecord, Party } from '../../audit/audit-event.js';
-import type { NameOf } from '../../audit/audit-names.service.js';
-import { AuditService } from '../../audit/audit.service.js';
-import { truncated } from '../../platform/common/text.js';
+import type { AuditChange, AuditRecord, Party } from '../audit/audit-event.js';
+import type { NameOf } from '../audit/audit-names.service.js';
+import { AuditService } from '../audit/audit.service.js';
+import { truncated } from '../platform/common/text.js';
 
 /** Characters of a value that a sentence quotes. */
 const MAX_VALUE = 60;

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../access/actor.js';
-import { now, secondsFrom } from '../../platform/common/time.js';
-import { Env } from '../../platform/config/env.js';
-import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { type DeletedUser, DeletedUsersRepository } from '../change/deleted-users.repository.js';
-import { toProblem } from '../change/failure.js';
-import { UserWriter } from '../change/user-writer.service.js';
-import type { User } from '../model/user.js';
+import type { Caller } from '../access/actor.js';
+import { now, secondsFrom } from '../platform/common/time.js';
+import { Env } from '../platform/config/env.js';
+import { TransactionRunner } from '../platform/database/transaction-runner.js';
+import { type DeletedUser, DeletedUsersRepository } from './writer/deleted-users.repository.js';
+import { toProblem } from './writer/failure.js';
+import { UserWriter } from './writer/user-writer.service.js';
+import type { User } from './model/user.js';
 
 export type { DeletedUser };
 

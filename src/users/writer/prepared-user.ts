@@ -1,5 +1,5 @@
 import { Changes } from '../../platform/common/changes.js';
-import { type UserPatch, newUser, patched } from '../input/user-rules.js';
+import { type UserPatch, newUser, patched } from '../rules/user-rules.js';
 import { type Identifier, identifiersOf } from '../model/keys.js';
 import type { UserEntity } from '../model/user.entity.js';
 import type { UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
