@@ -11,7 +11,7 @@ import { LoginAddressEntity } from './sessions/login-address.entity.js';
 import { LoginFailureEntity } from './sessions/login-failure.entity.js';
 import { SessionEntity } from './sessions/session.entity.js';
 import { IdempotencyEntity } from './idempotency/idempotency.entity.js';
-import { GroupEntity, GroupMemberEntity } from './scim/groups/group.entity.js';
+import { GroupEntity, GroupMemberEntity } from './groups/group.entity.js';
 import { DeletedUserEntity } from './users/model/deleted-user.entity.js';
 import { UserEntity } from './users/model/user.entity.js';
 import {

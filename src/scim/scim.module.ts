@@ -9,7 +9,7 @@ import { BulkSets } from './bulk/bulk-sets.service.js';
 import { DiscoveryController } from './discovery/discovery.controller.js';
 import { MeController } from './discovery/me.controller.js';
 import { Resources } from './discovery/resources.js';
-import { GroupsModule } from './groups/groups.module.js';
+import { GroupsModule } from '../groups/groups.module.js';
 import { ScimGroupSearch } from './groups/scim-group-search.service.js';
 import { ScimGroupView } from './groups/scim-group-view.service.js';
 import { ScimGroupsController } from './groups/scim-groups.controller.js';

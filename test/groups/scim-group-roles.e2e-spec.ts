@@ -6,7 +6,7 @@ import { SYSTEM, aGroup, groupsOf, move } from '../support/app/groups.js';
 import { databaseOf } from '../support/app/people.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 import { search } from '../support/app/search.js';
-import type { Group } from '../../src/scim/groups/group.js';
+import type { Group } from '../../src/groups/group.js';
 
 /** Members hold the roles of their groups beside their own, at once, for as long as they are members. */
 let app: TestApp;

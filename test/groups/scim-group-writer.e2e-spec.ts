@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MAX_LISTED } from '../../src/scim/groups/group-writer.service.js';
+import { MAX_LISTED } from '../../src/groups/group-writer.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { SYSTEM, aGroup, groupsOf, move } from '../support/app/groups.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { insertRows } from '../../src/platform/database/engine/bulk.js';
-import { GroupMemberEntity } from '../../src/scim/groups/group.entity.js';
+import { GroupMemberEntity } from '../../src/groups/group.entity.js';
 import { TestApp } from '../support/app/app.js';
 import { effortOf } from '../support/app/effort.js';
 import { aGroup } from '../support/app/groups.js';

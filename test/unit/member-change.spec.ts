@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { MemberChange } from '../../src/scim/groups/member-change.js';
+import { MemberChange } from '../../src/groups/member-change.js';
 import { randoms } from '../support/data/random.js';
 
 const id = (n: number) => `00000000-0000-7000-8000-00000000000${n}`;

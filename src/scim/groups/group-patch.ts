@@ -4,7 +4,7 @@ import { namedValues } from '../protocol/elements.js';
 import type { Filter } from '../protocol/filter.js';
 import type { PatchStep } from '../protocol/patch-steps.js';
 import { valuesOf } from './group.mapping.js';
-import { MemberChange } from './member-change.js';
+import { MemberChange } from '../../groups/member-change.js';
 
 /** The steps of a PATCH: those of members, which are made without a look at the members that stay, and the others. */
 export interface GroupSteps {

@@ -4,7 +4,7 @@ import type { Clause, Range } from '../../users/search/search-plan.js';
 import type { Order } from '../../users/search/user.query.js';
 import { order as compare } from '../protocol/comparable.js';
 import { GroupSearchRepository } from './group-search.repository.js';
-import type { Group } from './group.js';
+import type { Group } from '../../groups/group.js';
 
 export type GroupSort = 'uuid' | 'display_name' | 'external_id' | 'created' | 'updated';
 

@@ -1,8 +1,8 @@
 import { toIso } from '../../platform/common/time.js';
-import { etagOf } from '../http/etag.js';
+import { etagOf } from '../../platform/http/etag.js';
 import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/json.js';
 import { GROUP_SCHEMA, ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
-import type { Group } from './group.js';
+import type { Group } from '../../groups/group.js';
 
 /**
  * A group as SCIM shows it. @param members their ids; undefined where they are not wanted. @param base the absolute URL of

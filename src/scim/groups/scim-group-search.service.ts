@@ -17,8 +17,8 @@ import {
   positionOf,
 } from './group-search.service.js';
 import { toGroupResource } from './group.mapping.js';
-import { GroupRepository } from './group.repository.js';
-import type { Group } from './group.js';
+import { GroupRepository } from '../../groups/group.repository.js';
+import type { Group } from '../../groups/group.js';
 
 /** Groups of a page, in their order, before their members are read. */
 export interface FoundGroups {

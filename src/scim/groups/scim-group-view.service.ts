@@ -8,8 +8,8 @@ import { type ListQuery, listResponse, readListQuery } from '../protocol/list.js
 import { Projection } from '../protocol/projection.js';
 import { hidesOperators } from '../users/visibility.js';
 import { toGroupResource } from './group.mapping.js';
-import { GroupRepository } from './group.repository.js';
-import type { Group } from './group.js';
+import { GroupRepository } from '../../groups/group.repository.js';
+import type { Group } from '../../groups/group.js';
 import { ScimGroupSearch } from './scim-group-search.service.js';
 
 /** Which attributes an answer is to have, as a client asks for it. */

@@ -1,7 +1,7 @@
 import { IsNotEmpty } from 'class-validator';
 import { Normalise, Required, line } from '../../platform/input/rules.js';
 import { Line, Roles } from '../../users/rules/fields.js';
-import { MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from './group.js';
+import { MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from '../../groups/group.js';
 
 /** What SCIM writes of a group, in its names: the rules are those of a user's texts. */
 export class ScimGroupInput {

@@ -6,10 +6,10 @@ import { answer } from '../../access/repeatable.js';
 import { SCIM_GROUP_BODY } from '../../platform/http/bounds.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { etagOf, isNotModified, versionsIn } from '../http/etag.js';
+import { etagOf, isNotModified, versionsIn } from '../../platform/http/etag.js';
 import { ScimController } from '../http/scim-route.js';
 import type { ScimObject } from '../protocol/json.js';
-import type { Group } from './group.js';
+import type { Group } from '../../groups/group.js';
 import { type GroupViewParameters, ScimGroupView } from './scim-group-view.service.js';
 import {
   DocCreateGroup,

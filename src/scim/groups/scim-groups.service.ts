@@ -18,13 +18,13 @@ import { readPatch } from '../protocol/patch-steps.js';
 import { applySteps } from '../protocol/patch.js';
 import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import { hidesOperators } from '../users/visibility.js';
-import { GroupMembers } from './group-members.service.js';
+import { GroupMembers } from '../../groups/group-members.service.js';
 import { type KnownMembers, memberChange, separated } from './group-patch.js';
 import { type SentGroup, sentGroup, toGroupResource } from './group.mapping.js';
-import { GroupRepository } from './group.repository.js';
-import type { Group, GroupFields } from './group.js';
-import { GroupsService } from './groups.service.js';
-import { MemberChange } from './member-change.js';
+import { GroupRepository } from '../../groups/group.repository.js';
+import type { Group, GroupFields } from '../../groups/group.js';
+import { GroupsService } from '../../groups/groups.service.js';
+import { MemberChange } from '../../groups/member-change.js';
 import { ScimGroupInput } from './scim-group.input.js';
 
 const ROLES = `${ROLLCALL_GROUP_SCHEMA}:roles`;

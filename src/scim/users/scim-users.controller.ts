@@ -8,7 +8,7 @@ import { departureOf } from '../../platform/http/departure.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
 import type { User } from '../../users/model/user.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { etagOf, isNotModified, versionsIn } from '../http/etag.js';
+import { etagOf, isNotModified, versionsIn } from '../../platform/http/etag.js';
 import { ScimController } from '../http/scim-route.js';
 import type { ScimObject } from '../protocol/json.js';
 import { ScimUserList, type ListParameters } from './scim-user-list.service.js';

@@ -1,6 +1,6 @@
-import { MemberChange } from '../../../src/scim/groups/member-change.js';
+import { MemberChange } from '../../../src/groups/member-change.js';
 import { insertRows } from '../../../src/platform/database/engine/bulk.js';
-import { GroupMemberEntity } from '../../../src/scim/groups/group.entity.js';
+import { GroupMemberEntity } from '../../../src/groups/group.entity.js';
 import type { TestApp } from './app.js';
 import { SYSTEM, aGroup, groupsOf, move, seedGroups } from './groups.js';
 import { databaseOf } from './people.js';

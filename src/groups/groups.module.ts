@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { AuditNames } from '../../audit/audit-names.service.js';
-import { AuditModule } from '../../audit/audit.module.js';
-import { UsersModule } from '../../users/users.module.js';
+import { AuditNames } from '../audit/audit-names.service.js';
+import { AuditModule } from '../audit/audit.module.js';
+import { UsersModule } from '../users/users.module.js';
 import { GroupMembers } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
 import { GroupRoles } from './group-roles.service.js';
-import { GroupSearchRepository } from './group-search.repository.js';
-import { GroupSearch } from './group-search.service.js';
+import { GroupSearchRepository } from '../scim/groups/group-search.repository.js';
+import { GroupSearch } from '../scim/groups/group-search.service.js';
 import { GroupWriter } from './group-writer.service.js';
 import { GroupsController } from './groups.controller.js';
 import { GroupsService } from './groups.service.js';

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { JsonText } from '../../platform/common/json.js';
-import { integer, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
+import type { JsonText } from '../platform/common/json.js';
+import { integer, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 
 /** A group. `groups` is a word of MySQL, hence the name of the table. */
 @Entity('user_groups')

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { ChangeBodyProblems, NEXT, Problems, Secured } from '../../platform/openapi/docs.js';
+import { ChangeBodyProblems, NEXT, Problems, Secured } from '../platform/openapi/docs.js';
 import { GroupRolesInput } from './group.input.js';
 import { GroupMembersQuery, GroupQuery } from './group.query.js';
 import { GroupDetailsDto, GroupDto, GroupPageDto } from './group.view.js';

@@ -1,4 +1,4 @@
-import { parseIfMatch } from '../../platform/common/if-match.js';
+import { parseIfMatch } from '../common/if-match.js';
 
 /** The version of a resource as its `meta.version` and its `ETag` (RFC 7644, section 3.14). */
 export const etagOf = ({ version }: { version: number }): string => `W/"${version}"`;

@@ -1,5 +1,5 @@
-import { ChoiceParam, IntegerParam, TextParam, UuidParam } from '../../platform/input/query-rules.js';
-import { AfterParam, LimitParam } from '../../platform/http/page.js';
+import { ChoiceParam, IntegerParam, TextParam, UuidParam } from '../platform/input/query-rules.js';
+import { AfterParam, LimitParam } from '../platform/http/page.js';
 import { MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from './group.js';
 
 const SORTS = ['display_name', 'created', 'updated'] as const;

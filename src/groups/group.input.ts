@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
-import { Required } from '../../platform/input/rules.js';
-import { Roles } from '../../users/rules/fields.js';
+import { Required } from '../platform/input/rules.js';
+import { Roles } from '../users/rules/fields.js';
 
 /** `PUT /groups/{group_id}`: what a GET returned may come back; what providers write is read-only here. */
 export class GroupRolesInput {

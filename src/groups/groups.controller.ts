@@ -1,13 +1,13 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Put, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import type { Caller } from '../../access/actor.js';
-import { CurrentCaller, Requires } from '../../access/decorators.js';
-import { answer } from '../../access/repeatable.js';
-import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
-import { nextPage } from '../../platform/http/page.js';
-import { type Checked, InputPipe } from '../../platform/input/read-input.js';
-import { etagOf, versionsIn } from '../http/etag.js';
+import type { Caller } from '../access/actor.js';
+import { CurrentCaller, Requires } from '../access/decorators.js';
+import { answer } from '../access/repeatable.js';
+import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
+import { nextPage } from '../platform/http/page.js';
+import { type Checked, InputPipe } from '../platform/input/read-input.js';
+import { etagOf, versionsIn } from '../platform/http/etag.js';
 import { GroupRolesInput } from './group.input.js';
 import { GroupMembersQuery, GroupQuery } from './group.query.js';
 import {

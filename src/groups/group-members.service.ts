@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
-import type { Caller } from '../../access/actor.js';
-import { validationFailed } from '../../platform/common/errors.js';
-import type { Sql } from '../../platform/database/engine/sql.js';
-import { UserDirectory } from '../../users/search/user-directory.service.js';
+import type { Caller } from '../access/actor.js';
+import { validationFailed } from '../platform/common/errors.js';
+import type { Sql } from '../platform/database/engine/sql.js';
+import { UserDirectory } from '../users/search/user-directory.service.js';
 import { GroupRoles } from './group-roles.service.js';
 import { GroupRepository } from './group.repository.js';
 import type { Group } from './group.js';

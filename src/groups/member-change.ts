@@ -1,4 +1,4 @@
-import { isUuid } from '../../platform/common/uuid.js';
+import { isUuid } from '../platform/common/uuid.js';
 
 /**
  * What a request makes of the members of a group: operations in their order become who comes and who goes, so that a group
