@@ -1,59 +1,51 @@
 /**
- * The floors of src, from the roof down (docs/architecture.md). A file imports from its own floor and from those below.
+ * The layers of src, from the top down (docs/architecture.md). A file imports from its own layer and from lower ones.
  * '.' stands for the files of the folder itself.
  */
-const house = [
+const layers = [
   ['.'],
-  ['cluster', 'cli', 'setup', 'status', 'console'],
-  ['backup'],
+  ['cli'],
+  ['operations', 'console'],
   ['import'],
   ['auth'],
   ['scim'],
+  ['groups'],
   ['users'],
-  ['sessions', 'api-keys', 'audit', 'idempotency', 'leases'],
+  ['sessions', 'api-keys', 'audit', 'idempotency'],
   ['access'],
-  ['database'],
-  ['http'],
-  ['telemetry', 'input'],
-  ['common', 'config'],
+  ['platform'],
 ];
 
-/** The floors of the features that have more than one. */
-const rooms = {
-  import: [['.'], ['alerts', 'schedule', 'report', 'apply'], ['plan', 'profiles', 'file'], ['runs']],
+/** The layers of the folders that have more than one. */
+const innerLayers = {
+  platform: [['database', 'openapi'], ['http'], ['telemetry', 'input'], ['common', 'config']],
+  'platform/database': [['.'], ['leases', 'migrations'], ['sqlite', 'mysql', 'engine']],
+  operations: [['cluster'], ['start', 'health', 'doctor'], ['backup']],
+  import: [['.'], ['alerts', 'schedule', 'report', 'apply'], ['plan', 'guards', 'mapping', 'file'], ['runs']],
   scim: [['.'], ['bulk'], ['users', 'groups'], ['discovery'], ['http'], ['protocol']],
-  users: [
-    ['.'],
-    ['history', 'passwords'],
-    ['directory', 'search'],
-    ['change'],
-    ['counts'],
-    ['input'],
-    ['model'],
-  ],
-  database: [['.'], ['migrations', 'engine']],
+  users: [['.'], ['passwords'], ['search'], ['writer'], ['set-rules'], ['rules'], ['model']],
 };
 
-/** The floors of the console, a program of its own that runs in a browser. */
-const consoleFloors = [['.'], ['pages'], ['parts'], ['api'], ['lib'], ['style']];
+/** The layers of the console, a program of its own that runs in a browser. */
+const consoleLayers = [['.'], ['pages'], ['parts'], ['api'], ['lib'], ['style']];
 
-const filesOf = (folder, floors) =>
-  floors.flat().map((name) => (name === '.' ? `^${folder}/[^/]+$` : `^${folder}/${name}/`));
+const filesOf = (folder, layers) =>
+  layers.flat().map((name) => (name === '.' ? `^${folder}/[^/]+$` : `^${folder}/${name}/`));
 
-/** A rule for each floor below the roof, and one that finds folders without a floor. */
-const floorRules = (folder, floors) => [
-  ...floors.slice(1).map((floor, index) => ({
-    name: `nothing-above-${folder}/${floor.join(',')}`,
+/** Builds a rule for each layer below the first, and one that finds folders without a layer. */
+const layerRules = (folder, layers) => [
+  ...layers.slice(1).map((layer, index) => ({
+    name: `nothing-above-${folder}/${layer.join(',')}`,
     comment: 'Nothing imports upwards.',
     severity: 'error',
-    from: { path: filesOf(folder, floor) },
-    to: { path: filesOf(folder, floors.slice(0, index + 1)) },
+    from: { path: filesOf(folder, layer) },
+    to: { path: filesOf(folder, layers.slice(0, index + 1)) },
   })),
   {
-    name: `every-folder-of-${folder}-has-a-floor`,
+    name: `every-folder-of-${folder}-has-a-layer`,
     severity: 'error',
     from: {},
-    to: { path: `^${folder}/`, pathNot: filesOf(folder, floors) },
+    to: { path: `^${folder}/`, pathNot: filesOf(folder, layers) },
   },
 ];
 
@@ -61,9 +53,9 @@ const floorRules = (folder, floors) => [
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    ...floorRules('src', house),
-    ...Object.entries(rooms).flatMap(([feature, floors]) => floorRules(`src/${feature}`, floors)),
-    ...floorRules('console', consoleFloors),
+    ...layerRules('src', layers),
+    ...Object.entries(innerLayers).flatMap(([folder, inner]) => layerRules(`src/${folder}`, inner)),
+    ...layerRules('console', consoleLayers),
     {
       name: 'console-and-service-share-the-interface-alone',
       severity: 'error',
@@ -74,12 +66,14 @@ module.exports = {
       name: 'controllers-know-no-repository',
       severity: 'error',
       from: { path: '\\.controller\\.ts$' },
-      to: { path: ['\\.repository\\.ts$', '\\.entity\\.ts$', '^src/database/', 'node_modules/typeorm'] },
+      to: {
+        path: ['\\.repository\\.ts$', '\\.entity\\.ts$', '^src/platform/database/', 'node_modules/typeorm'],
+      },
     },
     {
       name: 'only-the-database-knows-typeorm',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['\\.entity\\.ts$', '\\.repository\\.ts$', '^src/database/'] },
+      from: { path: '^src/', pathNot: ['\\.entity\\.ts$', '\\.repository\\.ts$', '^src/platform/database/'] },
       to: { path: 'node_modules/typeorm' },
     },
     {

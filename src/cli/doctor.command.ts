@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { now } from '../platform/common/time.js';
 import { type Env, EnvError } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
+import type { Entities } from '../platform/database/data-source.js';
 import type { Application } from './application.js';
 import {
   baseUrlCheck,
@@ -26,7 +27,7 @@ import {
 } from '../operations/doctor/security-checks.js';
 import { dropFolderCheck, fileChecks } from '../operations/doctor/security-files.js';
 
-type Check = (env: Env, application: Application) => Finding[] | Promise<Finding[]>;
+type Check = (env: Env, entities: Entities) => Finding[] | Promise<Finding[]>;
 
 const CHECKS: readonly [subject: string, check: Check][] = [
   ['data folder', dataDirCheck],
@@ -87,7 +88,7 @@ async function* examine(application: Application, security: boolean): AsyncGener
   }
   if (!security) yield* ok('settings', 'all valid');
   for (const [subject, check] of security ? SECURITY_CHECKS : CHECKS)
-    yield* await guarded(subject, () => check(env, application));
+    yield* await guarded(subject, () => check(env, application.entities));
 }
 
 /** The messages of broken rules name variables and rules, never values. */

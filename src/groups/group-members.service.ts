@@ -29,6 +29,15 @@ export class GroupMembers {
     private readonly roles: GroupRoles,
   ) {}
 
+  /** As `GroupRepository.allMembers`. */
+  readonly all: GroupRepository['allMembers'] = (...group) => this.repository.allMembers(...group);
+
+  /** As `GroupRepository.membersOf`. */
+  readonly ofGroups: GroupRepository['membersOf'] = (...groups) => this.repository.membersOf(...groups);
+
+  /** As `GroupRepository.hasMoreThan`. */
+  readonly hasMoreThan: GroupRepository['hasMoreThan'] = (...group) => this.repository.hasMoreThan(...group);
+
   /**
    * What a change does to the members that a group has. Who comes is held until the transaction ends. Ids of nobody are
    * left out: ids are made here, so that they will never be anybody's.

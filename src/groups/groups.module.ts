@@ -5,8 +5,8 @@ import { UsersModule } from '../users/users.module.js';
 import { GroupMembers } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
 import { GroupRoles } from './group-roles.service.js';
-import { GroupSearchRepository } from '../scim/groups/group-search.repository.js';
-import { GroupSearch } from '../scim/groups/group-search.service.js';
+import { GroupSearchRepository } from './group-search.repository.js';
+import { GroupSearch } from './group-search.service.js';
 import { GroupWriter } from './group-writer.service.js';
 import { GroupsController } from './groups.controller.js';
 import { GroupsService } from './groups.service.js';
@@ -23,7 +23,7 @@ import { GroupsService } from './groups.service.js';
     GroupRepository,
     GroupSearchRepository,
   ],
-  exports: [GroupsService, GroupSearch, GroupMembers, GroupRepository, GroupWriter],
+  exports: [GroupsService, GroupSearch, GroupMembers, GroupWriter],
 })
 export class GroupsModule {
   constructor(names: AuditNames) {

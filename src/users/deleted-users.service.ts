@@ -4,7 +4,7 @@ import { now, secondsFrom } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { type DeletedUser, DeletedUsersRepository } from './writer/deleted-users.repository.js';
-import { toProblem } from './writer/failure.js';
+import { toProblem } from './set-rules/failure.js';
 import { UserWriter } from './writer/user-writer.service.js';
 import type { User } from './model/user.js';
 

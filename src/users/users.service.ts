@@ -17,7 +17,7 @@ import type { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 import type { User } from './model/user.js';
 import { keepSelfFields } from './self-fields.js';
 import { type UserPatch, brokenRules, judged, newErrors, newUser, settle } from './rules/user-rules.js';
-import { SELF_BLOCK, toProblem } from './writer/failure.js';
+import { SELF_BLOCK, toProblem } from './set-rules/failure.js';
 import { privilegeFailure } from './writer/privilege.js';
 import type { UserChange } from './writer/change-set.js';
 import { UserSettings } from './rules/user-settings.js';

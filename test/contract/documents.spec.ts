@@ -118,17 +118,16 @@ const foldersOf = (parent: string): string[] =>
     .map(({ name }) => `${name}/`)
     .sort();
 
-test('docs/architecture.md places every folder of src on a floor, and no other folder', () => {
-  const section = /^## Floors\n[^]*?(?=^## )/m.exec(read('docs/architecture.md'))?.[0] ?? '';
+test('docs/architecture.md places every folder of src on a layer, and names no other folder', () => {
+  const section = /^## Layers\n[^]*?(?=^## )/m.exec(read('docs/architecture.md'))?.[0] ?? '';
   const rows = (section.match(/^\| .*\|$/gm) ?? []).map((row) =>
-    row.split('|').map((cell) => [...cell.matchAll(/`(\S+\/)`/g)].map(([, folder = '']) => folder)),
+    row.split('|').map((cell) => [...cell.matchAll(/`([a-z/-]+\/)`/g)].map(([, folder = '']) => folder)),
   );
-  const floors = rows.filter(([, , rooms]) => rooms?.length === 0).flatMap(([, folders = []]) => folders);
-  expect(floors.sort()).toEqual(foldersOf('src'));
-  const features = rows.filter(([, , rooms = []]) => rooms.length > 0);
-  expect(features.map(([, feature]) => feature)).toEqual([['import/'], ['users/'], ['database/']]);
-  for (const [, [feature] = [], rooms] of features)
-    expect(rooms?.sort()).toEqual(foldersOf(`src/${feature}`));
+  const layers = rows.filter(([, , inner]) => inner?.length === 0).flatMap(([, folders = []]) => folders);
+  expect(layers.sort()).toEqual(foldersOf('src'));
+  const layered = rows.filter(([, , inner = []]) => inner.length > 0);
+  expect(layered.length).toBe(6);
+  for (const [, [folder] = [], inner] of layered) expect(inner?.sort()).toEqual(foldersOf(`src/${folder}`));
 });
 
 /** The rows of docs/asvs.md: number, status, and the tests after the dot. */

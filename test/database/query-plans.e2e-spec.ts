@@ -155,14 +155,15 @@ test('nothing was left out: every statement of the sources, every operation of t
   const { texts } = recorder;
   // Migrations run before the service starts, commands run outside it, and the state or version of a server is no table.
   const known = sourceSql([
-    'database/migrat',
-    'database/engine/server-state.ts',
-    'database/engine/mysql-kill.ts',
-    'database/engine/refill.ts',
-    'database/engine/snapshot.ts',
-    'database/engine/sqlite-file.ts',
-    'database/engine/database.ts',
-    'backup',
+    'platform/database/migrat',
+    'platform/database/mysql/server-state.ts',
+    'platform/database/mysql/mysql-kill.ts',
+    'platform/database/engine/refill.ts',
+    'platform/database/engine/snapshot.ts',
+    'platform/database/sqlite/sqlite-file.ts',
+    'platform/database/engine/database.ts',
+    'operations/backup',
+    'operations/doctor',
     'cli',
   ]);
   expect(known.length).toBeGreaterThan(70);

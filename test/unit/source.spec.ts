@@ -20,10 +20,10 @@ test('no text becomes code', () => {
 
 /** Sends alerts to where the operator's settings say. */
 const ALERTS = 'import/alerts/alert-sender.service.ts';
-const OWN_PROGRAMS = ['database/engine/lane-process.ts', 'database/migrate-beside.ts'];
+const OWN_PROGRAMS = ['platform/database/engine/lane-process.ts', 'platform/database/migrate-beside.ts'];
 
 test('the only other programs that run are those of the service itself and NOTIFY_COMMAND, without a shell', () => {
-  expect(filesWith(/node:child_process|node:worker_threads/)).toEqual([...OWN_PROGRAMS, ALERTS]);
+  expect(filesWith(/node:child_process|node:worker_threads/)).toEqual([ALERTS, ...OWN_PROGRAMS]);
   const imported = (file: string): string | undefined => {
     const text = sources.find((source) => source.file === file)?.text ?? '';
     return /import \{(.*)\} from 'node:child_process'/.exec(text)?.[1];
@@ -55,7 +55,10 @@ test('hashes are SHA-256 or argon2id, and random secrets come from the system', 
   );
   expect(new Set(named)).toEqual(new Set(['sha256']));
   // Waiting times, which need not be secret.
-  expect(filesWith(/Math\.random/)).toEqual(['database/engine/retry.ts', 'database/migration-lease.ts']);
+  expect(filesWith(/Math\.random/)).toEqual([
+    'platform/database/engine/retry.ts',
+    'platform/database/migration-lease.ts',
+  ]);
 });
 
 test('no origin is ever allowed (CORS)', () => {

@@ -29,7 +29,7 @@ export class Pronouns1800000000000 implements MigrationInterface {
 
 /** File → texts, and what is inserted before each of them. */
 const EDITS: Record<string, [before: string, inserted: string][]> = {
-  'users/input/user.input.ts': [
+  'users/rules/user.input.ts': [
     [
       '  @Line({ max: MAX.phone, example',
       `  @Line({ max: 64, example: 'they/them' })\n  pronouns?: string | null;\n\n`,
@@ -42,8 +42,8 @@ const EDITS: Record<string, [before: string, inserted: string][]> = {
     ['  @Line(MAX.phone,', `  @Line(64, 'they/them') pronouns!: string;\n`],
     ['    phone: hidden', '    pronouns: user.pronouns,\n'],
   ],
-  'database/migrations/1800000000000-pronouns.ts': [['', MIGRATION]],
-  'database/migrations/migrations.ts': [
+  'platform/database/migrations/1800000000000-pronouns.ts': [['', MIGRATION]],
+  'platform/database/migrations/migrations.ts': [
     ['\n/** In the order', `import { Pronouns1800000000000 } from './1800000000000-pronouns.js';\n`],
     ['];', '  Pronouns1800000000000,\n'],
   ],

@@ -108,9 +108,9 @@ async function report(name: string, work: (round: number) => Promise<unknown>, o
 
 try {
   const { createApp } = await built('create-app');
-  const { loadEnv } = await built('config/env');
-  const { FirstStart } = await built('setup/first-start.service');
-  const { migrateAtStart } = await built('database/data-source');
+  const { loadEnv } = await built('platform/config/env');
+  const { FirstStart } = await built('operations/start/first-start.service');
+  const { migrateAtStart } = await built('platform/database/data-source');
   const { ENTITIES } = await built('entities');
   const env = loadEnv({
     DATA_DIR: folder,

@@ -6,7 +6,7 @@ import { differences } from '../../users/model/user.js';
 import type { User } from '../../users/model/user.js';
 import { patched } from '../../users/rules/user-rules.js';
 import { privilegeFailure } from '../../users/writer/privilege.js';
-import { SELF_BLOCK } from '../../users/writer/failure.js';
+import { SELF_BLOCK } from '../../users/set-rules/failure.js';
 import { blocksSelf } from '../../users/writer/privilege.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';

@@ -4,7 +4,7 @@ import type { FieldError } from '../../platform/common/errors.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { truncated } from '../../platform/common/text.js';
-import { SELF_BLOCK } from '../../users/writer/failure.js';
+import { SELF_BLOCK } from '../../users/set-rules/failure.js';
 import { privilegeFailure } from '../../users/writer/privilege.js';
 import { blocksSelf } from '../../users/writer/privilege.js';
 import { differences, fieldsSet } from '../../users/model/user.js';

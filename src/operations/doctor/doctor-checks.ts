@@ -3,12 +3,11 @@ import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promise
 import { join, resolve } from 'node:path';
 import { NEEDED_NODE, isNodeNewEnough } from '../../platform/common/node-version.js';
 import { type Env, EnvError } from '../../platform/config/env.js';
-import { openDataSource, pendingMigrations } from '../../platform/database/data-source.js';
+import { type Entities, openDataSource, pendingMigrations } from '../../platform/database/data-source.js';
 import { sqliteFile } from '../../platform/database/engine/connection-options.js';
 import { type Database, openDatabase, sqliteVersion } from '../../platform/database/engine/database.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { scheduleOptions } from '../../import/schedule/schedule-options.js';
-import type { Application } from '../../cli/application.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 import { keyChecks } from './key-checks.js';
 import { topologyChecks } from './topology.js';
@@ -83,7 +82,7 @@ export async function importFolderCheck(env: Env): Promise<Finding[]> {
 }
 
 /** Whether the database answers, is migrated, and has a Webmaster and an API key. */
-export async function databaseChecks(env: Env, { entities }: Application): Promise<Finding[]> {
+export async function databaseChecks(env: Env, entities: Entities): Promise<Finding[]> {
   const file = sqliteFile(env);
   if (file !== undefined && !existsSync(file))
     return fail(

@@ -95,3 +95,21 @@ export function fold(text: string): string {
 export function caseFold(text: string): string {
   return text.toUpperCase().toLowerCase();
 }
+
+/** Negative, zero or positive; texts in the order of their code points, as databases compare bytes of UTF-8. */
+export function compareCodePoints(a: string | number, b: string | number): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  const left = String(a);
+  const right = String(b);
+  if (left === right) return 0;
+  const shorter = Math.min(left.length, right.length);
+  let at = 0;
+  while (at < shorter && left.charCodeAt(at) === right.charCodeAt(at)) at++;
+  return rank(left.charCodeAt(at)) - rank(right.charCodeAt(at));
+}
+
+/** Surrogates stand for the highest code points, though their units are not the highest. The end comes first. */
+function rank(unit: number): number {
+  if (Number.isNaN(unit)) return -1;
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}

@@ -6,7 +6,7 @@ import { matcher } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';
 import type { ListQuery } from '../protocol/list.js';
 import type { Clause } from '../../users/search/search-plan.js';
-import { decodeGroupCursor, encodeGroupCursor } from './group-cursor.js';
+import { decodeGroupCursor, encodeGroupCursor } from '../../groups/group-cursor.js';
 import { planGroupFilter } from './group-filter-plan.js';
 import {
   type GroupOrder,
@@ -15,9 +15,9 @@ import {
   type GroupSort,
   comparePositions,
   positionOf,
-} from './group-search.service.js';
+} from '../../groups/group-search.service.js';
 import { toGroupResource } from './group.mapping.js';
-import { GroupRepository } from '../../groups/group.repository.js';
+import { GroupMembers } from '../../groups/group-members.service.js';
 import type { Group } from '../../groups/group.js';
 
 /** Groups of a page, in their order, before their members are read. */
@@ -37,7 +37,7 @@ const AT_ONCE = 500;
 export class ScimGroupSearch {
   constructor(
     private readonly searcher: GroupSearch,
-    private readonly repository: GroupRepository,
+    private readonly members: GroupMembers,
     private readonly resources: Resources,
     private readonly env: Env,
   ) {}
@@ -91,7 +91,7 @@ export class ScimGroupSearch {
         after,
       });
       for (const group of page.groups) {
-        const members = needsMembers ? await this.repository.allMembers(group.uuid, undefined, limit) : [];
+        const members = needsMembers ? await this.members.all(group.uuid, undefined, limit) : [];
         seen += members.length;
         if (seen > limit) throw tooMany(limit);
         const shown = members.filter((uuid) => !hidden.has(uuid));

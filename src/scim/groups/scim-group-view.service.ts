@@ -8,7 +8,7 @@ import { type ListQuery, listResponse, readListQuery } from '../protocol/list.js
 import { Projection } from '../protocol/projection.js';
 import { hidesOperators } from '../users/visibility.js';
 import { toGroupResource } from './group.mapping.js';
-import { GroupRepository } from '../../groups/group.repository.js';
+import { GroupMembers } from '../../groups/group-members.service.js';
 import type { Group } from '../../groups/group.js';
 import { ScimGroupSearch } from './scim-group-search.service.js';
 
@@ -30,7 +30,7 @@ const AT_ONCE = 25;
 export class ScimGroupView {
   constructor(
     private readonly resources: Resources,
-    private readonly repository: GroupRepository,
+    private readonly members: GroupMembers,
     private readonly search: ScimGroupSearch,
     private readonly directory: UserDirectory,
   ) {}
@@ -49,7 +49,7 @@ export class ScimGroupView {
     const shown = this.projection(parameters);
     return async (group, sql) => {
       const isAsked = shown.isChosen || !this.wantsMembers(shown);
-      return isAsked || !(await this.repository.hasMoreThan(group.uuid, MEMBERS_OF_PATCH, sql))
+      return isAsked || !(await this.members.hasMoreThan(group.uuid, MEMBERS_OF_PATCH, sql))
         ? this.present(group, shown, actor, sql)
         : undefined;
     };
@@ -96,15 +96,13 @@ export class ScimGroupView {
     let count = 0;
     for (let from = 0; from < groups.length && count < MEMBERS_OF_PAGE; from += AT_ONCE) {
       const part = groups.slice(from, from + AT_ONCE);
-      const together = await this.repository.membersOf(
+      const together = await this.members.ofGroups(
         part.map(({ uuid }) => uuid),
         MEMBERS_OF_PAGE,
       );
       for (const group of part) {
         if (count >= MEMBERS_OF_PAGE) break;
-        const members = together
-          ? (together.get(group.uuid) ?? [])
-          : await this.repository.allMembers(group.uuid);
+        const members = together ? (together.get(group.uuid) ?? []) : await this.members.all(group.uuid);
         found.push({ group, members });
         count += members.length;
       }
@@ -119,7 +117,7 @@ export class ScimGroupView {
     sql: Sql | undefined,
   ): Promise<ScimObject> {
     if (!this.wantsMembers(shown)) return shown.apply(this.resource(group));
-    const members = await this.repository.allMembers(group.uuid, sql);
+    const members = await this.members.all(group.uuid, sql);
     return shown.apply(this.resource(group, members, await this.hidden(actor, sql)));
   }
 

@@ -21,7 +21,6 @@ import { hidesOperators } from '../users/visibility.js';
 import { GroupMembers } from '../../groups/group-members.service.js';
 import { type KnownMembers, memberChange, separated } from './group-patch.js';
 import { type SentGroup, sentGroup, toGroupResource } from './group.mapping.js';
-import { GroupRepository } from '../../groups/group.repository.js';
 import type { Group, GroupFields } from '../../groups/group.js';
 import { GroupsService } from '../../groups/groups.service.js';
 import { MemberChange } from '../../groups/member-change.js';
@@ -34,7 +33,6 @@ const ROLES = `${ROLLCALL_GROUP_SCHEMA}:roles`;
 export class ScimGroups {
   constructor(
     private readonly groups: GroupsService,
-    private readonly repository: GroupRepository,
     private readonly members: GroupMembers,
     private readonly directory: UserDirectory,
     private readonly resources: Resources,
@@ -150,7 +148,7 @@ export class ScimGroups {
     return {
       among: (ids) => this.members.among(tx, group, ids),
       chosen: async (filter, more) => {
-        const members = await this.repository.allMembers(group, tx, left + 1);
+        const members = await this.members.all(group, tx, left + 1);
         left -= members.length + more.size;
         if (left < 0) throw tooMany(limit);
         await setImmediate(); // others have their turn: SQLite works in this thread

@@ -1,5 +1,6 @@
 import type { Attribute, AttributePath } from './attribute.js';
-import { comparable, order } from './comparable.js';
+import { compareCodePoints } from '../../platform/common/text.js';
+import { comparable } from './comparable.js';
 import type { CompareFilter, CompareOperator, Filter } from './filter.js';
 import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from './json.js';
 
@@ -110,5 +111,5 @@ function compares(
   if (op === 'co') return String(key).includes(String(wanted));
   if (op === 'sw') return String(key).startsWith(String(wanted));
   if (op === 'ew') return String(key).endsWith(String(wanted));
-  return IN_ORDER[op](order(key, wanted));
+  return IN_ORDER[op](compareCodePoints(key, wanted));
 }

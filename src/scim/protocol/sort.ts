@@ -1,5 +1,6 @@
 import type { AttributePath } from './attribute.js';
-import { comparable, order } from './comparable.js';
+import { compareCodePoints } from '../../platform/common/text.js';
+import { comparable } from './comparable.js';
 import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from './json.js';
 
 /**
@@ -17,7 +18,7 @@ export function compareBy(
     if (left === undefined || right === undefined) {
       return direction * (Number(left === undefined) - Number(right === undefined));
     }
-    return direction * order(left, right);
+    return direction * compareCodePoints(left, right);
   };
 }
 

@@ -6,7 +6,7 @@ import { isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import type { UserChange } from '../../users/writer/change-set.js';
-import { type Failure, takenCode, toProblem } from '../../users/writer/failure.js';
+import { type Failure, takenCode, toProblem } from '../../users/set-rules/failure.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';

@@ -4,7 +4,7 @@ import { Turn } from '../../platform/common/turn.js';
 import { Env } from '../../platform/config/env.js';
 import type { User } from '../../users/model/user.js';
 import type { AttributePath } from '../protocol/attribute.js';
-import { order } from '../protocol/comparable.js';
+import { compareCodePoints } from '../../platform/common/text.js';
 import { matcher } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';
 import { sortValue } from '../protocol/sort.js';
@@ -88,7 +88,8 @@ export const comparing =
   (descending: boolean) =>
   (a: Match, b: Match): number => {
     const sign = descending ? -1 : 1;
-    if (a.key !== null && b.key !== null) return sign * (order(a.key, b.key) || order(a.uuid, b.uuid));
-    if (a.key === b.key) return sign * order(a.uuid, b.uuid);
+    if (a.key !== null && b.key !== null)
+      return sign * (compareCodePoints(a.key, b.key) || compareCodePoints(a.uuid, b.uuid));
+    if (a.key === b.key) return sign * compareCodePoints(a.uuid, b.uuid);
     return sign * (a.key === null ? 1 : -1);
   };

@@ -1,7 +1,7 @@
 import { ClaimLinks } from './claim-links.js';
 import { type ChangeNumbers, type ClaimStorage, IN_MAPS } from './claim-storage.js';
 import type { Claim } from './claim.js';
-import { CIRCLE, type Failure, UNKNOWN_MANAGER, lastWebmaster } from '../writer/failure.js';
+import { CIRCLE, type Failure, UNKNOWN_MANAGER, lastWebmaster } from './failure.js';
 import { ManagerGraph } from './manager-graph.js';
 import { NameClaims, type Need, type Owner, type Taker } from './name-claims.js';
 

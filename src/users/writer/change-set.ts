@@ -2,7 +2,7 @@ import type { Changes } from '../../platform/common/changes.js';
 import type { User } from '../model/user.js';
 import type { UserPatch } from '../rules/user-rules.js';
 import type { Claim } from '../set-rules/claim.js';
-import type { Failure } from './failure.js';
+import type { Failure } from '../set-rules/failure.js';
 import type { PreparedUser } from './prepared-user.js';
 
 export interface UserChange {

@@ -3,7 +3,7 @@ import { hasScope } from '../../access/policy.js';
 import { datasetScope } from '../../access/scopes.js';
 import { isWebmasterUser } from '../rules/user-rules.js';
 import { type User, differences } from '../model/user.js';
-import type { Failure } from './failure.js';
+import type { Failure } from '../set-rules/failure.js';
 
 const NEEDS_WEBMASTERS: Failure = {
   field: '',

@@ -11,7 +11,14 @@ import type { JudgedChange, Outcome, UserChange } from './change-set.js';
 import { type Claim, claimOf, claimOfDeletion } from '../set-rules/claim.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
 import { EndState } from '../set-rules/end-state.js';
-import { type Failure, SELF_BLOCK, SELF_DELETION, STALE, notDeleted, notFound } from './failure.js';
+import {
+  type Failure,
+  SELF_BLOCK,
+  SELF_DELETION,
+  STALE,
+  notDeleted,
+  notFound,
+} from '../set-rules/failure.js';
 import { createdAt, prepareUser, rowsOf } from './prepared-user.js';
 import { blocksSelf, privilegeFailure } from './privilege.js';
 import { UserCounts } from './user-counts.service.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { loginKey } from '../../users/model/keys.js';
-import type { Clause, Range } from '../../users/search/search-plan.js';
-import type { Order } from '../../users/search/user.query.js';
-import { order as compare } from '../protocol/comparable.js';
+import { loginKey } from '../users/model/keys.js';
+import type { Clause, Range } from '../users/search/search-plan.js';
+import type { Order } from '../users/search/user.query.js';
+import { compareCodePoints } from '../platform/common/text.js';
 import { GroupSearchRepository } from './group-search.repository.js';
-import type { Group } from '../../groups/group.js';
+import type { Group } from './group.js';
 
 export type GroupSort = 'uuid' | 'display_name' | 'external_id' | 'created' | 'updated';
 
@@ -103,7 +103,8 @@ export function positionOf(group: Group, { sort, order }: GroupOrder): GroupPosi
 export function comparePositions(a: GroupPosition, b: GroupPosition, { order }: GroupOrder): number {
   const bySegment = a.segment - b.segment;
   if (bySegment !== 0) return bySegment;
-  const ascending = a.key === b.key ? compare(a.uuid, b.uuid) : compare(a.key ?? '', b.key ?? '');
+  const ascending =
+    a.key === b.key ? compareCodePoints(a.uuid, b.uuid) : compareCodePoints(a.key ?? '', b.key ?? '');
   return order === 'asc' ? ascending : -ascending;
 }
 

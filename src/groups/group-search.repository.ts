@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Clause, type Position, type Range, partsOf, where } from '../../users/search/search-plan.js';
-import type { Order } from '../../users/search/user.query.js';
-import { GROUP_COLUMNS } from '../../groups/group.repository.js';
-import { type Group, type GroupRow, toGroup } from '../../groups/group.js';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import { type Clause, type Position, type Range, partsOf, where } from '../users/search/search-plan.js';
+import type { Order } from '../users/search/user.query.js';
+import { GROUP_COLUMNS } from './group.repository.js';
+import { type Group, type GroupRow, toGroup } from './group.js';
 
 /** A part of a page in one statement. */
 export interface GroupPart {

@@ -1,7 +1,7 @@
-import { decodeArray, encodeArray } from '../../platform/common/json.js';
-import { isCleanText } from '../../platform/common/text.js';
-import { isDbTime } from '../../platform/common/time.js';
-import { isUuid } from '../../platform/common/uuid.js';
+import { decodeArray, encodeArray } from '../platform/common/json.js';
+import { isCleanText } from '../platform/common/text.js';
+import { isDbTime } from '../platform/common/time.js';
+import { isUuid } from '../platform/common/uuid.js';
 import { type GroupOrder, type GroupPosition, type GroupSort } from './group-search.service.js';
 
 const MAX_KEY = 512;
