@@ -40,14 +40,16 @@ export async function writeTemplates(folder: string, engine: string): Promise<vo
 /** Brings a database to a content. */
 async function fill(content: Content, folder: string, url: string): Promise<void> {
   const load = createRequire(join(import.meta.dirname, '../../../build/create-app.js'));
-  const { loadEnv } = load('./config/env.js') as typeof import('../../../src/platform/config/env.js');
+  const { loadEnv } = load(
+    './platform/config/env.js',
+  ) as typeof import('../../../src/platform/config/env.js');
   const { migrateAtStart } = load(
-    './database/data-source.js',
+    './platform/database/data-source.js',
   ) as typeof import('../../../src/platform/database/data-source.js');
   const { createApp } = load('./create-app.js') as typeof import('../../../src/create-app.js');
   const { ENTITIES } = load('./entities.js') as typeof import('../../../src/entities.js');
   const { FirstStart } = load(
-    './setup/first-start.service.js',
+    './operations/start/first-start.service.js',
   ) as typeof import('../../../src/operations/start/first-start.service.js');
   const env = loadEnv({
     DATA_DIR: folder,
