@@ -32,7 +32,7 @@ test('.env.example explains every setting in the line above it', () => {
 
 test('every field of the settings is known to be set or unset', () => {
   const source = ['env', 'operation-settings', 'import-guard-settings']
-    .map((name) => readFileSync(new URL(`../../src/config/${name}.ts`, import.meta.url), 'utf8'))
+    .map((name) => readFileSync(new URL(`../../src/platform/config/${name}.ts`, import.meta.url), 'utf8'))
     .join('');
   const fields = [...source.matchAll(/^ {2}([A-Z][A-Z_]+)(\?)?:/gm)];
   expect(fields.map(([, name]) => name).sort()).toEqual([...Object.keys(set), ...unset].sort());

@@ -13,7 +13,7 @@ export const GUIDES: Readonly<Record<string, string>> = {
 };
 
 /** Beside the bundle, and in the repository. */
-const FOLDERS = ['./guides/', '../../docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const FOLDERS = ['./guides/', '../../../docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const pages = new Map<string, Guide>();
 
 /** A guide as a page: its title, and markup of ours. */

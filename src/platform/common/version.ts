@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The package's description is one folder above a bundle, and two above this source. */
-const PLACES = ['../package.json', '../../package.json'];
+/** The package's description is one folder above a bundle, and three above this source. */
+const PLACES = ['../package.json', '../../../package.json'];
 
 function readVersion(): string {
   const found = PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
-  if (!found) throw new Error(`package.json is missing beside ${import.meta.url}`);
+  if (!found) throw new Error(`There is no package.json above ${import.meta.url}`);
   return (JSON.parse(readFileSync(found, 'utf8')) as { version: string }).version;
 }
 
