@@ -1,5 +1,5 @@
 import type { Profile } from './profiles.js';
-import type { RepeatableRequest } from './repeatable.js';
+import type { RepeatableEffect } from '../platform/database/transaction-runner.js';
 import type { KeyRights } from './scopes.js';
 
 /** Who acts. Created only by the access guard, and by the service for its own work. */
@@ -49,6 +49,19 @@ interface SystemActor {
 export function countedFor(actor: Actor): string {
   const initiator = initiatorOf(actor);
   return `${initiator.kind}:${initiator.kind === 'key' ? initiator.family : (initiator.id ?? '')}`;
+}
+
+/** A request with an `Idempotency-Key`. */
+export interface RepeatableRequest extends RepeatableEffect {
+  /** Runs what handles the request, and stores the answer that it returns in the transaction of its effect. */
+  answer<T>(handle: () => Promise<T>): Promise<T>;
+  /**
+   * Returns a part of the request that has a transaction of its own: it takes effect once, like the whole.
+   * @throws FirstAnswer when it has taken effect; ProblemError `validation_failed` where the key came with another request.
+   */
+  part(number: number): Promise<RepeatableRequest>;
+  /** Sets the content of a request whose body is a file. @throws FirstAnswer when the request has been answered. */
+  received(content: unknown): Promise<void>;
 }
 
 /** An actor in one request, as an audit row records it. */

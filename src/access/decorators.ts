@@ -1,11 +1,18 @@
-import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CallHandler,
+  createParamDecorator,
+  type ExecutionContext,
+  type NestInterceptor,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Reflector } from '@nestjs/core';
+import { from, lastValueFrom } from 'rxjs';
 import { auditReasonOf } from '../platform/http/audit-reason.js';
-import type { Actor, Caller } from './actor.js';
-import { type Permission, scopeOf } from './policy.js';
-import type { RepeatableRequest } from './repeatable.js';
+import type { Actor, Caller, RepeatableRequest } from './actor.js';
+import { type Permission, isToRead, scopeOf } from './policy.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -35,11 +42,24 @@ export const ByKey = Reflector.createDecorator<undefined, boolean>({ transform: 
 /** Extension of an operation: the scope that an API key needs for it; `any` valid key, or `none` where keys are refused. */
 export const REQUIRED_SCOPE = 'x-required-scope';
 
-/** The route needs credentials with this permission, whose scope the OpenAPI file shows. */
+/** Stores the answer to a request with an `Idempotency-Key` in the transaction of its effect (ADR 16). */
+const AnswerOnce: NestInterceptor = {
+  intercept: (context: ExecutionContext, next: CallHandler) => {
+    const { repeatable } = context.switchToHttp().getRequest<Request>();
+    if (!repeatable) return next.handle();
+    return from(repeatable.answer(() => lastValueFrom(next.handle(), { defaultValue: undefined })));
+  },
+};
+
+/**
+ * The route needs credentials with this permission, whose scope the OpenAPI file shows. A route that changes something
+ * also answers a repeated request with its first answer.
+ */
 export const Requires = (permission: Permission, self?: Permission) =>
   applyDecorators(
     RequiredPermission({ permission, ...(self && { self }) }),
     ApiExtension(REQUIRED_SCOPE, scopeOf(permission) ?? 'none'),
+    ...(isToRead(permission) ? [] : [UseInterceptors(AnswerOnce)]),
   );
 
 /** The actor of the request, with the request's id and address, and why it is made. @throws ProblemError `invalid_parameter` for a bad reason. */

@@ -68,6 +68,11 @@ export function scopeOf(permission: Permission): NamedScope | 'any' | null {
   return POLICY[permission].scope;
 }
 
+/** Returns true for a permission that changes nothing. */
+export function isToRead(permission: Permission): boolean {
+  return scopeOf(permission)?.endsWith(':read') === true;
+}
+
 /** The scope for want of which an API key has not this permission. */
 export function missingScope(actor: Actor, permission: Permission): NamedScope | undefined {
   const scope = scopeOf(permission);

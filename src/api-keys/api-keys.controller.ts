@@ -3,7 +3,6 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { answer } from '../access/repeatable.js';
 import { ProblemError, validationFailed } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type Checked, InputPipe } from '../platform/input/read-input.js';
@@ -47,11 +46,9 @@ export class ApiKeysController {
     if (errors.length > 0) throw validationFailed(errors);
     const { unknown_fields, ...wanted } = value;
     const key = { ...wanted, ignoresUnknownFields: unknown_fields === 'ignore' };
-    const effect = () => this.keys.create(key, caller);
-    return answer(caller, effect, ({ key: secret, ...made }) => {
-      response.location(`${request.path.replace(/\/$/, '')}/${made.id}`);
-      return Object.assign(presentApiKey(made), { key: secret });
-    });
+    const { key: secret, ...created } = await this.keys.create(key, caller);
+    response.location(`${request.path.replace(/\/$/, '')}/${created.id}`);
+    return Object.assign(presentApiKey(created), { key: secret });
   }
 
   @Delete(':key_id')
@@ -59,9 +56,7 @@ export class ApiKeysController {
   @HttpCode(204)
   @Requires('api_keys.manage')
   async revoke(@Param('key_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
-    const effect = () => this.keys.revoke(id, caller);
-    await answer(caller, effect, (before) => {
-      if (before === undefined) throw new ProblemError('not_found', `There is no API key ${id}.`);
-    });
+    const before = await this.keys.revoke(id, caller);
+    if (before === undefined) throw new ProblemError('not_found', `There is no API key ${id}.`);
   }
 }

@@ -3,7 +3,6 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { answer } from '../access/repeatable.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { nextPage } from '../platform/http/page.js';
 import { type Checked, InputPipe } from '../platform/input/read-input.js';
@@ -68,10 +67,8 @@ export class GroupsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<GroupDto> {
-    const effect = () => this.groups.setRoles(uuid, input, versionsIn(ifMatch), caller);
-    return answer(caller, effect, (group) => {
-      response.setHeader('ETag', etagOf(group));
-      return presentGroup(group);
-    });
+    const group = await this.groups.setRoles(uuid, input, versionsIn(ifMatch), caller);
+    response.setHeader('ETag', etagOf(group));
+    return presentGroup(group);
   }
 }

@@ -1,10 +1,12 @@
 import type { Response } from 'express';
-import type { Present, RepeatableRequest } from '../access/repeatable.js';
-import { validationFailed } from '../platform/common/errors.js';
+import type { RepeatableRequest } from '../access/actor.js';
+import { unavailable, validationFailed } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secret.js';
 import { now, secondsFrom } from '../platform/common/time.js';
 import { isUuid } from '../platform/common/uuid.js';
+import { repeated } from '../platform/database/engine/retry.js';
 import type { Sql } from '../platform/database/engine/sql.js';
+import type { HeldTransaction } from '../platform/database/transaction-runner.js';
 import { FirstAnswer, type SentAnswer } from '../platform/http/first-answer.js';
 import type { IdempotencyRepository } from './idempotency.repository.js';
 import { requestMac, seal, unseal } from './sealed-answer.js';
@@ -30,12 +32,13 @@ export interface RequestIdentity {
  */
 export class IdempotentRequest implements RepeatableRequest {
   private readonly inherited: ReadonlySet<string>;
+  private readonly hasFile: boolean;
   private hasOldRow = false;
-  /** Of all content that a request had: a Bulk has a megabyte of it and many parts. */
+  /** The MAC of all content that the request had: a Bulk has a megabyte of it and many parts. */
   private known: { content: unknown; mac: string } | undefined;
-  private present: (result: unknown, tx: Sql) => Promise<unknown> = () => {
-    throw new Error('a service passes its caller to a transaction, but its controller does not use `answer`');
-  };
+  private held: HeldTransaction | undefined;
+  private committed: (() => Promise<void>)[] = [];
+  private rolledBack: (() => Promise<void>)[] = [];
 
   /** @param response as the guards leave it: headers that they have set are not part of the answer. */
   constructor(
@@ -44,6 +47,23 @@ export class IdempotentRequest implements RepeatableRequest {
     private readonly response: Response,
   ) {
     this.inherited = new Set(response.getHeaderNames());
+    this.hasFile = request.content === PENDING;
+  }
+
+  get transaction(): Sql | undefined {
+    return this.held?.sql;
+  }
+
+  hold(transaction: HeldTransaction): void {
+    this.held = transaction;
+  }
+
+  afterCommit(work: () => Promise<void>): void {
+    this.committed.push(work);
+  }
+
+  afterRollback(work: () => Promise<void>): void {
+    this.rolledBack.push(work);
   }
 
   /** @throws FirstAnswer; ProblemError `validation_failed` where the key came with another request. */
@@ -73,40 +93,72 @@ export class IdempotentRequest implements RepeatableRequest {
     await this.assertFirst();
   }
 
-  /** @throws whatever `effect` and `present` throw, unless an equal request was answered in the meantime: FirstAnswer. */
-  async answer<T, A>(effect: () => Promise<T>, present: Present<T, A>): Promise<A> {
-    const made: { result: unknown; answer: A }[] = [];
-    this.present = async (result, tx) => {
-      const answer = await present(result as T, tx); // compared below
-      made.unshift({ result, answer });
-      return answer;
-    };
+  /**
+   * Handles the request again where it loses a race at its end, when an equal request is the most likely winner.
+   * @throws whatever `handle` throws; FirstAnswer where an equal request was answered in the meantime.
+   */
+  async answer<T>(handle: () => Promise<T>): Promise<T> {
     try {
-      const result = await effect();
-      const [last] = made;
-      if (last && last.result === result) return last.answer;
+      const handled = await repeated('transaction', async (attempt) => {
+        if (attempt > 1) await this.assertRepeatable();
+        return this.handle(handle);
+      });
+      if ('error' in handled) throw handled.error;
+      return handled.body;
     } catch (error) {
       await this.assertNotAnswered();
       throw error;
     }
-    throw new Error('a service that passes its caller to a transaction must return the result of that one');
   }
 
-  async keep(tx: Sql, result: unknown): Promise<void> {
+  /** @returns the error of `handle`, which has had its own second attempts. @throws the error of the end. */
+  private async handle<T>(handle: () => Promise<T>): Promise<{ body: T } | { error: unknown }> {
+    let body: T;
+    try {
+      body = await handle();
+    } catch (error) {
+      await this.rollback();
+      return { error };
+    }
+    try {
+      if (this.held) await this.keep(this.held, body);
+    } catch (error) {
+      await this.rollback();
+      throw error;
+    }
+    this.held = undefined;
+    for (const work of this.committed) await work();
+    return { body };
+  }
+
+  private async keep(transaction: HeldTransaction, body: unknown): Promise<void> {
     const { id, key } = this.request;
-    const body = await this.present(result, tx);
     const answer = {
       status: this.response.statusCode,
       headers: this.ownHeaders(),
       body: body === undefined ? '' : JSON.stringify(body),
     };
-    if (this.hasOldRow) await this.repository.deleteOld(tx, id, oldest());
-    await this.repository.insert(tx, {
+    if (this.hasOldRow) await this.repository.deleteOld(transaction.sql, id, oldest());
+    await this.repository.insert(transaction.sql, {
       id,
       request_mac: this.mac(),
       answer: seal(answer, key, id),
       created: now(),
     });
+    await transaction.commit();
+  }
+
+  private async rollback(): Promise<void> {
+    await this.held?.rollback();
+    this.held = undefined;
+    this.committed = [];
+    for (const work of this.rolledBack.splice(0)) await work();
+  }
+
+  /** @throws FirstAnswer; ProblemError `unavailable` for a file, which has been read and cannot be read again. */
+  private async assertRepeatable(): Promise<void> {
+    await this.assertFirst();
+    if (this.hasFile) throw unavailable('Another request was faster. Send the file again.', 1);
   }
 
   /** Its own twin may be why a request failed, or its commit had worked. What else there is to say, the error says. */

@@ -3,7 +3,6 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { answer } from '../access/repeatable.js';
 import { ProblemError } from '../platform/common/errors.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { toIso } from '../platform/common/time.js';
@@ -62,8 +61,7 @@ export class ImportProfilesController {
       const detail = 'The name of a profile is 1 to 64 of A-Z a-z 0-9 . _ -, and not . or ..';
       throw new ProblemError('invalid_parameter', detail);
     }
-    const effect = () => this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch });
-    return answer(caller, effect, (saved) => tagged(saved, response));
+    return tagged(await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }), response);
   }
 
   @Delete(':name')
@@ -76,13 +74,8 @@ export class ImportProfilesController {
     @Headers('if-none-match') ifNoneMatch: string | undefined,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    await answer(
-      caller,
-      () => this.profiles.remove(name, caller, { ifMatch, ifNoneMatch }),
-      (found) => {
-        if (!found) throw new ProblemError('not_found', `There is no saved import profile ${name}.`);
-      },
-    );
+    const found = await this.profiles.remove(name, caller, { ifMatch, ifNoneMatch });
+    if (!found) throw new ProblemError('not_found', `There is no saved import profile ${name}.`);
   }
 }
 

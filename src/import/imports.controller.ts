@@ -4,7 +4,6 @@ import type { Request, Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { may } from '../access/policy.js';
-import { type Present, answer } from '../access/repeatable.js';
 import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { nextPage, page } from '../platform/http/page.js';
@@ -68,8 +67,7 @@ export class ImportsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
     const parts = { queue: this.queue, store: this.store, requests: this.requests };
-    const effect = () => submitUpload(request, caller, parts);
-    return this.decided(caller, response, effect);
+    return this.accepted(await submitUpload(request, caller, parts), caller, response);
   }
 
   @Get()
@@ -159,7 +157,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.decided(caller, response, () => this.imports.apply(id, caller));
+    return this.accepted(await this.imports.apply(id, caller), caller, response);
   }
 
   @Decision(
@@ -172,7 +170,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.decided(caller, response, () => this.imports.cancel(id, caller));
+    return this.accepted(await this.imports.cancel(id, caller), caller, response);
   }
 
   @Decision('reject', 'Refuse a plan or a parked run', 'Nothing of it is ever written.')
@@ -181,7 +179,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.decided(caller, response, () => this.imports.reject(id, caller));
+    return this.accepted(await this.imports.reject(id, caller), caller, response);
   }
 
   @Decision(
@@ -197,23 +195,18 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.decided(caller, response, () => this.imports.revert(id, caller, dryRun));
+    return this.accepted(await this.imports.revert(id, caller, dryRun), caller, response);
   }
 
-  /** The run that a request leads to, with `Location`, its address. */
-  private decided(
-    caller: Caller,
-    response: Response,
-    effect: () => Promise<ImportRun>,
-  ): Promise<ImportRunDto> {
-    return answer(caller, effect, (run, sql) => {
-      const collection = response.req.path.split('/imports', 1)[0] ?? '';
-      response.location(`${collection}/imports/${run.id}`);
-      return this.present(run, sql);
-    });
+  /** Presents the run that a request leads to, with its address in `Location`. */
+  private accepted(run: ImportRun, caller: Caller, response: Response): Promise<ImportRunDto> {
+    const collection = response.req.path.split('/imports', 1)[0] ?? '';
+    response.location(`${collection}/imports/${run.id}`);
+    return this.present(run, caller);
   }
 
-  private async present(...[run, sql]: Parameters<Present<ImportRun, ImportRunDto>>): Promise<ImportRunDto> {
+  private async present(run: ImportRun, caller?: Caller): Promise<ImportRunDto> {
+    const sql = caller?.repeatable?.transaction;
     const problems = await this.imports.firstProblems(run.id, sql);
     return presentRun(run, problems, await this.imports.revertOf(run.id, sql));
   }

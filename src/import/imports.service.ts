@@ -149,7 +149,9 @@ export class ImportsService {
       await this.audit.record(tx, caller, [{ action: 'import.reverted', target: { kind: 'import', id } }]);
       return revert;
     }, caller);
-    this.worker.wake();
+    await this.transactions.afterCommit(caller, async () => {
+      this.worker.wake();
+    });
     return run;
   }
 
@@ -230,8 +232,10 @@ export class ImportsService {
       else await this.audit.record(tx, caller, [{ action, target: { kind: 'import', id } }]);
       return { ...run, ...next };
     }, caller);
-    if (isFinal(decided.state)) await this.files.delete(id);
-    this.worker.wake();
+    await this.transactions.afterCommit(caller, async () => {
+      if (isFinal(decided.state)) await this.files.delete(id);
+      this.worker.wake();
+    });
     return decided;
   }
 }

@@ -40,6 +40,7 @@ export async function submitUpload(request: Request, caller: Caller, parts: Uplo
   try {
     // A profile may have changed since: a repetition is known by what was sent.
     await caller.repeatable?.received([file.name, file.sha256, profile ? asked : options]);
+    caller.repeatable?.afterRollback(() => parts.store.discard(file.runId));
     return await parts.queue.submit(file, options, caller, profile);
   } catch (error) {
     await parts.store.discard(file.runId);

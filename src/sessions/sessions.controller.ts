@@ -3,7 +3,6 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Public, Requires } from '../access/decorators.js';
-import { answer } from '../access/repeatable.js';
 import { isWebmaster } from '../access/policy.js';
 import { ProblemError, unauthenticated } from '../platform/common/errors.js';
 import { LOGIN_BODY } from '../platform/http/bounds.js';
@@ -55,11 +54,9 @@ export class SessionsController {
   ): Promise<object> {
     const { actor } = caller;
     if (actor.kind !== 'user') throw unauthenticated('Only a session can log out; an API key has none.');
-    const effect = () => this.sessions.end(actor.sessionId, caller);
-    return answer(caller, effect, () => {
-      this.cookie.clear(response);
-      return {};
-    });
+    await this.sessions.end(actor.sessionId, caller);
+    this.cookie.clear(response);
+    return {};
   }
 
   @Get()
@@ -85,10 +82,8 @@ export class SessionsController {
   @Requires('sessions.end')
   async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
     // Another user's session is reported as missing.
-    const effect = () => this.sessions.end(id, caller, ownOnly(caller.actor));
-    await answer(caller, effect, (ended) => {
-      if (!ended) throw new ProblemError('not_found', `There is no session ${id}.`);
-    });
+    const ended = await this.sessions.end(id, caller, ownOnly(caller.actor));
+    if (!ended) throw new ProblemError('not_found', `There is no session ${id}.`);
   }
 }
 

@@ -2,7 +2,6 @@ import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { answer } from '../access/repeatable.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { page } from '../platform/http/page.js';
 import { DeletedUsers } from './deleted-users.service.js';
@@ -44,9 +43,7 @@ export class UserRestoreController {
   @HttpCode(200)
   @Requires('users.create')
   async restore(@Param('user_id') uuid: string, @CurrentCaller() caller: Caller): Promise<UserDto> {
-    const effect = () => this.deleted.restore(uuid, caller);
-    return answer(caller, effect, (user) =>
-      presentUser(user, viewFor(caller.actor, user.uuid), this.settings.defaultAvatar),
-    );
+    const user = await this.deleted.restore(uuid, caller);
+    return presentUser(user, viewFor(caller.actor, user.uuid), this.settings.defaultAvatar);
   }
 }

@@ -2,7 +2,6 @@ import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { answer } from '../access/repeatable.js';
 import { DocEndSessionsOfUser } from '../sessions/sessions.docs.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { UsersService } from './users.service.js';
@@ -20,10 +19,7 @@ export class UserSessionsController {
   @HttpCode(204)
   @Requires('sessions.manage', 'sessions.end')
   async endAll(@Param('user_id') uuid: string, @CurrentCaller() caller: Caller): Promise<void> {
-    const effect = async (): Promise<void> => {
-      await this.users.get(uuid, caller);
-      return this.sessions.endAll(uuid, caller);
-    };
-    await answer(caller, effect, () => undefined);
+    await this.users.get(uuid, caller);
+    await this.sessions.endAll(uuid, caller);
   }
 }

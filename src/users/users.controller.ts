@@ -15,7 +15,6 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { answer } from '../access/repeatable.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { departureOf } from '../platform/http/departure.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
@@ -60,11 +59,9 @@ export class UsersController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserUuidDto> {
-    const effect = () => this.users.create(input, caller);
-    return answer(caller, effect, (uuid) => {
-      response.location(`${request.path.replace(/\/$/, '')}/${uuid}`);
-      return { uuid };
-    });
+    const uuid = await this.users.create(input, caller);
+    response.location(`${request.path.replace(/\/$/, '')}/${uuid}`);
+    return { uuid };
   }
 
   @Get('me')
@@ -121,11 +118,9 @@ export class UsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserDto> {
-    const effect = () => this.users.change(uuid, input, caller, versionsIn(ifMatch));
-    return answer(caller, effect, (user) => {
-      response.setHeader('ETag', etagOf(user, viewFor(caller.actor, uuid)));
-      return this.present(user, caller);
-    });
+    const user = await this.users.change(uuid, input, caller, versionsIn(ifMatch));
+    response.setHeader('ETag', etagOf(user, viewFor(caller.actor, uuid)));
+    return this.present(user, caller);
   }
 
   private present(user: User, { actor }: Caller): UserDto {

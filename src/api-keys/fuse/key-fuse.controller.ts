@@ -2,7 +2,6 @@ import { Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
-import { answer } from '../../access/repeatable.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { toIso } from '../../platform/common/time.js';
 import { DocResetFuse, type KeyFuseDto } from './key-fuse.docs.js';
@@ -18,10 +17,8 @@ export class KeyFuseController {
   @HttpCode(200)
   @Requires('api_keys.manage')
   async reset(@Param('key_id') id: string, @CurrentCaller() caller: Caller): Promise<KeyFuseDto> {
-    const effect = () => this.fuse.reset(id, caller);
-    return answer(caller, effect, (until) => {
-      if (until === undefined) throw new ProblemError('not_found', `There is no API key ${id}.`);
-      return { key_id: id, open_until: toIso(until) };
-    });
+    const until = await this.fuse.reset(id, caller);
+    if (until === undefined) throw new ProblemError('not_found', `There is no API key ${id}.`);
+    return { key_id: id, open_until: toIso(until) };
   }
 }

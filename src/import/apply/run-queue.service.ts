@@ -61,7 +61,9 @@ export class RunQueue {
       await this.audit.startRun(tx, caller, queued.id, startOf(queued));
       return queued;
     }, caller);
-    this.worker.wake();
+    await this.transactions.afterCommit(caller, async () => {
+      this.worker.wake();
+    });
     return run;
   }
 }

@@ -4,12 +4,26 @@ import { DatabaseFault } from './engine/database-fault.js';
 import { repeated } from './engine/retry.js';
 import type { OpenTransaction, Sql } from './engine/sql.js';
 
-/** A request that takes effect once, however often it is sent (ADR 16). */
-export interface Repeatable {
-  /** @throws FirstAnswer when an equal request has been answered; nothing of this one is written then. */
+/** A transaction that stays open after its work, until the request that it belongs to has its answer. */
+export interface HeldTransaction {
+  readonly sql: Sql;
+  /** @throws DatabaseFault `race` for a transaction that is too old, and as the database. */
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+/** A request that takes effect once, however often it is sent: its answer is stored in the transaction of its effect (ADR 16). */
+export interface RepeatableEffect {
+  /** The open transaction of the effect, for what the answer has to read. */
+  readonly transaction: Sql | undefined;
+  /** @throws FirstAnswer when an equal request has been answered. Nothing of this request is written then. */
   assertFirst(sql: Sql): Promise<void>;
-  /** Stores the answer to be made of `result`, in the transaction of the effect. */
-  keep(tx: Sql, result: unknown): Promise<void>;
+  /** Takes over the transaction of the effect, to commit it with the answer. */
+  hold(transaction: HeldTransaction): void;
+  /** Runs `work` once the effect is committed. */
+  afterCommit(work: () => Promise<void>): void;
+  /** Runs `work` when the effect was rolled back after all. */
+  afterRollback(work: () => Promise<void>): void;
 }
 
 /**
@@ -29,35 +43,57 @@ export class TransactionRunner {
    * (`pauseAfter`): it must read before it writes, so that it finds what the other one wrote and can name it, and it
    * must change nothing outside of `tx`. Nor may it use the database beside `tx`: on SQLite that statement would wait
    * for this very transaction to end.
-   * @param caller the caller of the request whose effect this is: the answer is stored with it where it is asked for.
+   * @param caller of the request whose effect this is. With an `Idempotency-Key` the transaction stays open until the
+   * request is answered: what the request does afterwards needs `caller.repeatable.transaction` or `afterCommit`.
    * @throws whatever `work` throws, after a rollback; ProblemError `unavailable` when the races do not end or no server
    * takes changes, and `outcome_unknown` when the answer to the commit was lost.
    */
-  async run<T>(work: (tx: Sql) => Promise<T>, caller?: { repeatable?: Repeatable }): Promise<T> {
-    const repeatable = caller?.repeatable;
-    return repeated('transaction', (attempt) => this.once(work, repeatable, attempt > 1));
+  async run<T>(
+    work: (tx: Sql) => Promise<T>,
+    { repeatable }: { repeatable?: RepeatableEffect } = {},
+  ): Promise<T> {
+    if (repeatable?.transaction) return work(repeatable.transaction);
+    return repeated('transaction', (attempt) => this.attempt(work, repeatable, attempt));
   }
 
-  private async once<T>(
+  /** Runs `work` when the changes of a request are committed: at once, unless its transaction is still open. */
+  async afterCommit(
+    { repeatable }: { repeatable?: RepeatableEffect },
+    work: () => Promise<void>,
+  ): Promise<void> {
+    if (repeatable?.transaction) repeatable.afterCommit(work);
+    else await work();
+  }
+
+  private async attempt<T>(
     work: (tx: Sql) => Promise<T>,
-    repeatable: Repeatable | undefined,
-    again: boolean,
+    repeatable: RepeatableEffect | undefined,
+    attempt: number,
   ): Promise<T> {
     const tx = await this.database.begin();
     const began = performance.now();
     try {
-      if (repeatable && again) await repeatable.assertFirst(tx); // the other writer may have been the same request
+      if (repeatable && attempt > 1) await repeatable.assertFirst(tx); // the other writer may have been the same request
       const result = await work(tx);
-      if (repeatable) await repeatable.keep(tx, result);
-      if (performance.now() - began > MAX_MILLIS)
-        throw new DatabaseFault('race', new Error('too old to commit'));
-      await tx.commit();
+      if (repeatable) repeatable.hold(heldTransaction(tx, began));
+      else await commit(tx, began);
       return result;
     } catch (error) {
       await rollback(tx);
       throw error;
     }
   }
+}
+
+const heldTransaction = (tx: OpenTransaction, began: number): HeldTransaction => ({
+  sql: tx,
+  commit: () => commit(tx, began),
+  rollback: () => rollback(tx),
+});
+
+async function commit(tx: OpenTransaction, began: number): Promise<void> {
+  if (performance.now() - began > MAX_MILLIS) throw new DatabaseFault('race', new Error('too old to commit'));
+  await tx.commit();
 }
 
 /** The first error is the one to report; a connection that cannot even roll back is gone, and the work with it. */

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor, Caller } from '../../access/actor.js';
 import { insufficientScope, missingScope } from '../../access/policy.js';
-import { answer } from '../../access/repeatable.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { FirstAnswer } from '../../platform/http/first-answer.js';
@@ -119,16 +118,12 @@ export class BulkRun {
   ): Promise<BulkPart> {
     const part = (each: BulkAnswer): BulkPart => ({ next: item.place + 1, answers: [[item.place, each]] });
     try {
-      const effect = () => this.change(item.id, work, state, caller);
-      return await answer(caller, effect, (group) => part(answers.success(item, group)));
+      const change = async () => part(answers.success(item, await this.change(item.id, work, state, caller)));
+      return await (caller.repeatable ? caller.repeatable.answer(change) : change());
     } catch (error) {
       const failed = part(answers.failure(item, answerable(error, caller)));
       if (!caller.repeatable) return failed;
-      return answer(
-        caller,
-        () => this.transactions.run(() => Promise.resolve(failed), caller),
-        (kept) => kept,
-      );
+      return caller.repeatable.answer(() => this.transactions.run(() => Promise.resolve(failed), caller));
     }
   }
 

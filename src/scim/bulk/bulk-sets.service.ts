@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { answer } from '../../access/repeatable.js';
 import { FuseBlown, FuseOverrun } from '../../api-keys/fuse/fuse-blown.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
@@ -70,11 +69,8 @@ export class BulkSets {
       const set = { items, excluded, attempt, state, answers, caller };
       try {
         const effect = () => this.transactions.run((tx) => this.apply(tx, set), caller);
-        const done = await answer(
-          caller,
-          () => this.fuse.watched(caller, effect),
-          (part) => part,
-        );
+        const watched = () => this.fuse.watched(caller, effect);
+        const done = await (caller.repeatable ? caller.repeatable.answer(watched) : watched());
         const millis = performance.now() - attempt.began;
         if (full) this.pace.took(Math.ceil(items.length / BATCH), millis, this.turns.othersWrite);
         return done;

@@ -1,7 +1,6 @@
 import { Body, HttpCode, Post } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
-import { answer } from '../../access/repeatable.js';
 import { SCIM_BULK_BODY } from '../../platform/http/bounds.js';
 import { Accepts } from '../../platform/http/input.guard.js';
 import { ScimController } from '../http/scim-route.js';
@@ -21,7 +20,6 @@ export class BulkController {
   @Accepts({ body: SCIM_BULK_BODY, anyQuery: true })
   async run(@Body() body: object, @CurrentCaller() caller: Caller): Promise<BulkResponseDto> {
     const plan = readBulk(body);
-    const effect = () => this.bulk.run(plan, caller);
-    return answer(caller, effect, (answers) => ({ schemas: [BULK_RESPONSE_MESSAGE], Operations: answers }));
+    return { schemas: [BULK_RESPONSE_MESSAGE], Operations: await this.bulk.run(plan, caller) };
   }
 }

@@ -2,7 +2,6 @@ import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res
 import type { Request, Response } from 'express';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
-import { answer } from '../../access/repeatable.js';
 import { SCIM_GROUP_BODY } from '../../platform/http/bounds.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
 import { rulesOf } from '../http/profile-rules.js';
@@ -62,11 +61,9 @@ export class ScimGroupsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
     const view = this.view.of(query, caller.actor);
-    const effect = () => this.groups.create(body, caller);
-    return answer(caller, effect, (group, sql) => {
-      tag(group, response).location(this.view.locationOf(group));
-      return view(group, sql);
-    });
+    const group = await this.groups.create(body, caller);
+    tag(group, response).location(this.view.locationOf(group));
+    return view(group, caller.repeatable?.transaction);
   }
 
   @Get(':id')
@@ -101,11 +98,9 @@ export class ScimGroupsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
     const view = this.view.of(query, caller.actor);
-    const effect = () => this.groups.replace(id, body, caller, versionsIn(ifMatch));
-    return answer(caller, effect, (group, sql) => {
-      tag(group, response);
-      return view(group, sql);
-    });
+    const group = await this.groups.replace(id, body, caller, versionsIn(ifMatch));
+    tag(group, response);
+    return view(group, caller.repeatable?.transaction);
   }
 
   @Patch(':id')
@@ -122,13 +117,11 @@ export class ScimGroupsController {
   ): Promise<ScimObject | undefined> {
     const view = this.view.ofPatch(query, caller.actor);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
-    const effect = () => this.groups.patch(id, body, caller, versionsIn(ifMatch));
-    return answer(caller, effect, async (group, sql) => {
-      tag(group, response);
-      const resource = isBrief ? undefined : await view(group, sql);
-      if (!resource) response.status(204);
-      return resource;
-    });
+    const group = await this.groups.patch(id, body, caller, versionsIn(ifMatch));
+    tag(group, response);
+    const resource = isBrief ? undefined : await view(group, caller.repeatable?.transaction);
+    if (!resource) response.status(204);
+    return resource;
   }
 
   @Delete(':id')
@@ -141,8 +134,7 @@ export class ScimGroupsController {
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    const effect = () => this.groups.delete(id, versionsIn(ifMatch), caller);
-    await answer(caller, effect, () => undefined);
+    await this.groups.delete(id, versionsIn(ifMatch), caller);
   }
 }
 

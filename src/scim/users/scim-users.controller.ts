@@ -2,7 +2,6 @@ import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res
 import type { Request, Response } from 'express';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
-import { answer } from '../../access/repeatable.js';
 import { SCIM_BODY } from '../../platform/http/bounds.js';
 import { departureOf } from '../../platform/http/departure.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
@@ -62,14 +61,9 @@ export class ScimUsersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
     const view = this.view.of(query);
-    return answer(
-      caller,
-      () => this.users.create(body, caller),
-      (user, sql) => {
-        this.tag(user, response).location(this.view.locationOf(user));
-        return view(user, sql);
-      },
-    );
+    const user = await this.users.create(body, caller);
+    this.tag(user, response).location(this.view.locationOf(user));
+    return view(user, caller.repeatable?.transaction);
   }
 
   @Get(':id')
@@ -104,11 +98,9 @@ export class ScimUsersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
     const view = this.view.of(query);
-    const effect = () => this.users.replace(id, body, caller, versionsIn(ifMatch));
-    return answer(caller, effect, (user, sql) => {
-      this.tag(user, response);
-      return view(user, sql);
-    });
+    const user = await this.users.replace(id, body, caller, versionsIn(ifMatch));
+    this.tag(user, response);
+    return view(user, caller.repeatable?.transaction);
   }
 
   @Patch(':id')
@@ -125,13 +117,11 @@ export class ScimUsersController {
   ): Promise<ScimObject | undefined> {
     const view = this.view.of(query);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
-    const effect = () => this.users.patch(id, body, caller, versionsIn(ifMatch));
-    return answer(caller, effect, (user, sql) => {
-      this.tag(user, response);
-      if (!isBrief) return view(user, sql);
-      response.status(204);
-      return undefined;
-    });
+    const user = await this.users.patch(id, body, caller, versionsIn(ifMatch));
+    this.tag(user, response);
+    if (!isBrief) return view(user, caller.repeatable?.transaction);
+    response.status(204);
+    return undefined;
   }
 
   @Delete(':id')
@@ -144,8 +134,7 @@ export class ScimUsersController {
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    const effect = () => this.users.delete(id, caller, versionsIn(ifMatch));
-    await answer(caller, effect, () => undefined);
+    await this.users.delete(id, caller, versionsIn(ifMatch));
   }
 
   private tag(user: User, response: Response): Response {
