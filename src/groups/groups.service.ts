@@ -9,7 +9,7 @@ import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { limitOf } from '../platform/http/page.js';
 import type { Checked } from '../platform/input/read-input.js';
 import { UserSettings } from '../users/rules/user-settings.js';
-import { newUser, settle, wholeErrors } from '../users/rules/user-rules.js';
+import { applyConfiguredRules, newUser, wholeErrors } from '../users/rules/user-rules.js';
 import { loginKey } from '../users/model/keys.js';
 import { foreignCursor } from '../users/search/cursor.js';
 import { type Clause, always } from '../users/search/search-plan.js';
@@ -105,16 +105,22 @@ export class GroupsService {
   ): Promise<Group> {
     assertScope(caller.actor, 'webmasters');
     const current = await this.get(uuid);
-    const broken = [...errors, ...this.rolesErrors(value, errors), ...mismatches(value, current)];
+    const { roles, errors: ofRoles } = this.validateRoles(value, errors);
+    const broken = [...errors, ...ofRoles, ...mismatches(value, current)];
     if (broken.length > 0) throw validationFailed(broken);
-    return this.change(uuid, { fields: () => ({ roles: value.roles ?? [] }), ifVersions }, caller);
+    return this.change(uuid, { fields: () => ({ roles: roles ?? [] }), ifVersions }, caller);
   }
 
-  /** The rules of a user's roles; puts their canonical names into the input. */
-  rolesErrors(input: { roles?: string[] | null }, broken: readonly FieldError[]): FieldError[] {
-    const errors = settle(input, broken, this.settings);
-    if (errors.length > 0 || broken.some(({ field }) => field === 'roles') || !input.roles) return errors;
-    return wholeErrors({ ...newUser('', now()), roles: input.roles });
+  /** Validates roles by the rules of a user's roles. @returns their canonical names, and the rules that they break. */
+  validateRoles(
+    sent: { roles?: string[] | null },
+    broken: readonly FieldError[],
+  ): { roles: readonly string[] | null | undefined; errors: FieldError[] } {
+    const { input, errors } = applyConfiguredRules(sent, broken, this.settings);
+    const { roles } = input;
+    if (errors.length > 0 || broken.some(({ field }) => field === 'roles') || !roles)
+      return { roles, errors };
+    return { roles, errors: wholeErrors({ ...newUser('', now()), roles }) };
   }
 }
 

@@ -4,7 +4,6 @@ import { now, secondsFrom } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { type DeletedUser, DeletedUsersRepository } from './writer/deleted-users.repository.js';
-import { toProblem } from './set-rules/failure.js';
 import { UserWriter } from './writer/user-writer.service.js';
 import type { User } from './model/user.js';
 
@@ -37,12 +36,10 @@ export class DeletedUsers {
    * gone. @throws ProblemError `not_found`, or a conflict that names what somebody else has taken meanwhile.
    */
   async restore(uuid: string, caller: Caller): Promise<User> {
-    return this.transactions.run(async (tx) => {
-      const [outcome] = await this.writer.apply(tx, [{ kind: 'restore', uuid, patch: {} }], caller);
-      if (!outcome) throw new Error('a set of one has one outcome');
-      if (outcome.outcome === 'error') throw toProblem(outcome.failures);
-      return outcome.user;
-    }, caller);
+    return this.transactions.run(
+      (tx) => this.writer.applyOne(tx, { kind: 'restore', uuid, patch: {} }, caller),
+      caller,
+    );
   }
 
   /** Forgets users that were deleted long enough ago, in parts that block no other writer for long. */

@@ -35,7 +35,7 @@ import {
   versionsIn,
   viewFor,
 } from './user.view.js';
-import { UnknownFields } from './unknown-fields.js';
+import { UnknownFields } from './accepted-fields.js';
 import { DocChange, DocCreate, DocGet, DocMe, DocSearch } from './users.docs.js';
 import { UsersService } from './users.service.js';
 

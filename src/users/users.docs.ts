@@ -12,7 +12,7 @@ import {
 } from '../platform/openapi/docs.js';
 import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 import { UserQuery } from './search/user.query.js';
-import { IGNORED_FIELDS, MAX_IGNORED_TEXT } from './unknown-fields.js';
+import { IGNORED_FIELDS, MAX_IGNORED_TEXT } from './accepted-fields.js';
 import { UserDto, UserPageDto, UserUuidDto } from './user.view.js';
 
 /** OpenAPI descriptions of the routes of `users.controller.ts`. */

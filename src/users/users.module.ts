@@ -27,6 +27,7 @@ import { UserHistory } from './user-history.service.js';
 import { UserSessionsController } from './user-sessions.controller.js';
 import { UsersController } from './users.controller.js';
 import { UsersRepository } from './search/users.repository.js';
+import { UserChanges } from './user-changes.service.js';
 import { UsersService } from './users.service.js';
 
 @Module({
@@ -51,6 +52,7 @@ import { UsersService } from './users.service.js';
     UserHistory,
     UserStore,
     UserSettings,
+    UserChanges,
     PasswordService,
     OwnPassword,
     NewPasswords,
@@ -70,6 +72,7 @@ import { UsersService } from './users.service.js';
     UserWriter,
     UserDirectory,
     UserSettings,
+    UserChanges,
     PasswordService,
     NewPasswords,
   ],

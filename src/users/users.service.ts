@@ -6,23 +6,21 @@ import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import { type FieldError, ProblemError, validationFailed } from '../platform/common/errors.js';
 import type { Checked } from '../platform/input/read-input.js';
 import { now } from '../platform/common/time.js';
+import { idMismatch } from '../platform/common/uuid.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
-import { OwnPassword } from './passwords/own-password.service.js';
-import { askerOf } from './passwords/asker.js';
+import { OwnPassword, assertStillProven } from './passwords/own-password.service.js';
 import type { Asker } from './passwords/fair-queue.js';
-import { NewPasswords } from './passwords/new-passwords.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 import type { User } from './model/user.js';
-import { keepSelfFields } from './self-fields.js';
-import { type UserPatch, brokenRules, judged, newErrors, newUser, settle } from './rules/user-rules.js';
+import { pickSelfFields } from './accepted-fields.js';
+import { UserChanges, toPatch } from './user-changes.service.js';
+import { type ValidatedChange, newUser } from './rules/user-rules.js';
 import { SELF_BLOCK, toProblem } from './set-rules/failure.js';
-import { privilegeFailure } from './writer/privilege.js';
-import type { UserChange } from './writer/change-set.js';
 import { UserSettings } from './rules/user-settings.js';
 import { presentUser } from './user.view.js';
-import { blocksSelf } from './writer/privilege.js';
+import { blocksSelf, privilegeFailure } from './writer/privilege.js';
 import { UserWriter } from './writer/user-writer.service.js';
 import { type Credentials, UsersRepository } from './search/users.repository.js';
 
@@ -37,7 +35,7 @@ export class UsersService {
     private readonly transactions: TransactionRunner,
     private readonly passwords: PasswordService,
     private readonly ownPassword: OwnPassword,
-    private readonly newPasswords: NewPasswords,
+    private readonly changes: UserChanges,
     private readonly settings: UserSettings,
     private readonly fuse: KeyFuse,
   ) {}
@@ -61,32 +59,26 @@ export class UsersService {
     return this.repository.lockCredentials(tx, uuid);
   }
 
-  /** @throws ProblemError `not_found`; a blocked user exists for Webmasters and for itself only. */
+  /** @throws ProblemError `not_found`. A blocked user exists only for Webmasters and for itself. */
   async get(uuid: string, caller: Caller): Promise<User> {
-    const user = await this.repository.find(uuid);
-    const visible =
-      user && (user.status === 'Active' || isWebmaster(caller.actor) || isSelf(caller.actor, uuid));
-    if (!visible) throw new ProblemError('not_found', `There is no user ${uuid}.`);
-    return user;
+    return assertVisible(await this.repository.find(uuid), uuid, caller);
   }
 
   /** @returns the uuid of the new user. */
-  async create({ value, errors }: Checked<NewUserInput>, caller: Caller): Promise<string> {
-    const broken = [...errors, ...settle(value, errors, this.settings)];
-    const nobody = newUser('', now());
-    assertPrivilege(caller, undefined, judged(value, broken, nobody).after);
-    broken.push(...(await this.passwordErrors(value, broken, nobody)));
-    assertFields(value, broken, nobody);
-    const patch = await this.toPatch(value, caller);
+  async create(input: Checked<NewUserInput>, caller: Caller): Promise<string> {
+    const change = this.changes.validate<ChangedUserInput>(newUser('', now()), input);
+    await this.assertValid(undefined, change, caller);
+    const patch = toPatch(change.input, await this.changes.hashPassword(change.input, caller));
     const uuid = uuidv7();
-    return this.transactions.run(async (tx) => {
-      await this.apply(tx, { kind: 'create', uuid, patch }, caller);
-      return uuid;
-    }, caller);
+    await this.transactions.run(
+      (tx) => this.writer.applyOne(tx, { kind: 'create', uuid, patch }, caller),
+      caller,
+    );
+    return uuid;
   }
 
   /**
-   * Changes the fields that were sent; all of them or, when one is bad, none.
+   * Changes the fields that were sent: all of them, or none when one is invalid.
    * @param ifVersions the versions that `If-Match` admits.
    * @returns the user after the change.
    */
@@ -96,51 +88,74 @@ export class UsersService {
     caller: Caller,
     ifVersions?: readonly number[],
   ): Promise<User> {
-    let proven: User | undefined;
-    withoutReadOnly(input.value);
-    if (isWebmaster(caller.actor)) await this.assertGood(uuid, input, caller);
-    else proven = await this.assertOwn(uuid, input, caller);
-    const patch = await this.toPatch(input.value, caller);
-    const change: UserChange = { kind: 'update', uuid, patch, ...(ifVersions && { ifVersions }) };
+    const password =
+      input.value.password === undefined ? undefined : await this.newPassword(uuid, input, caller);
     const write = async (tx: Sql): Promise<User> => {
-      if (proven) await this.ownPassword.assertStillProven(tx, proven);
-      return this.apply(tx, change, caller);
+      const user = assertVisible(await this.repository.lock(tx, uuid), uuid, caller);
+      if (password?.proven) assertStillProven(user, password.proven);
+      const change = this.validate(user, input, caller);
+      assertAllowed(user, change, caller);
+      if (change.errors.length > 0) throw validationFailed(change.errors);
+      const patch = toPatch(change.input, password?.hash);
+      return this.writer.applyOne(
+        tx,
+        { kind: 'update', uuid, patch, locked: user, ...(ifVersions && { ifVersions }) },
+        caller,
+      );
     };
     return this.fuse.watched(caller, () => this.transactions.run(write, caller));
   }
 
-  /**
-   * Checks what a Webmaster sends. Most requests are good and need no user for that: the writer reads it, and says whether
-   * there is one. @throws ProblemError `not_found`, `self_block`, `insufficient_scope`, `validation_failed`, in this order.
-   */
-  private async assertGood(
+  /** Validates a change with its password and hashes the password, both too slow for a transaction. */
+  private async newPassword(
     uuid: string,
-    { value, errors }: Checked<ChangedUserInput>,
+    input: Checked<ChangedUserInput>,
     caller: Caller,
-  ): Promise<void> {
-    errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
-    if (errors.length === 0 && !value.password && !value.current_password) return;
-    const current = await this.get(uuid, caller);
-    if (blocksSelf(caller, current, value)) throw toProblem([SELF_BLOCK]);
-    assertPrivilege(caller, current, judged(value, errors, current).after);
-    errors.push(...(await this.passwordErrors(value, errors, current)));
-    errors.push(...(await this.proofErrors(value, errors, current, caller)));
-    assertFields(value, errors, current);
+  ): Promise<{ hash: string | null | undefined; proven: User | undefined }> {
+    const user = await this.get(uuid, caller);
+    const change = this.validate(user, input, caller);
+    await this.assertValid(user, change, caller);
+    const hash = await this.changes.hashPassword(change.input, caller);
+    return { hash, proven: isWebmaster(caller.actor) ? undefined : user };
   }
 
-  /** Checks what users send about themselves. @returns the user, if the current password had to be proven. */
-  private async assertOwn(
-    uuid: string,
+  /** Validates what a request changes of a user. Members may change some fields of themselves only. */
+  private validate(
+    user: User,
     { value, errors }: Checked<ChangedUserInput>,
     caller: Caller,
-  ): Promise<User | undefined> {
-    const current = await this.get(uuid, caller);
-    keepSelfFields(value, presentUser(current, 'self', this.settings.defaultAvatar));
-    errors.push(...mismatch(value.uuid, uuid), ...settle(value, errors, this.settings));
-    errors.push(...(await this.passwordErrors(value, errors, current)));
-    errors.push(...(await this.proofErrors(value, errors, current, caller)));
-    assertFields(value, errors, current);
-    return value.password === undefined ? undefined : current;
+  ): ValidatedChange<ChangedUserInput> {
+    const sent = isWebmaster(caller.actor)
+      ? value
+      : pickSelfFields(value, presentUser(user, 'self', this.settings.defaultAvatar));
+    const broken = [...errors, ...idMismatch('uuid', value.uuid, user.uuid)];
+    const isOwnPassword = isSelf(caller.actor, user.uuid) && sent.password !== undefined;
+    if (isSent(sent.current_password) && !isOwnPassword && !broken.some(isAboutProof))
+      broken.push(NOT_NEEDED);
+    return this.changes.validate(user, { value: sent, errors: broken });
+  }
+
+  /** @throws ProblemError `self_block`, `insufficient_scope`, `validation_failed` with all errors, in this order. */
+  private async assertValid(
+    before: User | undefined,
+    change: ValidatedChange<ChangedUserInput>,
+    caller: Caller,
+  ): Promise<void> {
+    assertAllowed(before, change, caller);
+    const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
+    if (errors.length === 0 && before) errors.push(...(await this.proofErrors(before, change.input, caller)));
+    if (errors.length > 0) throw validationFailed(errors);
+  }
+
+  /** Users prove their current password to change it. For Webmasters it is optional, and checked where it is sent. */
+  private async proofErrors(
+    user: User,
+    { password, current_password }: ChangedUserInput,
+    caller: Caller,
+  ): Promise<FieldError[]> {
+    if (password === undefined || !isSelf(caller.actor, user.uuid)) return [];
+    if (!isSent(current_password) && isWebmaster(caller.actor)) return [];
+    return this.ownPassword.errors(user, current_password, caller);
   }
 
   async isEmpty(): Promise<boolean> {
@@ -157,53 +172,6 @@ export class UsersService {
     if (!this.passwords.isOutdated(stored)) return;
     await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password, asker));
   }
-
-  /** The broken rule of a new password, for the user as it would be. */
-  private async passwordErrors(
-    { username, email, password }: ChangedUserInput,
-    broken: readonly FieldError[],
-    current: User,
-  ): Promise<FieldError[]> {
-    if (!password || broken.some(({ field }) => field === 'password')) return [];
-    const good = (field: string, sent: string | null | undefined): string | undefined =>
-      broken.some((error) => error.field === field) ? undefined : (sent ?? undefined);
-    return this.newPasswords.errors(password, {
-      username: good('username', username) ?? current.username,
-      email: good('email', email) ?? current.email,
-    });
-  }
-
-  /** A current password is proven where it is needed, checked where it is sent for the same, and otherwise refused. */
-  private async proofErrors(
-    { current_password, ...value }: ChangedUserInput,
-    broken: readonly FieldError[],
-    current: User,
-    caller: Caller,
-  ): Promise<FieldError[]> {
-    const isSent = current_password !== undefined && current_password !== null;
-    const isOwn = isSelf(caller.actor, current.uuid) && value.password !== undefined;
-    const isBroken = broken.some(({ field }) => field === NOT_NEEDED.field);
-    if (!isOwn) return isSent && !isBroken ? [NOT_NEEDED] : [];
-    const isNeeded = isSent || !isWebmaster(caller.actor);
-    if (!isNeeded || newErrors(value, broken, current).length > 0) return [];
-    return this.ownPassword.errors(current, current_password, caller);
-  }
-
-  /** Hashing is slow, so it is done before the transaction and not in it. */
-  private async toPatch(input: ChangedUserInput, caller: Caller): Promise<UserPatch> {
-    const { password, current_password: _, uuid: _uuid, created: _c, updated: _u, ...fields } = input;
-    const { last_access: _l, attributes: _a, group_roles: _g, ...patch } = fields;
-    if (password === undefined) return patch;
-    const password_hash = password === null ? null : await this.passwords.hash(password, askerOf(caller));
-    return { ...patch, password_hash };
-  }
-
-  private async apply(tx: Sql, change: UserChange, caller: Caller): Promise<User> {
-    const [outcome] = await this.writer.apply(tx, [change], caller);
-    if (!outcome) throw new Error('a set of one has one outcome');
-    if (outcome.outcome === 'error') throw toProblem(outcome.failures);
-    return outcome.user;
-  }
 }
 
 const NOT_NEEDED: FieldError = {
@@ -212,30 +180,22 @@ const NOT_NEEDED: FieldError = {
   message: "is only for a change of one's own password",
 };
 
-/**
- * Reports all errors of the fields at once, with those of the user as a whole. Where no field is wrong, the writer checks
- * the whole, on the locked row.
- * @throws ProblemError `validation_failed`.
- */
-function assertFields(input: ChangedUserInput, errors: readonly FieldError[], current: User): void {
-  if (newErrors(input, errors, current).length > 0)
-    throw validationFailed(brokenRules(input, errors, current));
+const isAboutProof = ({ field }: FieldError): boolean => field === NOT_NEEDED.field;
+const isSent = (value: string | null | undefined): boolean => value !== undefined && value !== null;
+
+/** @throws ProblemError `not_found`. */
+function assertVisible(user: User | undefined, uuid: string, { actor }: Caller): User {
+  if (user && (user.status === 'Active' || isWebmaster(actor) || isSelf(actor, uuid))) return user;
+  throw new ProblemError('not_found', `There is no user ${uuid}.`);
 }
 
-/** The writer judges it too, on the locked row; here it comes before the errors of fields. @throws `insufficient_scope`. */
-function assertPrivilege({ actor }: Caller, before: User | undefined, after: User): void {
-  const refused = privilegeFailure(actor, before, after);
+/** The writer checks this too. Here it comes before the errors of fields. @throws ProblemError `self_block`, `insufficient_scope`. */
+function assertAllowed(
+  before: User | undefined,
+  { input, after }: ValidatedChange<ChangedUserInput>,
+  caller: Caller,
+): void {
+  if (blocksSelf(caller, before, input)) throw toProblem([SELF_BLOCK]);
+  const refused = privilegeFailure(caller.actor, before, after);
   if (refused) throw toProblem([refused]);
-}
-
-/** What a client sends back as it was read, and nobody writes here. */
-function withoutReadOnly(input: ChangedUserInput): void {
-  delete input.attributes;
-  delete input.group_roles;
-}
-
-function mismatch(sent: unknown, uuid: string): FieldError[] {
-  if (sent === undefined || sent === null || (typeof sent === 'string' && sent.toLowerCase() === uuid))
-    return [];
-  return [{ field: 'uuid', code: 'uuid_mismatch', message: 'must be the uuid of the path' }];
 }

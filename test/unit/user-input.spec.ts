@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { newUser, brokenRules } from '../../src/users/rules/user-rules.js';
+import { newUser, validateChange } from '../../src/users/rules/user-rules.js';
 import { type InputClass, fieldsOf } from '../../src/platform/common/fields.js';
 import { ChangedUserInput, NewUserInput, UserInput } from '../../src/users/rules/user.input.js';
 import {
@@ -9,6 +9,7 @@ import {
   faultsOf,
   LIMITS,
   LINES,
+  SETTINGS,
   TEXTS,
 } from '../support/data/user-fields.js';
 
@@ -158,10 +159,11 @@ describe('a limit of members', () => {
   test('the methods that a change adds count with those of the user, without those that it removes', () => {
     const user = { ...newUser('u', 't'), authname: methods(8) };
     const added = { authname: { other: ['x'] } };
-    expect(brokenRules(added, [], user)).toEqual([
+    const faults = (value: UserInput) => validateChange(user, { value, errors: [] }, SETTINGS).errors;
+    expect(faults(added)).toEqual([
       { field: 'authname', code: 'too_long', message: 'may hold at most 8 methods' },
     ]);
-    expect(brokenRules({ authname: { ...added.authname, 'm-0': [] } }, [], user)).toEqual([]);
+    expect(faults({ authname: { ...added.authname, 'm-0': [] } })).toEqual([]);
   });
 });
 

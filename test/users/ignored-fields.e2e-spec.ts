@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { headerOf } from '../../src/users/unknown-fields.js';
+import { headerOf } from '../../src/users/accepted-fields.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';

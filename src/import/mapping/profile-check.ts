@@ -5,7 +5,7 @@ import { nearest } from '../../platform/common/nearest.js';
 import { isCleanText } from '../../platform/common/text.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { UserInput } from '../../users/rules/user.input.js';
-import { type RuleSettings, settle } from '../../users/rules/user-rules.js';
+import { type RuleSettings, applyConfiguredRules } from '../../users/rules/user-rules.js';
 import { COLUMNS, type Column, columnOf, headerKey } from '../file/columns.js';
 import { readRow } from '../file/file-row.js';
 import { ImportOptions } from '../runs/import-options.js';
@@ -182,7 +182,7 @@ class ProfileCheck {
   private cell(field: string, column: Column, cell: string): void {
     const { raw } = readRow({ line: 0, cells: [cell] }, [column], 'keep');
     const { value, errors } = readInput<UserInput>(UserInput, raw);
-    const [fault] = [...errors, ...settle(value, errors, this.settings)];
+    const [fault] = [...errors, ...applyConfiguredRules(value, errors, this.settings).errors];
     if (fault) this.error(field, fault.code, fault.message);
   }
 

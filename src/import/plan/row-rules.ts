@@ -15,9 +15,8 @@ import {
   type RuleSettings,
   type UserPatch,
   isWebmasterUser,
-  judged,
   newUser,
-  settle,
+  validateChange,
 } from '../../users/rules/user-rules.js';
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
@@ -84,8 +83,7 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   if (returned === 'reactivate') value.status = 'Active';
   // The source's own decision: whoever it has blocked does not return by being listed.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
-  const settled = settle(input, broken, context.settings);
-  const { errors: all, after } = judged(input, [...broken, ...settled], current);
+  const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
   const lost = damaged(file, context);
   const others = all.filter((error) => !lost.some(({ field }) => field === error.field));
   const errorsOfRow = [...lost, ...others.map((error) => toRowError(error, file))];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parse, v7 as uuidv7 } from 'uuid';
-import { ProblemError } from './errors.js';
+import { type FieldError, ProblemError } from './errors.js';
 
 /** Loose: any version and variant, as the interface's own examples need. */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -14,6 +14,13 @@ export function canonicalUuid(name: string, text: string): string {
   if (!isUuid(text))
     throw new ProblemError('malformed_uuid', `${name} must be a UUID (8-4-4-4-12 hexadecimal digits).`);
   return text.toLowerCase();
+}
+
+/** Validates the id in a body, which must be the id of the path where it is sent. @param field its name in the body. */
+export function idMismatch(field: 'uuid' | 'id', sent: unknown, path: string): FieldError[] {
+  if (sent === undefined || sent === null) return [];
+  if (typeof sent === 'string' && sent.toLowerCase() === path.toLowerCase()) return [];
+  return [{ field, code: 'uuid_mismatch', message: `must be the ${field} of the path` }];
 }
 
 /** The number behind the time in a UUID of version 7. */

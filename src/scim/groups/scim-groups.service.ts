@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { type FieldError, ProblemError, validationFailed } from '../../platform/common/errors.js';
-import { isUuid } from '../../platform/common/uuid.js';
+import { idMismatch, isUuid } from '../../platform/common/uuid.js';
 import { Env } from '../../platform/config/env.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
@@ -68,7 +68,7 @@ export class ScimGroups {
     const { unassigned } = read;
     const keeps = rulesOf(caller.actor).keepsOmitted;
     const sent = sentGroup(read.resource);
-    const errors = [...read.errors, ...mismatch(read.id, id)];
+    const errors = [...read.errors, ...idMismatch('id', read.id || undefined, id)];
     const fields = (current: Group): GroupFields => {
       const stays = (name: string) => keeps && !unassigned.has(name);
       const whole: SentGroup = {
@@ -126,12 +126,13 @@ export class ScimGroups {
       ...(externalId !== undefined && { externalId }),
       ...(roles && { roles }),
     });
-    const all = [...broken, ...errors, ...this.groups.rolesErrors(value, errors)];
+    const valid = this.groups.validateRoles(value, errors);
+    const all = [...broken, ...errors, ...valid.errors];
     if (all.length > 0) throw validationFailed(all);
     return {
       display_name: value.displayName,
       external_id: value.externalId ?? '',
-      ...(roles && { roles: value.roles ?? [] }),
+      ...(roles && { roles: valid.roles ?? [] }),
     };
   }
 
@@ -166,11 +167,6 @@ function chosenBy(filter: Filter, ids: readonly string[]): string[] {
 function uuidOf(id: string): string {
   if (isUuid(id)) return id.toLowerCase();
   throw new ProblemError('not_found', `There is no group ${quoted(id)}.`);
-}
-
-function mismatch(sent: string | undefined, id: string): FieldError[] {
-  const isSame = sent === undefined || sent === '' || sent.toLowerCase() === id.toLowerCase();
-  return isSame ? [] : [{ field: 'id', code: 'uuid_mismatch', message: 'must be the id of the path' }];
 }
 
 const tooMany = (limit: number): ProblemError =>

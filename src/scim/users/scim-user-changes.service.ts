@@ -1,21 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
-import { type FieldError, ProblemError } from '../../platform/common/errors.js';
-import { normalForm } from '../../platform/common/text.js';
+import { type FieldError, ProblemError, validationFailed } from '../../platform/common/errors.js';
 import { now } from '../../platform/common/time.js';
-import { isUuid } from '../../platform/common/uuid.js';
+import { idMismatch, isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { UserChange } from '../../users/writer/change-set.js';
-import { readInput } from '../../platform/input/read-input.js';
-import { type UserPatch, newUser } from '../../users/rules/user-rules.js';
-import { UserInput } from '../../users/rules/user.input.js';
-import { UserSettings } from '../../users/rules/user-settings.js';
+import { UserChanges, toPatch } from '../../users/user-changes.service.js';
+import { type UserPatch, type ValidatedChange, newUser } from '../../users/rules/user-rules.js';
+import type { UserInput } from '../../users/rules/user.input.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
-import { askerOf } from '../../users/passwords/asker.js';
-import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
-import { PasswordService } from '../../users/passwords/password.service.js';
 import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
 import { Deviations } from '../http/deviations.js';
@@ -24,8 +19,8 @@ import { quoted } from '../protocol/errors.js';
 import { readResource } from '../protocol/input.js';
 import type { ScimObject } from '../protocol/json.js';
 import { readPatch } from '../protocol/patch-steps.js';
-import { type Edit, assertNone, editOf, readEdit, toPatch } from './user-edit.js';
-import { scimNameOf, toFields, toResource } from './user.mapping.js';
+import { type Edit, editOf, validateEdit } from './user-edit.js';
+import { toResource } from './user.mapping.js';
 import { type Wanted, created, patchedBy, replaced } from './user-requests.js';
 import { isHidden } from './visibility.js';
 
@@ -55,9 +50,7 @@ export interface WaitingChange {
 export class ScimUserChanges {
   constructor(
     private readonly users: UsersService,
-    private readonly passwords: PasswordService,
-    private readonly newPasswords: NewPasswords,
-    private readonly settings: UserSettings,
+    private readonly changes: UserChanges,
     private readonly resources: Resources,
     private readonly deviations: Deviations,
   ) {}
@@ -66,18 +59,14 @@ export class ScimUserChanges {
   async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<WaitingChange> {
     const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
     const nobody = newUser('', now());
-    const { resource, password } = created(read, rulesOf(caller.actor));
-    const edit = editOf(toFields({}), toFields(resource));
-    // A new user is read as a whole: what is missing is told by its name.
+    const edit = editOf({}, created(read, rulesOf(caller.actor)));
+    // A new user is read as a whole, so that the error of a missing field names it.
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
-    const { patch, errors } = readEdit({ ...edit, input: sent }, nobody, true, read.errors, this.settings);
-    if (typeof password === 'string')
-      errors.push(...(await this.passwordErrors(password, patch, nobody, errors)));
-    assertNone(errors);
-    const password_hash = await this.hashOf(password, caller);
+    const change = validateEdit({ ...edit, input: sent }, nobody, true, read.errors, this.changes);
+    const password_hash = await this.newHash(change, caller);
     const complete: WaitingChange['complete'] = async (tx, _, coming) => {
       const whole = {
-        ...(await this.whole(tx, { patch, edit, password_hash }, coming)),
+        ...(await this.patchOf(tx, change.input, edit, password_hash, coming)),
         managed_by: MANAGED_BY_SCIM,
       };
       return { kind: 'create', uuid, patch: whole };
@@ -95,7 +84,7 @@ export class ScimUserChanges {
     const read = readResource(body, this.resources.user, this.deviations.of(caller.actor));
     const rules = rulesOf(caller.actor);
     const want = (current: ScimObject): Wanted => replaced(current, read, this.resources.user, rules);
-    const wrong = [...read.errors, ...mismatch(read.id, id)];
+    const wrong = [...read.errors, ...idMismatch('id', read.id || undefined, id)];
     const touchesPassword = 'password' in read.resource || read.unassigned.has('password');
     return this.prepareChange(id, { want, wrong, touchesPassword }, caller, ifVersions);
   }
@@ -137,12 +126,14 @@ export class ScimUserChanges {
     ifVersions: readonly number[] | undefined,
   ): Promise<WaitingChange> {
     const uuid = uuidOf(id);
-    const password_hash = change.touchesPassword ? await this.newHash(uuid, change, caller) : undefined;
+    const password_hash = change.touchesPassword
+      ? await this.newHash(this.validate(visible(await this.users.find(uuid), uuid, caller), change), caller)
+      : undefined;
     const complete: WaitingChange['complete'] = async (tx, found, coming) => {
       const user = visible(found, id, caller);
-      const { edit, patch, errors } = this.judged(user, change);
-      assertNone(errors);
-      const whole = await this.whole(tx, { patch, edit, password_hash }, coming);
+      const { edit, input, errors } = this.validate(user, change);
+      if (errors.length > 0) throw validationFailed(errors);
+      const whole = await this.patchOf(tx, input, edit, password_hash, coming);
       const managed = user.managed_by === null && Object.keys(whole).length > 0;
       if (managed) whole.managed_by = MANAGED_BY_SCIM;
       const update = { kind: 'update', uuid, patch: whole, locked: user, byProvider: true } as const;
@@ -151,66 +142,41 @@ export class ScimUserChanges {
     return { kind: 'update', uuid, complete };
   }
 
-  private judged(user: User, { want, wrong }: Change) {
+  private validate(user: User, { want, wrong }: Change): ValidatedChange<UserInput> & { edit: Edit } {
     const current = toResource(user, '');
-    const { resource, password } = want(current);
-    const edit = editOf(toFields(current), toFields(resource));
-    return { edit, password, ...readEdit(edit, user, false, wrong, this.settings) };
+    const edit = editOf(current, want(current));
+    return { edit, ...validateEdit(edit, user, false, wrong, this.changes) };
   }
 
-  /** Checks all of a change whose password must be hashed, which takes long. undefined: the password stays. */
-  private async newHash(uuid: string, change: Change, caller: Caller): Promise<string | null | undefined> {
-    const user = visible(await this.users.find(uuid), uuid, caller);
-    const { password, patch, errors } = this.judged(user, change);
-    if (typeof password === 'string')
-      errors.push(...(await this.passwordErrors(password, patch, user, errors)));
-    assertNone(errors);
-    return this.hashOf(password, caller);
-  }
-
-  private async hashOf(
-    password: string | null | undefined,
+  /** Validates all of a change and hashes its password, which takes long. @returns undefined where the password stays. */
+  private async newHash(
+    change: ValidatedChange<UserInput>,
     caller: Caller,
   ): Promise<string | null | undefined> {
-    return typeof password === 'string'
-      ? this.passwords.hash(normalForm(password, 'NFC'), askerOf(caller))
-      : password;
+    const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
+    if (errors.length > 0) throw validationFailed(errors);
+    return this.changes.hashPassword(change.input, caller);
   }
 
-  private async passwordErrors(
-    password: string,
-    { username, email }: UserInput,
-    current: User,
-    broken: readonly FieldError[],
-  ): Promise<FieldError[]> {
-    const { value, errors } = readInput(UserInput, { password });
-    if (errors.length > 0 || !value.password) return errors;
-    const good = (field: string, sent: string | null | undefined): string | undefined =>
-      broken.some((error) => error.field === scimNameOf(field)) ? undefined : (sent ?? undefined);
-    return this.newPasswords.errors(value.password, {
-      username: good('username', username) ?? current.username,
-      email: good('email', email) ?? current.email,
-    });
-  }
-
-  /** The patch for the writer. A manager is a user, or else a text that is kept. */
-  private async whole(
+  /** Returns the patch for the writer. A manager is a user, or else a text that is kept. */
+  private async patchOf(
     tx: Sql,
-    {
-      patch,
-      edit: { attributes, manager },
-      password_hash,
-    }: { patch: UserInput; edit: Edit; password_hash: string | null | undefined },
+    input: UserInput,
+    { attributes, manager }: Edit,
+    password_hash: string | null | undefined,
     coming?: ReadonlySet<string>,
   ): Promise<UserPatch> {
-    const set = password_hash === undefined ? {} : { password_hash };
-    if (manager === undefined) return { ...toPatch(patch, attributes), ...set };
+    const patch = toPatch(input, password_hash);
+    if (manager === undefined) return withAttributes(patch, attributes);
     const uuid = manager !== null && isUuid(manager) ? manager.toLowerCase() : undefined;
     const isKnown = uuid !== undefined && (coming?.has(uuid) === true || (await this.users.find(uuid, tx)));
     const kept = { ...attributes, manager: isKnown ? null : manager };
-    return { ...toPatch(patch, kept), ...set, manager_uuid: isKnown ? uuid : null };
+    return { ...withAttributes(patch, kept), manager_uuid: isKnown ? uuid : null };
   }
 }
+
+const withAttributes = (patch: UserPatch, attributes: Edit['attributes']): UserPatch =>
+  Object.keys(attributes).length === 0 ? patch : { ...patch, attributes };
 
 /** @throws ProblemError `not_found` */
 function uuidOf(id: string): string {
@@ -225,10 +191,4 @@ const notFound = (id: string): ProblemError =>
 export function visible(user: User | undefined, id: string, { actor }: Caller): User {
   if (!user || isHidden(user, actor)) throw notFound(id);
   return user;
-}
-
-/** The id in a body must be that of the path. */
-function mismatch(sent: string | undefined, id: string): FieldError[] {
-  const isSame = sent === undefined || sent === '' || sent.toLowerCase() === id.toLowerCase();
-  return isSame ? [] : [{ field: 'id', code: 'uuid_mismatch', message: 'must be the id of the path' }];
 }

@@ -5,7 +5,6 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import type { UserChange } from '../../users/writer/change-set.js';
 import { type Failure, takenCode, toProblem } from '../../users/set-rules/failure.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import type { User } from '../../users/model/user.js';
@@ -52,16 +51,9 @@ export class ScimUsers {
   private async write({ kind, uuid, complete }: WaitingChange, caller: Caller): Promise<User> {
     const work = async (tx: Sql): Promise<User> => {
       const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
-      return this.apply(tx, await complete(tx, user), caller);
+      return this.writer.applyOne(tx, await complete(tx, user), caller, scimProblem);
     };
     return this.fuse.watched(caller, () => this.transactions.run(work, caller));
-  }
-
-  private async apply(tx: Sql, change: UserChange, caller: Caller): Promise<User> {
-    const [outcome] = await this.writer.apply(tx, [change], caller);
-    if (!outcome) throw new Error('a set of one has one outcome');
-    if (outcome.outcome !== 'error') return outcome.user;
-    throw scimProblem(outcome.failures);
   }
 }
 

@@ -1,11 +1,13 @@
-import { type FieldError, validationFailed } from '../../platform/common/errors.js';
+import type { FieldError } from '../../platform/common/errors.js';
 import type { JsonObject } from '../../platform/common/json.js';
 import { readInput } from '../../platform/input/read-input.js';
-import { type RuleSettings, type UserPatch, brokenRules, settle } from '../../users/rules/user-rules.js';
+import type { ValidatedChange } from '../../users/rules/user-rules.js';
+import type { UserChanges } from '../../users/user-changes.service.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { User } from '../../users/model/user.js';
-import type { ScimValue } from '../protocol/json.js';
-import { type Fields, scimNameOf } from './user.mapping.js';
+import type { ScimObject, ScimValue } from '../protocol/json.js';
+import { scimNameOf, toFields } from './user.mapping.js';
+import type { Wanted } from './user-requests.js';
 
 /** All attributes of a user together, as JSON. */
 const MAX_ATTRIBUTES_BYTES = 32 * 1024;
@@ -18,13 +20,15 @@ export interface Edit {
   manager: string | null | undefined;
 }
 
-/** The difference between two states of a user. What is equal is not written, and so not judged. */
-export function editOf(before: Fields, after: Fields): Edit {
+/** Returns the difference between a user and what a request wants it to be. Equal values are neither written nor validated. */
+export function editOf(current: ScimObject, { resource, password }: Wanted): Edit {
+  const [before, after] = [toFields(current), toFields(resource)];
   const input = differing(before.input, after.input);
   for (const field of ['authname', 'social_media'] as const) {
     if (input[field] !== undefined && input[field] !== null)
       input[field] = withRemovals(before.input[field], input[field], field);
   }
+  if (password !== undefined) input['password'] = password;
   return {
     input,
     attributes: differing(before.attributes, after.attributes),
@@ -59,45 +63,33 @@ function canonical(value: unknown): string {
   );
 }
 
-/** A change that was read, with every rule of the API that it breaks, by the names of SCIM. */
-export interface ReadEdit {
-  patch: UserInput;
-  errors: FieldError[];
-}
-
 /**
- * Judges a change by the rules of the API.
- * @param current the user before it; a new one has no fields.
- * @param wrong what the request has that suits no attribute: nothing else is said of such.
+ * Validates a change by the rules of the API.
+ * @param current the user before it. A new user has no fields.
+ * @param wrong errors about what suits no attribute. They replace other errors of the same attribute.
+ * @returns the change with its errors by the names of SCIM.
  */
-export function readEdit(
+export function validateEdit(
   edit: Edit,
   current: User,
   isNew: boolean,
   wrong: readonly FieldError[],
-  settings: RuleSettings,
-): ReadEdit {
+  changes: UserChanges,
+): ValidatedChange<UserInput> {
   const type = isNew ? NewUserInput : UserInput;
-  const { value, errors } = readInput<UserInput>(type, edit.input);
-  errors.push(...settle(value, errors, settings));
-  const named = brokenRules(value, errors, current).map(toScim);
+  const change = changes.validate(current, readInput<UserInput>(type, edit.input));
   const known = new Set(wrong.map(({ field }) => topOf(field)));
   return {
-    patch: value,
+    ...change,
     errors: [
       ...wrong,
-      ...named.filter(({ field }) => !known.has(topOf(field))),
+      ...change.errors.map(toScim).filter(({ field }) => !known.has(topOf(field))),
       ...sizeErrors({ ...current.attributes, ...edit.attributes }),
     ],
   };
 }
 
 const toScim = (error: FieldError): FieldError => ({ ...error, field: scimNameOf(error.field) });
-
-/** @throws ProblemError `validation_failed` naming all of them. */
-export function assertNone(errors: readonly FieldError[]): void {
-  if (errors.length > 0) throw validationFailed([...errors]);
-}
 
 /** The attribute that a path leads into: an extension's is behind the last colon. */
 function topOf(path: string): string {
@@ -109,10 +101,4 @@ function sizeErrors(attributes: object): FieldError[] {
   if (Buffer.byteLength(JSON.stringify(attributes)) <= MAX_ATTRIBUTES_BYTES) return [];
   const message = `may take at most ${MAX_ATTRIBUTES_BYTES / 1024} KiB together`;
   return [{ field: 'the attributes that are kept as they were sent', code: 'too_long', message }];
-}
-
-/** The patch for the writer, without what a request must not set so. */
-export function toPatch(input: UserInput, attributes: Edit['attributes']): UserPatch {
-  const { password: _, ...patch } = input;
-  return Object.keys(attributes).length === 0 ? patch : { ...patch, attributes };
 }

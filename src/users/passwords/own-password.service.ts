@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { type FieldError, validationFailed } from '../../platform/common/errors.js';
-import type { Sql } from '../../platform/database/engine/sql.js';
 import { type Login, LoginThrottle } from '../../sessions/login-throttle.service.js';
 import { askerOf } from './asker.js';
 import { PasswordService } from './password.service.js';
 import { loginKey } from '../model/keys.js';
 import type { User } from '../model/user.js';
-import { UsersRepository } from '../search/users.repository.js';
 
 const WRONG: FieldError = {
   field: 'current_password',
@@ -19,7 +17,6 @@ const WRONG: FieldError = {
 @Injectable()
 export class OwnPassword {
   constructor(
-    private readonly repository: UsersRepository,
     private readonly passwords: PasswordService,
     private readonly throttle: LoginThrottle,
   ) {}
@@ -33,13 +30,13 @@ export class OwnPassword {
     const around = this.throttle.around(login);
     return (await this.passwords.verify(user.password_hash, sent, askerOf(caller), around)) ? [] : [WRONG];
   }
+}
 
-  /**
-   * Hashing is slow: the proof is void if the password was changed or the user blocked meanwhile. Locks the row, so that it
-   * holds until the transaction ends. @throws ProblemError `validation_failed`.
-   */
-  async assertStillProven(tx: Sql, { uuid, password_hash }: User): Promise<void> {
-    const now = await this.repository.lockCredentials(tx, uuid);
-    if (now?.status !== 'Active' || now.password_hash !== password_hash) throw validationFailed([WRONG]);
-  }
+/**
+ * Hashing is slow, so the proof is void if the password was changed or the user blocked in the meantime.
+ * @param user locked. @param proven the user whose password was checked. @throws ProblemError `validation_failed`.
+ */
+export function assertStillProven(user: User, proven: User): void {
+  if (user.status !== 'Active' || user.password_hash !== proven.password_hash)
+    throw validationFailed([WRONG]);
 }

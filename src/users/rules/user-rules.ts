@@ -1,6 +1,7 @@
 import { WEBMASTER, EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue } from '../../access/roles.js';
 import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
+import type { Checked } from '../../platform/input/read-input.js';
 import {
   type Attributes,
   MOST,
@@ -33,34 +34,35 @@ export type UserPatch = Omit<UserInput, 'password'> & {
 };
 
 /**
- * The rules that need settings. Puts the canonical form into the input.
- * Skips the fields that are `broken` already. Called once for a change, from the API and from the importer.
+ * Applies the rules that need settings, except to fields that are `broken` already.
+ * @returns the input in its canonical form, and the rules that it breaks.
  */
-export function settle(
-  input: UserInput,
+export function applyConfiguredRules<T extends UserInput>(
+  input: T,
   broken: readonly FieldError[],
   settings: RuleSettings,
-): FieldError[] {
+): { input: T; errors: FieldError[] } {
   const errors: FieldError[] = [];
-  const good = (field: string): boolean => !broken.some((error) => error.field === field);
-  if (input.email && good('email') && settings.emailRequiresTld && !hasTopLevelDomain(input.email)) {
+  const canonical: T = Object.assign({}, input);
+  const isGood = (field: string): boolean => !broken.some((error) => error.field === field);
+  if (input.email && isGood('email') && settings.emailRequiresTld && !hasTopLevelDomain(input.email)) {
     errors.push({
       field: 'email',
       code: 'invalid_format',
       message: 'must be an e-mail address with a top-level domain',
     });
   }
-  if (input.roles && good('roles')) {
+  if (input.roles && isGood('roles')) {
     const unknown = input.roles.filter((role) => settings.roles.find(role) === undefined);
     if (unknown.length > 0) {
       const message = `must hold roles of this service only, not ${unknown.join(', ').slice(0, 200)}`;
       errors.push({ field: 'roles', code: 'unknown_role', message });
     } else {
-      input.roles = settings.roles.sort(input.roles.map((role) => settings.roles.find(role) ?? role));
+      canonical.roles = settings.roles.sort(input.roles.map((role) => settings.roles.find(role) ?? role));
     }
   }
-  if (input.user_avatar === settings.defaultAvatar) input.user_avatar = null;
-  return errors;
+  if (input.user_avatar === settings.defaultAvatar) canonical.user_avatar = null;
+  return { input: canonical, errors };
 }
 
 /** What null changes a field to. */
@@ -149,35 +151,34 @@ export function newUser(uuid: string, time: string): User {
   return { ...EMPTY, uuid, created: time, updated: time };
 }
 
-/**
- * All broken rules at once: `errors` of single fields, then those of the user as it would be with the good ones.
- * The API and the importer both call this, so that a value is refused alike wherever it comes from.
- */
-export function brokenRules(input: UserInput, errors: readonly FieldError[], current: User): FieldError[] {
-  return judged(input, errors, current).errors;
+/** A validated change: its input in canonical form, every rule that it breaks, and the user with all that is good of it. */
+export interface ValidatedChange<T extends UserInput> {
+  input: T;
+  errors: FieldError[];
+  after: User;
 }
 
-/** As `brokenRules`, with the user as it would be. */
-export function judged(
-  input: UserInput,
-  errors: readonly FieldError[],
+/**
+ * Validates a change of a user: `errors` of single fields, the configured rules, then the rules of the user as a whole.
+ * The API and the importer both call this function, so that they refuse the same values.
+ */
+export function validateChange<T extends UserInput>(
   current: User,
-): { errors: FieldError[]; after: User } {
-  const broken = newErrors(input, errors, current);
+  { value, errors: sent }: Pick<Checked<T>, 'value' | 'errors'>,
+  settings: RuleSettings,
+): ValidatedChange<T> {
+  const { input, errors } = applyConfiguredRules(value, sent, settings);
+  const broken = newErrors(input, [...sent, ...errors], current);
   const good = broken.length === 0 ? input : without(input, new Set(broken.map(({ field }) => field)));
   const after = patched(current, good);
-  return { errors: [...broken, ...wholeErrors(after)], after };
+  return { input, errors: [...broken, ...wholeErrors(after)], after };
 }
 
 /**
- * The errors without those about invisible characters that the user has already: older versions stored them, and what a
- * client or a file sends back as it was changes nothing.
+ * Returns the errors without those about invisible characters that are stored already: older versions stored them, and a
+ * client or a file that sends the stored value back changes nothing.
  */
-export function newErrors(
-  input: UserInput,
-  errors: readonly FieldError[],
-  current: User,
-): readonly FieldError[] {
+function newErrors(input: UserInput, errors: readonly FieldError[], current: User): readonly FieldError[] {
   if (errors.length === 0) return errors;
   const sent = new Map<string, unknown>(Object.entries(input));
   const stored = new Map<string, unknown>(Object.entries(current));

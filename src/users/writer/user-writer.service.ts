@@ -18,6 +18,7 @@ import {
   STALE,
   notDeleted,
   notFound,
+  toProblem,
 } from '../set-rules/failure.js';
 import { createdAt, prepareUser, rowsOf } from './prepared-user.js';
 import { blocksSelf, privilegeFailure } from './privilege.js';
@@ -58,6 +59,19 @@ export class UserWriter {
     await this.fuse.count(tx, caller, deactivated(all, outcomes), () => this.counts.active(tx));
     await this.store.save(tx, all, outcomes, caller);
     return outcomes.slice(0, changes.length);
+  }
+
+  /** Applies one change. @returns the user after it. @throws what `toError` returns for the failures of a refused change. */
+  async applyOne(
+    tx: Sql,
+    change: UserChange,
+    caller: Caller,
+    toError: (failures: readonly Failure[]) => Error = toProblem,
+  ): Promise<User> {
+    const [outcome] = await this.apply(tx, [change], caller);
+    if (!outcome) throw new Error('A set of one change has no outcome.');
+    if (outcome.outcome === 'error') throw toError(outcome.failures);
+    return outcome.user;
   }
 
   /** The changes, and behind them those of users whose manager they delete: these lose it, whoever they are. */

@@ -3,12 +3,12 @@ import { RoleCatalogue } from '../../../src/access/roles.js';
 import type { FieldCode, FieldError } from '../../../src/platform/common/errors.js';
 import type { InputClass } from '../../../src/platform/common/fields.js';
 import { readInput } from '../../../src/platform/input/read-input.js';
-import { type RuleSettings, settle } from '../../../src/users/rules/user-rules.js';
+import { type RuleSettings, applyConfiguredRules } from '../../../src/users/rules/user-rules.js';
 import { ChangedUserInput, NewUserInput, type UserInput } from '../../../src/users/rules/user.input.js';
 
 export const EXTRA_ROLES = Array.from({ length: 40 }, (_, index) => `Extra ${index + 10}`);
 export const DEFAULT_AVATAR = 'https://rollcall.example.org/assets/default-avatar.svg';
-const SETTINGS: RuleSettings = {
+export const SETTINGS: RuleSettings = {
   roles: new RoleCatalogue(EXTRA_ROLES),
   emailRequiresTld: true,
   defaultAvatar: DEFAULT_AVATAR,
@@ -44,7 +44,7 @@ const VALID = { username: 'jane', email: 'jane@example.org' };
 /** Returns every error of an input, those of the configured rules included. */
 export function faultsOf(type: InputClass<UserInput>, raw: Record<string, unknown>): FieldError[] {
   const { value, errors } = readInput(type, type === NewUserInput ? { ...VALID, ...raw } : raw);
-  return [...errors, ...settle(value, errors, SETTINGS)];
+  return [...errors, ...applyConfiguredRules(value, errors, SETTINGS).errors];
 }
 
 /** Expects one error, alike for a new user and for a change. */
@@ -58,8 +58,9 @@ export function expectRefused(field: string, value: unknown, code: FieldCode, me
 
 /** Expects a value to be accepted and stored in this form. */
 export function expectStored(field: string, value: unknown, stored: unknown): void {
-  const { value: input, errors } = readInput(ChangedUserInput, { [field]: value });
-  const faults = [...errors, ...settle(input, errors, SETTINGS)];
+  const { value: sent, errors } = readInput(ChangedUserInput, { [field]: value });
+  const { input, errors: more } = applyConfiguredRules(sent, errors, SETTINGS);
+  const faults = [...errors, ...more];
   expect({ value, faults, stored: new Map<string, unknown>(Object.entries(input)).get(field) }).toEqual({
     value,
     faults: [],

@@ -1,10 +1,12 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { ProblemError } from '../platform/common/errors.js';
 import { fieldsOf } from '../platform/common/fields.js';
 import { type JsonObject, isObject } from '../platform/common/json.js';
+import { caseFold } from '../platform/common/text.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
-import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 import { NETWORKS } from './model/formats.js';
+import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
 
 /** Header of an answer that names the fields of the request which were ignored. */
 export const IGNORED_FIELDS = 'X-Ignored-Fields';
@@ -73,3 +75,53 @@ export function headerOf(names: readonly string[]): string {
   if (parts.length < names.length) parts.push(`+${names.length - parts.length}`);
   return parts.join(', ');
 }
+
+/** The fields of their own profile that all users may change (interface §3, "who writes"). */
+const SELF_FIELDS = new Set([
+  'phone',
+  'mobile',
+  'known_as',
+  'password',
+  'current_password',
+  'user_avatar',
+  'about_me',
+  'social_media',
+  'hide_email',
+  'hide_phone_numbers',
+]);
+/** Without effect, and not refused. */
+const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
+const isKept = (field: string): boolean => SELF_FIELDS.has(field) || IGNORED.has(field);
+
+/**
+ * Returns the self fields of a user's own change. Clients send back what they read, so the current value of any other
+ * field is accepted and left out: written, it could undo what a Webmaster changes at the same moment.
+ * @param sent the result of `readInput`, in the form in which it would be stored.
+ * @param shown the profile as its owner reads it. A field that it lacks has no current value to send back.
+ * @throws ProblemError `field_not_permitted` naming the fields.
+ */
+export function pickSelfFields(sent: ChangedUserInput, shown: object): ChangedUserInput {
+  const current: Readonly<Record<string, unknown>> = { ...shown };
+  const refused = Object.entries(sent)
+    .filter(([field, value]) => value !== undefined && !isKept(field))
+    .filter(([field, value]) => !(field in current && isCurrent(value, current[field])))
+    .map(([field]) => field);
+  if (refused.length > 0) {
+    throw new ProblemError('field_not_permitted', `Only a Webmaster may change: ${refused.join(', ')}.`);
+  }
+  return Object.fromEntries(Object.entries(sent).filter(([field]) => isKept(field)));
+}
+
+function isCurrent(sent: unknown, shown: unknown): boolean {
+  return JSON.stringify(comparable(sent)) === JSON.stringify(comparable(shown));
+}
+
+/** All empty values are equal, and roles have neither order nor case. */
+function comparable(value: unknown): unknown {
+  if (value === '') return null;
+  if (Array.isArray(value)) return value.length === 0 ? null : value.map(roleKey).toSorted();
+  if (isObject(value)) return Object.keys(value).length === 0 ? null : value;
+  return value ?? null;
+}
+
+const roleKey = (role: unknown): unknown => (typeof role === 'string' ? caseFold(role) : role);

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/actor.js';
+import type { FieldError } from '../platform/common/errors.js';
+import type { Checked } from '../platform/input/read-input.js';
+import type { User } from './model/user.js';
+import { askerOf } from './passwords/asker.js';
+import { NewPasswords } from './passwords/new-passwords.service.js';
+import { PasswordService } from './passwords/password.service.js';
+import { UserSettings } from './rules/user-settings.js';
+import { type UserPatch, type ValidatedChange, validateChange } from './rules/user-rules.js';
+import type { UserInput } from './rules/user.input.js';
+
+/** Prepares the change of a user for the writer, for REST and for SCIM. */
+@Injectable()
+export class UserChanges {
+  constructor(
+    private readonly passwords: PasswordService,
+    private readonly newPasswords: NewPasswords,
+    private readonly settings: UserSettings,
+  ) {}
+
+  /** Validates all fields of a change. The rules of a new password take longer: `validatePassword`. */
+  validate<T extends UserInput>(
+    current: User,
+    input: Pick<Checked<T>, 'value' | 'errors'>,
+  ): ValidatedChange<T> {
+    return validateChange(current, input, this.settings);
+  }
+
+  /** @returns the rule that the new password of a validated change breaks, for the user as it will be. */
+  async validatePassword({ input, errors, after }: ValidatedChange<UserInput>): Promise<FieldError[]> {
+    if (!input.password || errors.some(({ field }) => field === 'password')) return [];
+    return this.newPasswords.errors(input.password, after);
+  }
+
+  /** Hashes a new password. It takes long, so call it before the transaction. */
+  async hashPassword({ password }: UserInput, caller: Caller): Promise<string | null | undefined> {
+    return typeof password === 'string' ? this.passwords.hash(password, askerOf(caller)) : password;
+  }
+}
+
+/** Fields of an input that the writer does not take: they are hashed or checked before, or read-only. */
+const NOT_WRITTEN: ReadonlySet<string> = new Set([
+  'password',
+  'current_password',
+  'uuid',
+  'created',
+  'updated',
+  'last_access',
+  'attributes',
+  'group_roles',
+]);
+
+/** Returns what a validated input changes. @param password_hash undefined where the password stays. */
+export function toPatch(input: UserInput, password_hash?: string | null): UserPatch {
+  const patch: UserPatch = Object.fromEntries(
+    Object.entries(input).filter(([field]) => !NOT_WRITTEN.has(field)),
+  );
+  return password_hash === undefined ? patch : { ...patch, password_hash };
+}
