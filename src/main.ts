@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type Env, loadEnv } from './platform/config/env.js';
 import { readSettings, runProgram } from './platform/config/settings.js';
 import { migrateBeside } from './platform/database/migrate-beside.js';
-import { outliveOutput } from './platform/telemetry/log-output.js';
+import { outliveOutput } from './platform/telemetry/log.js';
 
 /** The programs beside this one. */
 const program = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));

@@ -3,7 +3,7 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import type { NextFunction, Request, Response } from 'express';
 import { REQUIRED_SCOPE } from './access/decorators.js';
 import { IDEMPOTENCY_KEY, QUOTA, REQUEST_BODY } from './platform/openapi/docs.js';
-import { REPLAYED } from './platform/http/first-answer.js';
+import { REPLAYED } from './platform/http/error.filter.js';
 import { forPeople, pageScript } from './docs-page.js';
 import { addFormFields, closeBody } from './platform/openapi/openapi-bodies.js';
 import { CHOICES } from './platform/input/query-rules.js';

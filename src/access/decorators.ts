@@ -10,7 +10,7 @@ import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Reflector } from '@nestjs/core';
 import { from, lastValueFrom } from 'rxjs';
-import { auditReasonOf } from '../platform/http/audit-reason.js';
+import { auditReasonOf } from '../platform/http/request-headers.js';
 import type { Actor, Caller, RepeatableRequest } from './actor.js';
 import { type Permission, isToRead, scopeOf } from './policy.js';
 

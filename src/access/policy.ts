@@ -1,17 +1,19 @@
 import { ProblemError } from '../platform/common/errors.js';
-import { toIso } from '../platform/common/time.js';
-import { type Actor, type KeyActor, initiatorOf } from './actor.js';
-import { areWithin } from './networks.js';
-import { EXTERNAL_USER, WEBMASTER } from './roles.js';
+import { type DbTime, toIso } from '../platform/common/time.js';
 import {
+  type Actor,
   FULL_RIGHTS,
+  type KeyActor,
   type KeyRights,
   type NamedScope,
   SCOPES,
   type Scope,
   covers,
   coversSome,
-} from './scopes.js';
+  initiatorOf,
+} from './actor.js';
+import { areWithin } from './networks.js';
+import { EXTERNAL_USER, WEBMASTER } from './roles.js';
 
 /** The columns of the permission table. */
 type Level = 'external' | 'member' | 'webmaster';

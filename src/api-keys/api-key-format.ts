@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { v7 as uuidv7 } from 'uuid';
-import { randomToken } from '../platform/common/secret.js';
+import { randomToken } from '../platform/common/secrets.js';
 
 const PREFIX = 'rollcall';
 const FORMAT = /^rollcall_[0-9a-f]{12}_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;

@@ -1,6 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { Profile } from '../access/profiles.js';
-import type { Scope } from '../access/scopes.js';
+import type { Profile, Scope } from '../access/actor.js';
 import type { JsonText } from '../platform/common/json.js';
 import { ascii, flag, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 

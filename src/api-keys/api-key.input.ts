@@ -10,8 +10,7 @@ import {
   MaxLength,
 } from 'class-validator';
 import { MAX_NETWORK, canonicalNetwork } from '../access/networks.js';
-import { PROFILES, type Profile } from '../access/profiles.js';
-import { MAX_SCOPE, SCOPES, type Scope, isScope } from '../access/scopes.js';
+import { MAX_SCOPE, PROFILES, type Profile, SCOPES, type Scope, isScope } from '../access/actor.js';
 import { parseTime } from '../platform/input/query-rules.js';
 import { Clean, Normalise, Rule, TextRule, Visible, line } from '../platform/input/rules.js';
 import { isDbTime, now } from '../platform/common/time.js';

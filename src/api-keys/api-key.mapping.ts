@@ -1,6 +1,4 @@
-import type { KeyActor } from '../access/actor.js';
-import { DEFAULT_PROFILE, type Profile } from '../access/profiles.js';
-import type { KeyRights } from '../access/scopes.js';
+import { DEFAULT_PROFILE, type KeyActor, type KeyRights, type Profile } from '../access/actor.js';
 import { fromJson } from '../platform/common/json.js';
 import type { DbTime } from '../platform/common/time.js';
 import type { ApiKeyEntity } from './api-key.entity.js';

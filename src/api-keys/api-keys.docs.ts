@@ -9,7 +9,7 @@ import {
   linkTo,
 } from '../platform/openapi/docs.js';
 import { MAX_LIMIT, Page } from '../platform/http/page.js';
-import { PROFILES } from '../access/profiles.js';
+import { PROFILES } from '../access/actor.js';
 import { ApiKeyInput, MAX_LISTED, UNKNOWN_FIELDS } from './api-key.input.js';
 
 class MakerDto {

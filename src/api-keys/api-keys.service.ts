@@ -1,14 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { Actor, Caller, KeyActor } from '../access/actor.js';
+import {
+  type Actor,
+  type Caller,
+  DEFAULT_PROFILE,
+  type KeyActor,
+  type Profile,
+  type Scope,
+} from '../access/actor.js';
 import { isInNetworks } from '../access/networks.js';
 import { assertScopesWithin, assertWithin, isLimited, rightsOf } from '../access/policy.js';
-import { DEFAULT_PROFILE, type Profile } from '../access/profiles.js';
-import type { Scope } from '../access/scopes.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError, unauthenticated } from '../platform/common/errors.js';
 import { toJson } from '../platform/common/json.js';
-import { sha256 } from '../platform/common/secret.js';
+import { sha256 } from '../platform/common/secrets.js';
 import { truncated } from '../platform/common/text.js';
 import { type DbTime, now, secondsFrom } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';

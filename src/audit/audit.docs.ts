@@ -8,7 +8,7 @@ import {
   ApiResponse,
 } from '@nestjs/swagger';
 import { FIELD_VALUE, NEXT, Problems, REQUEST_ID, STREAM, Secured } from '../platform/openapi/docs.js';
-import { AUDIT_REASON, MAX_REASON } from '../platform/http/audit-reason.js';
+import { AUDIT_REASON, MAX_REASON } from '../platform/http/request-headers.js';
 import { MAX_LIMIT } from '../platform/http/page.js';
 import { ACTIONS, ACTOR_KINDS, TARGET_KINDS } from './audit-event.js';
 import { AuditFilter, AuditQuery } from './audit.query.js';

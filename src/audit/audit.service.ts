@@ -3,13 +3,13 @@ import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
 import { Changes } from '../platform/common/changes.js';
 import { ProblemError } from '../platform/common/errors.js';
-import { withoutKeys, withoutSecrets } from '../platform/common/mask-secrets.js';
+import { withoutKeys, withoutSecrets } from '../platform/common/secrets.js';
 import { truncated } from '../platform/common/text.js';
 import { type DbTime, toDbTime } from '../platform/common/time.js';
 import { uuidsInOrder } from '../platform/common/uuid.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
-import { networkOf } from '../platform/http/network.js';
+import { networkOf } from '../platform/http/request-headers.js';
 import {
   type ACTOR_KINDS,
   type AuditAction,

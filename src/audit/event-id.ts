@@ -1,5 +1,5 @@
 import { parse, stringify, v7 as uuidv7 } from 'uuid';
-import { sha256 } from '../platform/common/secret.js';
+import { sha256 } from '../platform/common/secrets.js';
 
 /** Ids of audit rows are UUIDs of version 7: their order is the order of their times. */
 

@@ -6,7 +6,7 @@ import { countedFor } from '../access/actor.js';
 import { ByKey, Public } from '../access/decorators.js';
 import { KeyUse } from '../api-keys/key-use.service.js';
 import { unauthenticated } from '../platform/common/errors.js';
-import { networkOf } from '../platform/http/network.js';
+import { networkOf } from '../platform/http/request-headers.js';
 import { RateLimit } from './rate-limit.js';
 
 /** A guard that sets `request.actor` by one strategy. */

@@ -9,14 +9,11 @@ import { InputGuard } from '../platform/http/input.guard.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AccessGuard } from './access.guard.js';
-import { ApiKeyStrategy } from './api-key.strategy.js';
-import { BearerStrategy } from './bearer.strategy.js';
+import { ApiKeyStrategy, BearerStrategy, SessionStrategy } from './credentials.strategy.js';
 import { RateLimit } from './rate-limit.js';
 import { LocalStrategy } from './local.strategy.js';
 import { LoginService } from './login.service.js';
-import { PermissionGuard } from './permission.guard.js';
-import { SameSite } from './same-site.js';
-import { SessionStrategy } from './session.strategy.js';
+import { PermissionGuard, SameSite } from './permission.guard.js';
 
 /** The global guards run in this order: credentials, syntax of the request, permission (interface §1),
  * and whether it has been answered before. */

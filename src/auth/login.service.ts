@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
 import { AuditService } from '../audit/audit.service.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
-import { networkOf } from '../platform/http/network.js';
+import { networkOf } from '../platform/http/request-headers.js';
 import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { SessionsService } from '../sessions/sessions.service.js';

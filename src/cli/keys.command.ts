@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { PROFILES, type Profile } from '../access/profiles.js';
-import type { Scope } from '../access/scopes.js';
+import { PROFILES, type Profile, type Scope } from '../access/actor.js';
 import { ApiKeyInput, UNKNOWN_FIELDS } from '../api-keys/api-key.input.js';
 import type { ApiKeyDto } from '../api-keys/api-keys.docs.js';
 import type { JsonObject } from '../platform/common/json.js';

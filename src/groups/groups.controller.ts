@@ -6,7 +6,7 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { nextPage } from '../platform/http/page.js';
 import { type Checked, InputPipe } from '../platform/input/read-input.js';
-import { etagOf, versionsIn } from '../platform/http/etag.js';
+import { etagOf, versionsIn } from '../platform/http/request-headers.js';
 import { GroupRolesInput } from './group.input.js';
 import { GroupMembersQuery, GroupQuery } from './group.query.js';
 import {

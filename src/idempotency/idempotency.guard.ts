@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { Public } from '../access/decorators.js';
 import { Accepts } from '../platform/http/input.guard.js';
-import { isSafe } from '../platform/http/methods.js';
+import { isSafe } from '../platform/http/request-headers.js';
 import { IdempotencyService } from './idempotency.service.js';
 
 /**

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ProblemError } from '../platform/common/errors.js';
-import { sha256 } from '../platform/common/secret.js';
+import { sha256 } from '../platform/common/secrets.js';
 import { now, secondsFrom } from '../platform/common/time.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
 import { IdempotentRequest, KEPT_SECONDS, PENDING } from './idempotent-request.js';

@@ -1,13 +1,13 @@
 import type { Response } from 'express';
 import type { RepeatableRequest } from '../access/actor.js';
 import { unavailable, validationFailed } from '../platform/common/errors.js';
-import { sha256 } from '../platform/common/secret.js';
+import { sha256 } from '../platform/common/secrets.js';
 import { now, secondsFrom } from '../platform/common/time.js';
 import { isUuid } from '../platform/common/uuid.js';
 import { repeated } from '../platform/database/engine/retry.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import type { HeldTransaction } from '../platform/database/transaction-runner.js';
-import { FirstAnswer, type SentAnswer } from '../platform/http/first-answer.js';
+import { FirstAnswer, type SentAnswer } from '../platform/http/error.filter.js';
 import type { IdempotencyRepository } from './idempotency.repository.js';
 import { requestMac, seal, unseal } from './sealed-answer.js';
 

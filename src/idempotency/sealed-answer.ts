@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { isObject } from '../platform/common/json.js';
-import type { SentAnswer } from '../platform/http/first-answer.js';
+import type { SentAnswer } from '../platform/http/error.filter.js';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller } from '../access/actor.js';
+import { type Caller, datasetScope } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
-import { datasetScope } from '../access/scopes.js';
 import type { AuditAction } from '../audit/audit-event.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';

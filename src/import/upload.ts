@@ -6,7 +6,7 @@ import { ProblemError } from '../platform/common/errors.js';
 import { fieldsOf } from '../platform/common/fields.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { wantBody } from '../platform/http/body-reader.js';
-import { MULTIPART_EXTRA, isMultipart } from '../platform/http/file-body.js';
+import { MULTIPART_EXTRA, isMultipart } from '../platform/http/input.guard.js';
 import { truncated } from '../platform/common/text.js';
 import type { ImportRequests, Requested } from './mapping/requested-options.js';
 import { RequestedOptions } from './runs/import-options.js';

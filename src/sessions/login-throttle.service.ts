@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../platform/common/errors.js';
-import { sha256 } from '../platform/common/secret.js';
-import { networkOf } from '../platform/http/network.js';
+import { sha256 } from '../platform/common/secrets.js';
+import { networkOf } from '../platform/http/request-headers.js';
 import { type DbTime, now, secondsFrom, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';

@@ -5,7 +5,7 @@ import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Public, Requires } from '../access/decorators.js';
 import { isWebmaster } from '../access/policy.js';
 import { ProblemError, unauthenticated } from '../platform/common/errors.js';
-import { LOGIN_BODY } from '../platform/http/bounds.js';
+import { LOGIN_BODY } from '../platform/http/body-reader.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { page } from '../platform/http/page.js';
 import { CurrentLogin, type LoggedIn, LoginGuard } from './login.guard.js';

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import { assertScope, hasScope } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
-import { randomToken, sha256 } from '../platform/common/secret.js';
+import { randomToken, sha256 } from '../platform/common/secrets.js';
 import { now, secondsFrom } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';

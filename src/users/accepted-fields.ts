@@ -6,7 +6,7 @@ import { type JsonObject, isObject } from '../platform/common/json.js';
 import { caseFold } from '../platform/common/text.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
 import { NETWORKS } from './model/formats.js';
-import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
+import { ChangedUserInput, NewUserInput, type WritableUserInput } from './rules/user.input.js';
 
 /** Header of an answer that names the fields of the request which were ignored. */
 export const IGNORED_FIELDS = 'X-Ignored-Fields';
@@ -89,9 +89,13 @@ const SELF_FIELDS = new Set([
   'hide_email',
   'hide_phone_numbers',
 ]);
-/** Without effect, and not refused. */
-const IGNORED = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
-const isKept = (field: string): boolean => SELF_FIELDS.has(field) || IGNORED.has(field);
+
+/** Fields that clients send back as they read them. They are accepted and never written. */
+const READ_ONLY = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
+
+export function withoutReadOnly(sent: ChangedUserInput): WritableUserInput {
+  return Object.fromEntries(Object.entries(sent).filter(([field]) => !READ_ONLY.has(field)));
+}
 
 /**
  * Returns the self fields of a user's own change. Clients send back what they read, so the current value of any other
@@ -100,16 +104,16 @@ const isKept = (field: string): boolean => SELF_FIELDS.has(field) || IGNORED.has
  * @param shown the profile as its owner reads it. A field that it lacks has no current value to send back.
  * @throws ProblemError `field_not_permitted` naming the fields.
  */
-export function pickSelfFields(sent: ChangedUserInput, shown: object): ChangedUserInput {
+export function pickSelfFields(sent: WritableUserInput, shown: object): WritableUserInput {
   const current: Readonly<Record<string, unknown>> = { ...shown };
   const refused = Object.entries(sent)
-    .filter(([field, value]) => value !== undefined && !isKept(field))
+    .filter(([field, value]) => value !== undefined && !SELF_FIELDS.has(field))
     .filter(([field, value]) => !(field in current && isCurrent(value, current[field])))
     .map(([field]) => field);
   if (refused.length > 0) {
     throw new ProblemError('field_not_permitted', `Only a Webmaster may change: ${refused.join(', ')}.`);
   }
-  return Object.fromEntries(Object.entries(sent).filter(([field]) => isKept(field)));
+  return Object.fromEntries(Object.entries(sent).filter(([field]) => SELF_FIELDS.has(field)));
 }
 
 function isCurrent(sent: unknown, shown: unknown): boolean {

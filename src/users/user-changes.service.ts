@@ -8,7 +8,7 @@ import { NewPasswords } from './passwords/new-passwords.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import { UserSettings } from './rules/user-settings.js';
 import { type UserPatch, type ValidatedChange, validateChange } from './rules/user-rules.js';
-import type { UserInput } from './rules/user.input.js';
+import type { UserInput, WritableUserInput } from './rules/user.input.js';
 
 /** Prepares the change of a user for the writer, for REST and for SCIM. */
 @Injectable()
@@ -39,22 +39,8 @@ export class UserChanges {
   }
 }
 
-/** Fields of an input that the writer does not take: they are hashed or checked before, or read-only. */
-const NOT_WRITTEN: ReadonlySet<string> = new Set([
-  'password',
-  'current_password',
-  'uuid',
-  'created',
-  'updated',
-  'last_access',
-  'attributes',
-  'group_roles',
-]);
-
 /** Returns what a validated input changes. @param password_hash undefined where the password stays. */
-export function toPatch(input: UserInput, password_hash?: string | null): UserPatch {
-  const patch: UserPatch = Object.fromEntries(
-    Object.entries(input).filter(([field]) => !NOT_WRITTEN.has(field)),
-  );
+export function toPatch(input: WritableUserInput, password_hash?: string | null): UserPatch {
+  const { password: _, current_password: _proof, ...patch } = input;
   return password_hash === undefined ? patch : { ...patch, password_hash };
 }

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
-import { parseIfMatch } from '../platform/common/if-match.js';
+import { parseIfMatch } from '../platform/http/request-headers.js';
 import { toIso } from '../platform/common/time.js';
 import { MAX_LIMIT, PAGE_COUNT } from '../platform/http/page.js';
 import { MAX, MOST, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';

@@ -16,7 +16,7 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { ProblemError } from '../platform/common/errors.js';
-import { departureOf } from '../platform/http/departure.js';
+import { departureOf } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type Checked, InputPipe } from '../platform/input/read-input.js';
 import { nextPage } from '../platform/http/page.js';

@@ -12,9 +12,9 @@ import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { OwnPassword, assertStillProven } from './passwords/own-password.service.js';
 import type { Asker } from './passwords/fair-queue.js';
 import { PasswordService } from './passwords/password.service.js';
-import type { ChangedUserInput, NewUserInput } from './rules/user.input.js';
+import type { ChangedUserInput, NewUserInput, WritableUserInput } from './rules/user.input.js';
 import type { User } from './model/user.js';
-import { pickSelfFields } from './accepted-fields.js';
+import { pickSelfFields, withoutReadOnly } from './accepted-fields.js';
 import { UserChanges, toPatch } from './user-changes.service.js';
 import { type ValidatedChange, newUser } from './rules/user-rules.js';
 import { SELF_BLOCK, toProblem } from './set-rules/failure.js';
@@ -66,7 +66,7 @@ export class UsersService {
 
   /** @returns the uuid of the new user. */
   async create(input: Checked<NewUserInput>, caller: Caller): Promise<string> {
-    const change = this.changes.validate<ChangedUserInput>(newUser('', now()), input);
+    const change = this.changes.validate<WritableUserInput>(newUser('', now()), input);
     await this.assertValid(undefined, change, caller);
     const patch = toPatch(change.input, await this.changes.hashPassword(change.input, caller));
     const uuid = uuidv7();
@@ -124,10 +124,11 @@ export class UsersService {
     user: User,
     { value, errors }: Checked<ChangedUserInput>,
     caller: Caller,
-  ): ValidatedChange<ChangedUserInput> {
+  ): ValidatedChange<WritableUserInput> {
+    const writable = withoutReadOnly(value);
     const sent = isWebmaster(caller.actor)
-      ? value
-      : pickSelfFields(value, presentUser(user, 'self', this.settings.defaultAvatar));
+      ? writable
+      : pickSelfFields(writable, presentUser(user, 'self', this.settings.defaultAvatar));
     const broken = [...errors, ...idMismatch('uuid', value.uuid, user.uuid)];
     const isOwnPassword = isSelf(caller.actor, user.uuid) && sent.password !== undefined;
     if (isSent(sent.current_password) && !isOwnPassword && !broken.some(isAboutProof))
@@ -138,7 +139,7 @@ export class UsersService {
   /** @throws ProblemError `self_block`, `insufficient_scope`, `validation_failed` with all errors, in this order. */
   private async assertValid(
     before: User | undefined,
-    change: ValidatedChange<ChangedUserInput>,
+    change: ValidatedChange<WritableUserInput>,
     caller: Caller,
   ): Promise<void> {
     assertAllowed(before, change, caller);
@@ -150,7 +151,7 @@ export class UsersService {
   /** Users prove their current password to change it. For Webmasters it is optional, and checked where it is sent. */
   private async proofErrors(
     user: User,
-    { password, current_password }: ChangedUserInput,
+    { password, current_password }: WritableUserInput,
     caller: Caller,
   ): Promise<FieldError[]> {
     if (password === undefined || !isSelf(caller.actor, user.uuid)) return [];
@@ -192,7 +193,7 @@ function assertVisible(user: User | undefined, uuid: string, { actor }: Caller):
 /** The writer checks this too. Here it comes before the errors of fields. @throws ProblemError `self_block`, `insufficient_scope`. */
 function assertAllowed(
   before: User | undefined,
-  { input, after }: ValidatedChange<ChangedUserInput>,
+  { input, after }: ValidatedChange<WritableUserInput>,
   caller: Caller,
 ): void {
   if (blocksSelf(caller, before, input)) throw toProblem([SELF_BLOCK]);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { Actor, KeyActor } from '../../src/access/actor.js';
-import { FULL_RIGHTS } from '../../src/access/scopes.js';
+import { type Actor, FULL_RIGHTS, type KeyActor } from '../../src/access/actor.js';
 import { Env } from '../../src/platform/config/env.js';
 import { KeyFuse } from '../../src/api-keys/fuse/key-fuse.service.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SCOPES as KEY_SCOPES } from '../../src/access/scopes.js';
+import { SCOPES as KEY_SCOPES } from '../../src/access/actor.js';
 import { ACTIONS as AUDIT_ACTIONS } from '../../src/audit/audit-event.js';
 import { COLUMNS as IMPORT_COLUMNS } from '../../src/import/file/columns.js';
 import { ROOT } from '../support/process/process.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeApiKey } from '../../src/api-keys/api-key-format.js';
-import { SCOPES } from '../../src/access/scopes.js';
+import { SCOPES } from '../../src/access/actor.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { OPERATIONS } from '../support/app/operations.js';

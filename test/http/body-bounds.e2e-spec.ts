@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { BodyBudget } from '../../src/platform/http/body-budget.js';
-import { IN_FLIGHT_BYTES, JSON_BODY, LOGIN_BODY } from '../../src/platform/http/bounds.js';
+import { BodyBudget, IN_FLIGHT_BYTES, JSON_BODY, LOGIN_BODY } from '../../src/platform/http/body-reader.js';
 import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 import { RawConnection, lastAnswer, sendChunked } from '../support/app/raw.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { LINGER_MILLIS } from '../../src/platform/http/bounds.js';
+import { LINGER_MILLIS } from '../../src/platform/http/body-reader.js';
 import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 import { type Person, aPerson } from '../support/app/people.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
-import { FULL_RIGHTS } from '../../src/access/scopes.js';
+import { FULL_RIGHTS } from '../../src/access/actor.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
 import { MAX_WATCHERS, RunWatchers } from '../../src/import/report/run-watchers.js';
 import type { ImportRun } from '../../src/import/runs/import-run.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { LogOutput } from '../../src/platform/telemetry/log-output.js';
+import { LogOutput } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';

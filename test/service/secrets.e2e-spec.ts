@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { LogOutput } from '../../src/platform/telemetry/log-output.js';
+import { LogOutput } from '../../src/platform/telemetry/log.js';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
 import type { Answer, Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isIP } from 'node:net';
-import { normalAddress } from '../../src/platform/http/address.js';
+import { normalAddress } from '../../src/platform/http/request-headers.js';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Request } from 'express';
-import { boundForwarded } from '../../src/platform/http/forwarded.js';
-import { FORWARDED_CHARACTERS } from '../../src/platform/http/bounds.js';
+import { FORWARDED_CHARACTERS, boundForwarded } from '../../src/platform/http/request-headers.js';
 
 function bounded(list: string | undefined): unknown {
   const headers = { ...(list !== undefined && { 'x-forwarded-for': list }) };

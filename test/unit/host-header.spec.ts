@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { hostFault } from '../../src/platform/http/host-header.js';
+import { hostFault } from '../../src/platform/http/request-headers.js';
 import { isLinear } from '../support/data/growth.js';
 
 const faultOf = (host: string | undefined, httpVersion = '1.1') =>

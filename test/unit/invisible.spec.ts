@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isCleanText } from '../../src/platform/common/text.js';
-import { codePointOf, deceptiveIn, invisibleIn } from '../../src/platform/common/invisible.js';
+import { codePointOf, deceptiveIn, invisibleIn, isCleanText } from '../../src/platform/common/text.js';
 
 const at = (code: number): string => String.fromCodePoint(code);
 

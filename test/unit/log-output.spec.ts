@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LogOutput } from '../../src/platform/telemetry/log-output.js';
+import { LogOutput } from '../../src/platform/telemetry/log.js';
 
 let folder: string;
 let reader: number;

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomInt } from 'node:crypto';
 import { makeApiKey } from '../../src/api-keys/api-key-format.js';
-import { holdsSecret, withoutKeys, withoutSecrets } from '../../src/platform/common/mask-secrets.js';
-import { randomToken } from '../../src/platform/common/secret.js';
+import { holdsSecret, randomToken, withoutKeys, withoutSecrets } from '../../src/platform/common/secrets.js';
 import { isLinear } from '../support/data/growth.js';
 
 const escaped = (text: string): string =>

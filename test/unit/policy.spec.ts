@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Actor, isSelf } from '../../src/access/actor.js';
+import { type Actor, FULL_RIGHTS, isSelf } from '../../src/access/actor.js';
 import { isWebmaster, may } from '../../src/access/policy.js';
 import { RoleCatalogue } from '../../src/access/roles.js';
-import { FULL_RIGHTS } from '../../src/access/scopes.js';
 
 const withRoles = (...roles: string[]): Actor => ({
   kind: 'user',

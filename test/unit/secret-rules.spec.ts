@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { isGuessableKey, passwordFault } from '../../src/platform/common/secret-rules.js';
-import { randomToken } from '../../src/platform/common/secret.js';
+import { randomToken } from '../../src/platform/common/secrets.js';
 import { commonPasswords } from '../../src/users/passwords/common-passwords.js';
 
 const codeOf = async (password: string, known: string[] = []) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { codePointOf } from '../../src/platform/common/invisible.js';
+import { codePointOf } from '../../src/platform/common/text.js';
 import {
   DEFAULT_AVATAR,
   expectRefused,

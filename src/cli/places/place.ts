@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Caller } from '../../access/actor.js';
-import { checkedReason } from '../../platform/http/audit-reason.js';
+import { checkedReason } from '../../platform/http/request-headers.js';
 import { type Application, CLI_CALLER, withApplication } from '../application.js';
 import { RemoteService } from './remote-service.js';
 

@@ -1,4 +1,4 @@
-import type { Profile } from '../../access/profiles.js';
+import type { Profile } from '../../access/actor.js';
 
 /** A text may hold `{name}`, which is new in each replay, or the id of what an earlier step made: `{user}`. */
 export type Template =

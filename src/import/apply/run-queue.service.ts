@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../access/actor.js';
+import { type Caller, datasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
-import { datasetScope } from '../../access/scopes.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { ProblemError, unavailable } from '../../platform/common/errors.js';
 import { truncated } from '../../platform/common/text.js';

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import type { Caller } from '../../access/actor.js';
+import { type Caller, datasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
-import { datasetScope } from '../../access/scopes.js';
 import { AuditService } from '../../audit/audit.service.js';
 import type { FieldChange } from '../../platform/common/changes.js';
 import { ProblemError, validationFailed } from '../../platform/common/errors.js';

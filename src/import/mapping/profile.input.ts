@@ -1,7 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDefined, IsObject, IsString, Matches, MaxLength } from 'class-validator';
-import { Sized } from '../../platform/input/size.js';
-import { Clean, Rule } from '../../platform/input/rules.js';
+import { Clean, Rule, Sized } from '../../platform/input/rules.js';
 import { characters } from '../../platform/common/text.js';
 import { ImportOptions } from '../runs/import-options.js';
 import type { GuardOverrides } from '../runs/guard-limits.js';

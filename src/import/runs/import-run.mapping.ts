@@ -1,6 +1,4 @@
-import type { Actor } from '../../access/actor.js';
-import { DEFAULT_PROFILE } from '../../access/profiles.js';
-import { NO_RIGHTS } from '../../access/scopes.js';
+import { type Actor, DEFAULT_PROFILE, NO_RIGHTS } from '../../access/actor.js';
 import { fromJson, toJson } from '../../platform/common/json.js';
 import type { ImportRun, RunChange } from './import-run.js';
 import type { ImportRunEntity } from './import.entity.js';

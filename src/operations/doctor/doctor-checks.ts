@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { NEEDED_NODE, isNodeNewEnough } from '../../platform/common/node-version.js';
+import { NEEDED_NODE, isNodeNewEnough } from '../../platform/common/version.js';
 import { type Env, EnvError } from '../../platform/config/env.js';
 import { type Entities, openDataSource, pendingMigrations } from '../../platform/database/data-source.js';
 import { sqliteFile } from '../../platform/database/engine/connection-options.js';

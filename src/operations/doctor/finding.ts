@@ -1,5 +1,4 @@
-import { originOf } from '../../platform/common/error-origin.js';
-import { errorCode } from '../../platform/common/errors.js';
+import { errorCode, originOf } from '../../platform/common/errors.js';
 
 /** The result of a check. */
 export interface Finding {

@@ -5,7 +5,7 @@ import { Public } from '../../access/decorators.js';
 import { VERSION } from '../../platform/common/version.js';
 import { Env } from '../../platform/config/env.js';
 import { PAGE_POLICY, htmlPage, markup } from '../../platform/http/html-page.js';
-import { asksForPage } from '../../platform/http/problem-page.js';
+import { asksForPage } from '../../platform/http/error.filter.js';
 import { GUIDES } from './guides.js';
 
 const CONSOLE = '/console';

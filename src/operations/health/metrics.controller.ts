@@ -6,7 +6,7 @@ import { Public } from '../../access/decorators.js';
 import { Problems } from '../../platform/openapi/docs.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
-import { sha256 } from '../../platform/common/secret.js';
+import { sha256 } from '../../platform/common/secrets.js';
 import { Env } from '../../platform/config/env.js';
 
 /** For Prometheus, which has neither an API key nor a session, but may have a token. */

@@ -4,7 +4,7 @@ import type { Caller } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { makeApiKey } from '../../api-keys/api-key-format.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
-import { randomToken } from '../../platform/common/secret.js';
+import { randomToken } from '../../platform/common/secrets.js';
 import { normalForm } from '../../platform/common/text.js';
 import { Env, EnvError, FIRST_WEBMASTER } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';

@@ -1,7 +1,4 @@
 import { CATALOGUE } from './error-catalogue.js';
-import type { FieldError } from './field-errors.js';
-export { errorCode } from './error-code.js';
-export { FIELD_CODES, type FieldCode, type FieldError } from './field-errors.js';
 
 export { CATALOGUE };
 export type ErrorCode = keyof typeof CATALOGUE;
@@ -59,4 +56,42 @@ export function unauthenticated(detail: string): ProblemError {
 /** @param retryAfter seconds. */
 export function unavailable(detail: string, retryAfter = 5): ProblemError {
   return new ProblemError('unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });
+}
+
+/** Codes of single fields inside `validation_failed`. Of several broken rules, the first in this order is reported. */
+export const FIELD_CODES = [
+  'required',
+  'blank',
+  'unknown_field',
+  'invalid_type',
+  'too_long',
+  'too_short',
+  'invisible_character',
+  'invalid_format',
+  'invalid_value',
+  'too_common',
+  'unknown_role',
+  'exclusive_roles',
+  'unknown_reference',
+  'self_reference',
+  'cycle',
+  'uuid_mismatch',
+] as const;
+export type FieldCode = (typeof FIELD_CODES)[number];
+
+export interface FieldError {
+  field: string;
+  code: FieldCode;
+  message: string;
+}
+
+/** The code of an error of Node.js or of a driver, such as `ENOENT`; undefined when it has none. */
+export function errorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** What a log shows of an error: its cause where it wraps one, such as a driver's error. */
+export function originOf(error: unknown): unknown {
+  return error instanceof ProblemError ? (error.cause ?? error) : error;
 }

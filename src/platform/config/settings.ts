@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { errorCode } from '../common/errors.js';
-import { withoutSecrets } from '../common/mask-secrets.js';
-import { NEEDED_NODE, isNodeNewEnough } from '../common/node-version.js';
+import { withoutSecrets } from '../common/secrets.js';
+import { NEEDED_NODE, isNodeNewEnough } from '../common/version.js';
 import { type Env, EnvError, loadEnv } from './env.js';
 
 /**

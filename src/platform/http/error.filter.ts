@@ -1,13 +1,12 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { pathOf } from '../telemetry/observe.js';
-import { ProblemError } from '../common/errors.js';
-import { withoutSecrets } from '../common/mask-secrets.js';
+import { CATALOGUE, ProblemError } from '../common/errors.js';
+import { withoutSecrets } from '../common/secrets.js';
 import { Log } from '../telemetry/log.js';
-import { FirstAnswer, REPLAYED, type SentAnswer } from './first-answer.js';
-import { toProblem, toProblemError } from './problem.js';
-import { asksForPage, sendProblemPage } from './problem-page.js';
-import { allowedMethods } from './route-table.js';
+import { type Problem, toProblem, toProblemError } from './problem.js';
+import { allowedMethods } from './lean.adapter.js';
+import { PAGE_POLICY, htmlPage, markup, prose } from './html-page.js';
 
 /** This media type alone, with any parameters and weight. */
 const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
@@ -108,3 +107,42 @@ function withMethods(thrown: unknown, request: Request): ProblemError {
 function asksForPlainJson(request: Request): boolean {
   return PLAIN_JSON.test(request.headers.accept ?? '');
 }
+
+const JSON_FORMS = ['application/problem+json', 'application/json'];
+
+/** Whether the client would rather have a page: a browser that shows an address does, one that runs a script does not. */
+export function asksForPage(request: Request): boolean {
+  return request.accepts([...JSON_FORMS, 'text/html']) === 'text/html';
+}
+
+/** A problem for people: what it is, what to do about it, and the request id to ask with. */
+function sendProblemPage(response: Response, { code }: ProblemError, problem: Problem): void {
+  const { title, detail, status, type, errors = [], request_id: id } = problem;
+  const faults = errors.map(({ field, message }) => markup`<li><code>${field}</code> ${message}</li>`);
+  const body = markup`<h1>${title}</h1><p>${detail}</p>
+${faults.length > 0 ? markup`<ul>${faults}</ul>` : ''}
+<p>${prose(CATALOGUE[code].remedy)}</p>
+<p>HTTP status ${status}, <a href="${type}"><code>${code}</code></a>, request <code>${id}</code></p>
+<p><a href="/">Rollcall</a></p>`;
+  const page = withoutSecrets(htmlPage(title, body));
+  response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(page);
+}
+
+/** An answer as it went out. */
+export interface SentAnswer {
+  status: number;
+  headers: Readonly<Record<string, string | string[]>>;
+  /** JSON, or nothing. */
+  body: string;
+}
+
+/** Thrown where a request turns out to be a repetition: `ErrorFilter` answers it as it was answered before. */
+export class FirstAnswer extends Error {
+  constructor(readonly answer: SentAnswer) {
+    super('This request has been answered before.');
+    this.name = 'FirstAnswer';
+  }
+}
+
+/** Tells a client that this is the answer to an earlier request with its `Idempotency-Key`. */
+export const REPLAYED = 'Idempotency-Replayed';

@@ -4,11 +4,8 @@ import type { Request, Response } from 'express';
 import { ProblemError } from '../common/errors.js';
 import type { InputClass } from '../common/fields.js';
 import { readInput } from '../input/read-input.js';
-import { BodyBudget } from './body-budget.js';
-import { type BodyRules, UPLOAD_BYTES } from './bounds.js';
-import { type FileRules, assertFile } from './file-body.js';
-import { JsonBody } from './json-body.js';
 import { canonicalUuid } from '../common/uuid.js';
+import { BodyBudget, BodyReader, type BodyRules, UPLOAD_BYTES } from './body-reader.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -49,7 +46,7 @@ export const CheckedQuery = createParamDecorator(
 export class InputGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly json: JsonBody,
+    private readonly bodies: BodyReader,
     private readonly budget: BodyBudget,
   ) {}
 
@@ -58,7 +55,7 @@ export class InputGuard implements CanActivate {
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     const { body, file, query, anyQuery } = this.reflector.get(Accepts, context.getHandler()) ?? {};
-    if (body) request.body = await this.json.read(request, response, body === true ? {} : body);
+    if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
     if (file) {
       assertFile(request, file);
       this.budget.take(response, UPLOAD_BYTES);
@@ -80,4 +77,35 @@ function readQuery(type: InputClass<object>, query: Request['query']): object {
     code === 'unknown_field' ? `${field} is not a query parameter here` : `${field} ${message}`,
   );
   throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
+}
+
+/** The files that a route accepts. */
+interface FileRules {
+  /** Media type of the file when it is the body itself; it may also come as `multipart/form-data`. */
+  type: string;
+  maxBytes: number;
+}
+
+/** Boundaries and part headers of a multipart body. */
+export const MULTIPART_EXTRA = 64 * 1024;
+
+/**
+ * Checks the rules of a file against the headers of its request.
+ * @throws ProblemError `unsupported_media_type`, `too_large`.
+ */
+function assertFile(request: Request, { type, maxBytes }: FileRules): void {
+  if (!request.is(type) && !isMultipart(request)) {
+    throw new ProblemError('unsupported_media_type', `Send the file as ${type} or multipart/form-data.`);
+  }
+  const encoding = request.get('content-encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new ProblemError('unsupported_media_type', 'Send the file as it is, without a Content-Encoding.');
+  }
+  if (Number(request.get('content-length') ?? 0) > maxBytes + (isMultipart(request) ? MULTIPART_EXTRA : 0)) {
+    throw new ProblemError('too_large', `The file has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
+  }
+}
+
+export function isMultipart(request: Request): boolean {
+  return Boolean(request.is('multipart/form-data'));
 }

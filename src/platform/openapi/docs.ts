@@ -10,8 +10,8 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { CATALOGUE, type ErrorCode, FIELD_CODES, MAX_ERRORS } from '../common/errors.js';
-import { AUDIT_REASON, MAX_REASON } from '../http/audit-reason.js';
-import { HEADER_BYTES } from '../http/bounds.js';
+import { AUDIT_REASON, MAX_REASON } from '../http/request-headers.js';
+import { HEADER_BYTES } from '../http/server.js';
 import { MAX_DETAIL } from '../http/problem.js';
 
 /** The headers hold the path. */

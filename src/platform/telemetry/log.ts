@@ -1,17 +1,136 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Logger, pino } from 'pino';
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Env } from '../config/env.js';
-import { LogOutput } from './log-output.js';
+import { errorCode, originOf } from '../common/errors.js';
+import { withoutSecrets } from '../common/secrets.js';
+import { isoNow } from '../common/time.js';
 import { prettyLine } from './pretty-line.js';
 import { type Observer, type Outcome, pathOf } from './observe.js';
-import { originOf } from '../common/error-origin.js';
-import { errorCode } from '../common/errors.js';
-import { withoutSecrets } from '../common/mask-secrets.js';
-import { isoNow } from '../common/time.js';
 
 /** Characters per write: this many stay whole in a pipe that several workers write to. */
 const MAX_WAITING = 2048;
+
+/** Bytes that wait for a reader of a pipe at the most: some seconds of a busy service. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+/** Until a pipe that was full is tried again. */
+const RETRY_MILLIS = 50;
+/** How long the end of the process waits for the reader of a pipe. */
+const LAST_TRY_MILLIS = 500;
+/** The write was not done now and may be in a moment. */
+const BUSY: readonly (string | undefined)[] = ['EAGAIN', 'EBUSY', 'EINTR'];
+const LINE_END = 10;
+
+/**
+ * Writes lines to standard output or standard error, whatever becomes of them: the service outlives its log. What the
+ * reader of a pipe does not take at once waits in bounded memory and holds up nothing. What cannot be written (closed
+ * pipe, full disk, too much waiting) is dropped and counted, and every later write is tried again.
+ */
+export class LogOutput {
+  private opened: number | undefined;
+  private readonly waiting: Buffer[] = [];
+  private waitingBytes = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private dropped = 0;
+  /** What was written last is no end of a line. */
+  private isWithin = false;
+  /** The rest of that line is lost. */
+  private torn = false;
+
+  constructor(private readonly fd: number) {
+    process.once('exit', () => {
+      this.lastTry();
+    });
+  }
+
+  /**
+   * Writes whole lines, or keeps them for later. It does not throw.
+   * @returns how many lines were lost before these, once something can be written again.
+   */
+  write(lines: string): number {
+    const bytes = Buffer.from(lines);
+    if (this.waitingBytes + bytes.length > MAX_WAITING_BYTES) this.drop(bytes);
+    else {
+      this.waiting.push(bytes);
+      this.waitingBytes += bytes.length;
+    }
+    if (this.timer || !this.flush()) return 0;
+    const lost = this.dropped;
+    this.dropped = 0;
+    return lost;
+  }
+
+  /** Writes what waits. @returns whether the last write worked. */
+  private flush(): boolean {
+    for (let bytes = this.waiting.shift(); bytes; bytes = this.waiting.shift()) {
+      this.waitingBytes -= bytes.length;
+      const rest = this.send(bytes);
+      if (rest === 'dropped') return false;
+      if (rest.length === 0) continue;
+      this.waiting.unshift(rest);
+      this.waitingBytes += rest.length;
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        this.flush();
+      }, RETRY_MILLIS).unref();
+      return false;
+    }
+    return true;
+  }
+
+  /** @returns what is left to write, empty when all of it is written. */
+  private send(bytes: Buffer): Buffer | 'dropped' {
+    let rest = bytes;
+    try {
+      if (this.torn) {
+        writeSync(this.target(), '\n'); // what follows is a line of its own
+        this.torn = this.isWithin = false;
+      }
+      while (rest.length > 0) {
+        const written = writeSync(this.target(), rest);
+        if (written > 0) this.isWithin = rest[written - 1] !== LINE_END;
+        rest = rest.subarray(written);
+      }
+      return rest;
+    } catch (error) {
+      if (BUSY.includes(errorCode(error))) return rest;
+      this.torn = this.isWithin;
+      this.drop(rest);
+      return 'dropped';
+    }
+  }
+
+  private drop(bytes: Buffer): void {
+    for (const byte of bytes) if (byte === LINE_END) this.dropped++;
+  }
+
+  /** A write to a pipe waits for its reader, with the whole process; opened anew for this process alone, it does not. */
+  private target(): number {
+    this.opened ??= nonBlocking(this.fd);
+    return this.opened;
+  }
+
+  private lastTry(): void {
+    const pause = new Int32Array(new SharedArrayBuffer(4));
+    const until = Date.now() + LAST_TRY_MILLIS;
+    while (!this.flush() && this.waiting.length > 0 && Date.now() < until) Atomics.wait(pause, 0, 0, 10);
+  }
+}
+
+function nonBlocking(fd: number): number {
+  try {
+    if (!fstatSync(fd).isFIFO()) return fd;
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return fd; // no /proc, no reader yet, or a pipe of another user
+  }
+}
+
+/** Keeps this process alive where its standard output or standard error fails, be it for what others print there. */
+export function outliveOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
 
 /**
  * Writes one JSON line per event to standard output, or to standard error for the command line; for a person at a terminal a

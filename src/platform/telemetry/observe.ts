@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { holdsSecret } from '../common/mask-secrets.js';
+import { holdsSecret } from '../common/secrets.js';
 
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/;
 /** The id is logged and stored as it is: one that looks like a credential is none. */

@@ -12,7 +12,7 @@ import { TransactionRunner } from '../../platform/database/transaction-runner.js
 import type { UserChange } from '../../users/writer/change-set.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import type { User } from '../../users/model/user.js';
-import { versionsIn } from '../../platform/http/etag.js';
+import { versionsIn } from '../../platform/http/request-headers.js';
 import { ScimUserChanges, type WaitingChange } from '../users/scim-user-changes.service.js';
 import { scimProblem } from '../users/scim-users.service.js';
 import { type BulkAnswers, type BulkItem, type BulkPart, answerable } from './bulk-item.js';

@@ -1,7 +1,7 @@
 import { Body, HttpCode, Post } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
-import { SCIM_BULK_BODY } from '../../platform/http/bounds.js';
+import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
 import { Accepts } from '../../platform/http/input.guard.js';
 import { ScimController } from '../http/scim-route.js';
 import { BULK_RESPONSE_MESSAGE } from '../protocol/urns.js';

@@ -1,4 +1,4 @@
-import { SCIM_BULK_BODY } from '../../platform/http/bounds.js';
+import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
 import { DEFAULT_COUNT, MAX_COUNT } from '../protocol/list.js';
 import { PROVIDER_CONFIG_SCHEMA } from '../protocol/urns.js';
 

@@ -1,5 +1,5 @@
 import { toIso } from '../../platform/common/time.js';
-import { etagOf } from '../../platform/http/etag.js';
+import { etagOf } from '../../platform/http/request-headers.js';
 import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/json.js';
 import { GROUP_SCHEMA, ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import type { Group } from '../../groups/group.js';

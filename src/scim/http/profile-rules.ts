@@ -1,5 +1,4 @@
-import type { Actor } from '../../access/actor.js';
-import { DEFAULT_PROFILE, type Profile } from '../../access/profiles.js';
+import { type Actor, DEFAULT_PROFILE, type Profile } from '../../access/actor.js';
 
 /** Where a profile differs from the standard (scim.md, section 3). */
 export interface ProfileRules {

@@ -17,7 +17,7 @@ import {
   ProblemError,
   validationFailed,
 } from '../../platform/common/errors.js';
-import { HEADER_BYTES } from '../../platform/http/bounds.js';
+import { HEADER_BYTES } from '../../platform/http/server.js';
 import { CHALLENGE, RETRY_AFTER, Repeatable, narrowed } from '../../platform/openapi/docs.js';
 import { MAX_DETAIL } from '../../platform/http/problem.js';
 import { scimTypes } from '../protocol/errors.js';

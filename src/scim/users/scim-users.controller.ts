@@ -2,12 +2,12 @@ import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res
 import type { Request, Response } from 'express';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
-import { SCIM_BODY } from '../../platform/http/bounds.js';
-import { departureOf } from '../../platform/http/departure.js';
+import { SCIM_BODY } from '../../platform/http/body-reader.js';
+import { departureOf } from '../../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
 import type { User } from '../../users/model/user.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { etagOf, isNotModified, versionsIn } from '../../platform/http/etag.js';
+import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
 import { ScimController } from '../http/scim-route.js';
 import type { ScimObject } from '../protocol/json.js';
 import { ScimUserList, type ListParameters } from './scim-user-list.service.js';

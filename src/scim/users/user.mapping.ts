@@ -2,7 +2,7 @@ import type { JsonObject } from '../../platform/common/json.js';
 import { toIso } from '../../platform/common/time.js';
 import type { Attributes } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
-import { etagOf } from '../../platform/http/etag.js';
+import { etagOf } from '../../platform/http/request-headers.js';
 import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/json.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../protocol/urns.js';
 import { joined, taken } from './contact-lists.js';

@@ -1,7 +1,6 @@
 import { isEmail, isURL } from 'class-validator';
 import { domainToUnicode } from 'node:url';
-import { invisibleIn } from '../../platform/common/invisible.js';
-import { isCleanText } from '../../platform/common/text.js';
+import { invisibleIn, isCleanText } from '../../platform/common/text.js';
 import { MAX_PASSWORD } from '../../platform/common/secret-rules.js';
 
 /** Longest texts, in characters: the limits of input, columns and answers (interface §3). */

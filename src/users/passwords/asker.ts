@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/actor.js';
-import { networkOf } from '../../platform/http/network.js';
+import { networkOf } from '../../platform/http/request-headers.js';
 import type { Asker } from './fair-queue.js';
 
 /** In whose turn a hash is computed for a caller. */

@@ -16,12 +16,12 @@ import {
   Honest,
   Normalise,
   Rule,
+  Sized,
   TextRule,
   Visible,
   line,
   trimmed,
 } from '../../platform/input/rules.js';
-import { Sized } from '../../platform/input/size.js';
 import {
   MAX,
   MOST,

@@ -115,6 +115,9 @@ export class NewUserInput extends UserInput {
   override email!: string;
 }
 
+/** What a client may change of a user: an input without its read-only fields. */
+export type WritableUserInput = UserInput & { current_password?: string | null };
+
 const READ_ONLY = { readOnly: true, nullable: true, description: 'Ignored.' } as const;
 const READ_ONLY_TIME = { type: String, format: 'date-time', readOnly: true, nullable: true } as const;
 

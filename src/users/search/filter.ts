@@ -5,9 +5,9 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { characters } from '../../platform/common/text.js';
 import { type SqlValue, placeholders } from '../../platform/database/engine/sql.js';
 import { authnameIdentifier, exactKey, loginKey } from '../model/keys.js';
+import { wordsIn } from '../model/lookup-rows.js';
 import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
 import { type Clause, type Condition, type Filter, type Word, always, indexed } from './search-plan.js';
-import { wordsIn } from '../model/words.js';
 
 const MAX_WORDS = 10;
 /** Characters of a beginning (`a*`), at least: one letter has as many matches as there are users. */

@@ -1,6 +1,5 @@
-import { type Actor, type Caller, isBehind } from '../../access/actor.js';
+import { type Actor, type Caller, datasetScope, isBehind } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
-import { datasetScope } from '../../access/scopes.js';
 import { isWebmasterUser } from '../rules/user-rules.js';
 import { type User, differences } from '../model/user.js';
 import type { Failure } from '../set-rules/failure.js';

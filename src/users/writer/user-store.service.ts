@@ -7,17 +7,14 @@ import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
-import type { JudgedChange, Outcome } from './change-set.js';
+import { type JudgedChange, type Outcome, type PreparedUser, createdAt } from './change-set.js';
 import type { Claim } from '../set-rules/claim.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
-import { type PreparedUser, createdAt } from './prepared-user.js';
 import { type User, rolesOf } from '../model/user.js';
 import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { endsSessions } from '../rules/user-rules.js';
-import { valueRows } from '../model/values.js';
-import { hasSameWords, wordRows } from '../model/words.js';
-import { type Counted } from './user-counts.repository.js';
-import { UserCounts } from './user-counts.service.js';
+import { hasSameWords, valueRows, wordRows } from '../model/lookup-rows.js';
+import { type Counted, UserCounts } from './user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /** A change that is written: the state that goes into the row, and how it came about. */

@@ -7,7 +7,14 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import { newUser, patched, wholeErrors } from '../rules/user-rules.js';
 import { differences, fieldsGone } from '../model/user.js';
 import type { User } from '../model/user.js';
-import type { JudgedChange, Outcome, UserChange } from './change-set.js';
+import {
+  type JudgedChange,
+  type Outcome,
+  type UserChange,
+  createdAt,
+  prepareUser,
+  rowsOf,
+} from './change-set.js';
 import { type Claim, claimOf, claimOfDeletion } from '../set-rules/claim.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
 import { EndState } from '../set-rules/end-state.js';
@@ -20,7 +27,6 @@ import {
   notFound,
   toProblem,
 } from '../set-rules/failure.js';
-import { createdAt, prepareUser, rowsOf } from './prepared-user.js';
 import { blocksSelf, privilegeFailure } from './privilege.js';
 import { UserCounts } from './user-counts.service.js';
 import { UserStore } from './user-store.service.js';

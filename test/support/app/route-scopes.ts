@@ -1,4 +1,4 @@
-import { SCOPES } from '../../../src/access/scopes.js';
+import { SCOPES } from '../../../src/access/actor.js';
 
 /** The scope that an API key needs for a route, by path or by beginning; `none`: keys are refused, whatever they may do. */
 const PUBLIC = ['GET /status', 'POST /sessions/login'];

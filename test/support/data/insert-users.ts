@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { insertRows } from '../../../src/platform/database/engine/bulk.js';
 import type { Sql } from '../../../src/platform/database/engine/sql.js';
 import { identifiersOf } from '../../../src/users/model/keys.js';
+import { valueRows, wordRows } from '../../../src/users/model/lookup-rows.js';
 import {
   UserCountEntity,
   UserIdentifierEntity,
@@ -11,8 +12,6 @@ import {
 } from '../../../src/users/model/user-lookups.entity.js';
 import { UserEntity } from '../../../src/users/model/user.entity.js';
 import { type User, toRow } from '../../../src/users/model/user.js';
-import { valueRows } from '../../../src/users/model/values.js';
-import { wordRows } from '../../../src/users/model/words.js';
 
 /** Writes users to all tables of the user writer, without its checks and its audit. */
 export async function insertUsers(sql: Sql, users: readonly User[]): Promise<void> {

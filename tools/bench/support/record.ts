@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { createApp } from '../../../src/create-app.js';
-import { sha256 } from '../../../src/platform/common/secret.js';
+import { sha256 } from '../../../src/platform/common/secrets.js';
 import { isDbTime, now } from '../../../src/platform/common/time.js';
 import { isUuid } from '../../../src/platform/common/uuid.js';
 import { loadEnv } from '../../../src/platform/config/env.js';

@@ -1,5 +1,5 @@
 import { ApiKeyEntity } from '../../../src/api-keys/api-key.entity.js';
-import { sha256 } from '../../../src/platform/common/secret.js';
+import { sha256 } from '../../../src/platform/common/secrets.js';
 import { now } from '../../../src/platform/common/time.js';
 import { loadEnv } from '../../../src/platform/config/env.js';
 import { insertRows } from '../../../src/platform/database/engine/bulk.js';

@@ -1,3 +1,15 @@
+import { hash, randomBytes } from 'node:crypto';
+
+/** Enough for secrets that are random themselves (keys, session ids); passwords need argon2. 64 hexadecimal digits. */
+export function sha256(text: string): string {
+  return hash('sha256', text);
+}
+
+/** 32 random bytes as 43 characters of `[A-Za-z0-9_-]`. */
+export function randomToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
 /** An API key (`api-keys/api-key-format.ts`), also one that is cut, mistyped or in capitals. Its public id is no secret. */
 const KEY = /rollcall_([0-9a-f]{12})_[\w-]+/gi;
 /** Characters of a random token (`randomToken`): a session, or what is secret of a key. */

@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { PassportStrategy } from '@nestjs/passport';
+import type { Request } from 'express';
+import { HeaderAPIKeyStrategy } from 'passport-headerapikey';
+import { Strategy } from 'passport';
+import type { KeyActor, UserActor } from '../access/actor.js';
+import { ApiKeysService } from '../api-keys/api-keys.service.js';
+import { unauthenticated } from '../platform/common/errors.js';
+import { SessionCookie } from '../sessions/session-cookie.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { rolesOf } from '../users/model/user.js';
+import { UsersService } from '../users/users.service.js';
+
+type Done = (error: Error | null, actor?: object) => void;
+
+/** A Passport strategy that passes the request itself to `validate`. */
+class RequestStrategy extends Strategy {
+  constructor(private readonly verify: (request: Request, done: Done) => void) {
+    super();
+  }
+
+  override authenticate(request: Request): void {
+    this.verify(request, (error, actor) => {
+      if (error) this.error(error);
+      else if (actor) this.success(actor);
+      else this.fail('unauthenticated', 401);
+    });
+  }
+}
+
+/** Passes the request to `validate`: the library passes it behind `done`, where Nest expects `done` itself. */
+class KeyOfRequestStrategy extends HeaderAPIKeyStrategy {
+  constructor(verify: (key: string, request: Request, done: Done) => void) {
+    super({ header: 'X-API-Key', prefix: '' }, true, (key: string, done: Done, request?: Request) => {
+      if (request) verify(key, request, done);
+    });
+  }
+}
+
+/** Authenticates by the `X-API-Key` header. */
+@Injectable()
+export class ApiKeyStrategy extends PassportStrategy(KeyOfRequestStrategy, 'api-key') {
+  constructor(private readonly keys: ApiKeysService) {
+    super();
+  }
+
+  async validate(key: string, { ip = '' }: Request): Promise<KeyActor | false> {
+    return (await this.keys.authenticate(key, ip)) ?? false;
+  }
+}
+
+const BEARER = /^bearer +(\S+) *$/i;
+
+/** Authenticates by an API key as a bearer token (RFC 6750), or in the `X-API-Key` header. */
+@Injectable()
+export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') {
+  constructor(private readonly keys: ApiKeysService) {
+    super();
+  }
+
+  /** @throws ProblemError `unauthenticated` where the two headers have different keys. */
+  async validate({ headers, ip = '' }: Request): Promise<KeyActor | false> {
+    const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
+    const sent = headers['x-api-key'];
+    if (bearer !== undefined && sent !== undefined && sent !== bearer) {
+      throw unauthenticated('Authorization and X-API-Key have different keys; send one of them.');
+    }
+    const key = bearer ?? sent;
+    return typeof key === 'string' && key !== '' ? ((await this.keys.authenticate(key, ip)) ?? false) : false;
+  }
+}
+
+/** Authenticates by the session cookie. Status and roles are read with every request, so a change takes effect at once. */
+@Injectable()
+export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-cookie') {
+  constructor(
+    private readonly cookie: SessionCookie,
+    private readonly sessions: SessionsService,
+    private readonly users: UsersService,
+  ) {
+    super();
+  }
+
+  async validate(request: Request): Promise<UserActor | false> {
+    const token = this.cookie.read(request);
+    const session = token ? await this.sessions.find(token) : undefined;
+    const user = session && (await this.users.find(session.userUuid));
+    if (user?.status !== 'Active') return false;
+    if (session?.renewed) await this.users.touch(user.uuid);
+    return {
+      kind: 'user',
+      id: user.uuid,
+      username: user.username,
+      roles: rolesOf(user),
+      sessionId: session?.id ?? '',
+    };
+  }
+}
