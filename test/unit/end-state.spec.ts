@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { COMPACT } from '../../src/import/plan/compact-storage.js';
-import { type ClaimStorage, IN_MAPS } from '../../src/users/set-rules/claim-storage.js';
+import { type NumberStorage, IN_MAPS } from '../../src/users/set-rules/number-storage.js';
 import { type Change, type World, change, codesOf, names } from '../support/data/claims.js';
 
 const taken = ['username username_taken'];
 const twice = ['username duplicate'];
 
-describe.each<[string, ClaimStorage]>([
+describe.each<[string, NumberStorage]>([
   ['in maps', IN_MAPS],
   ['compact', COMPACT],
 ])('%s', (_, storage) => {

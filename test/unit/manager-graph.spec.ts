@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { applyOrder } from '../../src/import/plan/apply-order.js';
 import { COMPACT } from '../../src/import/plan/compact-storage.js';
-import { IN_MAPS } from '../../src/users/set-rules/claim-storage.js';
+import { IN_MAPS } from '../../src/users/set-rules/number-storage.js';
 import { ManagerGraph } from '../../src/users/set-rules/manager-graph.js';
 import { randoms } from '../support/data/random.js';
 
@@ -14,7 +14,7 @@ let storages = 0;
 function graphOf(rows: readonly Row[], known: readonly (readonly [string, string | null])[] = []) {
   const graph = new ManagerGraph(storages++ % 2 === 0 ? COMPACT : IN_MAPS);
   for (const row of rows) add(graph, row);
-  for (const [user, manager] of known) graph.know(user, manager);
+  for (const [user, manager] of known) graph.addExistingManager(user, manager);
   return graph;
 }
 function add(graph: ManagerGraph, [change, user, manager, before]: Row): void {
@@ -56,10 +56,10 @@ test('a failed row leaves its user in place, and without a row the database deci
 test('a row overrides the database, whichever is added first', () => {
   for (const rowFirst of [true, false]) {
     const graph = new ManagerGraph(rowFirst ? COMPACT : IN_MAPS);
-    if (!rowFirst) graph.know('b', 'a');
+    if (!rowFirst) graph.addExistingManager('b', 'a');
     add(graph, [2, 'a', 'b', null]);
     add(graph, [3, 'b', null, 'a']);
-    if (rowFirst) graph.know('b', 'a');
+    if (rowFirst) graph.addExistingManager('b', 'a');
     expect(graph.circles()).toEqual([]);
   }
 });

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import type {
   ChangeNumbers,
-  ClaimStorage,
+  NumberStorage,
   Integers,
   TextNumbering,
-} from '../../users/set-rules/claim-storage.js';
+} from '../../users/set-rules/number-storage.js';
 
 /** Claims of a file of a million rows, in some hundred bytes a row. */
-export const COMPACT: ClaimStorage = {
+export const COMPACT: NumberStorage = {
   texts: () => new TextNumbers(),
   integers: () => new IntList(),
   numbers: () => new LineSet(),

@@ -1,5 +1,5 @@
-import { type Claim, claimOf } from '../../users/set-rules/claim.js';
-import { EndState } from '../../users/set-rules/end-state.js';
+import { type SetConstraint, constraintOf } from '../../users/set-rules/constraint.js';
+import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { type Counts, noCounts } from '../runs/import-run.js';
@@ -24,7 +24,7 @@ export class PlanBuilder {
   readonly externalIds = new ExternalIds();
   readonly failedNames = new FailedNames();
   readonly tally = new PlanTally();
-  private readonly state = new EndState({ storage: COMPACT, nameOf: nameOfLine, links: true });
+  private readonly state = new SetValidator({ storage: COMPACT, nameOf: nameOfLine, links: true });
   /** Users of the database whose managers matter for circles. */
   private readonly above = new Set<string>();
   /** Rows whose manager is named by an ExternalId that only another row gives to an existing user. */
@@ -57,7 +57,7 @@ export class PlanBuilder {
    */
   async claim(judged: readonly PlannedRow[], managers: boolean): Promise<void> {
     for (const { row, after } of judged) if (!after) this.state.withdraw(row.line);
-    const claims = judged.flatMap((row) => this.claimOf(row, managers) ?? []);
+    const claims = judged.flatMap((row) => this.constraintOf(row, managers) ?? []);
     if (claims.length === 0) return;
     const owners = await this.directory.owners(
       claims.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
@@ -105,13 +105,13 @@ export class PlanBuilder {
     const above = [...this.above];
     for (let from = 0; from < above.length; from += CHUNK) {
       const managers = await this.directory.managersAbove(above.slice(from, from + CHUNK));
-      for (const [user, manager] of managers) this.state.know(user, manager);
+      for (const [user, manager] of managers) this.state.addExistingManager(user, manager);
     }
     for (const { line, externalId } of this.awaiting) {
       this.state.needManager(line, this.externalIds.lineOf(externalId));
     }
     const webmasters = this.state.losesWebmasters ? await this.directory.countWebmasters() : 0;
-    for (const [line, failures] of this.state.judge(webmasters)) {
+    for (const [line, failures] of this.state.validate(webmasters)) {
       late.set(line, [...(late.get(line) ?? []), ...failures]);
     }
     await this.failLate(late);
@@ -133,9 +133,9 @@ export class PlanBuilder {
     return { ...noCounts(), ...Object.fromEntries(kept), unchanged: this.tally.unchanged };
   }
 
-  private claimOf({ row, before, after }: PlannedRow, managers: boolean): Claim | undefined {
+  private constraintOf({ row, before, after }: PlannedRow, managers: boolean): SetConstraint | undefined {
     const isGood = after && row.outcome !== 'unchanged';
-    const claim = isGood ? claimOf(row.line, before, after, { managers }) : undefined;
+    const claim = isGood ? constraintOf(row.line, before, after, { managers }) : undefined;
     if (claim?.manager?.after) this.above.add(claim.manager.after);
     if (claim?.manager?.before) this.above.add(claim.manager.before);
     return claim;

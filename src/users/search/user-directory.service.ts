@@ -4,7 +4,7 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { type Managed, type ManagedCount, UserDirectoryRepository } from './user-directory.repository.js';
 import type { UserScope } from './user-scope.js';
-import type { Owner } from '../set-rules/name-claims.js';
+import type { Owner } from '../set-rules/identifier-changes.js';
 import { UserWriteRepository } from '../writer/user-write.repository.js';
 import { UserCounts } from '../writer/user-counts.service.js';
 import { exactKey } from '../model/keys.js';

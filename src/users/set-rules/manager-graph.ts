@@ -1,5 +1,5 @@
-import type { ChangeNumbers, ClaimStorage, Integers, TextNumbering } from './claim-storage.js';
-import type { Claim } from './claim.js';
+import type { ChangeNumbers, NumberStorage, Integers, TextNumbering } from './number-storage.js';
+import type { SetConstraint } from './constraint.js';
 
 /**
  * The managers at the end of a set: those that changes set, laid over those of the database. A user is a
@@ -17,7 +17,7 @@ export class ManagerGraph {
   /** Users that exist and get another manager: only those can close a circle halfway through a run. */
   private readonly moves: Integers;
 
-  constructor(storage: ClaimStorage) {
+  constructor(storage: NumberStorage) {
     this.users = storage.texts();
     this.manager = storage.integers();
     this.fallback = storage.integers();
@@ -27,7 +27,10 @@ export class ManagerGraph {
   }
 
   /** A change creates a user, or gives an existing one another manager or none. */
-  add({ change, user, creates }: Claim, { before, after }: NonNullable<Claim['manager']>): void {
+  add(
+    { change, user, creates }: SetConstraint,
+    { before, after }: NonNullable<SetConstraint['manager']>,
+  ): void {
     const node = this.node(user);
     this.change.set(node, change);
     this.manager.set(node, after === null ? 0 : this.node(after));
@@ -38,7 +41,7 @@ export class ManagerGraph {
   }
 
   /** A user of the database with its manager there. */
-  know(user: string, manager: string | null): void {
+  addExistingManager(user: string, manager: string | null): void {
     const node = this.node(user);
     this.exists.set(node, 1);
     if (this.change.at(node) === 0 && manager !== null) this.manager.set(node, this.node(manager));

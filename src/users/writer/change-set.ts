@@ -1,7 +1,7 @@
 import { Changes } from '../../platform/common/changes.js';
 import { type User, differences, toRow } from '../model/user.js';
 import { type UserPatch, newUser, patched } from '../rules/user-rules.js';
-import type { Claim } from '../set-rules/claim.js';
+import type { SetConstraint } from '../set-rules/constraint.js';
 import type { Failure } from '../set-rules/failure.js';
 import { type Identifier, identifiersOf } from '../model/keys.js';
 import { valueRows, wordRows } from '../model/lookup-rows.js';
@@ -31,7 +31,7 @@ export type Outcome =
   | { outcome: 'error'; failures: readonly Failure[] };
 
 /** A change with the state before it (none for a new user) and after it, and why it may not be made. */
-export interface JudgedChange {
+export interface ValidatedSetChange {
   kind: UserChange['kind'];
   before: User | undefined;
   /** Of a deleted user: as it was. */
@@ -39,7 +39,7 @@ export interface JudgedChange {
   /** Of a new or restored user. */
   prepared?: PreparedUser | undefined;
   /** None for a change that touches no other user. */
-  claim?: Claim | undefined;
+  constraint?: SetConstraint | undefined;
   failures: readonly Failure[];
 }
 

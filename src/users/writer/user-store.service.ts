@@ -7,8 +7,8 @@ import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
-import { type JudgedChange, type Outcome, type PreparedUser, createdAt } from './change-set.js';
-import type { Claim } from '../set-rules/claim.js';
+import { type ValidatedSetChange, type Outcome, type PreparedUser, createdAt } from './change-set.js';
+import type { SetConstraint } from '../set-rules/constraint.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
 import { type User, rolesOf } from '../model/user.js';
 import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
@@ -21,7 +21,7 @@ import { UserWriteRepository } from './user-write.repository.js';
 interface Written {
   before: User | undefined;
   prepared: PreparedUser | undefined;
-  claim: Claim | undefined;
+  constraint: SetConstraint | undefined;
   /** Of a deleted user: as it was. */
   user: User;
   /** undefined for a deleted user. */
@@ -43,16 +43,23 @@ export class UserStore {
   /** `changes` and `outcomes` go in pairs; errors and unchanged users cost nothing. */
   async save(
     tx: Sql,
-    changes: readonly JudgedChange[],
+    changes: readonly ValidatedSetChange[],
     outcomes: readonly Outcome[],
     caller: Caller,
   ): Promise<void> {
     const written = outcomes.flatMap((outcome, index): Written[] => {
       if (outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
-      const { before, prepared, claim } = changes[index] ?? {};
+      const { before, prepared, constraint } = changes[index] ?? {};
       const { user } = outcome;
       return [
-        { before, prepared, claim, user, after: outcome.outcome === 'deleted' ? undefined : user, outcome },
+        {
+          before,
+          prepared,
+          constraint,
+          user,
+          after: outcome.outcome === 'deleted' ? undefined : user,
+          outcome,
+        },
       ];
     });
     if (written.length === 0) return;
@@ -98,14 +105,14 @@ export class UserStore {
   }
 
   private async saveLookups(tx: Sql, written: readonly Written[]): Promise<void> {
-    const taken = written.flatMap(({ user, claim }) =>
-      distinct((claim?.taken ?? []).map(({ identifier }) => identifier)).map((identifier) => ({
+    const taken = written.flatMap(({ user, constraint }) =>
+      distinct((constraint?.taken ?? []).map(({ identifier }) => identifier)).map((identifier) => ({
         identifier,
         user_uuid: user.uuid,
       })),
     );
     const released = distinct(
-      written.flatMap(({ claim }) => (claim?.released ?? []).map(({ identifier }) => identifier)),
+      written.flatMap(({ constraint }) => (constraint?.released ?? []).map(({ identifier }) => identifier)),
     );
     await this.repository.moveIdentifiers(tx, released, taken);
 

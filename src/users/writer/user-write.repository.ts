@@ -7,7 +7,7 @@ import {
   updateRow,
   upsertRows,
 } from '../../platform/database/engine/bulk.js';
-import type { Owner } from '../set-rules/name-claims.js';
+import type { Owner } from '../set-rules/identifier-changes.js';
 import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
 import {
   UserIdentifierEntity,

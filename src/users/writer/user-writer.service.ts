@@ -8,16 +8,16 @@ import { newUser, patched, wholeErrors } from '../rules/user-rules.js';
 import { differences, fieldsGone } from '../model/user.js';
 import type { User } from '../model/user.js';
 import {
-  type JudgedChange,
+  type ValidatedSetChange,
   type Outcome,
   type UserChange,
   createdAt,
   prepareUser,
   rowsOf,
 } from './change-set.js';
-import { type Claim, claimOf, claimOfDeletion } from '../set-rules/claim.js';
+import { type SetConstraint, constraintOf, deletionConstraint } from '../set-rules/constraint.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
-import { EndState } from '../set-rules/end-state.js';
+import { SetValidator } from '../set-rules/set-validator.js';
 import {
   type Failure,
   SELF_BLOCK,
@@ -35,7 +35,7 @@ import { UserWriteRepository } from './user-write.repository.js';
 /**
  * The one way in which users change (ADR 2). A set of changes in, an outcome each out; the API sends sets of one,
  * the importer sets of hundreds, and the number of statements does not depend on the size of the set.
- * A change that fails does not touch the others. Conflicts are judged on the end state of the set.
+ * A change that fails does not touch the others. Conflicts are evaluated on the end state of the set.
  */
 @Injectable()
 export class UserWriter {
@@ -54,13 +54,13 @@ export class UserWriter {
 
   /**
    * Runs in the caller's transaction, which may run again after a race: nothing outside of `tx` changes here.
-   * @param changes checked input (`readInput`, `settle`), passwords hashed.
+   * @param changes checked input (`validateChange`), passwords hashed.
    * @throws FuseBlown where the set would block too many users for the key that asks for it.
    */
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<Outcome[]> {
     const time = now();
-    const judged = await this.judge(tx, changes, caller, time);
-    const all = await this.withReports(tx, judged);
+    const validated = await this.validate(tx, changes, caller, time);
+    const all = await this.withReports(tx, validated);
     const outcomes = all.map((change) => toOutcome(change, time));
     await this.fuse.count(tx, caller, deactivated(all, outcomes), () => this.counts.active(tx));
     await this.store.save(tx, all, outcomes, caller);
@@ -80,18 +80,23 @@ export class UserWriter {
     return outcome.user;
   }
 
-  /** The changes, and behind them those of users whose manager they delete: these lose it, whoever they are. */
-  private async withReports(tx: Sql, judged: readonly JudgedChange[]): Promise<readonly JudgedChange[]> {
-    const gone = new Set(judged.flatMap((each) => (isGood(each, 'delete') ? each.after.uuid : [])));
-    if (gone.size === 0) return judged;
+  /** Appends an update that clears `manager_uuid` for every report of a deleted manager. */
+  private async withReports(
+    tx: Sql,
+    validated: readonly ValidatedSetChange[],
+  ): Promise<readonly ValidatedSetChange[]> {
+    const gone = new Set(validated.flatMap((each) => (isGood(each, 'delete') ? each.after.uuid : [])));
+    if (gone.size === 0) return validated;
     const reports = await this.deleted.lockReports(tx, [...gone]);
-    const changing = new Set(judged.flatMap((each) => (each.failures.length === 0 ? each.after.uuid : [])));
+    const changing = new Set(
+      validated.flatMap((each) => (each.failures.length === 0 ? each.after.uuid : [])),
+    );
     const others = reports.filter(({ uuid }) => !changing.has(uuid));
     return [
-      ...judged.map((each) =>
+      ...validated.map((each) =>
         isGood(each, 'update') ? { ...each, after: withoutManager(each.after, gone) } : each,
       ),
-      ...others.map((before): JudgedChange => ({
+      ...others.map((before): ValidatedSetChange => ({
         kind: 'update',
         before,
         after: withoutManager(before, gone),
@@ -100,12 +105,12 @@ export class UserWriter {
     ];
   }
 
-  private async judge(
+  private async validate(
     tx: Sql,
     changes: readonly UserChange[],
     caller: Caller,
     time: string,
-  ): Promise<JudgedChange[]> {
+  ): Promise<ValidatedSetChange[]> {
     if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length) {
       throw new Error('a set of changes names a user twice');
     }
@@ -114,18 +119,21 @@ export class UserWriter {
       change,
       ...stateOf(change, current.get(change.uuid), caller, time),
     }));
-    const claimed = states.map(({ kind, before, after, prepared, failures }, index) => {
+    const own = states.map(({ kind, before, after, prepared, failures }, index) => {
       if (failures.length > 0) return undefined;
-      if (kind === 'delete') return claimOfDeletion(index + 1, after);
-      return claimOf(index + 1, before, after, { identifiers: prepared?.identifiers });
+      if (kind === 'delete') return deletionConstraint(index + 1, after);
+      return constraintOf(index + 1, before, after, { identifiers: prepared?.identifiers });
     });
-    const claims = claimed.filter((claim) => claim !== undefined);
-    const failures = claims.length > 0 ? await this.judgeClaims(tx, claims, states, caller) : undefined;
-    return states.map(({ kind, before, after, prepared, failures: own, change }, index): JudgedChange => {
-      const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE] : []);
-      const all = own.length > 0 ? own : others;
-      return { kind, before, after, prepared, claim: claimed[index], failures: all };
-    });
+    const constraints = own.filter((constraint) => constraint !== undefined);
+    const failures =
+      constraints.length > 0 ? await this.validateSet(tx, constraints, states, caller) : undefined;
+    return states.map(
+      ({ kind, before, after, prepared, failures: alone, change }, index): ValidatedSetChange => {
+        const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE] : []);
+        const all = alone.length > 0 ? alone : others;
+        return { kind, before, after, prepared, constraint: own[index], failures: all };
+      },
+    );
   }
 
   /** The users that changes are about, locked: new ones are nobody yet, and restored ones are among the deleted. */
@@ -148,36 +156,36 @@ export class UserWriter {
     return new Map([...users, ...returning]);
   }
 
-  /** Only changes with claims come here: most changes of one user touch no other. */
-  private async judgeClaims(
+  /** Validates the set rules. Most changes of one user have no constraint and never come here. */
+  private async validateSet(
     tx: Sql,
-    claims: readonly Claim[],
+    constraints: readonly SetConstraint[],
     states: readonly { change: UserChange; before: User | undefined }[],
     { actor }: Caller,
   ): Promise<ReadonlyMap<number, readonly Failure[]>> {
     const owners = await this.repository.owners(
       tx,
-      claims.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
+      constraints.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
     );
-    const above = await this.managersAbove(tx, claims);
-    const leaves = claims.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
+    const above = await this.managersAbove(tx, constraints);
+    const leaves = constraints.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
     const webmasters = leaves ? await this.webmasters(tx) : 0;
-    const judge = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
-      const state = new EndState({
+    const validate = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
+      const set = new SetValidator({
         nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
         links: actor.kind === 'import',
       });
-      for (const claim of claims) state.add(claim, owners);
-      for (const change of withdrawn) state.withdraw(change);
-      for (const [user, manager] of above) state.know(user, manager);
-      return state.judge(webmasters);
+      for (const constraint of constraints) set.add(constraint, owners);
+      for (const change of withdrawn) set.withdraw(change);
+      for (const [user, manager] of above) set.addExistingManager(user, manager);
+      return set.validate(webmasters);
     };
     const stale = states.flatMap(({ change, before }, index) => (isStale(change, before) ? [index + 1] : []));
-    const failures = judge([]);
+    const failures = validate([]);
     if (stale.length === 0) return failures;
-    // A stale change reports what else is wrong with it (interface §1, order of checks), and claims nothing from the others.
+    // A stale change reports its other failures too (interface §1, order of checks), and has no effect on other changes.
     const ofStale = stale.map((change) => [change, failures.get(change) ?? [STALE]] as const);
-    return new Map([...judge(stale), ...ofStale]);
+    return new Map([...validate(stale), ...ofStale]);
   }
 
   /** Two Webmasters that leave at once would each see the other: they take turns. */
@@ -186,25 +194,28 @@ export class UserWriter {
     return this.counts.webmasters(tx);
   }
 
-  private async managersAbove(tx: Sql, claims: readonly Claim[]): Promise<Map<string, string | null>> {
-    if (!claims.some(({ manager, deletes }) => deletes ?? manager?.after)) return new Map();
+  private async managersAbove(
+    tx: Sql,
+    constraints: readonly SetConstraint[],
+  ): Promise<Map<string, string | null>> {
+    if (!constraints.some(({ manager, deletes }) => deletes ?? manager?.after)) return new Map();
     // Two changes that are harmless alone may close a circle together, or name a manager who is deleted: they take turns.
     await this.repository.takeTurn(tx, 'managers');
-    const named = claims.flatMap(({ manager }) => [manager?.after ?? [], manager?.before ?? []].flat());
+    const named = constraints.flatMap(({ manager }) => [manager?.after ?? [], manager?.before ?? []].flat());
     return this.repository.managersAbove(tx, [...new Set(named)]);
   }
 }
 
 /** The users that good changes deactivate or delete: what the fuse of a key counts, whichever way they are made. */
-function deactivated(judged: readonly JudgedChange[], outcomes: readonly Outcome[]): string[] {
-  return judged.flatMap(({ before, after }, index) => {
+function deactivated(validated: readonly ValidatedSetChange[], outcomes: readonly Outcome[]): string[] {
+  return validated.flatMap(({ before, after }, index) => {
     const outcome = outcomes[index]?.outcome;
     const isBlocked = before?.status === 'Active' && after.status !== 'Active' && outcome === 'updated';
     return isBlocked || outcome === 'deleted' ? after.uuid : [];
   });
 }
 
-const isGood = ({ kind, failures }: JudgedChange, wanted: UserChange['kind']): boolean =>
+const isGood = ({ kind, failures }: ValidatedSetChange, wanted: UserChange['kind']): boolean =>
   kind === wanted && failures.length === 0;
 
 /** A change that names a manager who is deleted has failed: what is left here was the manager before. */
@@ -223,7 +234,12 @@ function returningUser(user: User, managers: ReadonlyMap<string, User>): User {
 }
 
 /** What a change makes of its user, with the failures that no other change has a part in. */
-function stateOf(change: UserChange, before: User | undefined, caller: Caller, time: string): JudgedChange {
+function stateOf(
+  change: UserChange,
+  before: User | undefined,
+  caller: Caller,
+  time: string,
+): ValidatedSetChange {
   const { kind, uuid, patch } = change;
   if (kind === 'create') {
     const prepared = change.prepared ?? prepareUser(uuid, patch);
@@ -247,7 +263,12 @@ function deletionFailures(before: User, { actor }: Caller): Failure[] {
 }
 
 /** The user was nobody until now, as a new one. */
-function restored(deleted: User | undefined, nobody: User, { actor }: Caller, time: string): JudgedChange {
+function restored(
+  deleted: User | undefined,
+  nobody: User,
+  { actor }: Caller,
+  time: string,
+): ValidatedSetChange {
   const kind = 'restore';
   if (!deleted) return { kind, before: undefined, after: nobody, failures: [notDeleted(nobody.uuid)] };
   const after = { ...deleted, updated: time };
@@ -260,7 +281,7 @@ function isStale({ ifVersions }: UserChange, before: User | undefined): boolean 
   return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
 }
 
-function toOutcome({ kind, before, after, prepared, failures }: JudgedChange, time: string): Outcome {
+function toOutcome({ kind, before, after, prepared, failures }: ValidatedSetChange, time: string): Outcome {
   if (failures.length > 0) return { outcome: 'error', failures };
   if (kind === 'delete') return { outcome: 'deleted', user: after, changes: Changes.of(fieldsGone(after)) };
   if (prepared && kind === 'restore') return { outcome: 'restored', user: after, changes: prepared.changes };

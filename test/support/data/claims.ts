@@ -1,7 +1,7 @@
-import { type ClaimStorage, IN_MAPS } from '../../../src/users/set-rules/claim-storage.js';
-import type { Claim } from '../../../src/users/set-rules/claim.js';
-import { EndState } from '../../../src/users/set-rules/end-state.js';
-import type { Owner } from '../../../src/users/set-rules/name-claims.js';
+import { type NumberStorage, IN_MAPS } from '../../../src/users/set-rules/number-storage.js';
+import type { SetConstraint } from '../../../src/users/set-rules/constraint.js';
+import { SetValidator } from '../../../src/users/set-rules/set-validator.js';
+import type { Owner } from '../../../src/users/set-rules/identifier-changes.js';
 
 type Field = 'username' | 'email' | 'external_id' | 'authname';
 export interface Change {
@@ -11,7 +11,7 @@ export interface Change {
   takes?: Record<string, Field>;
   releases?: string[];
   manager?: [before: string | null, after: string | null];
-  webmaster?: Claim['webmaster'];
+  webmaster?: SetConstraint['webmaster'];
 }
 /** A change of a user. */
 export const change = (user: string, more: Omit<Change, 'user'> = {}): Change => ({ user, ...more });
@@ -27,8 +27,8 @@ export interface World {
   webmasters?: number;
 }
 
-function stateOf(changes: readonly Change[], world: World, storage: ClaimStorage): EndState {
-  const state = new EndState({ storage, nameOf: (change) => `change ${change}`, links: true });
+function stateOf(changes: readonly Change[], world: World, storage: NumberStorage): SetValidator {
+  const state = new SetValidator({ storage, nameOf: (change) => `change ${change}`, links: true });
   const owners = new Map(
     Object.entries(world.owners ?? {}).map(([name, uuid]): [string, Owner] => [
       name,
@@ -36,7 +36,7 @@ function stateOf(changes: readonly Change[], world: World, storage: ClaimStorage
     ]),
   );
   changes.forEach(({ user, creates = false, takes = {}, releases = [], manager, webmaster }, index) => {
-    const claim: Claim = {
+    const claim: SetConstraint = {
       change: index + 1,
       user,
       creates,
@@ -47,7 +47,7 @@ function stateOf(changes: readonly Change[], world: World, storage: ClaimStorage
     };
     state.add(claim, owners);
   });
-  for (const [user, manager] of Object.entries(world.managers ?? {})) state.know(user, manager);
+  for (const [user, manager] of Object.entries(world.managers ?? {})) state.addExistingManager(user, manager);
   return state;
 }
 
@@ -55,12 +55,12 @@ function stateOf(changes: readonly Change[], world: World, storage: ClaimStorage
 export const codesOf = (
   changes: readonly Change[],
   world: World,
-  storage: ClaimStorage = IN_MAPS,
+  storage: NumberStorage = IN_MAPS,
   withdrawn: number[] = [],
 ) => {
   const state = stateOf(changes, world, storage);
   for (const change of withdrawn) state.withdraw(change);
-  const failures = state.judge(world.webmasters ?? 1);
+  const failures = state.validate(world.webmasters ?? 1);
   return changes.map((_, index) =>
     (failures.get(index + 1) ?? []).map(({ field, code }) => `${field} ${code}`),
   );

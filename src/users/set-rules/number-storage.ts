@@ -20,15 +20,15 @@ export interface ChangeNumbers {
   has(change: number): boolean;
 }
 
-/** Where an `EndState` keeps its claims: a set of a few hundred and a file of a million differ in this alone. */
-export interface ClaimStorage {
+/** Where a `SetValidator` keeps its constraints: memory for a few hundred changes, or packed for a million rows. */
+export interface NumberStorage {
   texts(): TextNumbering;
   integers(): Integers;
   numbers(): ChangeNumbers;
 }
 
 /** Maps and arrays: fast for sets of up to some thousand changes. */
-export const IN_MAPS: ClaimStorage = {
+export const IN_MAPS: NumberStorage = {
   texts: () => new MappedTexts(),
   integers: () => new GrowingArray(),
   numbers: () => new Set<number>(),

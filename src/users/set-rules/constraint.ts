@@ -2,18 +2,15 @@ import { IDENTIFYING, type Identifier, identifiersOf } from '../model/keys.js';
 import type { User } from '../model/user.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
 
-/**
- * What a change of one user claims of the end state of its set: only this decides whether changes that are good one by
- * one are good together.
- */
-export interface Claim {
+/** What the validity of one change demands of the other changes of its set: identifiers, a manager, a Webmaster. */
+export interface SetConstraint {
   /** Number of the change, from 1: its place in the set, or the line of its row. */
   change: number;
   /** uuid of the user. */
   user: string;
   /** The user does not exist yet. */
   creates: boolean;
-  /** The user is gone at the end: nobody has it as a manager. */
+  /** The user is deleted, so it cannot be a manager. */
   deletes?: true;
   /** Identifiers that the user has now and gives up. */
   released: readonly Identifier[];
@@ -25,8 +22,8 @@ export interface Claim {
   webmaster?: 'gained' | 'status' | 'roles' | 'deleted';
 }
 
-/** What the deletion of a user claims: it gives up all that it has. */
-export function claimOfDeletion(change: number, user: User): Claim {
+/** Returns the constraint of a deletion, which releases all identifiers of the user. */
+export function deletionConstraint(change: number, user: User): SetConstraint {
   return {
     change,
     user: user.uuid,
@@ -40,11 +37,11 @@ export function claimOfDeletion(change: number, user: User): Claim {
 }
 
 /**
- * @param identifiers those of the user after the change, where they are known.
- * @param managers whether the set changes managers at all; a file without that column spares a million notes.
- * @returns undefined for a change that touches no other user, whatever the rest of the set is.
+ * Returns the constraint of a change, undefined when the change affects no other user.
+ * @param identifiers of the user after the change, where they are known.
+ * @param managers false where no change of the set changes a manager. A file without that column saves a million notes.
  */
-export function claimOf(
+export function constraintOf(
   change: number,
   before: User | undefined,
   after: User,
@@ -52,7 +49,7 @@ export function claimOf(
     managers = true,
     identifiers,
   }: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
-): Claim | undefined {
+): SetConstraint | undefined {
   const { released, taken } = movedIdentifiers(before, after, identifiers);
   const manager = managers ? movedManager(before, after) : undefined;
   const webmaster = movedWebmaster(before, after);
@@ -68,7 +65,7 @@ export function claimOf(
   };
 }
 
-/** The identifiers that a user gives up by a change, and those that it takes. */
+/** Returns the identifiers that a change releases and the identifiers that it takes. */
 function movedIdentifiers(
   before: User | undefined,
   after: User,
@@ -88,13 +85,13 @@ function without(list: readonly Identifier[], others: readonly Identifier[]): Id
   return list.filter(({ identifier }) => !known.has(identifier));
 }
 
-function movedManager(before: User | undefined, after: User): Claim['manager'] {
+function movedManager(before: User | undefined, after: User): SetConstraint['manager'] {
   if (!before) return { before: null, after: after.manager_uuid };
   if (before.manager_uuid === after.manager_uuid) return undefined;
   return { before: before.manager_uuid, after: after.manager_uuid };
 }
 
-function movedWebmaster(before: User | undefined, after: User): Claim['webmaster'] {
+function movedWebmaster(before: User | undefined, after: User): SetConstraint['webmaster'] {
   const was = before !== undefined && isActiveWebmaster(before);
   if (was === isActiveWebmaster(after)) return undefined;
   if (!was) return 'gained';

@@ -1,12 +1,84 @@
-import { ClaimLinks } from './claim-links.js';
-import { type ChangeNumbers, type ClaimStorage, IN_MAPS } from './claim-storage.js';
-import type { Claim } from './claim.js';
+import { type ChangeNumbers, IN_MAPS, type Integers, type NumberStorage } from './number-storage.js';
+import type { SetConstraint } from './constraint.js';
 import { CIRCLE, type Failure, UNKNOWN_MANAGER, lastWebmaster } from './failure.js';
+import { IdentifierChanges, type Need, type Owner, type Taker } from './identifier-changes.js';
 import { ManagerGraph } from './manager-graph.js';
-import { NameClaims, type Need, type Owner, type Taker } from './name-claims.js';
 
-export interface EndStateOptions {
-  storage?: ClaimStorage;
+/** Changes that are valid only if another change is: the other change releases their username or creates their manager. */
+class Dependencies {
+  private readonly dependents: Integers;
+  private readonly providers: Integers;
+  private readonly tags: Integers;
+
+  constructor(storage: NumberStorage) {
+    this.dependents = storage.integers();
+    this.providers = storage.integers();
+    this.tags = storage.integers();
+  }
+
+  /** @param tag what the dependent needs, as the caller numbers it. */
+  add(dependent: number, provider: number, tag: number): void {
+    this.dependents.push(dependent);
+    this.providers.push(provider);
+    this.tags.push(tag);
+  }
+
+  /** Fails every change that depends on a failed one, directly or not. @returns those changes. */
+  spread(failed: ChangeNumbers): number[] {
+    const start = new Set<number>();
+    for (let link = 0; link < this.providers.length; link++) {
+      const provider = this.providers.at(link);
+      if (failed.has(provider)) start.add(provider);
+    }
+    return this.reach(start, failed);
+  }
+
+  /** Every change that depends on one of these, directly or not. */
+  dependentsOf(changes: Iterable<number>): Set<number> {
+    return new Set(this.reach(changes, new Set()));
+  }
+
+  /** The links to changes that have failed. */
+  *broken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
+    for (let link = 0; link < this.dependents.length; link++) {
+      if (failed.has(this.providers.at(link))) yield [this.dependents.at(link), this.tags.at(link)];
+    }
+  }
+
+  /** The links of changes that have not failed. */
+  *holding(failed: ChangeNumbers): Generator<[dependent: number, provider: number]> {
+    for (let link = 0; link < this.dependents.length; link++) {
+      const dependent = this.dependents.at(link);
+      if (!failed.has(dependent)) yield [dependent, this.providers.at(link)];
+    }
+  }
+
+  /** Adds all that depends on `start` to `known`. @returns what was not known before. */
+  private reach(start: Iterable<number>, known: ChangeNumbers): number[] {
+    const found: number[] = [];
+    const wave = [...start];
+    if (wave.length === 0 || this.providers.length === 0) return found;
+    const byProvider = this.byProvider();
+    for (let change = wave.pop(); change !== undefined; change = wave.pop()) {
+      for (const link of byProvider.get(change) ?? []) {
+        const dependent = this.dependents.at(link);
+        if (known.has(dependent)) continue;
+        known.add(dependent);
+        found.push(dependent);
+        wave.push(dependent);
+      }
+    }
+    return found;
+  }
+
+  private byProvider(): Map<number, number[]> {
+    const links = Array.from({ length: this.providers.length }, (_, link) => link);
+    return Map.groupBy(links, (link) => this.providers.at(link));
+  }
+}
+
+export interface SetOptions {
+  storage?: NumberStorage;
   /** How an error names another change of the set. */
   nameOf: (change: number) => string;
   /** New users are matched by external id: a user without one who has their name is an `unlinked_conflict`. */
@@ -22,76 +94,76 @@ interface Conflict {
   fail: () => void;
 }
 
-/** Nobody provides what a change needs: links to this number are broken from the beginning. */
-const NOBODY = 0;
-/** Tag of a link to the change that creates a manager; the others link to one that releases a name. */
+/** Provider of a dependency that no change of the set provides. It counts as failed from the beginning. */
+const NO_CHANGE = 0;
+/** Tags of dependencies: on the change that creates a manager, and on the change that releases an identifier. */
 const MANAGER = 1;
 const NAME = 2;
 
 /**
- * The judge of set rules (ADR 14): claims of changes go in, failures come out. Names belong to one user at the end, each
- * manager exists and is below none of its own reports, and an active Webmaster remains. A change that fails keeps what its
- * user had, which may fail others, until nothing new fails; it claims nothing.
+ * Validates the set rules (ADR 14): takes the constraints of changes and returns their failures. In the end each identifier
+ * belongs to one user, each manager exists without a cycle, and an active Webmaster remains. A failed change keeps what its
+ * user had, which may fail other changes, until nothing new fails.
  *
- * Failures of one change alone come first, and those that follow from others. Then come those that changes cause each
- * other, as only changes that would otherwise succeed do: circles of managers, the last Webmaster, names taken twice.
+ * Failures of single changes and of what depends on them come first. Conflicts between changes that would otherwise succeed
+ * come last: cycles of managers, the last Webmaster, identifiers that two changes take.
  */
-export class EndState {
-  private readonly names: NameClaims;
+export class SetValidator {
+  private readonly names: IdentifierChanges;
   private readonly managers: ManagerGraph;
   private readonly leaving = new Map<number, Leaving>();
   /** Change → the user that it deletes. */
   private readonly deletions = new Map<number, string>();
   private readonly joining: number[] = [];
-  private readonly links: ClaimLinks;
+  private readonly links: Dependencies;
   private readonly failed: ChangeNumbers;
   private readonly failures = new Map<number, Failure[]>();
 
-  constructor(private readonly options: EndStateOptions) {
+  constructor(private readonly options: SetOptions) {
     const { storage = IN_MAPS } = options;
-    this.names = new NameClaims(storage);
+    this.names = new IdentifierChanges(storage);
     this.managers = new ManagerGraph(storage);
-    this.links = new ClaimLinks(storage);
+    this.links = new Dependencies(storage);
     this.failed = storage.numbers();
-    this.failed.add(NOBODY);
+    this.failed.add(NO_CHANGE);
   }
 
-  /** @param owners who has the identifiers that the claim takes, by identifier. */
-  add(claim: Claim, owners: ReadonlyMap<string, Owner>): void {
-    const { change, manager, webmaster, deletes } = claim;
-    if (deletes) this.deletions.set(change, claim.user);
-    this.names.add(claim, owners);
-    if (manager) this.managers.add(claim, manager);
+  /** @param owners the users who have the identifiers that the constraint takes, by identifier. */
+  add(constraint: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
+    const { change, manager, webmaster, deletes } = constraint;
+    if (deletes) this.deletions.set(change, constraint.user);
+    this.names.add(constraint, owners);
+    if (manager) this.managers.add(constraint, manager);
     if (webmaster === 'gained') this.joining.push(change);
     else if (webmaster) this.leaving.set(change, webmaster);
   }
 
-  /** The change fails for a reason of its own: it claims nothing. */
+  /** Excludes a change that fails for a reason of its own. */
   withdraw(change: number): void {
     this.failed.add(change);
   }
 
-  /** A user of the database with its manager there: wanted of everybody above the managers that changes name. */
-  know(user: string, manager: string | null): void {
-    this.managers.know(user, manager);
+  /** Adds a user of the database with its manager. Needed for all managers, direct and indirect, that changes name. */
+  addExistingManager(user: string, manager: string | null): void {
+    this.managers.addExistingManager(user, manager);
   }
 
-  /** A change names its manager by an external id that only this other change of the set gives. */
+  /** Makes a change depend on the other change of the set that gives its manager the external id. */
   needManager(change: number, linker: number): void {
     this.links.add(change, linker, MANAGER);
   }
 
-  /** Whether the set takes away active Webmasters: only then their number matters. */
+  /** True when the set removes active Webmasters. Only then their number matters. */
   get losesWebmasters(): boolean {
     return this.leaving.size > 0;
   }
 
   /**
    * @param webmasters how many active Webmasters the database has.
-   * @returns the failures of each change that may not be made.
+   * @returns the failures of each change that must not be applied.
    */
-  judge(webmasters: number): ReadonlyMap<number, Failure[]> {
-    // A change may fail for several reasons: whichever is found first, all of them are reported, in one order.
+  validate(webmasters: number): ReadonlyMap<number, Failure[]> {
+    // A change may fail for several reasons. All of them are reported, in one order.
     const dependent = new Set<number>();
     for (const [change, other] of this.names.rivals) this.fail(change, this.duplicate('external_id', other));
     for (const [change, creator] of this.managers.awaited()) this.links.add(change, creator, MANAGER);
@@ -117,8 +189,8 @@ export class EndState {
   }
 
   /**
-   * After the judgement: pairs of changes of which the second must be made no later than the first, so that every set of a
-   * plan is as good as the whole.
+   * Yields pairs of changes after `validate`: the second change must be applied no later than the first, so that every part
+   * of a plan is as valid as the whole.
    */
   *dependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
     yield* this.links.holding(this.failed);
@@ -129,7 +201,7 @@ export class EndState {
     for (const change of leaving) yield [change, joining];
   }
 
-  /** Changes that break a rule by themselves, whatever becomes of the others. */
+  /** Fails changes that break a rule whatever happens to the other changes. */
   private failCertain(webmasters: number): boolean {
     const alone = this.managers.circles().filter((circle) => circle.length === 1);
     for (const [change = 0] of alone) this.fail(change, CIRCLE);
@@ -150,7 +222,7 @@ export class EndState {
 
   /**
    * Changes that break a rule together. A conflict whose changes depend on those of another one is decided later: they may
-   * fail without it. Names come last, since only changes that would otherwise succeed claim one.
+   * fail without it. Names come last, since only changes that would otherwise succeed constraint one.
    */
   private failConflicts(webmasters: number, inOrder: boolean): boolean {
     const conflicts = [
@@ -238,5 +310,5 @@ export class EndState {
   }
 }
 
-/** How an active Webmaster ceases to be one. */
-type Leaving = Exclude<Claim['webmaster'], 'gained' | undefined>;
+/** The field by which an active Webmaster stops being one. */
+type Leaving = Exclude<SetConstraint['webmaster'], 'gained' | undefined>;

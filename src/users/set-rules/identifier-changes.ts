@@ -1,15 +1,15 @@
 import type { Identifier } from '../model/keys.js';
-import type { ChangeNumbers, ClaimStorage, Integers, TextNumbering } from './claim-storage.js';
-import type { Claim } from './claim.js';
+import type { SetConstraint } from './constraint.js';
+import type { ChangeNumbers, NumberStorage, Integers, TextNumbering } from './number-storage.js';
 
-/** Who has an identifier in the database. */
+/** The user who has an identifier in the database. */
 export interface Owner {
   uuid: string;
-  /** Empty for a user that no identity source knows. */
+  /** Empty for an unlinked user. */
   external_id: string;
 }
 
-/** A change that takes what another user has in the database. */
+/** A change that takes an identifier which another user has in the database. */
 export interface Need {
   change: number;
   field: Identifier['field'];
@@ -19,32 +19,32 @@ export interface Need {
   name: number;
 }
 
-/** A change that takes a name, under the field that it fills. */
+/** A change that takes an identifier, with the field that it sets. */
 export interface Taker {
   change: number;
   field: Identifier['field'];
 }
 
-/** Who takes and who releases which identifier: the names of a set, as its changes claim them. */
-export class NameClaims {
+/** The identifiers that the changes of a set take and release. */
+export class IdentifierChanges {
   readonly needs: Need[] = [];
-  /** Changes that link one user to different external ids, each with another of them. */
+  /** Pairs of changes that link one user to different external ids. */
   readonly rivals: [change: number, other: number][] = [];
   private readonly numbers: TextNumbering;
-  /** By the number of a name: the first change that takes it (times two, plus one for an e-mail), and the one that releases it. */
+  /** By the number of an identifier: its first taker, packed, and the change that releases it. */
   private readonly takers: Integers;
   private readonly releasers: Integers;
-  /** Names that several changes take. */
+  /** Identifiers that several changes take. */
   private readonly contested = new Map<number, Taker[]>();
 
-  constructor(storage: ClaimStorage) {
+  constructor(storage: NumberStorage) {
     this.numbers = storage.texts();
     this.takers = storage.integers();
     this.releasers = storage.integers();
   }
 
-  /** @param owners who has the identifiers that the claim takes, by identifier. */
-  add({ change, user, creates, released, taken }: Claim, owners: ReadonlyMap<string, Owner>): void {
+  /** @param owners the users who have the identifiers that the constraint takes, by identifier. */
+  add({ change, user, creates, released, taken }: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
     for (const { identifier } of released) this.releasers.set(this.numbers.number(identifier), change);
     for (const { identifier, field } of taken) {
       const name = this.numbers.number(identifier);
@@ -55,23 +55,23 @@ export class NameClaims {
     }
   }
 
-  /** The change that links a user to an external id; 0 for none. */
+  /** Returns the change that links a user to an external id, 0 for none. */
   linker(user: string): number {
     return this.takers.at(this.numbers.find(linkOf(user)));
   }
 
-  /** The change that releases the name; 0 where its owner keeps it. */
+  /** Returns the change that releases the identifier, 0 where its owner keeps it. */
   releaser({ name }: Need): number {
     return this.releasers.at(name);
   }
 
-  /** Whether the owner of a name has it at the end, too. */
+  /** True when the owner of an identifier still has it in the end. */
   isKept(need: Need, failed: ChangeNumbers): boolean {
     const releaser = this.releaser(need);
     return releaser === 0 || failed.has(releaser);
   }
 
-  /** The takers of each name that several changes take which have not failed. */
+  /** Returns the takers of each identifier that several changes take which have not failed. */
   clashes(failed: ChangeNumbers): Taker[][] {
     return [...this.contested.values()]
       .map((takers) => takers.filter(({ change }) => !failed.has(change)))
@@ -87,16 +87,21 @@ export class NameClaims {
 
   private take(name: number, taker: Taker): void {
     const first = this.takers.at(name);
-    if (first === 0) this.takers.set(name, taker.change * 2 + Number(taker.field === 'email'));
-    if (first === 0 || first >> 1 === taker.change) return;
+    if (first === 0) this.takers.set(name, packTaker(taker));
+    if (first === 0 || changeOf(first) === taker.change) return;
     // Username and e-mail share one space of names; every other name has one field.
     const shared = taker.field === 'username' || taker.field === 'email';
-    const field = shared ? (first % 2 === 1 ? 'email' : 'username') : taker.field;
-    const takers = this.contested.get(name) ?? [{ change: first >> 1, field }];
+    const field = shared ? (isByEmail(first) ? 'email' : 'username') : taker.field;
+    const takers = this.contested.get(name) ?? [{ change: changeOf(first), field }];
     if (takers.at(-1)?.change !== taker.change) takers.push(taker);
     this.contested.set(name, takers);
   }
 }
 
-/** No identifier begins like this. */
+/** A taker in one integer: the change, and in the lowest bit 1 for the field `email`. */
+const packTaker = ({ change, field }: Taker): number => change * 2 + Number(field === 'email');
+const changeOf = (packed: number): number => packed >> 1;
+const isByEmail = (packed: number): boolean => packed % 2 === 1;
+
+/** Returns a text that no identifier equals. */
 const linkOf = (user: string): string => `link:${user}`;
