@@ -8,9 +8,8 @@ import { randomToken } from '../../platform/common/secrets.js';
 import { normalForm } from '../../platform/common/text.js';
 import { Env, EnvError, FIRST_WEBMASTER } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { askerOf } from '../../users/passwords/asker.js';
 import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
-import { PasswordService } from '../../users/passwords/password.service.js';
+import { PasswordService, askerOf } from '../../users/passwords/password.service.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { UsersService } from '../../users/users.service.js';
 

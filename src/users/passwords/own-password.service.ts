@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { type FieldError, validationFailed } from '../../platform/common/errors.js';
 import { type Login, LoginThrottle } from '../../sessions/login-throttle.service.js';
-import { askerOf } from './asker.js';
-import { PasswordService } from './password.service.js';
+import { PasswordService, askerOf } from './password.service.js';
 import { loginKey } from '../model/keys.js';
 import type { User } from '../model/user.js';
 

@@ -1,0 +1,198 @@
+/** Gives a slot back. Further calls do nothing. */
+export type Release = () => void;
+
+/** Bounds of a semaphore. A bound that is absent does not apply. */
+interface SemaphoreLimits {
+  /** Slots that are taken at a time. */
+  slots: number;
+  /** Slots that callers with the same key take at a time. */
+  slotsPerKey?: number;
+  /** Callers that wait. */
+  waiting?: number;
+  /** Callers with the same key that wait. */
+  waitingPerKey?: number;
+  /** How long a caller waits. */
+  waitMillis?: number;
+}
+
+/** A caller gets no slot: too many callers wait, or the caller has waited too long. */
+export class NoSlotError extends Error {
+  /** @param isOwn true where callers with the same key hold slots or fill the queue. */
+  constructor(readonly isOwn: boolean) {
+    super('no slot');
+  }
+}
+
+interface Waiter {
+  keys: readonly string[];
+  grant: (release: Release) => void;
+  refuse: (error: unknown) => void;
+}
+
+/**
+ * A bounded number of slots, and a queue that is fair between keys: the next slot goes to the caller whose keys were served
+ * longest ago, so that a key with many callers waits for its own. Callers without keys are served in order of arrival.
+ *
+ * A caller has several keys where fairness has levels, the narrow one first: an account, then its network. Where the queue
+ * or a network is full, a caller takes the place of the last waiting caller of the key that has the most of them.
+ */
+export class FairSemaphore {
+  private readonly queue: Waiter[] = [];
+  private readonly waitingBy = new Counts();
+  private readonly takenBy = new Counts();
+  private taken = 0;
+  /** Slots given so far. */
+  granted = 0;
+  /** Key → value of `granted` when it was last served, the oldest first. */
+  private readonly served = new Map<string, number>();
+
+  constructor(private readonly limits: SemaphoreLimits) {}
+
+  /** Callers that wait. */
+  get waiting(): number {
+    return this.queue.length;
+  }
+
+  /** Runs `work` in a slot, at once where one is free. @throws as `acquire`, and what `work` throws. */
+  async run<T>(keys: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    const release = this.isFree(keys) ? this.take(keys) : await this.wait(keys, signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** Resolves when the caller has a slot. @throws NoSlotError; the reason of the signal, which ends the wait. */
+  async acquire(keys: readonly string[] = [], signal?: AbortSignal): Promise<Release> {
+    signal?.throwIfAborted();
+    return this.isFree(keys) ? this.take(keys) : this.wait(keys, signal);
+  }
+
+  private async wait(keys: readonly string[], signal: AbortSignal | undefined): Promise<Release> {
+    this.makeRoom(keys);
+    const { promise, resolve, reject } = Promise.withResolvers<Release>();
+    const waiter: Waiter = { keys, grant: resolve, refuse: reject };
+    const abort = (): void => {
+      this.refuse(waiter, signal?.reason);
+    };
+    const expire = (): void => {
+      this.refuse(waiter, new NoSlotError(keys.some((key) => this.takenBy.get(key) > 0)));
+    };
+    const { waitMillis } = this.limits;
+    const timer = waitMillis === undefined ? undefined : setTimeout(expire, waitMillis);
+    signal?.addEventListener('abort', abort, { once: true });
+    this.queue.push(waiter);
+    this.waitingBy.add(keys, 1);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  /** True where a caller needs not wait. Nothing in the queue has a slot to take, so that only the bounds count. */
+  private isFree(keys: readonly string[]): boolean {
+    const { slots, slotsPerKey = Infinity } = this.limits;
+    return this.taken < slots && keys.every((key) => this.takenBy.get(key) < slotsPerKey);
+  }
+
+  private take(keys: readonly string[]): Release {
+    this.taken++;
+    this.granted++;
+    this.takenBy.add(keys, 1);
+    for (const key of keys) {
+      this.served.delete(key);
+      this.served.set(key, this.granted);
+    }
+    // A key that is forgotten was served before all others, and keeps its rank without an entry.
+    for (const key of this.served.keys()) {
+      if (this.served.size <= 4 * (this.taken + this.queue.length)) break;
+      this.served.delete(key);
+    }
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.taken--;
+      this.takenBy.add(keys, -1);
+      for (let next = this.next(); next; next = this.next()) {
+        this.leave(next);
+        next.grant(this.take(next.keys));
+      }
+    };
+  }
+
+  /** The caller to serve next: by the later of the last grants of its keys, then by the earlier one, then by arrival. */
+  private next(): Waiter | undefined {
+    let [chosen, latest, earliest]: [Waiter | undefined, number, number] = [undefined, Infinity, Infinity];
+    for (const waiter of this.queue) {
+      if (!this.isFree(waiter.keys)) continue;
+      if (waiter.keys.length === 0) return waiter;
+      const grants = waiter.keys.map((key) => this.served.get(key) ?? 0);
+      const [late, early] = [Math.max(...grants), Math.min(...grants)];
+      if (late < latest || (late === latest && early < earliest)) {
+        [chosen, latest, earliest] = [waiter, late, early];
+      }
+    }
+    return chosen;
+  }
+
+  /** @throws NoSlotError where the queue is full and no key has more waiting callers than the caller's own would have. */
+  private makeRoom(keys: readonly string[]): void {
+    const { waiting = Infinity, waitingPerKey = Infinity } = this.limits;
+    const count = (key: string): number => this.waitingBy.get(key);
+    const [narrow = '', ...wide] = keys;
+    if (count(narrow) >= waitingPerKey) throw new NoSlotError(true);
+    const full = wide.find((key) => count(key) >= waitingPerKey);
+    if (full !== undefined) {
+      const sharing = this.queue.filter((waiter) => waiter.keys.includes(full));
+      this.replace(sharing, ([first = '']) => count(first), keys);
+    } else if (this.queue.length >= waiting) {
+      this.replace(this.queue, (of) => Math.max(...of.map(count)), keys);
+    }
+  }
+
+  private replace(
+    waiters: readonly Waiter[],
+    countOf: (keys: readonly string[]) => number,
+    keys: readonly string[],
+  ): void {
+    const most = Math.max(...waiters.map((waiter) => countOf(waiter.keys)));
+    const last = waiters.findLast((waiter) => countOf(waiter.keys) === most);
+    if (!last || most <= countOf(keys) + 1) throw new NoSlotError(false);
+    this.refuse(last, new NoSlotError(true));
+  }
+
+  private refuse(waiter: Waiter, reason: unknown): void {
+    if (this.leave(waiter)) waiter.refuse(reason);
+  }
+
+  /** Takes a caller out of the queue. @returns false where it no longer waits. */
+  private leave(waiter: Waiter): boolean {
+    const at = this.queue.indexOf(waiter);
+    if (at === -1) return false;
+    this.queue.splice(at, 1);
+    this.waitingBy.add(waiter.keys, -1);
+    return true;
+  }
+}
+
+/** Number of callers by key. */
+class Counts {
+  private readonly counts = new Map<string, number>();
+
+  get(key: string): number {
+    return this.counts.get(key) ?? 0;
+  }
+
+  add(keys: readonly string[], change: 1 | -1): void {
+    for (const key of keys) {
+      const count = this.get(key) + change;
+      if (count > 0) this.counts.set(key, count);
+      else this.counts.delete(key);
+    }
+  }
+}
