@@ -2,17 +2,17 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Actor, countedFor } from '../../access/actor.js';
 import { ProblemError, unavailable } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
+import { FairSemaphore, NoSlotError } from '../../platform/common/fair-semaphore.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type EndTurn, NoTurn, SearchTurns } from './search-turns.js';
 
 /** Broad searches of one actor at a time (interface §9). */
 const PER_ACTOR = 2;
-/** Those of one actor that may wait behind them: what a busy connector sends at once, and no more memory than that. */
+/** Broad searches of one actor that may wait: what a busy connector sends at once, and no more memory than that. */
 const WAITING = 50;
-/** How long a search waits for its turn, in multiples of the time that one may take. */
+/** How long a search waits for its slot, in multiples of the time that one may take. */
 const PATIENCE = 5;
 
-/** A search that has its turn: what it does, and what was broad about it if that takes too long. */
+/** A search that has its slot: what it does, and what was broad about it if that takes too long. */
 interface BroadSearch<T> {
   /** @param signal for all of its statements. */
   run: (signal: AbortSignal) => Promise<T>;
@@ -21,13 +21,13 @@ interface BroadSearch<T> {
 }
 
 /**
- * What searches may take whose cost no key bounds: two at a time for one actor, in turns with those of others, each
+ * What searches may take whose cost no key bounds: two at a time for one actor, in turn with those of other actors, each
  * stopped in the database after `SEARCH_TIMEOUT`, and at once when its client has left. On SQLite one runs at a time,
  * beside the thread that answers requests; a server runs as many as half of the connections carry.
  */
 @Injectable()
 export class SearchBudget {
-  private readonly turns: SearchTurns;
+  private readonly slots: FairSemaphore;
   private readonly millis: number;
 
   constructor(
@@ -35,11 +35,11 @@ export class SearchBudget {
     @Inject(DATABASE) private readonly database: Database,
   ) {
     this.millis = SEARCH_TIMEOUT * 1000;
-    this.turns = new SearchTurns({
-      width: database.dialect === 'sqlite' ? 1 : Math.max(1, Math.floor(DATABASE_POOL_SIZE / 2)),
-      perActor: PER_ACTOR,
-      waiting: WAITING,
-      patienceMillis: PATIENCE * this.millis,
+    this.slots = new FairSemaphore({
+      slots: database.dialect === 'sqlite' ? 1 : Math.max(1, Math.floor(DATABASE_POOL_SIZE / 2)),
+      slotsPerKey: PER_ACTOR,
+      waitingPerKey: WAITING,
+      waitMillis: PATIENCE * this.millis,
     });
   }
 
@@ -49,13 +49,11 @@ export class SearchBudget {
    * `unavailable` where it is those of others; `request_timeout`, which nobody reads, when the client has left.
    */
   async run<T>(actor: Actor, gone: AbortSignal, search: BroadSearch<T>): Promise<T> {
-    const end = await this.turn(actor, gone);
     try {
-      return await this.limited(gone, search);
+      return await this.slots.run([countedFor(actor)], () => this.limited(gone, search), gone);
     } catch (error) {
-      throw gone.aborted ? left() : error;
-    } finally {
-      end();
+      if (gone.aborted) throw new ProblemError('request_timeout', 'The client has left.');
+      throw error instanceof NoSlotError ? this.refusal(error) : error;
     }
   }
 
@@ -81,21 +79,13 @@ export class SearchBudget {
     if (this.database.dialect === 'sqlite') await this.database.aside('SELECT 1 AS ready', [], gone);
   }
 
-  private async turn(actor: Actor, gone: AbortSignal): Promise<EndTurn> {
-    try {
-      return await this.turns.take(countedFor(actor), gone);
-    } catch (error) {
-      if (gone.aborted) throw left();
-      if (!(error instanceof NoTurn)) throw error;
-      const seconds = Math.ceil(this.millis / 1000);
-      if (!error.own) throw unavailable('The searches of others take all of the time.', seconds);
-      throw new ProblemError(
-        'rate_limited',
-        `At most ${PER_ACTOR} broad searches run at a time, and ${WAITING} wait for up to ${PATIENCE * seconds} seconds.`,
-        { headers: { 'Retry-After': String(seconds) } },
-      );
-    }
+  private refusal({ isOwn }: NoSlotError): ProblemError {
+    const seconds = Math.ceil(this.millis / 1000);
+    if (!isOwn) return unavailable('The searches of others take all of the time.', seconds);
+    return new ProblemError(
+      'rate_limited',
+      `At most ${PER_ACTOR} broad searches run at a time, and ${WAITING} wait for up to ${PATIENCE * seconds} seconds.`,
+      { headers: { 'Retry-After': String(seconds) } },
+    );
   }
 }
-
-const left = (): ProblemError => new ProblemError('request_timeout', 'The client has left.');
