@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError } from '../platform/common/errors.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ProblemError, unavailable } from '../platform/common/errors.js';
+import { FairSemaphore, NoSlotError } from '../platform/common/fair-semaphore.js';
 import { sha256 } from '../platform/common/secrets.js';
 import { networkOf } from '../platform/http/request-headers.js';
 import { type DbTime, now, secondsFrom, toMillis } from '../platform/common/time.js';
@@ -7,13 +9,16 @@ import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { LoginAddressRepository } from './login-address.repository.js';
-import { LoginDelay } from './login-delay.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';
 
 const PAIR_WINDOW_SECONDS = 15 * 60;
 const HOUR_SECONDS = 60 * 60;
 /** Networks from which a user has not logged in for so long are new to the user again. */
 const ADDRESS_SECONDS = 90 * 24 * HOUR_SECONDS;
+/** Between two delayed logins of one network. */
+const DELAY_MILLIS = 1000;
+/** Delayed logins of one network. They do no work, but hold a connection each. */
+const MOST_DELAYED = 10;
 
 /** Who logs in from where. */
 export interface Login {
@@ -32,7 +37,12 @@ export interface Login {
  */
 @Injectable()
 export class LoginThrottle {
-  private readonly delay = new LoginDelay();
+  /** Each process delays on its own. */
+  private readonly delayed = new FairSemaphore({
+    slots: Infinity,
+    slotsPerKey: 1,
+    waitingPerKey: MOST_DELAYED - 1,
+  });
 
   constructor(
     private readonly env: Env,
@@ -47,7 +57,11 @@ export class LoginThrottle {
    */
   async admit(login: Login, signal?: AbortSignal): Promise<void> {
     const { isDelayed, ends } = await this.check(login);
-    if (isDelayed && !(await this.delay.turn(networkOf(login.ip), signal))) throw throttled(ends);
+    if (!isDelayed) return;
+    const wait = () => delay(DELAY_MILLIS, undefined, { signal });
+    await this.delayed.run([networkOf(login.ip)], wait, signal).catch((error: unknown) => {
+      throw error instanceof NoSlotError ? throttled(ends) : unavailable('The client has left.', 1);
+    });
   }
 
   /** Hooks for `PasswordService.verify`: check before a password is hashed, count after it failed. */

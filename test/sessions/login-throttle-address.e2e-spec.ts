@@ -104,6 +104,23 @@ test('a login that succeeds does not clear the failures of its address', async (
   expect((await login('name-0')).status).toBe(429);
 });
 
+test('new names at an address over its limit are admitted one a second, while at most ten wait', async () => {
+  await fillOffice();
+  const throttle = app.app.get(LoginThrottle);
+  const client = new AbortController();
+  const admit = (name: string) => throttle.admit({ name, uuid: undefined, ip: OFFICE }, client.signal);
+  const began = performance.now();
+  const logins = Array.from({ length: 12 }, (_, index) => admit(`new-${index}`));
+  const refused = logins
+    .splice(10)
+    .map((login) => expect(login).rejects.toMatchObject({ code: 'login_throttled' }));
+  const left = logins.splice(2).map((login) => expect(login).rejects.toMatchObject({ code: 'unavailable' }));
+  await Promise.all([...refused, ...logins]);
+  expect(performance.now() - began).toBeGreaterThan(1900);
+  client.abort();
+  await Promise.all(left);
+});
+
 test('neither keys nor live sessions are slowed down', async () => {
   const { client } = await aPerson(app);
   await fillOffice();
