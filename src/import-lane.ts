@@ -6,7 +6,7 @@ import { type Env, loadEnv } from './platform/config/env.js';
 import { runProgram } from './platform/config/settings.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { answerAsLane } from './platform/database/engine/lane-process.js';
-import { RequestedTurns, type WriteTurns } from './platform/database/sqlite/write-turns.js';
+import { WriteLock } from './platform/database/sqlite/write-lock.js';
 import type { ImportLaneCalls, ServiceCalls } from './import/apply/import-lane.js';
 import { ImportWorker } from './import/apply/import-worker.service.js';
 import { ImportModule } from './import/import.module.js';
@@ -20,10 +20,10 @@ const POOL_SIZE = 3;
 
 @Module({})
 class ImportLaneModule {
-  static with(env: Env, turns: WriteTurns): DynamicModule {
+  static with(env: Env, lock: WriteLock): DynamicModule {
     return {
       module: ImportLaneModule,
-      imports: [ConfigModule.with(env), TelemetryModule, DatabaseModule.with(turns), ImportModule],
+      imports: [ConfigModule.with(env), TelemetryModule, DatabaseModule.with(lock), ImportModule],
     };
   }
 }
@@ -37,11 +37,11 @@ void runProgram('Imports cannot start.', async () => {
       stop: async () => (await starting).close(),
       isThere: () => true,
     },
-    ['endTurn', 'notify'],
+    ['releaseLock', 'notify'],
   );
-  const starting = NestFactory.createApplicationContext(
-    ImportLaneModule.with(env, new RequestedTurns(service)),
-    { logger: false, abortOnError: false },
-  );
+  const starting = NestFactory.createApplicationContext(ImportLaneModule.with(env, new WriteLock(service)), {
+    logger: false,
+    abortOnError: false,
+  });
   (await starting).get(RunEvents).forwardTo((id) => void service.notify(id));
 });

@@ -4,7 +4,7 @@ import type { Caller } from '../../access/actor.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { Pace } from '../../platform/database/engine/pace.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { WriteTurns } from '../../platform/database/sqlite/write-turns.js';
+import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { type UserChange, prepareUser } from '../../users/writer/change-set.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
@@ -42,7 +42,7 @@ export class Applier {
     private readonly writer: UserWriter,
     private readonly directory: UserDirectory,
     @Inject(DATABASE) private readonly database: Database,
-    private readonly turns: WriteTurns,
+    private readonly lock: WriteLock,
   ) {}
 
   /** Applies the batches after the last applied one. @throws what `Checkpoint.commit` throws. */
@@ -80,7 +80,7 @@ export class Applier {
       began = performance.now(); // of the last attempt: waiting for others holds nothing
       await this.applyRows(tx, run, prepared, caller);
     }, progress);
-    pace.took(prepared.batches, performance.now() - began, this.turns.othersWrite);
+    pace.took(prepared.batches, performance.now() - began, this.lock.isContended);
   }
 
   /** Reads the batches behind `applied` and makes the changes of their rows. Only this run's worker changes staged rows. */

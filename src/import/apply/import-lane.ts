@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LanePrograms } from '../../platform/config/config.module.js';
 import { type LaneCalls, LaneProcess } from '../../platform/database/engine/lane-process.js';
-import { GrantedTurns, type TurnCalls, WriteTurns } from '../../platform/database/sqlite/write-turns.js';
+import { LentWriteLock, WriteLock, type WriteLockCalls } from '../../platform/database/sqlite/write-lock.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { RunEvents } from '../report/run-events.js';
 
@@ -14,7 +14,7 @@ export interface ImportLaneCalls extends LaneCalls {
 }
 
 /** Calls from that process to the service. */
-export interface ServiceCalls extends TurnCalls {
+export interface ServiceCalls extends WriteLockCalls {
   /** A run has stopped. */
   notify(runId: string): void;
 }
@@ -36,7 +36,7 @@ export class ImportLane {
 
   constructor(
     { import: program }: LanePrograms,
-    private readonly turns: WriteTurns,
+    private readonly lock: WriteLock,
     private readonly events: RunEvents,
     private readonly log: Log,
   ) {
@@ -63,11 +63,11 @@ export class ImportLane {
   }
 
   private link() {
-    const turns = new GrantedTurns(this.turns);
+    const lock = new LentWriteLock(this.lock);
     const answers: ServiceCalls = {
-      takeTurn: () => turns.takeTurn(),
-      endTurn: () => {
-        turns.endTurn();
+      takeLock: () => lock.takeLock(),
+      releaseLock: () => {
+        lock.releaseLock();
       },
       notify: (id) => {
         this.events.notify(id);
@@ -77,7 +77,7 @@ export class ImportLane {
       this.log.relay(lines);
     };
     const ended = (how: string): void => {
-      turns.leave();
+      lock.end();
       if (how !== '0' && !this.stopping) this.log.warning('import process ended', { exit: how });
     };
     return { answers, printed, ended };

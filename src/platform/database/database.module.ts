@@ -2,7 +2,7 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { LanePrograms } from '../config/config.module.js';
 import { Env } from '../config/env.js';
 import { DATABASE, type Database, openDatabase } from './engine/database.js';
-import { WriteQueue, WriteTurns } from './sqlite/write-turns.js';
+import { WriteLock } from './sqlite/write-lock.js';
 import { TransactionRunner } from './transaction-runner.js';
 
 @Global()
@@ -10,18 +10,18 @@ import { TransactionRunner } from './transaction-runner.js';
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @param turns of the writers of an embedded database, where another process grants them. */
-  static with(turns: WriteTurns = new WriteQueue()): DynamicModule {
+  /** @param lock of the writers of an embedded database, where another process has it. */
+  static with(lock = new WriteLock()): DynamicModule {
     const database = {
       provide: DATABASE,
       inject: [Env, LanePrograms],
       useFactory: (env: Env, { reader }: LanePrograms): Promise<Database> =>
-        openDatabase(env, { turns, reader }),
+        openDatabase(env, { lock, reader }),
     };
     return {
       module: DatabaseModule,
-      providers: [database, { provide: WriteTurns, useValue: turns }, TransactionRunner],
-      exports: [DATABASE, WriteTurns, TransactionRunner],
+      providers: [database, { provide: WriteLock, useValue: lock }, TransactionRunner],
+      exports: [DATABASE, WriteLock, TransactionRunner],
     };
   }
 

@@ -7,7 +7,7 @@ import { Turn } from '../../platform/common/turn.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { Pace } from '../../platform/database/engine/pace.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { WriteTurns } from '../../platform/database/sqlite/write-turns.js';
+import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import type { UserChange } from '../../users/writer/change-set.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
@@ -43,7 +43,7 @@ export class BulkSets {
     private readonly writer: UserWriter,
     private readonly fuse: KeyFuse,
     private readonly transactions: TransactionRunner,
-    private readonly turns: WriteTurns,
+    private readonly lock: WriteLock,
     @Inject(DATABASE) database: Database,
   ) {
     this.pace = new Pace(database.dialect);
@@ -72,7 +72,7 @@ export class BulkSets {
         const watched = () => this.fuse.watched(caller, effect);
         const done = await (caller.repeatable ? caller.repeatable.answer(watched) : watched());
         const millis = performance.now() - attempt.began;
-        if (full) this.pace.took(Math.ceil(items.length / BATCH), millis, this.turns.othersWrite);
+        if (full) this.pace.took(Math.ceil(items.length / BATCH), millis, this.lock.isContended);
         return done;
       } catch (error) {
         for (const [item, why] of this.without(error, set)) excluded.set(item, why);

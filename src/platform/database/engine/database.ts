@@ -4,7 +4,7 @@ import { ReaderLane } from '../sqlite/reader-lane.js';
 import type { Engine, Sql } from './sql.js';
 import { SqliteConnection } from '../sqlite/sqlite-connection.js';
 import { SqliteEngine } from '../sqlite/sqlite.engine.js';
-import { WriteQueue, type WriteTurns } from '../sqlite/write-turns.js';
+import { WriteLock } from '../sqlite/write-lock.js';
 
 /** Statements of repositories outside of a transaction; `TransactionRunner` gives those inside. */
 export type Database = Engine;
@@ -18,8 +18,8 @@ export async function sqliteVersion(sql: Sql): Promise<string | undefined> {
 
 /** How the processes of a service share an embedded database. */
 export interface Sharing {
-  /** The turns of its writers; by default this process writes alone. */
-  turns?: WriteTurns;
+  /** The lock of its writers. By default this process writes alone. */
+  lock?: WriteLock;
   /** The program of the processes that read; by default this one reads. */
   reader?: string | undefined;
 }
@@ -31,7 +31,7 @@ export interface Sharing {
  */
 export async function openDatabase(
   settings: DatabaseSettings,
-  { turns, reader }: Sharing = {},
+  { lock = new WriteLock(), reader }: Sharing = {},
 ): Promise<Database> {
   const file = sqliteFile(settings);
   if (file === undefined) {
@@ -40,8 +40,7 @@ export async function openDatabase(
     return new MysqlEngine(new MysqlPool(serversOf(settings), settings.DATABASE_POOL_SIZE));
   }
   const connection = SqliteConnection.open(file);
-  const queue = turns ?? new WriteQueue();
-  if (reader === undefined) return new SqliteEngine(connection, queue, new Checkpointer(connection, file));
+  if (reader === undefined) return new SqliteEngine(connection, lock, new Checkpointer(connection, file));
   const [readers, stoppable] = [new ReaderLane(reader, file), new ReaderLane(reader, file)];
-  return new SqliteEngine(connection, queue, undefined, readers, stoppable);
+  return new SqliteEngine(connection, lock, undefined, readers, stoppable);
 }

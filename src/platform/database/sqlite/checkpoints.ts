@@ -54,13 +54,13 @@ export class Checkpointer {
 
 /**
  * Keeps the log of an embedded database short. SQLite would write it back inside of a COMMIT. Here that is done in another
- * process where there is one, in a turn of its own, for which the writers of this service wait.
+ * process where there is one, with the write lock, for which the writers of this service wait.
  */
 export class Checkpoints {
   private due = PAGES;
   private busy = false;
 
-  /** @param writeBack takes a turn and calls `Checkpointer.writeBack` in it. */
+  /** @param writeBack calls `Checkpointer.writeBack` with the write lock. */
   constructor(
     private readonly connection: SqliteConnection,
     private readonly writeBack: () => Promise<boolean>,

@@ -2,7 +2,8 @@ import { type LaneCalls, LaneEnded, LaneProcess } from '../engine/lane-process.j
 import { DatabaseFault, toDatabaseError } from '../engine/database-fault.js';
 import type { RawRows } from './sqlite-connection.js';
 import { type SqlValue, reasonOf } from '../engine/sql.js';
-import type { WriteTurns } from './write-turns.js';
+import { FairSemaphore } from '../../common/fair-semaphore.js';
+import type { WriteLock } from './write-lock.js';
 
 /** Calls to the process that reads. Errors travel as values, since their code would be lost on the way. */
 export interface ReaderCalls extends LaneCalls {
@@ -20,13 +21,10 @@ export interface ReadError {
 export interface Reader {
   /** The rows of a SELECT. */
   read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
-  /** `Checkpointer.writeBack`, in one of these turns. */
-  writeBack(turns: WriteTurns): Promise<boolean>;
+  /** `Checkpointer.writeBack`, with this lock. */
+  writeBack(lock: WriteLock): Promise<boolean>;
   end(): Promise<void>;
 }
-
-/** A read that waits or runs. */
-type Read = () => Promise<void>;
 
 /** Little is kept between two statements. */
 const FLAGS = ['--max-semi-space-size=2'];
@@ -34,8 +32,7 @@ const FLAGS = ['--max-semi-space-size=2'];
 /** Reads in a process of their own, one after another in the order of their arrival. Nothing bounds their time but a signal. */
 export class ReaderLane implements Reader {
   private readonly lane: LaneProcess<ReaderCalls, object>;
-  private readonly queue: Read[] = [];
-  private busy = false;
+  private readonly slot = new FairSemaphore({ slots: 1 });
   private ending = false;
 
   constructor(program: string, file: string) {
@@ -44,7 +41,7 @@ export class ReaderLane implements Reader {
 
   /** @throws DatabaseFault and the driver's errors, as an engine; the reason of the signal that has stopped it. */
   async read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows> {
-    return this.inTurn(signal, async () => {
+    return this.alone(signal, async () => {
       const answer = await this.answered(sql, params, signal);
       if ('rows' in answer) return answer;
       throw toDatabaseError(Object.assign(new Error(answer.message), { code: answer.code }));
@@ -67,12 +64,12 @@ export class ReaderLane implements Reader {
     }
   }
 
-  /** The turn begins when this process runs and has nothing else to do, so that no writer waits for that. */
-  async writeBack(turns: WriteTurns): Promise<boolean> {
-    return this.inTurn(undefined, () =>
+  /** The lock is taken when this process runs and has nothing else to do, so that no writer waits for that. */
+  async writeBack(lock: WriteLock): Promise<boolean> {
+    return this.alone(undefined, () =>
       this.lane.use(async (calls) => {
         await calls.isThere();
-        return turns.during(() => calls.writeBack());
+        return lock.run(() => calls.writeBack());
       }),
     );
   }
@@ -84,33 +81,23 @@ export class ReaderLane implements Reader {
     await this.lane.end();
   }
 
-  /** Runs `work` when everything before it is done. */
-  private inTurn<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.queue.push(async () => {
-        // The driver cannot interrupt a statement from outside. A process that only reads can be killed at any moment.
-        const stop = (): void => {
-          this.lane.kill();
-        };
-        try {
-          signal?.throwIfAborted();
-          signal?.addEventListener('abort', stop, { once: true });
-          resolve(await work());
-        } catch (error) {
-          reject(
-            signal?.aborted ? reasonOf(signal) : error instanceof Error ? error : new Error(String(error)),
-          );
-        } finally {
-          signal?.removeEventListener('abort', stop);
-        }
-      });
-      if (!this.busy) void this.drain();
-    });
-  }
-
-  private async drain(): Promise<void> {
-    this.busy = true;
-    for (let next = this.queue.shift(); next; next = this.queue.shift()) await next();
-    this.busy = false;
+  /** Runs `work` when everything before it is done, until the signal stops it. */
+  private alone<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    const read = async (): Promise<T> => {
+      // The driver cannot interrupt a statement from outside. A process that only reads can be killed at any moment.
+      const stop = (): void => {
+        this.lane.kill();
+      };
+      try {
+        signal?.throwIfAborted();
+        signal?.addEventListener('abort', stop, { once: true });
+        return await work();
+      } catch (error) {
+        throw signal?.aborted ? reasonOf(signal) : error;
+      } finally {
+        signal?.removeEventListener('abort', stop);
+      }
+    };
+    return this.slot.run([], read, signal);
   }
 }

@@ -12,7 +12,8 @@ import {
   assertBindable,
 } from '../engine/sql.js';
 import { type SqliteConnection, toRow } from './sqlite-connection.js';
-import type { EndTurn, WriteTurns } from './write-turns.js';
+import type { Release } from '../../common/fair-semaphore.js';
+import type { WriteLock } from './write-lock.js';
 
 type Params = readonly SqlValue[];
 
@@ -22,8 +23,8 @@ const PATIENCE_MILLIS = 5000;
 const PAUSE_MILLIS = 2;
 
 /**
- * SQLite on one connection of its own. Statements are synchronous; what takes turns are writes, with those of the other
- * processes of this service, and the thread goes on while they wait. While a transaction is open nothing else may touch
+ * SQLite on one connection of its own. Statements are synchronous; writes take the lock that the
+ * processes of this service share, and the thread goes on while they wait. While a transaction is open nothing else may touch
  * the connection: a statement from elsewhere would see, or even join, what may yet be rolled back. Every caller waits for
  * `open` and then works in the same tick in which it saw it gone.
  */
@@ -39,13 +40,13 @@ export class SqliteEngine implements Engine {
    */
   constructor(
     private readonly connection: SqliteConnection,
-    private readonly turns: WriteTurns,
+    private readonly lock: WriteLock,
     private readonly checkpointer?: Checkpointer,
     private readonly reader?: Reader,
     private readonly stoppable = reader,
   ) {
     this.checkpoints = new Checkpoints(connection, () =>
-      reader ? reader.writeBack(turns) : turns.during(async () => checkpointer?.writeBack() ?? false),
+      reader ? reader.writeBack(lock) : lock.run(async () => checkpointer?.writeBack() ?? false),
     );
   }
 
@@ -59,7 +60,7 @@ export class SqliteEngine implements Engine {
 
   /** One connection, and those that wait to write. */
   get load(): Load {
-    return { inUse: Number(this.open !== undefined), waiting: this.turns.waiting };
+    return { inUse: Number(this.open !== undefined), waiting: this.lock.waiting };
   }
 
   async writability(): Promise<Writability> {
@@ -84,9 +85,9 @@ export class SqliteEngine implements Engine {
   }
 
   execute(sql: string, params: Params = []): Promise<number> {
-    return this.inTurn((end) => {
+    return this.locked((release) => {
       const changes = this.connection.run(sql, params);
-      end();
+      release();
       this.checkpoints.committed();
       return changes;
     });
@@ -104,13 +105,13 @@ export class SqliteEngine implements Engine {
   }
 
   begin(): Promise<OpenTransaction> {
-    return this.inTurn((endTurn) => {
+    return this.locked((release) => {
       this.connection.exec('BEGIN IMMEDIATE');
-      return this.transaction(endTurn);
+      return this.transaction(release);
     });
   }
 
-  private transaction(endTurn: EndTurn): OpenTransaction {
+  private transaction(releaseLock: Release): OpenTransaction {
     const { connection } = this;
     let release = (): void => undefined;
     this.open = new Promise((resolve) => (release = resolve));
@@ -120,7 +121,7 @@ export class SqliteEngine implements Engine {
       } finally {
         this.open = undefined;
         release();
-        endTurn();
+        releaseLock();
       }
     };
     let ended = false;
@@ -168,13 +169,13 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Begins a write when its turn has come; the turn ends with what `write` makes of it, or with its error. */
-  private async inTurn<T>(write: (end: EndTurn) => T): Promise<T> {
-    const end = await this.turns.take();
+  /** Begins a write with the lock, which `write` releases. An error releases it too. */
+  private async locked<T>(write: (release: Release) => T): Promise<T> {
+    const release = await this.lock.take();
     try {
-      return await this.patiently(() => write(end));
+      return await this.patiently(() => write(release));
     } catch (error) {
-      end();
+      release();
       throw error;
     }
   }
