@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { promisify } from 'node:util';
@@ -6,6 +5,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ProblemError, errorCode, unavailable } from '../common/errors.js';
+import { FairSemaphore } from '../common/fair-semaphore.js';
 import { Env } from '../config/env.js';
 import { type JsonObject, isObject, jsonExcess } from '../common/json.js';
 import type { Observer } from '../telemetry/observe.js';
@@ -135,7 +135,7 @@ const TYPE = /^([a-z+/]+)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
  */
 @Injectable()
 export class BodyReader {
-  private readonly inTurn = pLimit(UNPACKED_AT_ONCE);
+  private readonly unpacking = new FairSemaphore({ slots: UNPACKED_AT_ONCE });
   private readonly seconds: number;
 
   constructor(
@@ -218,7 +218,7 @@ export class BodyReader {
   }
 
   private unpack(sent: Buffer, encoding: Encoding, response: Response, rules: BodyRules): Promise<Buffer> {
-    return this.inTurn(async () => {
+    return this.unpacking.run([], async () => {
       const most = rules.maxBytes + WINDOW_BYTES[encoding];
       this.budget.take(response, most);
       const unpacked = await UNPACK[encoding](sent, { maxOutputLength: rules.maxBytes }).catch(
