@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { isGuessableKey, passwordFault } from '../../src/platform/common/secret-rules.js';
 import { randomToken } from '../../src/platform/common/secrets.js';
-import { commonPasswords } from '../../src/users/passwords/common-passwords.js';
+import { commonPasswords } from '../../src/users/passwords/new-passwords.service.js';
 
 const codeOf = async (password: string, known: string[] = []) =>
   passwordFault(password, { minLength: 12, known, isWord: await commonPasswords() })?.code;

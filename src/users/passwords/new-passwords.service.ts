@@ -4,7 +4,20 @@ import { type PasswordFault, isGuessableKey, passwordFault } from '../../platfor
 import { Env } from '../../platform/config/env.js';
 import { localPart } from '../model/formats.js';
 import { loginKey } from '../model/keys.js';
-import { commonPasswords } from './common-passwords.js';
+
+let list: Promise<(text: string) => boolean> | undefined;
+
+/**
+ * Whether a text in lower case is on a list of 49,000 common and breached passwords (`@zxcvbn-ts/language-common`). The list
+ * is read when the first password is set: it takes 4 MiB, which most processes never need.
+ */
+export function commonPasswords(): Promise<(text: string) => boolean> {
+  list ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => {
+    const words = new Set(dictionary['passwords-common']);
+    return (text) => words.has(text);
+  });
+  return list;
+}
 
 interface Names {
   username: string;
