@@ -143,25 +143,17 @@ export class FairSemaphore {
   /** @throws NoSlotError where the queue is full and no key has more waiting callers than the caller's own would have. */
   private makeRoom(keys: readonly string[]): void {
     const { waiting = Infinity, waitingPerKey = Infinity } = this.limits;
-    const count = (key: string): number => this.waitingBy.get(key);
-    const [narrow = '', ...wide] = keys;
+    const count = (key = ''): number => this.waitingBy.get(key);
+    const [narrow, ...wide] = keys;
     if (count(narrow) >= waitingPerKey) throw new NoSlotError(true);
     const full = wide.find((key) => count(key) >= waitingPerKey);
-    if (full !== undefined) {
-      const sharing = this.queue.filter((waiter) => waiter.keys.includes(full));
-      this.replace(sharing, ([first = '']) => count(first), keys);
-    } else if (this.queue.length >= waiting) {
-      this.replace(this.queue, (of) => Math.max(...of.map(count)), keys);
-    }
-  }
-
-  private replace(
-    waiters: readonly Waiter[],
-    countOf: (keys: readonly string[]) => number,
-    keys: readonly string[],
-  ): void {
-    const most = Math.max(...waiters.map((waiter) => countOf(waiter.keys)));
-    const last = waiters.findLast((waiter) => countOf(waiter.keys) === most);
+    if (full === undefined && this.queue.length < waiting) return;
+    const rivals =
+      full === undefined ? this.queue : this.queue.filter((waiter) => waiter.keys.includes(full));
+    const countOf = (of: readonly string[]): number =>
+      full === undefined ? Math.max(...of.map((key) => count(key))) : count(of[0]);
+    const most = Math.max(...rivals.map((waiter) => countOf(waiter.keys)));
+    const last = rivals.findLast((waiter) => countOf(waiter.keys) === most);
     if (!last || most <= countOf(keys) + 1) throw new NoSlotError(false);
     this.refuse(last, new NoSlotError(true));
   }

@@ -93,16 +93,12 @@ export class PasswordService {
 
   private async inSlot<T>({ account, network, signal }: Asker, work: () => Promise<T>): Promise<T> {
     const keys = [`account ${account}`, `network ${network}`];
-    const release = await this.slots.acquire(keys, signal).catch(async (error: unknown) => {
-      if (!(error instanceof NoSlotError)) throw unavailable('The client has left.', 1);
+    return this.slots.run(keys, work, signal).catch(async (error: unknown) => {
+      if (error === signal?.reason) throw unavailable('The client has left.', 1);
+      if (!(error instanceof NoSlotError)) throw error;
       // A client that tried again at once would load the service with refusals.
       await delay(REFUSAL_MILLIS, undefined, { signal }).catch(() => undefined);
       throw unavailable('Too many passwords are being checked.', 1);
     });
-    try {
-      return await work();
-    } finally {
-      release();
-    }
   }
 }
