@@ -1,19 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { setImmediate as tick } from 'node:timers/promises';
-import { LentWriteLock, WriteLock } from '../../src/platform/database/sqlite/write-lock.js';
+import { WriteLock, lendWriteLock } from '../../src/platform/database/sqlite/write-lock.js';
 
 /** The lock in another process, which takes it from the process that has it. */
-const lockFrom = (lent: LentWriteLock) =>
+const lockFrom = ({ calls: { takeLock, releaseLock } }: ReturnType<typeof lendWriteLock>) =>
   new WriteLock({
-    takeLock: () => lent.takeLock(),
+    takeLock,
     releaseLock: async () => {
-      lent.releaseLock();
+      releaseLock();
     },
   });
 
 test('writers of all processes take the lock one at a time, in the order of their requests', async () => {
   const lock = new WriteLock();
-  const other = lockFrom(new LentWriteLock(lock));
+  const other = lockFrom(lendWriteLock(lock));
   const seen: string[] = [];
   let writing = 0;
   const write = (name: string, of: WriteLock) =>
@@ -35,9 +35,9 @@ test.each([false, true])(
   'a process that dies (waiting for the lock: %s) leaves it to the next',
   async (waits) => {
     const lock = new WriteLock();
-    const lent = new LentWriteLock(lock);
+    const lent = lendWriteLock(lock);
     const before = waits ? await lock.take() : undefined;
-    const taken = lent.takeLock();
+    const taken = lent.calls.takeLock();
     if (!waits) await taken;
     const next = lock.take();
     lent.end();
@@ -50,7 +50,7 @@ test.each([false, true])(
 
 test('a process learns whether others have written since its last write', async () => {
   const lock = new WriteLock();
-  const other = lockFrom(new LentWriteLock(lock));
+  const other = lockFrom(lendWriteLock(lock));
   const seen: boolean[] = [];
   for (const own of [0, 0, 1, 3, 0]) {
     for (let turn = 0; turn < own; turn++) (await lock.take())();

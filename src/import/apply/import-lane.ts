@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LanePrograms } from '../../platform/config/config.module.js';
 import { type LaneCalls, LaneProcess } from '../../platform/database/engine/lane-process.js';
-import { LentWriteLock, WriteLock, type WriteLockCalls } from '../../platform/database/sqlite/write-lock.js';
+import { WriteLock, type WriteLockCalls, lendWriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { RunEvents } from '../report/run-events.js';
 
@@ -63,12 +63,9 @@ export class ImportLane {
   }
 
   private link() {
-    const lock = new LentWriteLock(this.lock);
+    const lock = lendWriteLock(this.lock);
     const answers: ServiceCalls = {
-      takeLock: () => lock.takeLock(),
-      releaseLock: () => {
-        lock.releaseLock();
-      },
+      ...lock.calls,
       notify: (id) => {
         this.events.notify(id);
       },

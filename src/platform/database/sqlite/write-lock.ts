@@ -3,8 +3,8 @@ import { FairSemaphore, type Release } from '../../common/fair-semaphore.js';
 /** The calls by which another process of the service takes the write lock. */
 export interface WriteLockCalls {
   /** Resolves when the caller may write, to the number of other holders since its last call. */
-  takeLock(): Promise<number>;
-  releaseLock(): void;
+  takeLock: () => Promise<number>;
+  releaseLock: () => void;
 }
 
 /** The same calls, as they are made from there. */
@@ -64,32 +64,22 @@ export class WriteLock {
   }
 }
 
-/** Lends the lock to one other process, which has one connection that writes. What it holds ends with it. */
-export class LentWriteLock implements WriteLockCalls {
-  private release: Release | undefined;
-  private isGone = false;
-  private before: number;
-
-  constructor(private readonly lock: WriteLock) {
-    this.before = lock.taken;
-  }
-
-  async takeLock(): Promise<number> {
-    const release = await this.lock.take();
-    const others = this.lock.taken - this.before - 1;
-    this.before = this.lock.taken;
-    this.release = release;
-    if (this.isGone) release();
+/** Lends the lock to one other process, which has one connection that writes. `end` takes it back from a process that ended. */
+export function lendWriteLock(lock: WriteLock): { calls: WriteLockCalls; end: () => void } {
+  let release: Release | undefined;
+  let isGone = false;
+  let before = lock.taken;
+  const takeLock = async (): Promise<number> => {
+    release = await lock.take();
+    if (isGone) release();
+    const others = lock.taken - before - 1;
+    before = lock.taken;
     return others;
-  }
-
-  releaseLock(): void {
-    this.release?.();
-  }
-
-  /** The process has ended. */
-  end(): void {
-    this.isGone = true;
-    this.releaseLock();
-  }
+  };
+  const releaseLock = (): void => release?.();
+  const end = (): void => {
+    isGone = true;
+    releaseLock();
+  };
+  return { calls: { takeLock, releaseLock }, end };
 }
