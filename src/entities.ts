@@ -7,8 +7,7 @@ import { AuditLateEventEntity, AuditSealEntity } from './audit/audit-seal.entity
 import { ImportProfileEntity } from './import/mapping/import-profile.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
 import { LeaseEntity } from './platform/database/leases/lease.entity.js';
-import { LoginAddressEntity } from './sessions/login-address.entity.js';
-import { LoginFailureEntity } from './sessions/login-failure.entity.js';
+import { LoginAddressEntity, LoginFailureEntity } from './sessions/login.entity.js';
 import { SessionEntity } from './sessions/session.entity.js';
 import { IdempotencyEntity } from './idempotency/idempotency.entity.js';
 import { GroupEntity, GroupMemberEntity } from './groups/group.entity.js';

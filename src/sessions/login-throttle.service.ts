@@ -8,7 +8,6 @@ import { type DbTime, now, secondsFrom, toMillis } from '../platform/common/time
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
-import { LoginAddressRepository } from './login-address.repository.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';
 
 const PAIR_WINDOW_SECONDS = 15 * 60;
@@ -47,7 +46,6 @@ export class LoginThrottle {
   constructor(
     private readonly env: Env,
     private readonly repository: LoginThrottleRepository,
-    private readonly addresses: LoginAddressRepository,
     private readonly transactions: TransactionRunner,
   ) {}
 
@@ -56,8 +54,8 @@ export class LoginThrottle {
    * it costs nothing. @throws ProblemError `login_throttled` with `Retry-After` in seconds.
    */
   async admit(login: Login, signal?: AbortSignal): Promise<void> {
-    const { isDelayed, ends } = await this.check(login);
-    if (!isDelayed) return;
+    const ends = await this.check(login);
+    if (ends === undefined) return;
     const wait = () => delay(DELAY_MILLIS, undefined, { signal });
     await this.delayed.run([networkOf(login.ip)], wait, signal).catch((error: unknown) => {
       throw error instanceof NoSlotError ? throttled(ends) : unavailable('The client has left.', 1);
@@ -77,17 +75,17 @@ export class LoginThrottle {
   /** Part of the transaction of a login, which has locked the user. */
   async succeeded(tx: Sql, uuid: string, login: Login): Promise<void> {
     await this.repository.clear(tx, scopesOf(login).pair);
-    await this.addresses.remember(tx, uuid, networkOf(login.ip), now());
+    await this.repository.rememberAddress(tx, uuid, networkOf(login.ip), now());
   }
 
   async purge(): Promise<void> {
     const time = now();
     await this.repository.deleteEnded(remembered(time));
-    await this.addresses.deleteBefore(secondsFrom(time, -ADDRESS_SECONDS));
+    await this.repository.deleteAddressesBefore(secondsFrom(time, -ADDRESS_SECONDS));
   }
 
-  /** @throws ProblemError `login_throttled`. */
-  private async check(login: Login): Promise<{ isDelayed: boolean; ends: DbTime }> {
+  /** Returns when the limit of the network ends, by which the login is delayed. @throws ProblemError `login_throttled`. */
+  private async check(login: Login): Promise<DbTime | undefined> {
     const time = now();
     const { pair, user, network } = scopesOf(login);
     const rows = await this.repository.find([pair, user, network], remembered(time));
@@ -97,13 +95,11 @@ export class LoginThrottle {
     if (ofPair !== undefined) throw throttled(ofPair);
     const ofUser = end(user, this.env.LOGIN_FAILURES_PER_USER);
     const ofNetwork = end(network, this.env.LOGIN_FAILURES_PER_IP);
-    const free = { isDelayed: false, ends: time };
-    if (ofUser === undefined && ofNetwork === undefined) return free;
-    if (await this.addresses.has(login.uuid ?? '', networkOf(login.ip))) return free;
-    if (ofUser !== undefined) throw throttled(ofUser);
-    const ends = ofNetwork ?? time;
-    if (rows.some(({ scope }) => scope === pair)) throw throttled(ends);
-    return { isDelayed: true, ends };
+    const ends = ofUser ?? ofNetwork;
+    if (ends === undefined || (await this.repository.hasAddress(login.uuid ?? '', networkOf(login.ip))))
+      return undefined;
+    if (ofUser !== undefined || rows.some(({ scope }) => scope === pair)) throw throttled(ends);
+    return ends;
   }
 
   private async countFailure(login: Login): Promise<void> {

@@ -10,7 +10,6 @@ import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { page } from '../platform/http/page.js';
 import { CurrentLogin, type LoggedIn, LoginGuard } from './login.guard.js';
 import { SessionCookie } from './session-cookie.js';
-import { SessionsQuery } from './session.query.js';
 import { presentSession } from './session.view.js';
 import {
   DocEndSession,
@@ -19,6 +18,7 @@ import {
   DocLogout,
   type LoggedInDto,
   type SessionPageDto,
+  SessionsQuery,
 } from './sessions.docs.js';
 import { SessionsService } from './sessions.service.js';
 

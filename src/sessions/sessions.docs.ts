@@ -9,9 +9,15 @@ import {
   ApiResponse,
 } from '@nestjs/swagger';
 import { BodyProblems, ChangeProblems, Open, Problems, Secured } from '../platform/openapi/docs.js';
-import { MAX_LIMIT } from '../platform/http/page.js';
+import { MAX_LIMIT, Page } from '../platform/http/page.js';
+import { UuidParam } from '../platform/input/query-rules.js';
 import { LoginInput } from './login.input.js';
-import { SessionsQuery } from './session.query.js';
+
+/** The query of `GET /sessions`. */
+export class SessionsQuery extends Page {
+  @UuidParam({ description: 'Of this user only.' })
+  user_uuid?: string;
+}
 
 export class LoggedInDto {
   @ApiProperty({ format: 'uuid' }) uuid!: string;

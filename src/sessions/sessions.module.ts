@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
-import { LoginAddressRepository } from './login-address.repository.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';
 import { LoginThrottle } from './login-throttle.service.js';
 import { SessionCookie } from './session-cookie.js';
@@ -11,14 +10,7 @@ import { SessionsService } from './sessions.service.js';
 @Module({
   imports: [AuditModule],
   controllers: [SessionsController],
-  providers: [
-    SessionsService,
-    SessionCookie,
-    SessionRepository,
-    LoginThrottle,
-    LoginThrottleRepository,
-    LoginAddressRepository,
-  ],
+  providers: [SessionsService, SessionCookie, SessionRepository, LoginThrottle, LoginThrottleRepository],
   exports: [SessionsService, SessionCookie, LoginThrottle],
 })
 export class SessionsModule {}

@@ -16,7 +16,7 @@ import { ImportOptions } from '../../../src/import/runs/import-options.js';
 import { toEntity } from '../../../src/import/runs/import-rows.repository.js';
 import { toRow } from '../../../src/import/runs/import-run.mapping.js';
 import { newRun } from '../../../src/import/runs/import-run.js';
-import { LoginFailureEntity } from '../../../src/sessions/login-failure.entity.js';
+import { LoginFailureEntity } from '../../../src/sessions/login.entity.js';
 import { SessionEntity } from '../../../src/sessions/session.entity.js';
 import { IdempotencyEntity } from '../../../src/idempotency/idempotency.entity.js';
 import type { TestApp } from './app.js';

@@ -1,5 +1,14 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { text, time, uuid } from '../platform/database/engine/columns.js';
+import { ascii, integer, text, time, uuid } from '../platform/database/engine/columns.js';
+
+/** Failed logins in the running window of one scope: SHA-256 of (user, address), of a user or of an address. */
+@Entity('login_failures', { withoutRowid: true })
+@Index('ix_login_failures_window', ['window_ends'])
+export class LoginFailureEntity {
+  @PrimaryColumn(ascii(64)) scope!: string;
+  @Column(integer()) failures!: number;
+  @Column(time()) window_ends!: string;
+}
 
 /** A network from which a user has logged in: its IPv4 address, or its /64 of IPv6. */
 @Entity('login_addresses', { withoutRowid: true })
