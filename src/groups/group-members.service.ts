@@ -35,6 +35,9 @@ export class GroupMembers {
   /** As `GroupRepository.membersOf`. */
   readonly ofGroups: GroupRepository['membersOf'] = (...groups) => this.repository.membersOf(...groups);
 
+  /** As `GroupRepository.groupsOf`. */
+  readonly groupsOf: GroupRepository['groupsOf'] = (...users) => this.repository.groupsOf(...users);
+
   /** As `GroupRepository.hasMoreThan`. */
   readonly hasMoreThan: GroupRepository['hasMoreThan'] = (...group) => this.repository.hasMoreThan(...group);
 

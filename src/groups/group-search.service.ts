@@ -1,137 +1,105 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import { type Clause, type SqlValue, countRows, where } from '../platform/database/engine/sql.js';
+import {
+  type Direction,
+  type Page,
+  type PageOrder,
+  type Place,
+  type Position,
+  type Range,
+  readPage,
+  sortPage,
+  splitEmpty,
+} from '../platform/database/keyset-pages.js';
 import { loginKey } from '../users/model/keys.js';
-import type { Clause, Range } from '../users/search/search-plan.js';
-import type { Order } from '../users/search/user.query.js';
-import { compareCodePoints } from '../platform/common/text.js';
-import { GroupSearchRepository } from './group-search.repository.js';
-import type { Group } from './group.js';
+import { type Group, type GroupRow, toGroup } from './group.js';
+import { GROUP_COLUMNS } from './group.repository.js';
 
 export type GroupSort = 'uuid' | 'display_name' | 'external_id' | 'created' | 'updated';
 
-export interface GroupOrder {
+/** An order of groups, with its columns. */
+export interface GroupOrder extends PageOrder {
   sort: GroupSort;
-  order: Order;
 }
 
-/** The place behind a group in an order. */
-export interface GroupPosition {
-  /** Which range of the order: groups without an external id are one of their own. */
-  segment: number;
-  key: string | null;
-  uuid: string;
-}
+/** Up to this many groups are read by the index of a condition, and sorted. */
+const HANDFUL = 500;
 
-/** Conditions over `user_groups u`, all of which must hold, and the part of their order that is wanted. */
-export interface GroupSearchRequest extends GroupOrder {
-  conditions: readonly Clause[];
-  /** How many groups meet them: a handful is found by the index of a condition, and sorted. */
-  total: number;
-  offset: number;
-  limit: number;
-  after?: GroupPosition | undefined;
-}
-
-export interface GroupPage {
-  groups: Group[];
-  /** Whether more groups follow. */
-  more: boolean;
-}
-
-/** Pages of groups in any order that an index has: each costs its groups and its offset, behind a position nothing more. */
+/**
+ * Hand-written SQL: pages of groups in any order that an index has (ADR 13). Conditions name the groups `u`, and all of
+ * them must hold.
+ */
 @Injectable()
 export class GroupSearch {
-  constructor(private readonly repository: GroupSearchRepository) {}
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
 
+  /** Number of groups that meet the conditions. */
   async count(conditions: readonly Clause[]): Promise<number> {
-    return this.repository.count(conditions);
+    const { sql, params } = where(conditions);
+    return countRows(this.database, `SELECT COUNT(*) AS n FROM user_groups u WHERE ${sql}`, params);
   }
 
-  async page(request: GroupSearchRequest): Promise<GroupPage> {
-    const { limit, total, conditions } = request;
-    if (conditions.length > 0 && total <= HANDFUL) return this.ofFew(request);
-    const found = await this.read({ ...request, limit: limit + 1 });
-    return { groups: found.slice(0, limit), more: found.length > limit };
-  }
-
-  /** No engine chooses well between the index of a condition and that of an order: a handful is sorted here. */
-  private async ofFew({
-    conditions,
-    offset,
-    limit,
-    after,
-    ...order
-  }: GroupSearchRequest): Promise<GroupPage> {
-    const groups = (await this.repository.all(conditions)).map((group) => ({
-      group,
-      place: positionOf(group, order),
-    }));
-    groups.sort((a, b) => comparePositions(a.place, b.place, order));
-    const rest = after
-      ? groups.filter(({ place }) => comparePositions(place, after, order) > 0)
-      : groups.slice(offset);
-    return { groups: rest.slice(0, limit).map(({ group }) => group), more: rest.length > limit };
-  }
-
-  /** Reads the ranges of the order until the page is full. */
-  private async read({ conditions, after, sort, order, ...request }: GroupSearchRequest): Promise<Group[]> {
-    const found: Group[] = [];
-    let { offset } = request;
-    for (const [segment, range] of rangesOf({ sort, order }).entries()) {
-      if (after && segment < after.segment) continue;
-      const position = after?.segment === segment ? after : undefined;
-      for (const part of this.repository.parts(range, order, position)) {
-        const limit = request.limit - found.length;
-        if (limit === 0) return found;
-        const groups = await this.repository.page({ conditions, range, order, part, offset, limit });
-        found.push(...groups);
-        if (offset > 0)
-          offset = groups.length > 0 ? 0 : offset - (await this.repository.count([...conditions, part]));
-      }
+  /** @param total how many groups meet the conditions. */
+  async page(
+    conditions: readonly Clause[],
+    order: GroupOrder,
+    place: Place,
+    total: number,
+  ): Promise<Page<Group>> {
+    if (place.limit === 0 || place.offset >= total) return { rows: [], last: undefined };
+    // No engine chooses well between the index of a condition and that of an order.
+    if (conditions.length > 0 && total <= HANDFUL) {
+      return sortPage(await this.select(conditions), positionIn(order), order.order, place);
     }
-    return found;
+    const source = {
+      read: (range: Range, part: Clause, offset: number, limit: number) => {
+        const rows = ` ORDER BY ${columnsOf(range, order)} LIMIT ? OFFSET ?`;
+        return this.select([...conditions, part], rows, [limit, offset]);
+      },
+      count: (_: Range, part: Clause) => this.count([...conditions, part]),
+    };
+    return readPage(source, order, place, this.database.dialect);
+  }
+
+  private async select(
+    conditions: readonly Clause[],
+    rows = '',
+    values: readonly SqlValue[] = [],
+  ): Promise<Group[]> {
+    const { sql, params } = where(conditions);
+    const text = `SELECT ${GROUP_COLUMNS} FROM user_groups u WHERE ${sql}${rows}`;
+    return (await this.database.query<GroupRow>(text, [...params, ...values])).map(toGroup);
   }
 }
 
-/** The place behind a group in an order. */
-export function positionOf(group: Group, { sort, order }: GroupOrder): GroupPosition {
-  const key = keyOf(group, sort);
-  const isApart = sort === 'external_id' && (key === null) === (order === 'asc');
-  return { segment: isApart ? 1 : 0, key, uuid: group.uuid };
+/** By the key, then by uuid; by one of them where the other says nothing: MariaDB sorts by a unique index alone. */
+function columnsOf({ key, unique, only }: Range, { order }: GroupOrder): string {
+  const columns = only !== undefined ? ['u.uuid'] : unique ? [key] : [key, 'u.uuid'];
+  return columns.map((column) => `${column} ${order.toUpperCase()}`).join(', ');
 }
 
-/** Negative where the first place comes first. */
-export function comparePositions(a: GroupPosition, b: GroupPosition, { order }: GroupOrder): number {
-  const bySegment = a.segment - b.segment;
-  if (bySegment !== 0) return bySegment;
-  const ascending =
-    a.key === b.key ? compareCodePoints(a.uuid, b.uuid) : compareCodePoints(a.key ?? '', b.key ?? '');
-  return order === 'asc' ? ascending : -ascending;
-}
-
-/** The key by which a group has its place in an order; null where it has none. */
-function keyOf(group: Group, sort: GroupSort): string | null {
-  if (sort === 'display_name') return loginKey(group.display_name);
-  if (sort === 'external_id') return group.external_id === '' ? null : group.external_id;
-  return group[sort];
-}
-
-const KEYS: Readonly<Record<GroupSort, string>> = {
-  uuid: 'u.uuid',
-  display_name: 'u.display_name_key',
-  external_id: 'u.external_id',
-  created: 'u.created',
-  updated: 'u.updated',
-};
-const HANDFUL = 500;
-const UNIQUE: readonly GroupSort[] = ['uuid', 'display_name', 'external_id'];
+/** The position of a group in an order. A group without the value that sorts it has no key. */
+export const positionIn =
+  ({ sort }: GroupOrder) =>
+  (group: Group): Position => {
+    const { uuid, display_name, external_id } = group;
+    if (sort === 'display_name') return { key: loginKey(display_name), uuid };
+    return { key: sort === 'external_id' && external_id === '' ? null : group[sort], uuid };
+  };
 
 /** Groups without an external id come last, and first where the order is descending (RFC 7644, section 3.4.2.3). */
-function rangesOf({ sort, order }: GroupOrder): Range[] {
-  const range = { key: KEYS[sort], unique: UNIQUE.includes(sort) };
-  if (sort !== 'external_id') return [range];
-  const ranges = [
-    { ...range, test: 'IS NOT NULL' },
-    { ...range, only: null },
-  ];
-  return order === 'asc' ? ranges : ranges.toReversed();
+export function groupOrder(sort: GroupSort, order: Direction): GroupOrder {
+  const range = RANGES[sort];
+  if (sort !== 'external_id') return { sort, order, ranges: [range] };
+  const ranges = splitEmpty(range, null);
+  return { sort, order, ranges: order === 'asc' ? ranges : ranges.toReversed() };
 }
+
+const RANGES: Readonly<Record<GroupSort, Range>> = {
+  uuid: { key: 'u.uuid', unique: true },
+  display_name: { key: 'u.display_name_key', unique: true },
+  external_id: { key: 'u.external_id', unique: true },
+  created: { key: 'u.created', holds: 'time', unique: false },
+  updated: { key: 'u.updated', holds: 'time', unique: false },
+};

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type JsonText, fromJson } from '../platform/common/json.js';
 import { insertRows, selectIn, updateRow } from '../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Sql, byIndex, forUpdate, placeholders } from '../platform/database/engine/sql.js';
+import { type Sql, countRows, byIndex, forUpdate, placeholders } from '../platform/database/engine/sql.js';
 import { GroupEntity, GroupMemberEntity } from './group.entity.js';
 import { type Group, type GroupRow, toGroup, toGroupRow } from './group.js';
 
@@ -12,6 +12,9 @@ const SELECT = `SELECT ${GROUP_COLUMNS} FROM user_groups`;
 
 /** Members read in one statement. */
 const AT_ONCE = 5000;
+
+/** A group as its members show it. */
+type NamedGroup = Pick<Group, 'uuid' | 'display_name'>;
 
 /** A role of a user by a group. */
 interface RolesByGroup {
@@ -98,12 +101,21 @@ export class GroupRepository {
     return new Map([...groupsOfRows].map(([group, of]) => [group, of.map(({ user_uuid }) => user_uuid)]));
   }
 
-  async countMembers(group: string): Promise<number> {
-    const row = await this.database.first<{ count: number }>(
-      'SELECT COUNT(*) AS count FROM group_members WHERE group_uuid = ?',
-      [group],
+  /** The groups of users: uuid of the user → its groups, by name. */
+  async groupsOf(users: readonly string[], sql: Sql = this.database): Promise<Map<string, NamedGroup[]>> {
+    const rows = await selectIn<NamedGroup & { user_uuid: string }>(
+      sql,
+      users,
+      (list) =>
+        `SELECT m.user_uuid, g.uuid, g.display_name FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
+         WHERE m.user_uuid IN (${list}) ORDER BY m.user_uuid, g.display_name_key`,
     );
-    return row?.count ?? 0;
+    return Map.groupBy(rows, ({ user_uuid }) => user_uuid);
+  }
+
+  async countMembers(group: string): Promise<number> {
+    const text = 'SELECT COUNT(*) AS count FROM group_members WHERE group_uuid = ?';
+    return countRows(this.database, text, [group]);
   }
 
   /** Which of these users, some hundreds at most, are members. */

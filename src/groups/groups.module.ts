@@ -5,7 +5,6 @@ import { UsersModule } from '../users/users.module.js';
 import { GroupMembers } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
 import { GroupRoles } from './group-roles.service.js';
-import { GroupSearchRepository } from './group-search.repository.js';
 import { GroupSearch } from './group-search.service.js';
 import { GroupWriter } from './group-writer.service.js';
 import { GroupsController } from './groups.controller.js';
@@ -14,15 +13,7 @@ import { GroupsService } from './groups.service.js';
 @Module({
   imports: [AuditModule, UsersModule],
   controllers: [GroupsController],
-  providers: [
-    GroupsService,
-    GroupSearch,
-    GroupWriter,
-    GroupMembers,
-    GroupRoles,
-    GroupRepository,
-    GroupSearchRepository,
-  ],
+  providers: [GroupsService, GroupSearch, GroupWriter, GroupMembers, GroupRoles, GroupRepository],
   exports: [GroupsService, GroupSearch, GroupMembers, GroupWriter],
 })
 export class GroupsModule {

@@ -2,19 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
-import { type FieldError, ProblemError, validationFailed } from '../platform/common/errors.js';
+import { type FieldError, validationFailed } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
-import type { Sql } from '../platform/database/engine/sql.js';
+import { type Clause, type Sql, clause } from '../platform/database/engine/sql.js';
+import { cutPage, encodeCursor, placeOf } from '../platform/database/keyset-pages.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
-import { limitOf } from '../platform/http/page.js';
 import type { Checked } from '../platform/input/read-input.js';
 import { UserSettings } from '../users/rules/user-settings.js';
 import { applyConfiguredRules, newUser, wholeErrors } from '../users/rules/user-rules.js';
 import { loginKey } from '../users/model/keys.js';
-import { foreignCursor } from '../users/search/cursor.js';
-import { type Clause, always } from '../users/search/search-plan.js';
-import { decodeGroupCursor, encodeGroupCursor } from './group-cursor.js';
-import { GroupSearch, positionOf } from './group-search.service.js';
+import { GroupSearch, groupOrder, positionIn } from './group-search.service.js';
 import { type GroupChange, GroupWriter, noGroup } from './group-writer.service.js';
 import type { GroupRolesInput } from './group.input.js';
 import { type GroupMembersQuery, type GroupQuery, MAX_MEMBERS } from './group.query.js';
@@ -44,18 +41,15 @@ export class GroupsService {
 
   /** @throws ProblemError `invalid_parameter`. */
   async list(query: GroupQuery): Promise<{ count: number; groups: Group[]; next: string | undefined }> {
-    const { offset = 0, sort, order } = query;
-    const after = query.after === undefined ? undefined : decodeGroupCursor(query.after, query);
-    if (query.after !== undefined && !after) throw foreignCursor();
-    if (after && query.offset !== undefined)
-      throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
+    const { sort, order } = query;
+    const pageOrder = groupOrder(sort, order);
+    const list = ['', sort, order];
+    const place = placeOf(query, list, pageOrder.ranges);
     const conditions = conditionsOf(query);
     const count = await this.searcher.count(conditions);
-    const limit = limitOf(query);
-    const page = await this.searcher.page({ conditions, total: count, sort, order, offset, limit, after });
-    const last = page.more ? page.groups.at(-1) : undefined;
-    const next = last && encodeGroupCursor(positionOf(last, query), query);
-    return { count, groups: page.groups, next };
+    const { rows, last } = await this.searcher.page(conditions, pageOrder, place, count);
+    const next = last && encodeCursor(list, pageOrder.ranges, positionIn(pageOrder)(last));
+    return { count, groups: rows, next };
   }
 
   /** @param sql the transaction that this is part of, if any. @throws ProblemError `not_found`. */
@@ -73,8 +67,8 @@ export class GroupsService {
       await this.repository.members(uuid, query.after?.toLowerCase() ?? '', limit + 1),
       await this.repository.countMembers(uuid),
     ];
-    const members = found.slice(0, limit);
-    return { group, count, members, next: found.length > limit ? members.at(-1) : undefined };
+    const { rows: members, last: next } = cutPage(found, limit);
+    return { group, count, members, next };
   }
 
   /** @throws as `GroupWriter.create`. */
@@ -126,15 +120,15 @@ export class GroupsService {
 
 function conditionsOf({ display_name, external_id, user_uuid }: GroupQuery): Clause[] {
   const conditions: Clause[] = [];
-  if (display_name !== undefined) conditions.push(always('u.display_name_key = ?', loginKey(display_name)));
-  if (external_id !== undefined) conditions.push(always('u.external_id = ?', external_id));
+  if (display_name !== undefined) conditions.push(clause('u.display_name_key = ?', loginKey(display_name)));
+  if (external_id !== undefined) conditions.push(clause('u.external_id = ?', external_id));
   if (user_uuid !== undefined) conditions.push(hasMember(user_uuid));
   return conditions;
 }
 
 /** The groups of which a user is a member. */
 const hasMember = (user: string): Clause =>
-  always('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
+  clause('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
 
 /** What a client sends back of a group may not be another one's, and names are for identity providers to change. */
 function mismatches(sent: GroupRolesInput, group: Group): FieldError[] {

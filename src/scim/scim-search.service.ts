@@ -6,7 +6,6 @@ import { Resources } from './discovery/resources.js';
 import { ScimGroupView } from './groups/scim-group-view.service.js';
 import type { ScimObject } from './protocol/json.js';
 import { type ListQuery, listResponse, readListQuery } from './protocol/list.js';
-import { encodeCursor } from './users/list-cursor.js';
 import { type ListParameters, ScimUserList } from './users/scim-user-list.service.js';
 import { ScimUserView } from './users/scim-user-view.service.js';
 
@@ -53,7 +52,7 @@ export class ScimSearch {
   private async usersOf(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<Part> {
     const { users, total, next } = await this.users.page(query, actor, departure);
     const resources = await this.userView.all(users, query.projection);
-    return { resources, total, next: next && encodeCursor(next, query) };
+    return { resources, total, next };
   }
 
   private async groupsOf(query: ListQuery, actor: Actor): Promise<Part> {

@@ -20,12 +20,9 @@ import { ScimSearch } from './scim-search.service.js';
 import { SearchController } from './search.controller.js';
 import { ScimUserChanges } from './users/scim-user-changes.service.js';
 import { ScimUserList } from './users/scim-user-list.service.js';
-import { ScimUserRepository } from './users/scim-user.repository.js';
 import { ScimUserView } from './users/scim-user-view.service.js';
 import { ScimUsersController } from './users/scim-users.controller.js';
 import { ScimUsers } from './users/scim-users.service.js';
-import { UserPages } from './users/user-pages.service.js';
-import { UserScan } from './users/user-scan.service.js';
 
 /** SCIM 2.0: identity providers create, find, change and delete users and groups (ADR 24). */
 @Module({
@@ -45,9 +42,6 @@ import { UserScan } from './users/user-scan.service.js';
     ScimUserChanges,
     ScimUserList,
     ScimUserView,
-    ScimUserRepository,
-    UserPages,
-    UserScan,
     ScimSearch,
     ScimGroups,
     ScimGroupSearch,

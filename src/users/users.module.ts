@@ -13,9 +13,8 @@ import { RolesController } from './roles.controller.js';
 import { DeletedUsersController, UserRestoreController } from './deleted-users.controller.js';
 import { DeletedUsersRepository } from './writer/deleted-users.repository.js';
 import { UserDirectory } from './search/user-directory.service.js';
-import { UserDirectoryRepository } from './search/user-directory.repository.js';
 import { SearchBudget } from './search/search-budget.service.js';
-import { UserSearchRepository } from './search/user-search.repository.js';
+import { UserPages } from './search/user-pages.service.js';
 import { UserWriteRepository } from './writer/user-write.repository.js';
 import { UserSearch } from './search/user-search.service.js';
 import { UserSettings } from './rules/user-settings.js';
@@ -45,6 +44,7 @@ import { UsersService } from './users.service.js';
     UsersService,
     UserSearch,
     SearchBudget,
+    UserPages,
     UserWriter,
     UserCounts,
     UserDirectory,
@@ -57,8 +57,6 @@ import { UsersService } from './users.service.js';
     NewPasswords,
     UsersRepository,
     UserCountsRepository,
-    UserSearchRepository,
-    UserDirectoryRepository,
     UserWriteRepository,
     DeletedUsers,
     DeletedUsersRepository,
@@ -67,6 +65,7 @@ import { UsersService } from './users.service.js';
     DeletedUsers,
     UsersService,
     SearchBudget,
+    UserPages,
     UserCounts,
     UserWriter,
     UserDirectory,

@@ -17,9 +17,12 @@ export const encodeArray = (values: readonly unknown[]): string =>
   Buffer.from(JSON.stringify(values)).toString('base64url');
 
 /** Returns the array that `encodeArray` wrote, an empty one for any other text. */
-export function decodeArray(text: string): unknown[] {
+export const decodeArray = (text: string): unknown[] => parseArray(Buffer.from(text, 'base64url').toString());
+
+/** Returns the array in a JSON text, an empty one for any other text. */
+export function parseArray(text: string): unknown[] {
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? (value as unknown[]) : [];
   } catch {
     return [];

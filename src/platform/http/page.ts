@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { IntegerParam, UuidParam } from '../input/query-rules.js';
 
+const DEFAULT_LIMIT = 25;
 export const MAX_LIMIT = 100;
 
 /** Schema of `Count` in a page. */
@@ -12,7 +13,7 @@ export const PAGE_COUNT = {
 } as const;
 
 export const LimitParam = () =>
-  IntegerParam(1, { default: 25, description: `Above ${MAX_LIMIT} it is taken as ${MAX_LIMIT}.` });
+  IntegerParam(1, { default: DEFAULT_LIMIT, description: `Above ${MAX_LIMIT} it is taken as ${MAX_LIMIT}.` });
 
 /** The id of the last record of a page. */
 export const AfterParam = () =>
@@ -40,7 +41,7 @@ export class Walk {
 }
 
 /** The records of a page: `limit`, at most `MAX_LIMIT`. */
-export const limitOf = ({ limit }: { limit: number }): number => Math.min(limit, MAX_LIMIT);
+export const limitOf = ({ limit = DEFAULT_LIMIT }: { limit?: number }): number => Math.min(limit, MAX_LIMIT);
 
 export const page = (query: Page) => ({ offset: query.offset, limit: limitOf(query) });
 

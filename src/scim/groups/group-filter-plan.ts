@@ -1,8 +1,7 @@
 import { toDbTime } from '../../platform/common/time.js';
 import { isUuid } from '../../platform/common/uuid.js';
-import type { SqlValue } from '../../platform/database/engine/sql.js';
+import { type Clause, type SqlValue, clause, joinClauses } from '../../platform/database/engine/sql.js';
 import { exactKey, loginKey } from '../../users/model/keys.js';
-import { type Clause, always } from '../../users/search/search-plan.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.js';
 import { namedValues } from '../protocol/elements.js';
@@ -22,9 +21,9 @@ const SIGNS: Readonly<Partial<Record<CompareOperator, string>>> = {
   lt: '<',
   le: '<=',
 };
-const NONE = always('1 = 0');
+const NONE = clause('1 = 0');
 /** A value and not EXISTS, which MariaDB would answer by all memberships. */
-const HAS_MEMBERS = always(
+const HAS_MEMBERS = clause(
   '(SELECT m.user_uuid FROM group_members m WHERE m.group_uuid = u.uuid LIMIT 1) IS NOT NULL',
 );
 
@@ -61,16 +60,21 @@ function keyed(filter: Filter, hidden: ReadonlySet<string>): Clause | undefined 
 
 /** An `or` is a union of ids: one condition with OR would have no index. */
 function joined(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
-  const params = parts.flatMap((part) => part.params);
-  if (kind === 'and') return { sql: `(${parts.map(({ sql }) => sql).join(' AND ')})`, params };
-  const union = parts.map(({ sql }) => `SELECT uuid FROM user_groups u WHERE ${sql}`).join(' UNION ');
-  return { sql: `u.uuid IN (SELECT uuid FROM (${union}) AS chosen)`, params };
+  const { sql, params } = joinClauses(
+    parts,
+    kind === 'and' ? ' AND ' : ' UNION SELECT uuid FROM user_groups u WHERE ',
+  );
+  if (kind === 'and') return clause(`(${sql})`, ...params);
+  return clause(
+    `u.uuid IN (SELECT uuid FROM (SELECT uuid FROM user_groups u WHERE ${sql}) AS chosen)`,
+    ...params,
+  );
 }
 
 function present({ attribute, sub }: AttributePath): Clause | undefined {
-  if (attribute.name === 'externalId') return always('u.external_id IS NOT NULL');
+  if (attribute.name === 'externalId') return clause('u.external_id IS NOT NULL');
   if (attribute.name === 'displayName' || attribute.name === 'id' || attribute.name === 'meta')
-    return always('1 = 1');
+    return clause('1 = 1');
   const isMembers = attribute.name === 'members' && (!sub || sub.name === 'value' || sub.name === '$ref');
   return isMembers ? HAS_MEMBERS : undefined;
 }
@@ -102,9 +106,9 @@ function compared(
 }
 
 function ofText(column: string, op: CompareOperator, key: string, last = LAST): Clause | undefined {
-  if (op === 'sw') return always(`(${column} >= ? AND ${column} < ?)`, key, `${key}${last}`);
+  if (op === 'sw') return clause(`(${column} >= ? AND ${column} < ?)`, key, `${key}${last}`);
   const sign = SIGNS[op];
-  return sign === undefined ? undefined : always(`${column} ${sign} ?`, key);
+  return sign === undefined ? undefined : clause(`${column} ${sign} ?`, key);
 }
 
 /** The times that every engine can compare with; no group is older or younger. */
@@ -115,7 +119,7 @@ const LAST_MILLIS = Date.UTC(9999, 0);
 function ofTime(column: string, op: CompareOperator, text: string): Clause | undefined {
   const sign = SIGNS[op];
   const millis = Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, Date.parse(text)));
-  return sign === undefined ? undefined : always(`${column} ${sign} ?`, toDbTime(new Date(millis)));
+  return sign === undefined ? undefined : clause(`${column} ${sign} ?`, toDbTime(new Date(millis)));
 }
 
 /** @param filter of elements. */
@@ -129,5 +133,5 @@ function haveMember(ids: readonly string[], hidden: ReadonlySet<string>): Clause
   const users: SqlValue[] = named.filter((id) => !hidden.has(id));
   if (users.length === 0) return NONE;
   const list = users.map(() => '?').join(', ');
-  return always(`u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid IN (${list}))`, ...users);
+  return clause(`u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid IN (${list}))`, ...users);
 }

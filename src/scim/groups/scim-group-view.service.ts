@@ -76,17 +76,17 @@ export class ScimGroupView {
     actor: Actor,
   ): Promise<{ groups: readonly ScimObject[]; total: number; next: string | undefined }> {
     const hidden = await this.hidden(actor);
-    const { groups, total, more, cursorBehind } = await this.search.find(query, hidden);
+    const { rows: groups, last: lastOfMore, total, cursorAfter } = await this.search.find(query, hidden);
     const { projection: shown } = query;
     const whole = this.wantsMembers(shown)
       ? await this.withMembers(groups)
       : groups.map((group) => ({ group, members: undefined }));
-    const last = whole.at(-1)?.group;
-    const isCut = whole.length < groups.length;
+    // A page that holds many members ends early.
+    const last = whole.length < groups.length ? whole.at(-1)?.group : lastOfMore;
     return {
       groups: whole.map(({ group, members }) => shown.apply(this.resource(group, members, hidden))),
       total,
-      next: last && (more || isCut) ? cursorBehind(last) : undefined,
+      next: last && cursorAfter(last),
     };
   }
 

@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ProblemError } from '../../platform/common/errors.js';
+import { decodeArray, encodeArray, parseArray } from '../../platform/common/json.js';
+import { isCleanText } from '../../platform/common/text.js';
+import { isUuid } from '../../platform/common/uuid.js';
+import type { Position } from '../../platform/database/keyset-pages.js';
 import type { AttributePath } from './attribute.js';
 import { UnknownAttribute } from './errors.js';
 import type { Filter } from './filter.js';
@@ -123,30 +127,32 @@ function fingerprint(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, FINGERPRINT);
 }
 
-/** What a cursor holds: where the next page begins. @param position keys of the last resource sent */
-export function cursorOf(
-  { fingerprint }: Pick<ListQuery, 'fingerprint'>,
-  position: readonly string[],
-): string {
-  return Buffer.from(JSON.stringify([fingerprint, ...position])).toString('base64url');
+type ListId = Pick<ListQuery, 'fingerprint'>;
+
+/** Writes the cursor after a resource. @param range the number of its range in the order, where an index sorts. */
+export function encodeListCursor({ fingerprint }: ListId, { key, uuid }: Position, range: number): string {
+  return encodeArray([fingerprint, String(range), JSON.stringify(key), uuid]);
 }
 
-/** The position in a cursor. @throws ProblemError `invalid_cursor` when it is not one of this list */
-export function positionIn(cursor: string, { fingerprint }: Pick<ListQuery, 'fingerprint'>): string[] {
-  const [of, ...position] = textsIn(cursor);
+/** Reads a cursor. Returns undefined for the empty one, which begins. @throws ProblemError `invalid_cursor` for that of another list. */
+export function decodeListCursor(text: string, { fingerprint }: ListId): Position | undefined {
+  if (text === '') return undefined;
+  const [of, range, encodedKey, uuid] = decodeArray(text);
   if (of !== fingerprint) {
     throw new ProblemError('invalid_cursor', 'The cursor belongs to another filter or order, or to no list.');
   }
-  return position;
+  const [key] = parseArray(`[${String(encodedKey)}]`);
+  if (/^[01]$/.test(String(range)) && isKey(key) && typeof uuid === 'string' && isUuid(uuid)) {
+    return { key, uuid: uuid.toLowerCase() };
+  }
+  throw new ProblemError('invalid_cursor', 'cursor is not one of this list, with this filter and order.');
 }
 
-function textsIn(cursor: string): string[] {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(value) && value.every((part) => typeof part === 'string') ? value : [];
-  } catch {
-    return [];
-  }
+const MAX_KEY = 10_000;
+
+function isKey(key: unknown): key is Position['key'] {
+  if (key === null || (typeof key === 'number' && Number.isFinite(key))) return true;
+  return typeof key === 'string' && key.length <= MAX_KEY && isCleanText(key, { newlines: true });
 }
 
 interface ListPage {

@@ -1,20 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
-import { SearchBudget } from '../../users/search/search-budget.service.js';
-import { UserCounts } from '../../users/writer/user-counts.service.js';
-import { UserSettings } from '../../users/rules/user-settings.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { Turn } from '../../platform/common/turn.js';
+import { Env } from '../../platform/config/env.js';
+import { type Clause, clause } from '../../platform/database/engine/sql.js';
+import { type Place, type Position, rangeIndexOf, sortPage } from '../../platform/database/keyset-pages.js';
 import type { User } from '../../users/model/user.js';
+import { UserSettings } from '../../users/rules/user-settings.js';
+import { SearchBudget } from '../../users/search/search-budget.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
+import { PASSED_OVER, UserPages, type UserSet } from '../../users/search/user-pages.service.js';
+import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { Resources } from '../discovery/resources.js';
+import type { AttributePath } from '../protocol/attribute.js';
+import { matcher } from '../protocol/filter-match.js';
+import type { Filter } from '../protocol/filter.js';
 import type { ScimObject } from '../protocol/json.js';
-import { type ListQuery, listResponse, readListQuery } from '../protocol/list.js';
-import { type FilterPlan, planOf } from './filter-plan.js';
-import { type ListCursor, decodeCursor, encodeCursor } from './list-cursor.js';
-import { OPERATORS, type Scope, ScimUserRepository } from './scim-user.repository.js';
+import {
+  type ListQuery,
+  decodeListCursor,
+  encodeListCursor,
+  listResponse,
+  readListQuery,
+} from '../protocol/list.js';
+import { sortValue } from '../protocol/sort.js';
+import { type FilterPlan, KEYED_NAMES, type Test, looksAt, planOf } from './filter-plan.js';
 import { ScimUserView } from './scim-user-view.service.js';
-import { type ListOrder, BY_CREATION, indexOrder } from './user-order.js';
-import { UserPages } from './user-pages.service.js';
-import { type Match, UserScan, comparing } from './user-scan.service.js';
-import { hidesOperators } from './visibility.js';
+import { BY_CREATION, type ListOrder, type ListRange, indexOrder, ofFew } from './user-order.js';
+import { IS_NO_OPERATOR, hidesOperators, operatorsOf } from './visibility.js';
 
 /** The query of a list, or the body of `.search`, by the names of RFC 7644; none of them has been read yet. */
 export interface ListParameters extends Readonly<Record<string, unknown>> {
@@ -22,45 +35,50 @@ export interface ListParameters extends Readonly<Record<string, unknown>> {
 }
 
 /** The users of a page. */
-interface Page {
+interface UserListPage {
   users: readonly User[];
   /** Undefined where it would cost more than the page. */
   total: number | undefined;
-  next: ListCursor | undefined;
+  /** The cursor of the next page. */
+  next: string | undefined;
 }
 
 /** A list as it was asked for. */
 interface Asked {
   query: ListQuery;
   plan: FilterPlan;
-  scope: Scope;
+  /** The users that the filter may find: `source` leads to them, and all `tests` hold. */
+  set: UserSet;
+  tests: readonly Test[];
   /** undefined where no index sorts so. */
   order: ListOrder | undefined;
-  cursor: ListCursor | undefined;
+  place: Place;
   hidesOperators: boolean;
 }
 
-/** Users that a page may pass over in this thread. */
-const PASSED_OVER = 10_000;
-/** Below this share of all users, looking the matches up costs less than walking an index that may have them last. */
-const FEW = 1 / 10;
-const HANDFUL = 500;
+/** Users who are looked at between two reads: a few milliseconds of the main thread. */
+const AT_ONCE = 500;
 /** Matches that a page of a walk counts. */
 const COUNTED = 10_000;
 
 /** Lists of users: filters, orders, pages by index and by cursor (scim.md, sections 7 and 8). */
 @Injectable()
 export class ScimUserList {
+  /** Users that a list looks at one by one, at most. */
+  private readonly scanLimit: number;
+
   constructor(
-    private readonly repository: ScimUserRepository,
     private readonly pages: UserPages,
-    private readonly scan: UserScan,
+    private readonly directory: UserDirectory,
     private readonly view: ScimUserView,
     private readonly resources: Resources,
     private readonly counts: UserCounts,
     private readonly settings: UserSettings,
     private readonly budget: SearchBudget,
-  ) {}
+    env: Env,
+  ) {
+    this.scanLimit = env.SCIM_SCAN_LIMIT;
+  }
 
   /**
    * @param departure makes a signal that aborts when the client has left.
@@ -73,14 +91,14 @@ export class ScimUserList {
       resources: await this.view.all(users, query.projection),
       ...(total !== undefined && { totalResults: total }),
       ...(query.cursor === undefined && { startIndex: query.startIndex }),
-      ...(next && { nextCursor: encodeCursor(next, query) }),
+      ...(next !== undefined && { nextCursor: next }),
     });
   }
 
   /** The users of a page. */
-  async page(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<Page> {
+  async page(query: ListQuery, actor: Actor, departure: () => AbortSignal): Promise<UserListPage> {
     const asked = this.asked(query, actor);
-    const work = async (signal?: AbortSignal): Promise<Page> => {
+    const work = async (signal?: AbortSignal): Promise<UserListPage> => {
       const order = await this.indexOf(asked, signal);
       return order ? this.indexed(asked, order, signal) : this.scanned(asked, signal);
     };
@@ -92,46 +110,59 @@ export class ScimUserList {
   }
 
   private asked(query: ListQuery, actor: Actor): Asked {
+    const { cursor, sortBy, descending, startIndex, count } = query;
     const plan = planOf(query.filter, this.settings.roles);
     const hides = hidesOperators(actor);
-    const tests = [...plan.tests, ...(hides ? [{ ...OPERATORS, sql: `NOT ${OPERATORS.sql}` }] : [])];
+    const tests = hides ? [...plan.tests, IS_NO_OPERATOR] : plan.tests;
     return {
       query,
       plan,
-      scope: { source: plan.source, tests },
-      order: query.sortBy ? indexOrder(query.sortBy, query.descending) : BY_CREATION,
-      cursor: query.cursor === undefined ? undefined : decodeCursor(query.cursor, query),
+      set: { from: plan.source && joined(plan.source), tests },
+      tests,
+      order: sortBy ? indexOrder(sortBy, descending, this.pages) : BY_CREATION,
+      place:
+        cursor === undefined
+          ? { after: undefined, offset: startIndex - 1, limit: count }
+          : { after: decodeListCursor(cursor, query), offset: 0, limit: count },
       hidesOperators: hides,
     };
   }
 
   /** The order in which the database finds, sorts and cuts; undefined where users must be looked at. */
-  private async indexOf({ plan, order, scope }: Asked, signal?: AbortSignal): Promise<ListOrder | undefined> {
+  private async indexOf({ plan, order, set }: Asked, signal?: AbortSignal): Promise<ListOrder | undefined> {
     if (!plan.isExact) return undefined;
     if (!order?.byLookUp || !plan.source) return order;
-    const matching = await this.repository.countUpTo(scope, this.scan.limit + 1, signal);
-    return matching > this.scan.limit ? order : undefined;
+    const matching = await this.pages.countUpTo(set, this.scanLimit + 1, signal);
+    return matching > this.scanLimit ? order : undefined;
   }
 
   /** The database finds, sorts and cuts. */
-  private async indexed(asked: Asked, order: ListOrder, signal: AbortSignal | undefined): Promise<Page> {
-    const { query, scope, plan } = asked;
-    const offset = query.cursor === undefined ? query.startIndex - 1 : 0;
+  private async indexed(asked: Asked, order: ListOrder, signal?: AbortSignal): Promise<UserListPage> {
+    const { query, set, tests, plan, place } = asked;
     const countsItself = isPageOfKey(asked);
     const total = countsItself ? undefined : await this.total(asked, signal);
-    if (query.count === 0 || (total !== undefined && offset >= total))
+    if (place.limit === 0 || (total !== undefined && place.offset >= total))
       return { users: [], total, next: undefined };
     const few = !order.byLookUp && (await this.areFew(plan, total));
-    const place = { cursor: asked.cursor, offset, count: query.count };
-    const found = await this.pages.read(scope, few, order, place, signal);
-    const users = found.slice(0, query.count);
-    const last = found.length > query.count ? users.at(-1) : undefined;
-    const next = last && { segment: last.segment, key: last.key, uuid: last.user.uuid };
+    const inRange = (range: ListRange): UserSet => ({
+      from: range.from,
+      tests: [...inOrder(tests, range), ...(range.tests ?? [])],
+    });
+    const { rows, last } = few
+      ? await this.pages.read(() => set, ofFew(order), place, signal)
+      : await this.pages.read(inRange, order, place, signal, (range) => this.isEmpty(range, signal));
     return {
-      users: users.map(({ user }) => user),
-      total: countsItself ? (last ? await this.total(asked, signal) : found.length) : total,
-      next: query.cursor === undefined ? undefined : next,
+      users: rows.map(({ user }) => user),
+      total: countsItself ? (last ? await this.total(asked, signal) : rows.length) : total,
+      next: cursorOf(query, last, last && rangeIndexOf(last.key, order.ranges)),
     };
+  }
+
+  /** True where all users have a value, so that users without one need not be looked for. */
+  private async isEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
+    if (without === undefined) return false;
+    const values = { from: clause('user_values'), tests: [clause('attribute = ?', without)] };
+    return (await this.pages.count(values, signal)) >= (await this.counts.users([])).all;
   }
 
   /**
@@ -139,7 +170,7 @@ export class ScimUserList {
    * the same however many there are.
    */
   private async total(
-    { plan, scope, query, hidesOperators: hides }: Asked,
+    { plan, set, query, hidesOperators: hides }: Asked,
     signal: AbortSignal | undefined,
   ): Promise<number | undefined> {
     const statuses = plan.status
@@ -149,42 +180,86 @@ export class ScimUserList {
         : undefined;
     if (statuses) {
       const { matching } = await this.counts.users(statuses);
-      return hides ? matching - (await this.repository.countOperators(plan.status)) : matching;
+      return hides ? matching - (await this.pages.count(operatorsOf(plan.status), undefined)) : matching;
     }
-    if (query.cursor === undefined) return this.repository.count(scope, signal);
-    const count = await this.repository.countUpTo(scope, COUNTED, signal);
+    if (query.cursor === undefined) return this.pages.count(set, signal);
+    const count = await this.pages.countUpTo(set, COUNTED, signal);
     return count < COUNTED ? count : undefined;
   }
 
   private async areFew({ source, breadth }: FilterPlan, total: number | undefined): Promise<boolean> {
     if (!source) return false;
     if (breadth === 'one') return true;
-    if (total === undefined) return false;
-    if (total <= HANDFUL) return true;
-    return total < FEW * (await this.counts.users([])).all;
+    return total !== undefined && this.pages.areFew(total);
   }
 
   /** Users are looked at one by one, up to a bound. */
-  private async scanned(
-    { query, scope, plan, cursor }: Asked,
+  private async scanned({ query, set, plan, place }: Asked, signal?: AbortSignal): Promise<UserListPage> {
+    const { filter, sortBy, descending } = query;
+    const matches = await this.matches(set, plan.isExact ? undefined : filter, sortBy, signal);
+    const { rows, last } = sortPage(matches, (match) => match, sortBy && descending ? 'desc' : 'asc', place);
+    const users = await this.usersOf(rows.map(({ uuid }) => uuid));
+    return { users, total: matches.length, next: cursorOf(query, last, 0) };
+  }
+
+  /**
+   * All users of a set that match, with their keys in the order of the list.
+   * @param sortBy by creation, where it is undefined.
+   * @throws ProblemError `too_many` where more than `SCIM_SCAN_LIMIT` users had to be looked at.
+   */
+  private async matches(
+    set: UserSet,
+    filter: Filter | undefined,
+    sortBy: AttributePath | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<Page> {
-    const sort = query.sortBy && { by: query.sortBy, descending: query.descending };
-    const matches = await this.scan.matches(scope, plan.isExact ? undefined : query.filter, sort, signal);
-    const compare = comparing(query.descending);
-    const isBehind = (match: Match): boolean => cursor !== undefined && compare(match, cursor) > 0;
-    const start =
-      query.cursor === undefined ? query.startIndex - 1 : cursor ? matches.findIndex(isBehind) : 0;
-    const page = start < 0 ? [] : matches.slice(start, start + query.count);
-    const uuids = page.map(({ uuid }) => uuid);
-    const last = start >= 0 && start + query.count < matches.length ? page.at(-1) : undefined;
-    return {
-      users: await this.scan.usersOf(uuids),
-      total: matches.length,
-      next: query.cursor !== undefined && last ? { segment: 0, ...last } : undefined,
-    };
+  ): Promise<Position[]> {
+    const candidates = await this.pages.first(set, this.scanLimit + 1, signal);
+    if (candidates.length > this.scanLimit) throw this.tooMany(sortBy !== undefined);
+    const withGroups = looksAt(filter, 'groups') || sortBy?.attribute.name === 'groups';
+    const suits = filter && matcher(filter);
+    const found: Position[] = [];
+    const turn = new Turn();
+    for (let from = 0; from < candidates.length; from += AT_ONCE) {
+      const part = candidates.slice(from, from + AT_ONCE);
+      const users = await this.usersOf(part.map(({ uuid }) => uuid));
+      for (const [index, resource] of (await this.view.whole(users, withGroups)).entries()) {
+        const user = users[index];
+        if (turn.isOver) await turn.next();
+        if (!user || (suits && !suits(resource))) continue;
+        found.push({ key: sortBy ? (sortValue(sortBy, resource) ?? null) : user.created, uuid: user.uuid });
+      }
+      signal?.throwIfAborted();
+      await turn.next();
+    }
+    return found;
+  }
+
+  /** The users in the order of these ids. */
+  private async usersOf(uuids: readonly string[]): Promise<User[]> {
+    const byUuid = await this.directory.byUuids(uuids);
+    return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
+  }
+
+  private tooMany(isSorted: boolean): ProblemError {
+    const what = isSorted
+      ? `sortBy takes attributes without an index only where at most ${this.scanLimit} users match`
+      : `The filter would look at more than ${this.scanLimit} users`;
+    const names = [...new Set(KEYED_NAMES)].join(', ');
+    return new ProblemError('too_many', `${what}. Indexed attributes are ${names}: join one of them by and.`);
   }
 }
+
+/** The cursor after the last user of a page, for a list that goes on by cursor. */
+function cursorOf(query: ListQuery, last: Position | undefined, range = 0): string | undefined {
+  return query.cursor === undefined || !last ? undefined : encodeListCursor(query, last, range);
+}
+
+const joined = ({ sql, params }: Clause): Clause =>
+  clause(`(${sql}) AS c JOIN users u ON u.uuid = c.uuid`, ...params);
+
+/** A test of the column by which a page is sorted bounds its index. */
+const inOrder = (tests: readonly Test[], { key }: ListRange): Clause[] =>
+  tests.map(({ sql, params, inOrder: bound }) => ({ sql: bound?.key === key ? bound.sql : sql, params }));
 
 /** The first page of what a key finds has nearly always all of it, so that nothing need be counted. */
 function isPageOfKey({ query, plan }: Asked): boolean {

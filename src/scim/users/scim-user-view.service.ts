@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Sql } from '../../platform/database/engine/sql.js';
+import { GroupMembers } from '../../groups/group-members.service.js';
 import type { User } from '../../users/model/user.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/json.js';
 import { Projection } from '../protocol/projection.js';
-import { ScimUserRepository } from './scim-user.repository.js';
 import { locationOf, toResource } from './user.mapping.js';
 
 /** Which attributes an answer is to have, as a client asks for it. */
@@ -18,7 +18,7 @@ export interface ViewParameters {
 export class ScimUserView {
   constructor(
     private readonly resources: Resources,
-    private readonly repository: ScimUserRepository,
+    private readonly members: GroupMembers,
   ) {}
 
   /** @throws ProblemError `invalid_value` where both parameters are set: before anything is written. */
@@ -38,7 +38,7 @@ export class ScimUserView {
   /** With all attributes. @param withGroups whether their groups are read. */
   async whole(users: readonly User[], withGroups: boolean, sql?: Sql): Promise<ScimObject[]> {
     const groups = withGroups
-      ? await this.repository.memberships(
+      ? await this.members.groupsOf(
           users.map(({ uuid }) => uuid),
           sql,
         )

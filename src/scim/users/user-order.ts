@@ -1,40 +1,33 @@
-import type { Range } from '../../users/search/search-plan.js';
+import { type Clause, type Sql, clause, joinInOrder } from '../../platform/database/engine/sql.js';
+import { type PageOrder, type Range, splitEmpty } from '../../platform/database/keyset-pages.js';
+import { NO_KEY } from '../../users/search/user-pages.service.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
-/** The order of a list in the database: ranges one after another, each sorted by its key and then by id. */
-export interface ListOrder {
-  /** For the cursor. */
-  name: string;
-  order: 'asc' | 'desc';
-  ranges: readonly ListRange[];
-  /** Whether a look-up of attributes sorts: the few users that a filter finds are sorted when they have been read. */
-  byLookUp?: true;
+/** An order of a list in the database. */
+export interface ListOrder extends PageOrder<ListRange> {
+  /** True where a look-up of attributes sorts: the few users that a filter finds are sorted when they have been read. */
+  byLookUp?: boolean;
 }
 
-/** An attribute of users that is looked up in `user_values s`. */
-export interface Within {
-  /** Of which they have a value, which leads to them. */
-  lookUp?: string;
-  /** Of which they have none. */
+/** A range with what selects its users, beside the filter of the list. */
+export interface ListRange extends Range {
+  from?: Clause;
+  tests?: readonly Clause[];
+  /** The attribute with a look-up of which its users have no value. */
   without?: string;
 }
 
-/** A range with what selects its users, beside the scope of the list. */
-export interface ListRange extends Range {
-  within?: Within;
-}
-
-/** Columns with an index by which lists are sorted, with the value of users who have none. */
-const COLUMNS: Readonly<Record<string, { column: string; unique?: true; empty?: null | '' }>> = {
-  id: { column: 'uuid', unique: true },
-  userName: { column: 'username_key', unique: true },
-  externalId: { column: 'external_id_key', unique: true, empty: null },
-  emails: { column: 'email_key', unique: true },
-  'meta.created': { column: 'created' },
-  'meta.lastModified': { column: 'updated' },
-  'name.givenName': { column: 'firstname_sort', empty: '' },
-  'name.familyName': { column: 'surname_sort', empty: '' },
+/** Columns with an index by which lists are sorted. Users without a value are a range of their own. */
+const RANGES: Readonly<Record<string, readonly Range[]>> = {
+  id: [{ key: 'u.uuid', unique: true }],
+  userName: [{ key: 'u.username_key', unique: true }],
+  externalId: splitEmpty({ key: 'u.external_id_key', unique: true }, null),
+  emails: [{ key: 'u.email_key', unique: true }],
+  'meta.created': [{ key: 'u.created', unique: false }],
+  'meta.lastModified': [{ key: 'u.updated', unique: false }],
+  'name.givenName': splitEmpty({ key: 'u.firstname_sort', unique: false }, ''),
+  'name.familyName': splitEmpty({ key: 'u.surname_sort', unique: false }, ''),
 };
 
 /** Attributes with a look-up, in the order of which users are read. */
@@ -45,38 +38,44 @@ const LOOK_UPS: Readonly<Record<string, string>> = {
 };
 
 /** The order of creation: stable for any `startIndex`. */
-export const BY_CREATION: ListOrder = { name: 'created', order: 'asc', ranges: [rangeOf('created', false)] };
+export const BY_CREATION: ListOrder = { order: 'asc', ranges: [{ key: 'u.created', unique: false }] };
 
-/** What an index sorts; undefined for any other attribute. Who has no value is last, and first when descending. */
-export function indexOrder(sortBy: AttributePath, descending: boolean): ListOrder | undefined {
-  const { attribute, sub } = sortBy;
+/** What an index sorts; undefined for any other attribute. Users without a value are last, and first when descending. */
+export function indexOrder(
+  { attribute, sub }: AttributePath,
+  descending: boolean,
+  sql: Pick<Sql, 'dialect'>,
+): ListOrder | undefined {
   const path = sub && sub.name !== 'value' ? sub.path : attribute.path;
-  const order = descending ? 'desc' : 'asc';
   const lookUp = LOOK_UPS[path];
-  if (lookUp !== undefined)
-    return { name: path, order, ranges: lookUpRanges(lookUp, descending), byLookUp: true };
-  const found = COLUMNS[path];
-  if (!found) return undefined;
-  const { column, unique = false, empty } = found;
-  const range = rangeOf(column, unique);
-  if (empty === undefined) return { name: path, order, ranges: [range] };
-  const set = { ...range, test: empty === null ? 'IS NOT NULL' : "> ''" };
-  const unset = { ...range, only: empty };
-  return { name: path, order, ranges: descending ? [unset, set] : [set, unset] };
+  const ranges = lookUp === undefined ? RANGES[path] : lookUpRanges(lookUp, sql);
+  if (!ranges) return undefined;
+  const byLookUp = lookUp !== undefined;
+  return descending
+    ? { order: 'desc', ranges: ranges.toReversed(), byLookUp }
+    : { order: 'asc', ranges, byLookUp };
 }
 
-/** The key of those who have none: they are sorted by their ids alone. */
-export const NO_KEY = 'NULL';
+/** The users with a value of an attribute in `user_values s`, in its order, and those without. */
+const lookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[] => [
+  {
+    key: 's.value_key',
+    tie: 's.user_uuid',
+    unique: false,
+    from: clause(`user_values s ${joinInOrder(sql)} users u ON u.uuid = s.user_uuid`),
+    tests: [clause('s.attribute = ?', attribute)],
+  },
+  {
+    key: NO_KEY,
+    only: null,
+    unique: false,
+    tests: [clause('JSON_EXTRACT(u.attributes, ?) IS NULL', `$.${attribute}`)],
+    without: attribute,
+  },
+];
 
-function lookUpRanges(attribute: string, descending: boolean): ListRange[] {
-  const set = { key: 's.value_key', tie: 's.user_uuid', unique: false, within: { lookUp: attribute } };
-  const unset = { key: NO_KEY, only: null, unique: false, within: { without: attribute } };
-  return descending ? [unset, set] : [set, unset];
-}
-
-function rangeOf(column: string, unique: boolean): Range {
-  return { key: `u.${column}`, unique };
-}
-
-/** A range of few users needs no index: a plus sign keeps SQLite from using it, and MariaDB ignores the sign. */
-export const ofFew = (range: Range): Range => ({ ...range, key: `+${range.key}`, tie: '+u.uuid' });
+/** An order of few users needs no index: a plus sign keeps SQLite from using it, and MariaDB ignores the sign. */
+export const ofFew = ({ order, ranges }: ListOrder): ListOrder => ({
+  order,
+  ranges: ranges.map((range) => ({ ...range, key: `+${range.key}`, tie: '+u.uuid' })),
+});

@@ -3,11 +3,11 @@ import { isWebmaster } from '../../access/policy.js';
 import type { RoleCatalogue } from '../../access/roles.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { characters } from '../../platform/common/text.js';
-import { type SqlValue, placeholders } from '../../platform/database/engine/sql.js';
+import { placeholders } from '../../platform/database/engine/sql.js';
 import { authnameIdentifier, exactKey, loginKey } from '../model/keys.js';
 import { wordsIn } from '../model/lookup-rows.js';
 import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
-import { type Clause, type Condition, type Filter, type Word, always, indexed } from './search-plan.js';
+import { type Condition, type Filter, type Word, always, indexed } from './search-plan.js';
 
 const MAX_WORDS = 10;
 /** Characters of a beginning (`a*`), at least: one letter has as many matches as there are users. */
@@ -23,18 +23,18 @@ const LAST = '\u{10FFFF}';
 export function toFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): Filter {
   const all = isWebmaster(actor);
   if (!all) assertReadable(query);
-  const { joins, score, words, nothing } = wordJoins(query.fulltext_search, all ? 'weight' : 'public_weight');
+  const { from, score, words, nothing } = wordJoins(query.fulltext_search, all ? 'weight' : 'public_weight');
   const statuses = all ? query.status : (query.status ?? STATUSES).filter((status) => status === 'Active');
-  const conditions = [
+  const tests = [
     ...fieldConditions(query, roles),
     ...(all || query.email === undefined ? [] : [visibleEmail(actor)]),
     ...(nothing ? [NOBODY] : []),
   ];
-  const unfiltered = joins.length === 0 && conditions.length === 0;
-  if (statuses) conditions.push(...statusConditions(statuses, effectiveSort(query)));
+  const unfiltered = words.length === 0 && tests.length === 0;
+  if (statuses) tests.push(...statusConditions(statuses, effectiveSort(query)));
   return {
-    joins,
-    conditions,
+    from,
+    tests,
     score,
     words,
     countedStatuses: unfiltered ? [...new Set(statuses ?? STATUSES)] : undefined,
@@ -70,21 +70,29 @@ function visibleEmail(actor: Actor): Condition {
   return always('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.id : '');
 }
 
+const asSent = (sent: string): string => sent;
+
+/** Parameters that are compared with a column. */
+const COMPARED = [
+  ['external_id', 'external_id_key', '= ?', exactKey],
+  ['username', 'username_key', '= ?', loginKey],
+  ['email', 'email_key', '= ?', loginKey],
+  ['manager_uuid', 'manager_uuid', '= ?', (sent: string) => sent.toLowerCase()],
+  ['managed_by', 'managed_by', '= ?', asSent],
+  ['updated_since', 'updated', '>= ?', asSent],
+  ['created_since', 'created', '>= ?', asSent],
+] as const;
+
 function fieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {
   const conditions: Condition[] = [];
-  const add = (parameter: keyof UserQuery, column: string, test: string, ...params: SqlValue[]): void =>
-    void conditions.push({ ...indexed(column, test, effectiveSort(query), ...params), parameter });
-  if (query.external_id !== undefined)
-    add('external_id', 'external_id_key', '= ?', exactKey(query.external_id));
-  if (query.username !== undefined) add('username', 'username_key', '= ?', loginKey(query.username));
-  if (query.email !== undefined) add('email', 'email_key', '= ?', loginKey(query.email));
-  if (query.manager_uuid !== undefined)
-    add('manager_uuid', 'manager_uuid', '= ?', query.manager_uuid.toLowerCase());
-  if (query.managed_by !== undefined) add('managed_by', 'managed_by', '= ?', query.managed_by);
-  if (query.updated_since !== undefined) add('updated_since', 'updated', '>= ?', query.updated_since);
-  if (query.created_since !== undefined) add('created_since', 'created', '>= ?', query.created_since);
+  const sort = effectiveSort(query);
+  for (const [parameter, column, test, toKey] of COMPARED) {
+    const sent = query[parameter];
+    if (sent !== undefined) conditions.push({ ...indexed(column, test, sort, toKey(sent)), parameter });
+  }
   if (query.has_external_id !== undefined) {
-    add('has_external_id', 'external_id_key', query.has_external_id ? 'IS NOT NULL' : 'IS NULL');
+    const test = query.has_external_id ? 'IS NOT NULL' : 'IS NULL';
+    conditions.push({ ...indexed('external_id_key', test, sort), parameter: 'has_external_id' });
   }
   if (query.authname !== undefined) {
     const cut = query.authname.indexOf(':');
@@ -109,12 +117,12 @@ function roleCondition(names: readonly string[], roles: RoleCatalogue): Conditio
   return { ...always(sql, ...known), many, key: 'some', parameter: 'role' };
 }
 
-/** One join a word, so that every word must match; `nothing` for a term that holds no word at all. */
+/** One join a word, so that every word must match. `nothing` for a term that holds no word at all. */
 function wordJoins(
   term: string | undefined,
   weight: string,
-): { joins: Clause[]; words: Word[]; score: string; nothing: boolean } {
-  const none = { joins: [], words: [], score: 'u.updated' };
+): Pick<Filter, 'from' | 'words' | 'score'> & { nothing: boolean } {
+  const none = { words: [], score: 'u.updated' };
   if (term === undefined) return { ...none, nothing: false };
   const asked = [...new Set(term.split(/\s+/u))];
   if (asked.some((word) => /^\*+$/.test(word))) {
@@ -123,29 +131,30 @@ function wordJoins(
       'fulltext_search takes * only behind the beginning of a word.',
     );
   }
-  const joins = asked.flatMap((word) => {
-    const parts = wordsIn(word.replace(/\*+$/, ''));
-    return parts.map((folded, index) => ({
-      folded,
-      prefix: word.endsWith('*') && index === parts.length - 1,
+  const parts = asked.flatMap((word) => {
+    const folded = wordsIn(word.replace(/\*+$/, ''));
+    return folded.map((part, index) => ({
+      folded: part,
+      prefix: word.endsWith('*') && index === folded.length - 1,
     }));
   });
-  if (joins.length > MAX_WORDS) {
+  if (parts.length > MAX_WORDS) {
     throw new ProblemError('invalid_parameter', `fulltext_search takes at most ${MAX_WORDS} words.`);
   }
-  const short = joins.find(({ folded, prefix }) => prefix && characters(folded) < MIN_PREFIX);
+  const short = parts.find(({ folded, prefix }) => prefix && characters(folded) < MIN_PREFIX);
   if (short) {
     throw new ProblemError(
       'invalid_parameter',
       `fulltext_search takes * behind at least ${MIN_PREFIX} characters, not ${short.folded}*.`,
     );
   }
-  if (joins.length === 0) return { ...none, nothing: true };
-  const words = joins.map(({ folded, prefix }) => wordMatches(folded, prefix));
+  if (parts.length === 0) return { ...none, nothing: true };
+  const words = parts.map(({ folded, prefix }) => wordMatches(folded, prefix));
+  const joins = words.map(({ sql }, index) => wordJoin(`w${index}`, sql, weight));
   return {
-    joins: words.map((matches, index) => wordJoin(`w${index}`, matches, weight)),
+    from: { sql: `users u ${joins.join(' ')}`, params: words.flatMap(({ params }) => params) },
     words,
-    score: joins.map((_, index) => `w${index}.weight`).join(' + '),
+    score: words.map((_, index) => `w${index}.weight`).join(' + '),
     nothing: false,
   };
 }
@@ -161,7 +170,7 @@ function wordMatches(word: string, prefix: boolean): Word {
     : { text: word, sql: 'user_words WHERE word = ?', params: [word] };
 }
 
-function wordJoin(alias: string, { sql, params }: Clause, weight: string): Clause {
-  const matches = `SELECT user_uuid, MAX(${weight}) AS weight FROM ${sql} AND ${weight} > 0 GROUP BY user_uuid`;
-  return { sql: `JOIN (${matches}) ${alias} ON ${alias}.user_uuid = u.uuid`, params };
+function wordJoin(alias: string, words: string, weight: string): string {
+  const matches = `SELECT user_uuid, MAX(${weight}) AS weight FROM ${words} AND ${weight} > 0 GROUP BY user_uuid`;
+  return `JOIN (${matches}) ${alias} ON ${alias}.user_uuid = u.uuid`;
 }

@@ -1,22 +1,16 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
-import { ProblemError } from '../../platform/common/errors.js';
-import { type Cursor, decodeCursor, encodeCursor, foreignCursor } from './cursor.js';
-import { toFilter } from './filter.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Clause, countRows } from '../../platform/database/engine/sql.js';
+import { type Direction, type Place, encodeCursor, placeOf } from '../../platform/database/keyset-pages.js';
 import type { User } from '../model/user.js';
-import {
-  DEFAULT_LIMIT,
-  MAX_LIMIT,
-  type Order,
-  type Sort,
-  type UserQuery,
-  effectiveSort,
-} from './user.query.js';
-import { type Filter, type Form, rangesOf } from './search-plan.js';
-import { UserCounts } from '../writer/user-counts.service.js';
-import { SearchBudget } from './search-budget.service.js';
-import { type Hit, UserSearchRepository } from './user-search.repository.js';
 import { UserSettings } from '../rules/user-settings.js';
+import { UserCounts } from '../writer/user-counts.service.js';
+import { toFilter } from './filter.js';
+import { SearchBudget } from './search-budget.service.js';
+import { type Filter, boundOf, inForm, namedParts, orderOf } from './search-plan.js';
+import { PASSED_OVER, UserPages } from './user-pages.service.js';
+import { type Sort, type UserQuery, effectiveSort } from './user.query.js';
 
 export interface UserPage {
   count: number;
@@ -25,44 +19,28 @@ export interface UserPage {
   next: string | undefined;
 }
 
-/** A hit with the number of its range. */
-type Found = Hit & { segment: number };
-
-/** Up to this many matches are looked up and sorted without asking how many users there are. */
-const HANDFUL = 500;
-/** Below this share of all users, looking the matches up costs less than walking an index that may have them last. */
-const FEW = 1 / 10;
-
-/** Users that a page may pass over in this thread, because they come before it or have another status. */
-const PASSED_OVER = 10_000;
-
-/** What is known of a search before its page is read. */
-interface Survey {
-  count: number;
-  form: Form;
-}
-
-interface PageOrder {
-  sort: Sort;
-  order: Order;
-  limit: number;
-  offset: number;
-  cursor: Cursor | undefined;
-}
-
 /** A search as it was asked for. */
-interface Search extends PageOrder {
+interface Search {
   filter: Filter;
+  sort: Sort;
+  order: Direction;
+  place: Place;
 }
 
 /** Users by status, where nothing else is asked. */
 type Totals = Awaited<ReturnType<UserCounts['users']>> | undefined;
 
+/** Matches of words that are joined and sorted in this thread. */
+const FEW_MATCHES = 500;
+/** Matches of one part of a search that are counted to find the one with the most. */
+const COUNTED_MATCHES = 10_000;
+
 /** `GET /users/search` (interface §5). */
 @Injectable()
 export class UserSearch {
   constructor(
-    private readonly repository: UserSearchRepository,
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly pages: UserPages,
     private readonly counts: UserCounts,
     private readonly settings: UserSettings,
     private readonly budget: SearchBudget,
@@ -74,73 +52,66 @@ export class UserSearch {
    */
   async search(query: UserQuery, actor: Actor, departure: () => AbortSignal): Promise<UserPage> {
     const search = this.toSearch(query, actor);
-    const { filter, offset } = search;
+    const { filter, place } = search;
     const totals = filter.countedStatuses && (await this.counts.users(filter.countedStatuses));
     const broad = totals
-      ? offset + totals.all - totals.matching > PASSED_OVER
-      : await this.repository.isBroad(filter);
+      ? place.offset + totals.all - totals.matching > PASSED_OVER
+      : await this.isBroad(filter);
     if (!broad) return this.page(search, totals);
     return this.budget.run(actor, departure(), {
       run: (signal) => this.page(search, totals, signal),
-      broadest: async (signal) => (await this.repository.broadest(filter, signal)) ?? 'offset',
+      broadest: async (signal) => (await this.broadest(filter, signal)) ?? 'offset',
     });
   }
 
   private toSearch(query: UserQuery, actor: Actor): Search {
     const filter = toFilter(query, actor, this.settings.roles);
-    const order = query.order ?? 'desc';
+    const { order = 'desc' } = query;
     const sort = effectiveSort(query);
-    const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT);
-    const cursor = query.after === undefined ? undefined : decodeCursor(query.after, sort, order);
-    if (cursor && query.offset !== undefined) {
-      throw new ProblemError('invalid_parameter', 'offset and after exclude each other.');
-    }
-    return { filter, sort, order, limit, offset: query.offset ?? 0, cursor };
-  }
-
-  private async page(search: Search, totals: Totals, signal?: AbortSignal): Promise<UserPage> {
-    const { sort, order, limit, offset, cursor } = search;
-    const { count, form } = await this.survey(search.filter, totals, signal);
-    if (!cursor && offset >= count) return { count, users: [], next: undefined };
-    const found = await this.read({ ...search, limit: limit + 1 }, form, signal);
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    const next = last && { sort, order, segment: last.segment, key: last.key, uuid: last.user.uuid };
-    return { count, users: page.map(({ user }) => user), next: next && encodeCursor(next) };
+    const { ranges } = orderOf(sort, order, filter.score, 'many');
+    return { filter, sort, order, place: placeOf(query, [sort, order], ranges) };
   }
 
   /** Counts the matches before their page is read. Without a filter, the totals have the number. */
-  private async survey(filter: Filter, totals: Totals, signal: AbortSignal | undefined): Promise<Survey> {
-    const count = totals ? totals.matching : await this.repository.count(filter, signal);
-    if (!totals && count <= HANDFUL) return { count, form: 'few' };
-    const { all } = totals ?? (await this.counts.users([]));
-    return { count, form: count < FEW * all ? 'few' : 'many' };
+  private async page(
+    { filter, sort, order, place }: Search,
+    totals: Totals,
+    signal?: AbortSignal,
+  ): Promise<UserPage> {
+    const count = totals ? totals.matching : await this.pages.count(filter, signal);
+    if (!place.after && place.offset >= count) return { count, users: [], next: undefined };
+    const form = (await this.pages.areFew(count, totals?.all)) ? 'few' : 'many';
+    const pageOrder = orderOf(sort, order, filter.score, form);
+    const users = inForm(filter, form);
+    const { rows, last } = await this.pages.read(() => users, pageOrder, place, signal);
+    const next = last && encodeCursor([sort, order], pageOrder.ranges, last);
+    return { count, users: rows.map(({ user }) => user), next };
   }
 
-  /** Reads the ranges of the order until the page is full. */
-  private async read(
-    { filter, ...page }: Search,
-    form: Form,
-    signal: AbortSignal | undefined,
-  ): Promise<Found[]> {
-    const found: Found[] = [];
-    const { order } = page;
-    let { offset } = page;
-    const ranges = rangesOf(page.sort, order, filter.score, form);
-    if (page.cursor && page.cursor.segment >= ranges.length) throw foreignCursor();
-    for (const [index, range] of ranges.entries()) {
-      if (index < (page.cursor?.segment ?? 0)) continue;
-      const after = page.cursor?.segment === index ? page.cursor : undefined;
-      for (const part of this.repository.parts(range, order, after)) {
-        const limit = page.limit - found.length;
-        const place = { form, key: range.key, order, part, offset, limit, signal };
-        const hits = await this.repository.page(filter, place);
-        for (const { key, user } of hits) found.push({ key, user, segment: index });
-        if (found.length === page.limit) return found;
-        if (offset > 0)
-          offset = hits.length > 0 ? 0 : offset - (await this.repository.count(filter, signal, part));
-      }
+  /** Whether no keys bound what a search costs. */
+  private async isBroad(filter: Filter): Promise<boolean> {
+    const bound = boundOf(filter);
+    return bound === 'words' ? (await this.matches(filter.words)) > FEW_MATCHES : bound === undefined;
+  }
+
+  /** The name of the part of a search that has the most matches; undefined for a search without parts. */
+  async broadest(filter: Filter, signal: AbortSignal): Promise<string | undefined> {
+    const parts: { name: string; n: number }[] = [];
+    for (const { name, sql, params } of namedParts(filter)) {
+      const counting = `SELECT COUNT(*) AS n FROM (${sql} LIMIT ${COUNTED_MATCHES}) AS part`;
+      const [row] = await this.database.aside<{ n: number }>(counting, params, signal);
+      parts.push({ name, n: row?.n ?? 0 });
     }
-    return found;
+    return parts.toSorted((one, other) => other.n - one.n)[0]?.name;
+  }
+
+  /** Rows that the words have together, counted up to a bound. */
+  private async matches(words: readonly Clause[]): Promise<number> {
+    const counts = words.map(
+      ({ sql }, index) =>
+        `(SELECT COUNT(*) FROM (SELECT 1 FROM ${sql} LIMIT ${FEW_MATCHES + 1}) AS w${index})`,
+    );
+    const values = words.flatMap(({ params }) => params);
+    return countRows(this.database, `SELECT ${counts.join(' + ')} AS n`, values);
   }
 }

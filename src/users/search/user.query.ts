@@ -9,6 +9,8 @@ import {
   TimeParam,
   UuidParam,
 } from '../../platform/input/query-rules.js';
+import { LimitParam } from '../../platform/http/page.js';
+import type { Direction } from '../../platform/database/keyset-pages.js';
 import { MAX, STATUSES } from '../model/formats.js';
 
 const SORTS = [
@@ -23,24 +25,20 @@ const SORTS = [
   'status',
 ] as const;
 export type Sort = (typeof SORTS)[number];
-export type Order = 'asc' | 'desc';
-
-export const DEFAULT_LIMIT = 25;
-export const MAX_LIMIT = 100;
 
 /** The query of `GET /users/search` (interface §5). */
 export class UserQuery {
   @IntegerParam(0, { default: 0, description: 'Users to skip. Not together with after.' })
   offset?: number;
 
-  @IntegerParam(1, { default: DEFAULT_LIMIT, description: 'Above 100 it is taken as 100.' })
+  @LimitParam()
   limit?: number;
 
   @ChoiceParam(SORTS, { default: 'relevance', description: 'Without a search term, relevance is updated.' })
   sort?: Sort;
 
   @ChoiceParam(['asc', 'desc'], { default: 'desc' })
-  order?: Order;
+  order?: Direction;
 
   @TextParam(2000, { description: 'Opaque; from the `Link: rel="next"` header of the page before.' })
   after?: string;

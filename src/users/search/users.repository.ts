@@ -32,20 +32,18 @@ export class UsersRepository {
 
   /** The user with this username or e-mail address. */
   async findCredentials(name: string): Promise<Credentials | undefined> {
-    const row = await this.database.first<Credentials>(
+    return this.database.first<Credentials>(
       `SELECT u.uuid, u.username, u.status, u.password_hash
        FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid WHERE i.identifier = ?`,
       [loginIdentifier(name)],
     );
-    return row;
   }
 
   async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
-    const row = await tx.first<Credentials>(
+    return tx.first<Credentials>(
       `SELECT uuid, username, status, password_hash FROM users WHERE uuid = ?${forUpdate(tx)}`,
       [uuid],
     );
-    return row;
   }
 
   /** Not a change of the user: neither `updated` nor the version moves. */

@@ -5,12 +5,12 @@ import { Sealer } from '../../../src/audit/sealer.service.js';
 import { toDbTime } from '../../../src/platform/common/time.js';
 import { DATABASE, type Database } from '../../../src/platform/database/engine/database.js';
 import { Env } from '../../../src/platform/config/env.js';
-import { LoginAddressRepository } from '../../../src/sessions/login-address.repository.js';
+import { LoginThrottleRepository } from '../../../src/sessions/login-throttle.repository.js';
 import { SessionsService } from '../../../src/sessions/sessions.service.js';
 import { PurgeService } from '../../../src/operations/start/purge.service.js';
 import { UserSettings } from '../../../src/users/rules/user-settings.js';
 import { toFilter } from '../../../src/users/search/filter.js';
-import { UserSearchRepository } from '../../../src/users/search/user-search.repository.js';
+import { UserSearch } from '../../../src/users/search/user-search.service.js';
 import type { TestApp } from './app.js';
 import type { Answer, Client } from './client.js';
 import { deleteAndRestore } from './deletion.js';
@@ -141,24 +141,24 @@ export async function comeAndGo(app: TestApp): Promise<void> {
 
 /** Logins of one user from more networks than are remembered, and again from one a day later. */
 async function moveAround(app: TestApp, uuid: string): Promise<void> {
-  const addresses = app.app.get(LoginAddressRepository);
+  const addresses = app.app.get(LoginThrottleRepository);
   const tx = await databaseOf(app).begin();
   try {
     for (let each = 1; each <= 21; each++)
-      await addresses.remember(tx, uuid, `192.0.2.${each}`, inSeconds(each));
-    await addresses.remember(tx, uuid, '192.0.2.21', inSeconds(90_000));
+      await addresses.rememberAddress(tx, uuid, `192.0.2.${each}`, inSeconds(each));
+    await addresses.rememberAddress(tx, uuid, '192.0.2.21', inSeconds(90_000));
     await tx.commit();
   } finally {
     await tx.rollback();
   }
-  await addresses.has(uuid, '192.0.2.21');
+  await addresses.hasAddress(uuid, '192.0.2.21');
 }
 
 /** What a search is told that took too long: its part with the most matches. */
 export async function nameTheBroadest({ app }: TestApp): Promise<void> {
   const query = { fulltext_search: 'u000*', managed_by: 'default' };
   const filter = toFilter(query, { kind: 'system', id: null }, app.get(UserSettings).roles);
-  await app.get(UserSearchRepository).broadest(filter, new AbortController().signal);
+  await app.get(UserSearch).broadest(filter, new AbortController().signal);
 }
 
 /** Keys, the audit with every filter, and what monitoring reads. */

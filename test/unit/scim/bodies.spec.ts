@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { readResource } from '../../../src/scim/protocol/input.js';
 import { listResponse, readListQuery } from '../../../src/scim/protocol/list.js';
 import { Projection } from '../../../src/scim/protocol/projection.js';
-import { compareBy } from '../../../src/scim/protocol/sort.js';
+import { sortPage } from '../../../src/platform/database/keyset-pages.js';
+import { sortValue } from '../../../src/scim/protocol/sort.js';
 import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { GROUP, JANE, USER, problemOf } from './resources.js';
 
@@ -146,7 +147,12 @@ describe('a list', () => {
     ];
     const sorted = (sortOrder: string) => {
       const { sortBy, descending } = readListQuery({ sortBy: 'emails', sortOrder }, USER);
-      return people.toSorted(compareBy(sortBy!, descending)).map(({ id }) => id);
+      const position = (person: (typeof people)[number]) => ({
+        key: sortValue(sortBy!, person) ?? null,
+        uuid: person.id,
+      });
+      const place = { after: undefined, offset: 0, limit: 3 };
+      return sortPage(people, position, descending ? 'desc' : 'asc', place).rows.map(({ id }) => id);
     };
     expect(sorted('ascending')).toEqual(['1', '3', '2']);
     expect(sorted('descending')).toEqual(['2', '3', '1']);

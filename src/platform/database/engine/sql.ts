@@ -62,13 +62,11 @@ export interface Engine extends Sql {
   close(): Promise<void>;
 }
 
-/** Selects rows by `aside` when a signal may stop the statement, and by `query` otherwise. */
-export const select = <T extends object>(
-  engine: Engine,
-  signal: AbortSignal | undefined,
-  sql: string,
-  params: readonly SqlValue[],
-): Promise<T[]> => (signal ? engine.aside<T>(sql, params, signal) : engine.query<T>(sql, params));
+/** The number that a statement counts in its only column. */
+export async function countRows(sql: Sql, text: string, params: readonly SqlValue[] = []): Promise<number> {
+  const row = await sql.first<Record<string, number>>(text, params);
+  return Object.values(row ?? {})[0] ?? 0;
+}
 
 /** Statements longer than this are not kept prepared: multi-row statements have too many forms. */
 export const PREPARED_LENGTH = 4096;
@@ -87,6 +85,23 @@ export function assertBindable(params: readonly SqlValue[]): void {
 /** What a statement that a signal has stopped throws. */
 export const reasonOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new DOMException('The statement was stopped.', 'AbortError');
+
+/** A piece of SQL with the values of its placeholders. */
+export interface Clause {
+  sql: string;
+  params: readonly SqlValue[];
+}
+
+export const clause = (sql: string, ...params: readonly SqlValue[]): Clause => ({ sql, params });
+
+export const joinClauses = (clauses: readonly Clause[], separator: string): Clause => ({
+  sql: clauses.map(({ sql }) => sql).join(separator),
+  params: clauses.flatMap(({ params }) => params),
+});
+
+/** `AND`-ed conditions with their values; `1 = 1` when there are none. */
+export const where = (conditions: readonly Clause[]): Clause =>
+  conditions.length === 0 ? clause('1 = 1') : joinClauses(conditions, ' AND ');
 
 /** `?, ?, ?` */
 export function placeholders(count: number): string {

@@ -1,0 +1,89 @@
+import { expect, test } from '@jest/globals';
+import {
+  type Position,
+  type Range,
+  decodeCursor,
+  encodeCursor,
+  sortPage,
+} from '../../src/platform/database/keyset-pages.js';
+import { groupOrder } from '../../src/groups/group-search.service.js';
+import { orderOf } from '../../src/users/search/search-plan.js';
+import type { Sort } from '../../src/users/search/user.query.js';
+
+const UUID = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const rangesOf = (sort: Sort): readonly Range[] => orderOf(sort, 'asc', 'score', 'many').ranges;
+const decode = (text: string, sort: Sort = 'surname') => decodeCursor(text, [sort, 'asc'], rangesOf(sort));
+
+test.each<[Sort, Position['key'], number]>([
+  ['surname', 'doe', 0],
+  ['surname', '', 1],
+  ['firstname', 'ø 😀 "\\', 0],
+  ['external_id', 'HR-1', 0],
+  ['external_id', null, 1],
+  ['relevance', 0, 0],
+  ['relevance', 12, 0],
+  ['updated', '2026-01-31 08:15:30.123', 0],
+])('a cursor of %s with the key %j names range %i, and comes back as it was', (sort, key, range) => {
+  const text = encodeCursor([sort, 'asc'], rangesOf(sort), { key, uuid: UUID });
+  expect(text).toBe(encoded([sort, 'asc', range, key, UUID]));
+  expect(decode(text, sort)).toEqual({ key, uuid: UUID });
+});
+
+test.each<[Sort, unknown]>([
+  ['surname', 5],
+  ['surname', null],
+  ['relevance', '5'],
+  ['updated', 'abc'],
+  ['created', 7],
+  ['surname', 'a\0b'],
+  ['surname', '\ud800'],
+  ['surname', {}],
+  ['surname', true],
+  ['surname', 'x'.repeat(513)],
+])('a forged key of %s is refused: %j', (sort, key) => {
+  expect(decode(encoded([sort, 'asc', 0, key, UUID]), sort)).toBeUndefined();
+});
+
+const PARTS = ['surname', 'asc', 0, 'doe', UUID];
+test.each([
+  ['another sort', encoded(['firstname', ...PARTS.slice(1)])],
+  ['another order', encoded(['surname', 'desc', ...PARTS.slice(2)])],
+  ['nothing', ''],
+  ['no base64', '%%%'],
+  ['no JSON', Buffer.from('not json').toString('base64url')],
+  ['no list', encoded({ length: 5 })],
+  ['too short a list', encoded(PARTS.slice(0, 4))],
+  ['too long a list', encoded([...PARTS, 1])],
+  ['an unknown range', encoded(['surname', 'asc', 7, 'doe', UUID])],
+  ['a text in the range without one', encoded(['surname', 'asc', 1, 'doe', UUID])],
+  ['no uuid', encoded(['surname', 'asc', 0, 'doe', null])],
+  ['a short uuid', encoded(['surname', 'asc', 0, 'doe', 'abc'])],
+  ['36 characters that are no uuid', encoded(['surname', 'asc', 0, 'doe', `\0${'x'.repeat(35)}`])],
+])('a cursor that holds %s is refused', (_, text) => {
+  expect(decode(text)).toBeUndefined();
+});
+
+test.each([
+  ['asc', ['a', 'b1', 'b2', 'none1', 'none2'], 1],
+  ['desc', ['none2', 'none1', 'b2', 'b1', 'a'], 0],
+] as const)('sorted rows without a key are a range of their own (%s)', (order, names, rangeOfNone) => {
+  const keys: Record<string, string | null> = { a: 'a', b1: 'b', b2: 'b', none1: null, none2: null };
+  const positionOf = (uuid: string): Position => ({ key: keys[uuid] ?? null, uuid });
+  const walk: string[] = [];
+  for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
+    const { rows, last } = sortPage(['none2', 'b2', 'a', 'none1', 'b1'], positionOf, order, {
+      after,
+      offset: 0,
+      limit: 2,
+    });
+    walk.push(...rows);
+    after = last === undefined ? undefined : positionOf(last);
+  }
+  expect(walk).toEqual(names);
+  const { ranges } = groupOrder('external_id', order);
+  const list = ['', 'external_id', order];
+  expect(encodeCursor(list, ranges, { key: null, uuid: UUID })).toBe(
+    encoded([...list, rangeOfNone, null, UUID]),
+  );
+});
