@@ -1,14 +1,8 @@
 import { Changes } from '../platform/common/changes.js';
 import { toMillis } from '../platform/common/time.js';
-import { type SqlValue, placeholders } from '../platform/database/engine/sql.js';
+import { type Clause, clause, joinClauses, placeholders } from '../platform/database/engine/sql.js';
 import type { AuditFilter } from './audit.query.js';
 import { BEFORE_ALL, BEHIND_ALL, firstId } from './event-id.js';
-
-/** A part of a WHERE clause with its values. */
-export interface Condition {
-  sql: string;
-  params: SqlValue[];
-}
 
 /** A filter that an index finds. */
 export interface Lead {
@@ -52,29 +46,27 @@ export function leadsOf({ target, actor, action }: AuditFilter): Lead[] {
 }
 
 /** The filters beside the lead, as one condition; undefined where there are none. */
-export function restOf(filter: AuditFilter, lead: Lead | undefined): Condition | undefined {
+export function restOf(filter: AuditFilter, lead: Lead | undefined): Clause | undefined {
   const others = leadsOf(filter).filter(({ column }) => column !== lead?.column);
   const conditions = [...others.map(comparison), ...unindexed(filter)];
   if (conditions.length === 0) return undefined;
-  return {
-    sql: conditions.map(({ sql }) => `(${sql})`).join(' AND '),
-    params: conditions.flatMap(({ params }) => params),
-  };
+  const bracketed = conditions.map(({ sql, params }) => clause(`(${sql})`, ...params));
+  return joinClauses(bracketed, ' AND ');
 }
 
-function comparison({ column, values }: Lead): Condition {
-  const equal = { sql: `${column} IN (${placeholders(values.length)})`, params: [...values] };
+function comparison({ column, values }: Lead): Clause {
+  const equal = clause(`${column} IN (${placeholders(values.length)})`, ...values);
   if (column !== 'actor_id') return equal;
   const [person = ''] = values;
-  return { sql: `${equal.sql} OR actor_id IN (${PEOPLES_RUNS})`, params: [...equal.params, person] };
+  return clause(`${equal.sql} OR actor_id IN (${PEOPLES_RUNS})`, ...equal.params, person);
 }
 
-function unindexed({ actor_kind, field }: AuditFilter): Condition[] {
+function unindexed({ actor_kind, field }: AuditFilter): Clause[] {
   const mentions = field === undefined ? [] : Changes.mentions(field).map((piece) => `%${piece}%`);
   return [
-    ...(actor_kind === undefined ? [] : [{ sql: 'actor_kind = ?', params: [actor_kind] }]),
+    ...(actor_kind === undefined ? [] : [clause('actor_kind = ?', actor_kind)]),
     ...(mentions.length === 0
       ? []
-      : [{ sql: mentions.map(() => 'changes LIKE ?').join(' OR '), params: mentions }]),
+      : [clause(mentions.map(() => 'changes LIKE ?').join(' OR '), ...mentions)]),
   ];
 }

@@ -1,10 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type SqlValue, byIndex, joinInOrder } from '../platform/database/engine/sql.js';
+import {
+  type Clause,
+  type SqlValue,
+  byIndex,
+  clause,
+  joinInOrder,
+  where,
+} from '../platform/database/engine/sql.js';
 import type { AuditEventEntity } from './audit.entity.js';
 import {
-  type Condition,
   type Lead,
   PEOPLES_RUNS,
   type Range,
@@ -25,7 +31,7 @@ const COLUMNS = 'id, time, actor_kind, actor_id, action, target_kind, target_id,
 
 /** Rows of one value of an index. All of them from `below` on have been seen. */
 interface Source {
-  condition: Condition | undefined;
+  condition: Clause | undefined;
   index: string | undefined;
   below: string;
 }
@@ -160,7 +166,7 @@ export class AuditWalkRepository {
   private async part(
     source: Source,
     { low }: Range,
-    rest: Condition,
+    rest: Clause,
     size: number,
     columns: string,
   ): Promise<{ rows: Rows; ended: boolean }> {
@@ -180,7 +186,7 @@ export class AuditWalkRepository {
 }
 
 function sourceOf(lead: Lead | undefined, value: string | undefined, { high }: Range): Source {
-  const condition = lead && value !== undefined ? { sql: `${lead.column} = ?`, params: [value] } : undefined;
+  const condition = lead && value !== undefined ? clause(`${lead.column} = ?`, value) : undefined;
   return { condition, index: lead && indexOf(lead), below: high };
 }
 
@@ -190,17 +196,13 @@ function candidates(
   { condition, index, below }: Source,
   { low }: Range,
   columns: string,
-  rest?: Condition,
-): { sql: string; params: SqlValue[] } {
-  const conditions = [
-    ...(condition ? [condition] : []),
-    { sql: 'id >= ? AND id < ?', params: [low, below] },
-    ...(rest ? [rest] : []),
-  ];
+  rest?: Clause,
+): Clause {
+  const inRange = clause('id >= ? AND id < ?', low, below);
+  const { sql, params } = where([...(condition ? [condition] : []), inRange, ...(rest ? [rest] : [])]);
   const hint = index === undefined ? '' : byIndex(database, index);
-  const where = conditions.map(({ sql }) => sql).join(' AND ');
-  return {
-    sql: `SELECT ${columns} FROM audit_events${hint} WHERE ${where} ORDER BY id DESC LIMIT ?`,
-    params: conditions.flatMap(({ params }) => params),
-  };
+  return clause(
+    `SELECT ${columns} FROM audit_events${hint} WHERE ${sql} ORDER BY id DESC LIMIT ?`,
+    ...params,
+  );
 }
