@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { insertRows } from '../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Sql, forUpdate } from '../platform/database/engine/sql.js';
+import { type Sql, countRows, forUpdate } from '../platform/database/engine/sql.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
 const COLUMNS =
@@ -37,18 +37,14 @@ export class ApiKeyRepository {
 
   /** How many keys have made this one, one after another, up to `MAX_GENERATIONS`. */
   async generationsBefore(sql: Sql, id: string): Promise<number> {
-    const row = await sql.first<{ count: number }>(`${WITH_MAKERS} SELECT COUNT(*) AS count FROM makers`, [
-      id,
-      MAX_GENERATIONS,
-    ]);
-    return row?.count ?? 0;
+    const text = `${WITH_MAKERS} SELECT COUNT(*) AS count FROM makers`;
+    return countRows(sql, text, [id, MAX_GENERATIONS]);
   }
 
   /** Whether a key was made by another, or by a key that was, and so on. */
   async isMadeBy(sql: Sql, id: string, maker: string): Promise<boolean> {
     const text = `${WITH_MAKERS} SELECT COUNT(*) AS count FROM makers WHERE id = ?`;
-    const row = await sql.first<{ count: number }>(text, [id, MAX_GENERATIONS, maker]);
-    return (row?.count ?? 0) > 0;
+    return (await countRows(sql, text, [id, MAX_GENERATIONS, maker])) > 0;
   }
 
   /** Newest first. */

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../access/roles.js';
 import { inParts, insertRows } from '../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { type Sql, forUpdate, placeholders } from '../platform/database/engine/sql.js';
+import { type Sql, countRows, forUpdate, placeholders } from '../platform/database/engine/sql.js';
 import { SessionEntity } from './session.entity.js';
 
 /** Everything but the hash of the cookie. */
@@ -39,7 +39,8 @@ export class SessionRepository {
   ): Promise<{ count: number; sessions: Omit<SessionEntity, 'token_hash'>[] }> {
     const where = `expires > ?${userUuid === undefined ? '' : ' AND user_uuid = ?'}`;
     const params = userUuid === undefined ? [time] : [time, userUuid];
-    const total = await this.database.first<{ count: number }>(
+    const count = await countRows(
+      this.database,
       `SELECT COUNT(*) AS count FROM sessions WHERE ${where}`,
       params,
     );
@@ -48,7 +49,7 @@ export class SessionRepository {
       `SELECT ${SHOWN} FROM sessions WHERE +${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
       [...params, limit, offset],
     );
-    return { count: total?.count ?? 0, sessions };
+    return { count, sessions };
   }
 
   async lock(tx: Sql, id: string): Promise<Omit<SessionEntity, 'token_hash'> | undefined> {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { insertRows, upsertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
+import { type Sql, countRows, forUpdate } from '../../platform/database/engine/sql.js';
 import { MAX_GENERATIONS, WITH_MAKERS } from '../api-key.repository.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from './key-fuse.entity.js';
 
@@ -24,21 +24,14 @@ export class KeyFuseRepository {
 
   /** How many users a key has blocked after a time. */
   async count(sql: Sql, key: string, after: string): Promise<number> {
-    const row = await sql.first<{ count: number }>(
-      'SELECT COUNT(*) AS count FROM key_deactivations WHERE key_id = ? AND time > ?',
-      [key, after],
-    );
-    return row?.count ?? 0;
+    const text = 'SELECT COUNT(*) AS count FROM key_deactivations WHERE key_id = ? AND time > ?';
+    return countRows(sql, text, [key, after]);
   }
 
   /** As `count`, which stops at `most`: a key whose fuse was open may have blocked any number. */
   async countUpTo(sql: Sql, key: string, after: string, most: number): Promise<number> {
-    const row = await sql.first<{ count: number }>(
-      `SELECT COUNT(*) AS count FROM
-         (SELECT user_uuid FROM key_deactivations WHERE key_id = ? AND time > ? LIMIT ?) AS first`,
-      [key, after, most],
-    );
-    return row?.count ?? 0;
+    const rows = 'SELECT user_uuid FROM key_deactivations WHERE key_id = ? AND time > ? LIMIT ?';
+    return countRows(sql, `SELECT COUNT(*) AS count FROM (${rows}) AS first`, [key, after, most]);
   }
 
   /** When the key blocked the user with this number, from 1, after a time. */
@@ -84,11 +77,7 @@ export class KeyFuseRepository {
 
   /** How many fuses have blown after a time and were not reset. */
   async countBlown(after: string): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(
-      'SELECT COUNT(*) AS count FROM key_fuses WHERE blown > ?',
-      [after],
-    );
-    return row?.count ?? 0;
+    return countRows(this.database, 'SELECT COUNT(*) AS count FROM key_fuses WHERE blown > ?', [after]);
   }
 
   /** Deletes some of the rows up to a time. @returns whether there may be more. */

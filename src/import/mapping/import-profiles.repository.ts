@@ -3,7 +3,7 @@ import { fromJson, toJson } from '../../platform/common/json.js';
 import { now } from '../../platform/common/time.js';
 import { insertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, forUpdate } from '../../platform/database/engine/sql.js';
+import { type Sql, countRows, forUpdate } from '../../platform/database/engine/sql.js';
 import type { ImportProfile } from '../runs/import-profile.js';
 import { ImportProfileEntity } from './import-profile.entity.js';
 
@@ -28,8 +28,7 @@ export class ImportProfilesRepository {
   }
 
   async count(tx: Sql): Promise<number> {
-    const row = await tx.first<{ count: number }>('SELECT COUNT(*) AS count FROM import_profiles');
-    return row?.count ?? 0;
+    return countRows(tx, 'SELECT COUNT(*) AS count FROM import_profiles');
   }
 
   /** By name. */

@@ -3,7 +3,7 @@ import { Changes } from '../../platform/common/changes.js';
 import { fromJson, toJson } from '../../platform/common/json.js';
 import { insertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, byIndex, placeholders } from '../../platform/database/engine/sql.js';
+import { type Sql, countRows, byIndex, placeholders } from '../../platform/database/engine/sql.js';
 import { ImportRowEntity } from './import.entity.js';
 import { type RowError, type StagedOutcome, type StagedRow, blocksUser } from './import-row.js';
 
@@ -149,12 +149,9 @@ export class ImportRowsRepository {
 
   /** Missing users that have been blocked. */
   async countMissing(runId: string, appliedBatches: number): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(
-      `SELECT COUNT(*) AS count FROM import_rows
-       WHERE run_id = ? AND outcome = 'missing' AND batch > 0 AND batch <= ?`,
-      [runId, appliedBatches],
-    );
-    return row?.count ?? 0;
+    const text = `SELECT COUNT(*) AS count FROM import_rows
+       WHERE run_id = ? AND outcome = 'missing' AND batch > 0 AND batch <= ?`;
+    return countRows(this.database, text, [runId, appliedBatches]);
   }
 
   /** Marks the rows that a stopped run has not reached as skipped, without the uuids of users that it would have made. */

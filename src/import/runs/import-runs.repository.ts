@@ -2,7 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { fromJson } from '../../platform/common/json.js';
 import { insertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, type SqlValue, forUpdate, placeholders } from '../../platform/database/engine/sql.js';
+import {
+  type Sql,
+  type SqlValue,
+  countRows,
+  forUpdate,
+  placeholders,
+} from '../../platform/database/engine/sql.js';
 import type { Actor } from '../../access/actor.js';
 import { toActor, toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
@@ -82,11 +88,8 @@ export class ImportRunsRepository {
       `SELECT * FROM import_runs${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
       [...params, limit, offset],
     );
-    const [total] = await this.database.query<{ count: number }>(
-      `SELECT COUNT(*) AS count FROM import_runs${where}`,
-      params,
-    );
-    return { count: total?.count ?? 0, runs: rows.map(toRun) };
+    const count = await countRows(this.database, `SELECT COUNT(*) AS count FROM import_runs${where}`, params);
+    return { count, runs: rows.map(toRun) };
   }
 
   /** The next run to work on: those that have begun come first. */
@@ -195,11 +198,8 @@ export class ImportRunsRepository {
 
   /** How many runs are in one of these states. */
   async countIn(states: readonly RunState[]): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(
-      `SELECT COUNT(*) AS count FROM import_runs WHERE state IN (${placeholders(states.length)})`,
-      states,
-    );
-    return row?.count ?? 0;
+    const text = `SELECT COUNT(*) AS count FROM import_runs WHERE state IN (${placeholders(states.length)})`;
+    return countRows(this.database, text, states);
   }
 
   /** Runs of a state that come after one, oldest first, with who started them. */

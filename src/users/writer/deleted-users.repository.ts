@@ -2,7 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { toJson } from '../../platform/common/json.js';
 import { deleteRows, inParts, insertRows, selectIn } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, forUpdate, joinInOrder, placeholders } from '../../platform/database/engine/sql.js';
+import {
+  type Sql,
+  countRows,
+  forUpdate,
+  joinInOrder,
+  placeholders,
+} from '../../platform/database/engine/sql.js';
 import { DeletedUserEntity } from '../model/deleted-user.entity.js';
 import { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, storedUser, toRow, toUser } from '../model/user.js';
@@ -94,10 +100,8 @@ export class DeletedUsersRepository {
     since: string,
     { offset, limit }: { offset: number; limit: number },
   ): Promise<{ count: number; users: DeletedUser[] }> {
-    const total = await this.database.first<{ count: number }>(
-      'SELECT COUNT(*) AS count FROM deleted_users WHERE deleted >= ?',
-      [since],
-    );
+    const counting = 'SELECT COUNT(*) AS count FROM deleted_users WHERE deleted >= ?';
+    const count = await countRows(this.database, counting, [since]);
     const rows = await this.database.query<DeletedUserEntity>(
       `SELECT d.deleted, d.document FROM
          (SELECT uuid FROM deleted_users WHERE deleted >= ? ORDER BY deleted, uuid LIMIT ? OFFSET ?) AS part
@@ -105,7 +109,7 @@ export class DeletedUsersRepository {
       [since, limit, offset],
     );
     const users = rows.map(({ deleted, document }) => ({ deleted, user: storedUser(document) }));
-    return { count: total?.count ?? 0, users };
+    return { count, users };
   }
 
   /** Forgets some of those that were deleted before a time. @returns whether there may be more. */
