@@ -1,13 +1,12 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
+import { AggregatorRegistry } from 'prom-client';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import { Log } from '../../platform/telemetry/log.js';
 import type { Env } from '../../platform/config/env.js';
 import type { FirstCredentials } from '../start/first-start.service.js';
-import { logLife } from '../start/life-lines.js';
-import { credentials, welcome } from '../start/welcome.js';
-import { InstanceMetrics } from './instance-metrics.js';
-import { WorkerProcess } from './worker-process.js';
+import { credentials, logLife, welcome } from '../start/welcome.js';
+import { type MetricsShare, WorkerProcess } from './worker-process.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** Delay before a worker that keeps dying is restarted: doubled each time, between these limits. */
@@ -20,6 +19,8 @@ const ORDERLY: readonly string[] = ['0', ...SIGNALS];
 const ANSWER_SECONDS = 10;
 /** npm and terminals send a signal twice; a deliberate second signal comes later. */
 const SECOND_SIGNAL_MILLIS = 1000;
+/** Of a worker that does not answer in time, a scrape holds only the counters of its last answer. */
+const METRICS_TIMEOUT_MILLIS = 2000;
 
 /**
  * Runs the service as several processes on one port.
@@ -146,3 +147,37 @@ class Primary {
 function show(first: FirstCredentials | undefined): void {
   if (first) process.stderr.write(`${credentials(first).join('\n')}\n`);
 }
+
+/**
+ * The metrics of all workers, each combined by its `aggregator`. Counters never shrink: those of a dead worker stay as the
+ * last scrape saw them, because Prometheus takes a smaller value for a restart from 0.
+ */
+class InstanceMetrics {
+  private readonly known = new Map<WorkerProcess, MetricsShare>();
+  private past: MetricsShare = [];
+
+  /** In the Prometheus format. */
+  async text(workers: Iterable<WorkerProcess>): Promise<string> {
+    await Promise.all([...workers].map((worker) => this.ask(worker)));
+    return sum([...this.known.values(), this.past]).metrics();
+  }
+
+  /** Keeps the counters of a worker that has ended. */
+  keep(worker: WorkerProcess): void {
+    const counts = counted(this.known.get(worker));
+    this.known.delete(worker);
+    this.past = sum([this.past, counts]).getMetricsAsArray();
+  }
+
+  private async ask(worker: WorkerProcess): Promise<void> {
+    const share = await worker.metrics(METRICS_TIMEOUT_MILLIS);
+    if (share) this.known.set(worker, share);
+    else if (this.known.has(worker)) this.known.set(worker, counted(this.known.get(worker)));
+  }
+}
+
+const sum = (shares: MetricsShare[]) => AggregatorRegistry.aggregate(shares);
+
+/** Counters and histograms; gauges describe only live workers. */
+const counted = (share: MetricsShare = []): MetricsShare =>
+  share.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));

@@ -5,8 +5,7 @@ import type { LeanAdapter } from '../../platform/http/lean.adapter.js';
 import { DATABASE, type Database, sqliteVersion } from '../../platform/database/engine/database.js';
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
 import { Log } from '../../platform/telemetry/log.js';
-import { logLife } from './life-lines.js';
-import { welcome } from './welcome.js';
+import { logLife, welcome } from './welcome.js';
 
 /** Creates the application, not yet listening. */
 export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
