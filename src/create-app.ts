@@ -45,9 +45,14 @@ const UNPREFIXED = [
 /**
  * Creates the whole application, initialised but not yet listening, on a schema that is up to date (`migrateAtStart`).
  * @throws Error when it cannot start.
- * @param programs of the processes beside this one; what has none runs in this one.
+ * @param programs of the worker processes; the work of a missing one is done in this process.
+ * @param isService false for the application of a command: it works on requests alone, and signals do not end it.
  */
-export async function createApp(env: Env, programs?: LanePrograms): Promise<NestExpressApplication> {
+export async function createApp(
+  env: Env,
+  programs?: LanePrograms,
+  isService = true,
+): Promise<NestExpressApplication> {
   const httpsOptions = tlsOptions(env);
   const adapter = new LeanAdapter();
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(env, programs), adapter, {
@@ -78,14 +83,10 @@ export async function createApp(env: Env, programs?: LanePrograms): Promise<Nest
     errors.answer(refusal, request, response);
   });
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
-  app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
+  if (isService) app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   await app.init();
   literalsFirst(adapter.getInstance<Express>());
-  serveDocs(app); // after the routes of the API, which get more requests
-  app.get(ImportWorker).wake();
-  await app.get(ScheduleService).start();
-  app.get(Alerts).start();
-  app.get(Sealer).start();
+  if (isService) await startService(app);
   // Nest handles unknown paths only below the prefix.
   app.use((request: Request, response: Response) => {
     errors.answer(new NotFoundException(), request, response);
@@ -94,4 +95,13 @@ export async function createApp(env: Env, programs?: LanePrograms): Promise<Nest
     errors.answer(error, request, response);
   });
   return app;
+}
+
+/** Adds what a command needs not: the documentation, after the routes of the API, which get more requests, and the background work. */
+async function startService(app: NestExpressApplication): Promise<void> {
+  serveDocs(app);
+  app.get(ImportWorker).wake();
+  await app.get(ScheduleService).start();
+  app.get(Alerts).start();
+  app.get(Sealer).start();
 }

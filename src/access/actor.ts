@@ -44,6 +44,9 @@ interface SystemActor {
   id: null;
 }
 
+/** The service itself, and the commands of its machine. */
+export const SYSTEM: SystemActor = { kind: 'system', id: null };
+
 /** Who an actor's work is counted for: the keys of a family are one. */
 export function countedFor(actor: Actor): string {
   const initiator = initiatorOf(actor);

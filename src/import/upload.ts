@@ -16,6 +16,8 @@ import type { RunQueue } from './apply/run-queue.service.js';
 
 const MAX_FIELDS = 30;
 const MAX_FIELD_BYTES = 4096;
+/** A command of this machine may send a whole profile in a field. */
+const MAX_LOCAL_FIELD_BYTES = 1024 * 1024;
 
 /** A stored file and the options that came with it, in the query or as form fields. */
 interface Upload extends Requested {
@@ -64,7 +66,7 @@ export async function receiveUpload(
   const { fields, file } = await receiveForm(request, store);
   try {
     const asked = merged(request.query, fields);
-    const requested = await requests.of(asked);
+    const requested = await requests.of(asked, request.isLocal);
     queue.assertOptions(requested.options, caller);
     return { file, asked, ...requested };
   } catch (error) {
@@ -166,7 +168,12 @@ function openForm(request: Request): busboy.Busboy {
     return busboy({
       headers: request.headers,
       defParamCharset: 'utf8',
-      limits: { files: 1, fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, fileSize: MAX_FILE_BYTES + 1 },
+      limits: {
+        files: 1,
+        fields: MAX_FIELDS,
+        fieldSize: request.isLocal ? MAX_LOCAL_FIELD_BYTES : MAX_FIELD_BYTES,
+        fileSize: MAX_FILE_BYTES + 1,
+      },
     });
   } catch {
     throw brokenForm();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../../platform/common/errors.js';
-import type { JsonObject } from '../../platform/common/json.js';
+import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { ImportOptions, RequestedOptions } from '../runs/import-options.js';
 import { type NamedProfile, optionsOf } from '../runs/import-profile.js';
@@ -19,18 +19,27 @@ export class ImportRequests {
 
   /**
    * @param asked options by name, as they were sent: texts, `profile` among them.
-   * @throws ProblemError `invalid_parameter` naming each option that is unknown or has a bad value.
+   * @param isLocal a command of this machine asks, which may send a profile that is not saved: as JSON in `profile_document`.
+   * @throws ProblemError `invalid_parameter` naming each option that is unknown or has a bad value; `validation_failed` for an
+   * invalid profile.
    */
-  async of(asked: JsonObject): Promise<Requested> {
-    const { value, errors } = readInput(RequestedOptions, asked);
+  async of(asked: JsonObject, isLocal = false): Promise<Requested> {
+    const { profile_document: document, ...others } = asked;
+    const hasDocument = isLocal && typeof document === 'string';
+    const sent = hasDocument ? others : asked;
+    const { value, errors } = readInput(RequestedOptions, sent);
     if (errors.length > 0) {
       const detail = errors.map(({ field, code, message }) =>
         code === 'unknown_field' ? `${field} is not an option of an import` : `${field} ${message}`,
       );
       throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
     }
-    const profile = value.profile === undefined ? null : await this.profiles.named(value.profile);
-    return { profile, options: withProfile(profile, asked) };
+    const profile = hasDocument
+      ? this.profiles.unsaved(value.profile ?? 'file', readDocument(document))
+      : value.profile === undefined
+        ? null
+        : await this.profiles.named(value.profile);
+    return { profile, options: withProfile(profile, sent) };
   }
 
   /** As `of`, for a file in the drop folder. What a profile says goes before the settings of the schedule. */
@@ -43,7 +52,17 @@ export class ImportRequests {
 }
 
 /** The options of an import by a profile; those that were asked for by name go before its own. */
-export function withProfile(profile: NamedProfile | null, asked: JsonObject): ImportOptions {
+function withProfile(profile: NamedProfile | null, asked: JsonObject): ImportOptions {
   const { profile: _, ...others } = asked;
   return readInput(ImportOptions, { ...(profile && optionsOf(profile)), ...others }).value;
+}
+
+function readDocument(text: string): JsonObject {
+  try {
+    const document: unknown = JSON.parse(text);
+    if (isObject(document)) return document;
+  } catch {
+    // as for a document that is no object
+  }
+  throw new ProblemError('invalid_parameter', 'profile_document must be a JSON object.');
 }

@@ -28,7 +28,7 @@ export async function runWorker(env: Env, createApp: CreateApp): Promise<void> {
   try {
     const app = await starting;
     app.get(Metrics).reportFrom(() => primary.metrics());
-    const first = await serve(app, listen(app, env));
+    const first = await serve(app, env, listen(app, env));
     await primary.ready({ url: await app.getUrl(), first });
   } catch (error) {
     await primary.refused(error instanceof Error ? error.message : String(error));

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller } from '../../access/actor.js';
+import { type Caller, SYSTEM } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { makeApiKey } from '../../api-keys/api-key-format.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
@@ -15,7 +15,7 @@ import { UsersService } from '../../users/users.service.js';
 
 /** A domain that never exists (RFC 2606): the operator sets the real address. */
 const EMAIL = 'admin@rollcall.invalid';
-const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'first-start', ip: '' };
+const CALLER: Caller = { actor: SYSTEM, requestId: 'first-start', ip: '' };
 
 /** The first credentials. Random secrets are present, to be shown once; those from the settings are not. */
 export interface FirstCredentials {
@@ -47,12 +47,12 @@ export class FirstStart {
     const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? randomToken().slice(0, 20);
     const keyId = uuidv7();
     const apiKey = this.env.BOOTSTRAP_API_KEY ?? makeApiKey(keyId);
-    const password_hash = await this.passwords.hash(normalForm(password, 'NFC'), askerOf(SYSTEM));
+    const password_hash = await this.passwords.hash(normalForm(password, 'NFC'), askerOf(CALLER));
     const patch = { username: FIRST_WEBMASTER, email: EMAIL, roles: [WEBMASTER], password_hash };
     const first = await this.transactions.run(async (tx) => {
-      const [outcome] = await this.writer.apply(tx, [{ kind: 'create', uuid: uuidv7(), patch }], SYSTEM);
+      const [outcome] = await this.writer.apply(tx, [{ kind: 'create', uuid: uuidv7(), patch }], CALLER);
       if (outcome?.outcome !== 'created') return false;
-      await this.keys.add(tx, { id: keyId, name: 'first key', key: apiKey, expires: null }, SYSTEM);
+      await this.keys.add(tx, { id: keyId, name: 'first key', key: apiKey, expires: null }, CALLER);
       return true;
     });
     if (!first) return undefined;

@@ -5,6 +5,7 @@ import type { LeanAdapter } from '../../platform/http/lean.adapter.js';
 import { DATABASE, type Database, sqliteVersion } from '../../platform/database/engine/database.js';
 import { type FirstCredentials, FirstStart } from './first-start.service.js';
 import { Log } from '../../platform/telemetry/log.js';
+import { openServiceSocket } from './private-socket.js';
 import { logLife, welcome } from './welcome.js';
 
 /** Creates the application, not yet listening. */
@@ -13,7 +14,7 @@ export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
 /** Runs the service as one process and prints the welcome to standard error. @throws Error when it cannot start. */
 export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
   const app = await createApp(env);
-  const first = await serve(app, app.listen(env.PORT, env.HOST));
+  const first = await serve(app, env, app.listen(env.PORT, env.HOST));
   const url = await app.getUrl();
   logLife(app.get(Log), env, url, await sqliteVersion(app.get<Database>(DATABASE)));
   process.stderr.write(welcome(url, env.CONSOLE_ENABLED, first)); // standard output has log lines only
@@ -21,14 +22,18 @@ export async function runAlone(env: Env, createApp: CreateApp): Promise<void> {
 
 /**
  * Completes a start once `listening` has bound the port. Requests wait until the first start is done, so that none is
- * refused with the first key. The port comes first, so that no credentials are created and then never shown.
+ * refused with the first key. The port comes first, so that no credentials are created and then never shown. The socket for
+ * commands comes last. Of several workers, the first one has it.
  * @returns the first credentials, if this start created them. @throws Error from `listening` or from the first start.
  */
 export async function serve(
   app: NestExpressApplication,
+  env: Env,
   listening: Promise<unknown>,
 ): Promise<FirstCredentials | undefined> {
   const started = listening.then(() => app.get(FirstStart).run());
   app.get<HttpAdapterHost<LeanAdapter>>(HttpAdapterHost).httpAdapter.holdUntil(started);
-  return started;
+  const first = await started;
+  await openServiceSocket(app, env);
+  return first;
 }

@@ -5,12 +5,13 @@ import {
   IncomingMessage,
   type OutgoingHttpHeader,
   type OutgoingHttpHeaders,
+  type Server,
   ServerResponse,
 } from 'node:http';
 import { ProblemError } from '../common/errors.js';
 import { pathOf } from '../telemetry/observe.js';
 import { isObject } from '../common/json.js';
-import { normalAddress } from './request-headers.js';
+import { LOCAL_USER, localAddress, normalAddress } from './request-headers.js';
 import { type Preparation, boundedServer } from './server.js';
 import { MIN_BYTES, varies } from './compression.js';
 import { closeIfUnread } from './body-reader.js';
@@ -19,6 +20,13 @@ type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 type Rest =
   [statusMessage?: string | undefined, headers?: Headers | undefined] | [headers?: Headers | undefined];
 type Options = NonNullable<Parameters<ExpressAdapter['initHttpServer']>[0]>;
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Set where the request came by the private socket, and not over the network. */
+    isLocal?: true;
+  }
+}
 
 /** Answers a request that was refused before any route could. */
 type Refuse = (refusal: ProblemError, request: Request, response: Response) => void;
@@ -30,6 +38,8 @@ type Refuse = (refusal: ProblemError, request: Request, response: Response) => v
  * else is stock.
  */
 export class LeanAdapter extends ExpressAdapter {
+  /** Serves the same routes to the commands of this machine, once it listens on a private socket. */
+  localServer!: Server;
   private preparations: readonly Preparation[] = [];
   private held: Promise<unknown> | undefined;
   private addressOf: (request: Request) => string | undefined = peerOf;
@@ -115,13 +125,32 @@ export class LeanAdapter extends ExpressAdapter {
       if (incoming instanceof Incoming) incoming.address = this.addressOf(request);
       const refused = refusal ?? this.forwarded?.(request);
       if (refused) refuse(refused, request, response);
-      else if (!this.held) app(request, response);
+      else route(request, response);
+    };
+    const serveLocal: typeof serve = (incoming, outgoing, refusal) => {
+      const [request, response] = [incoming as Request, outgoing as Response];
+      for (const prepare of this.preparations) prepare(request, response);
+      request.isLocal = true;
+      if (incoming instanceof Incoming) incoming.address = localAddress(request.headers[LOCAL_USER]);
+      response.setHeader('Connection', 'close'); // no idle connection delays the end
+      if (refusal) refuse(refusal, request, response);
+      else route(request, response);
+    };
+    const route = (request: Request, response: Response): void => {
+      if (!this.held) app(request, response);
       else
         void this.held.then(() => {
           app(request, response);
         });
     };
     this.httpServer = boundedServer(options.httpsOptions, classes, serve, refuse);
+    this.localServer = boundedServer(undefined, classes, serveLocal, refuse);
+    this.localServer.requestTimeout = 0; // a file from standard input may take its time
+  }
+
+  override async close(): Promise<void> {
+    const isClosed = new Promise((resolve) => this.localServer.close(resolve));
+    await Promise.all([super.close(), isClosed]);
   }
 
   /** Writes an object as JSON without Express's `json`. */

@@ -24,6 +24,14 @@ export function normalAddress(text: string): string | undefined {
   return MAPPED.exec(normal)?.[1] ?? normal;
 }
 
+/** The header by which a command of this machine names the user of the operating system that runs it. */
+export const LOCAL_USER = 'x-local-user';
+const USER_NAME = /^[!-~]{1,59}$/;
+
+/** The address of a client of the private socket, as the audit stores it: `unix:alice`. Empty for a client without a name. */
+export const localAddress = (user: unknown): string =>
+  typeof user === 'string' && USER_NAME.test(user) ? `unix:${user}` : '';
+
 /** The address as limits count it: an IPv4 address, or the /64 network of an IPv6 address, which has one holder. */
 export function networkOf(ip: string): string {
   // ipaddr.js 1 refuses most addresses with a dotted end, which is not part of the network.

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'mysql2';
 import { isIP } from 'node:net';
+import { basename, resolve } from 'node:path';
 import { type DatabaseHost, type DatabaseUrl, readDatabaseUrl } from '../../config/database-url.js';
 import { type Env, EnvError } from '../../config/env.js';
 import { readPemFile } from '../../config/settings.js';
@@ -31,6 +32,23 @@ export function serversOf(settings: DatabaseSettings): [Server, ...Server[]] {
   const [first, ...others] = servers ?? [];
   if (!first) throw new EnvError('DATABASE_URL names no server.');
   return [first, ...others];
+}
+
+/** The database of the settings, by which an operator tells it from others. Without the password. */
+export interface DatabaseName {
+  /** The name of the file, or that of the database. */
+  name: string;
+  /** With its folder, or its servers. */
+  full: string;
+}
+
+/** @throws EnvError for an invalid URL. */
+export function databaseName(settings: DatabaseSettings): DatabaseName {
+  const file = sqliteFile(settings);
+  if (file !== undefined) return { name: basename(file), full: `SQLite ${resolve(file)}` };
+  const servers = serversOf(settings);
+  const name = servers[0].options.database;
+  return { name, full: `${name} on ${servers.map((server) => server.name).join(', ')}` };
 }
 
 function optionsOf(
