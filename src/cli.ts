@@ -1,7 +1,11 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
-import { AppModule } from './app.module.js';
+import { Application } from './cli/application.js';
 import { runCommandLine } from './cli/program.js';
 import { ENTITIES } from './entities.js';
 
-void runCommandLine({ module: (env) => AppModule.with(env), entities: ENTITIES }, process.argv.slice(2));
+const application = new Application(ENTITIES, async (env) => {
+  const { createApp } = await import('./create-app.js'); // only where no service runs
+  return createApp(env, undefined, false);
+});
+void runCommandLine(application, process.argv.slice(2));

@@ -1,56 +1,132 @@
-import type { DynamicModule, INestApplicationContext } from '@nestjs/common';
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { type INestApplication, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { Caller } from '../access/actor.js';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+import { AuditModule } from '../audit/audit.module.js';
+import { SealVerifier, type Verdict } from '../audit/seal-verifier.service.js';
+import { findService, openSocket } from '../operations/start/private-socket.js';
+import { ConfigModule } from '../platform/config/config.module.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
 import { type Entities, migrateAtStart } from '../platform/database/data-source.js';
-import { sqliteFile } from '../platform/database/engine/connection-options.js';
-import { databaseName } from './database-name.js';
+import { DatabaseModule } from '../platform/database/database.module.js';
+import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
+import { LOCAL_USER } from '../platform/http/request-headers.js';
+import { checkedReason } from '../platform/http/request-headers.js';
 import { Log } from '../platform/telemetry/log.js';
+import { TelemetryModule } from '../platform/telemetry/telemetry.module.js';
+import { ServiceClient } from './service-client.js';
+import { type Target, readKey } from './target.js';
 
-/** Identifies changes made on the command line of this machine. */
-export const CLI_CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'cli', ip: '' };
+@Module({})
+class AuditReader {}
 
-/** The application that commands work on; the composition root passes it to them. */
-export interface Application {
-  module: (env: Env) => DynamicModule;
-  entities: Entities;
-}
+/** The application that commands work on. */
+export class Application {
+  /** @param create creates it without background work. */
+  constructor(
+    readonly entities: Entities,
+    private readonly create: (env: Env) => Promise<INestApplication>,
+  ) {}
 
-/**
- * Runs `work` with the modules of the application, without HTTP, and says on standard error which database it is on. Logging is off unless `LOG_LEVEL` is set, and goes to
- * standard error, because commands print their results themselves.
- * @returns what `work` returns. @throws Error when the settings or the database are not usable, or from `work`; when there is no
- * database: a mistyped name must not make one.
- */
-export async function withApplication<T>(
-  { module, entities }: Application,
-  work: (context: INestApplicationContext) => Promise<T>,
-  { quiet }: { quiet?: boolean | undefined } = {},
-): Promise<T> {
-  const env = readSettings();
-  assertThere(env);
-  if (!quiet) process.stderr.write(`Database: ${databaseName(env).full}\n`);
-  if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
-  await migrateAtStart(env, entities);
-  const context = await NestFactory.createApplicationContext(module(env), {
-    logger: false,
-    abortOnError: false,
-  });
-  context.get(Log).useStderr();
-  try {
-    return await work(context);
-  } finally {
-    await context.close();
+  /**
+   * Runs `work` with the service of `--url`, else with the running service of these settings, else with an application that
+   * is started for it alone. Prints on standard error which service or database that is.
+   * @throws Error for invalid settings, a missing or an unusable database, a missing key, and from `work`.
+   */
+  async use(target: Target, work: (service: ServiceClient) => Promise<void>): Promise<void> {
+    const reason = checkedReason(target.reason ?? '', '--reason');
+    const headers = { ...(reason !== undefined && { 'x-audit-reason': encodeURIComponent(reason) }) };
+    const { url } = target;
+    if (url !== undefined) {
+      const service = new ServiceClient({ url, headers: { ...headers, 'x-api-key': await readKey(target) } });
+      if (!target.json) process.stderr.write(`Service: ${service.name}\n`);
+      return work(service);
+    }
+    const env = readSettings();
+    const localHeaders = { ...headers, 'x-request-id': 'cli', [LOCAL_USER]: userName() };
+    const workAt = (socketPath: string): Promise<void> =>
+      work(new ServiceClient({ headers: localHeaders, socketPath, passwordLength: env.PASSWORD_MIN_LENGTH }));
+    const running = await findService(env);
+    if (running === undefined) assertThere(env);
+    if (!target.json) process.stderr.write(`Database: ${databaseName(env).full}\n`);
+    return running === undefined ? this.serve(env, workAt) : workAt(running);
+  }
+
+  /** Compares the audit in the database with its seals, without any service. @throws Error as `use`. */
+  async verifyAudit(
+    { json }: Pick<Target, 'json'> = {},
+    expected?: { number: number; hash: string },
+  ): Promise<Verdict> {
+    const env = readSettings();
+    assertThere(env);
+    if (!json) process.stderr.write(`Database: ${databaseName(env).full}\n`);
+    const imports = [ConfigModule.with(env), TelemetryModule, DatabaseModule.with(), AuditModule];
+    const options = { logger: false, abortOnError: false } as const;
+    const create = () => NestFactory.createApplicationContext({ module: AuditReader, imports }, options);
+    return this.open(env, create, (context) => context.get(SealVerifier).verify(expected));
+  }
+
+  /** Serves `work` alone, on a socket that no other command finds. */
+  private async serve(env: Env, work: (socketPath: string) => Promise<void>): Promise<void> {
+    env.SHUTDOWN_DELAY_SECONDS = 0;
+    delete env.TLS_CERT_FILE;
+    delete env.TLS_KEY_FILE;
+    const folder = mkdtempSync(join(tmpdir(), 'rollcall-'));
+    const remove = (): void => {
+      rmSync(folder, { recursive: true, force: true });
+    };
+    process.once('exit', remove);
+    try {
+      await this.open(env, this.create, async (app) => {
+        const path = join(folder, 'rollcall.sock');
+        await openSocket(app, path);
+        await work(path);
+      });
+    } finally {
+      process.off('exit', remove);
+      remove();
+    }
+  }
+
+  /** Logging is off unless `LOG_LEVEL` is set, and goes to standard error, because commands print their results. */
+  private async open<C extends INestApplicationContext, T>(
+    env: Env,
+    create: (env: Env) => Promise<C>,
+    work: (context: C) => Promise<T>,
+  ): Promise<T> {
+    if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
+    await migrateAtStart(env, this.entities);
+    const context = await create(env);
+    context.get(Log).useStderr();
+    try {
+      return await work(context);
+    } finally {
+      await context.close();
+    }
   }
 }
 
+/** @throws Error for a missing file: a mistyped name must not create a database. */
 function assertThere(env: Env): void {
   const file = sqliteFile(env);
   if (file === undefined || existsSync(file)) return;
   throw new Error(
     `There is no database at ${resolve(file)} (DATABASE_URL, DATA_DIR). "rollcall start" makes one, "rollcall migrate" an empty one.`,
   );
+}
+
+/** Returns the user who runs this command, as a header can hold it: with `sudo`, the user before. */
+function userName(): string {
+  const name = process.env['SUDO_USER'] ?? nameOfUid();
+  return name.replace(/[^!-~]/g, '?').slice(0, 59);
+}
+
+function nameOfUid(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? ''}`; // a container may know no name
+  }
 }

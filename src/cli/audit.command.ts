@@ -1,14 +1,11 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { Command, InvalidArgumentError } from 'commander';
-import { AuditQuery } from '../audit/audit.query.js';
 import type { AuditEventDto } from '../audit/audit.docs.js';
-import { SealVerifier, type Verdict } from '../audit/seal-verifier.service.js';
+import { AuditQuery } from '../audit/audit.query.js';
+import type { Verdict } from '../audit/seal-verifier.service.js';
 import { truncated } from '../platform/common/text.js';
-import { type Application, withApplication } from './application.js';
-import { type AuditAccess, LocalAudit, RemoteAudit } from './places/audit-access.js';
-import { type Access, type Place, atPlace, placedCommand } from './places/place.js';
-import { queryOf } from './places/query-of.js';
-import { table, toJson } from './table.js';
+import type { Application } from './application.js';
+import { print, table } from './output.js';
+import { type Target, queryOf, targetCommand } from './target.js';
 
 const FAULT = 1;
 const MAX_CHANGES = 80;
@@ -22,13 +19,8 @@ export const auditCommand = (application: Application) =>
     .addCommand(list(application))
     .addCommand(verify(application));
 
-const ACCESS: Access<AuditAccess> = {
-  local: (context) => new LocalAudit(context),
-  remote: (service) => new RemoteAudit(service),
-};
-
 const list = (application: Application) =>
-  placedCommand('list', 'events, newest first')
+  targetCommand('list', 'events, newest first')
     .option('--actor <id>', 'who did it; also who started or approved an import')
     .option('--actor-kind <kind>', 'key, user, import, system or anonymous')
     .option('--action <action...>', 'such as user.blocked; several mean any of them')
@@ -38,11 +30,11 @@ const list = (application: Application) =>
     .option('--until <time>', 'before this time')
     .option('--limit <number>', 'events, at most 100', '25')
     .option('--after <id>', 'older than this event')
-    .action((flags: Place, command: Command) => {
+    .action((flags: Target, command: Command) => {
       const query = queryOf(AuditQuery, flags, command);
-      return atPlace(application, flags, ACCESS, async (audit) => {
-        const { events, next } = await audit.page(query);
-        process.stdout.write(flags.json ? toJson(events) : table([HEAD, ...events.map(cells)]));
+      return application.use(flags, async (service) => {
+        const { Results, next } = await service.page<{ Results: AuditEventDto[] }>('audit', query);
+        print(flags, Results, table([HEAD, ...Results.map(cells)]));
         if (next !== undefined && !flags.json) process.stderr.write(`There are more: --after ${next}\n`);
       });
     });
@@ -56,13 +48,10 @@ const verify = (application: Application) =>
       parseExpected,
     )
     .option('--json', 'as JSON')
-    .action(async ({ json, expect }: { json?: true; expect?: { number: number; hash: string } }) => {
-      const verify = async (context: INestApplicationContext): Promise<void> => {
-        const verdict = await context.get(SealVerifier).verify(expect);
-        process.stdout.write(json ? toJson(verdict) : report(verdict));
-        if (verdict.fault) process.exitCode = FAULT;
-      };
-      await withApplication(application, verify, { quiet: json });
+    .action(async (flags: { json?: true; expect?: { number: number; hash: string } }) => {
+      const verdict = await application.verifyAudit(flags, flags.expect);
+      print(flags, verdict, report(verdict));
+      if (verdict.fault) process.exitCode = FAULT;
     });
 
 const HEAD = ['TIME (UTC)', 'ACTION', 'ACTOR', 'TARGET', 'ADDRESS', 'CHANGES'];

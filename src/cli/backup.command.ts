@@ -9,11 +9,10 @@ import { VERSION } from '../platform/common/version.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
 import { KNOWN_MIGRATIONS, executedMigrations } from '../platform/database/data-source.js';
-import { sqliteFile } from '../platform/database/engine/connection-options.js';
+import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
 import { type Snapshot, openSnapshot } from '../platform/database/engine/snapshot.js';
 import type { Application } from './application.js';
-import { databaseName } from './database-name.js';
-import { RowProgress } from './row-progress.js';
+import { RowProgress } from './output.js';
 
 const NOTES = `
 The service may run and write meanwhile: the backup is the database of one moment. It holds password hashes and personal

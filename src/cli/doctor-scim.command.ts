@@ -4,7 +4,7 @@ import { MIDPOINT } from './replays/midpoint.js';
 import { OKTA } from './replays/okta.js';
 import { ReplayRun } from './replays/replay-run.js';
 import type { Provider, Step } from './replays/replay.js';
-import { table } from './table.js';
+import { table } from './output.js';
 
 export const REPLAYS: Readonly<Record<Provider, readonly Step[]>> = {
   entra: ENTRA,

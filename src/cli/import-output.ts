@@ -1,11 +1,13 @@
-import { Presets, SingleBar } from 'cli-progress';
-import type { ImportRunDto } from '../import/imports.dto.js';
-import { RUNNABLE } from '../import/runs/import-run.js';
-import type { ImportsAccess } from './places/imports-access.js';
-import { table } from './table.js';
+import type { ImportRowDto, ImportRunDto } from '../import/imports.dto.js';
+import type { Preview } from '../import/mapping/import-preview.js';
+import { minute, table } from './output.js';
 
+/** Problems of a run and of a preview, rows of a preview, and characters of a value and of a cell that are shown. */
 const MAX_PROBLEMS = 20;
-const FORMAT = '{phase} {bar} {percentage}% {rows}';
+const MAX_PREVIEW_PROBLEMS = 50;
+const MAX_PREVIEW_ROWS = 5;
+const MAX_TEXT = 120;
+const MAX_CELL = 40;
 
 /** A run as text for an operator: counts, guards, problems and what to do next. */
 export function summary(run: ImportRunDto): string {
@@ -60,53 +62,106 @@ function next({ id, state, counts, problems }: ImportRunDto, shown: number): str
   return hints;
 }
 
-/** All of a run was applied, or planned. */
-const ALL_APPLIED = 0;
-const SOME_FAILED = 1;
-const NOTHING_APPLIED = 2;
-
-/** What the end of a run means to a program. */
-export function exitCode({ state, counts, missing }: ImportRunDto): number {
-  if (state !== 'completed' && state !== 'completed_with_errors' && state !== 'planned')
-    return NOTHING_APPLIED;
-  const { error, skipped: _, ...applied } = counts;
-  if (error === 0) return ALL_APPLIED;
-  const anyApplied = Object.values(applied).some((rows) => rows > 0) || missing.blocked > 0;
-  return anyApplied ? SOME_FAILED : NOTHING_APPLIED;
+/** Runs as a table. */
+export function runsTable(runs: readonly ImportRunDto[]): string {
+  const head = ['ID', 'STATE', 'CREATED (UTC)', 'DATA SET', 'ROWS', 'CHANGED', 'FAILED', 'FILE'];
+  return table([
+    head,
+    ...runs.map((run) => {
+      const { created, updated, blocked, reactivated, error } = run.counts;
+      const changed = created + updated + blocked + reactivated + run.missing.blocked;
+      const rows = run.progress.rows_total ?? '-';
+      const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
+      const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
+      const dataset = run.options.dataset;
+      return [run.id, state, minute(run.created), dataset, rows, changed, error, fileOf(run)];
+    }),
+  ]);
 }
 
-/** Shows the progress of a run on standard error: as a bar on a terminal, elsewhere as a line per phase. */
-class Progress {
-  private readonly bar = process.stderr.isTTY
-    ? new SingleBar(
-        { format: FORMAT, hideCursor: true, barsize: 30, stream: process.stderr },
-        Presets.shades_classic,
-      )
-    : undefined;
-  private started = false;
-  private phase = '';
-
-  show({ state: phase, progress }: Pick<ImportRunDto, 'state' | 'progress'>): void {
-    if (!RUNNABLE.some((state) => state === phase)) return;
-    if (phase !== this.phase && !this.bar) process.stderr.write(`${phase} …\n`);
-    this.phase = phase;
-    if (!this.bar) return;
-    const total = progress.rows_total === null ? '' : ` of ${progress.rows_total}`;
-    const payload = { phase: phase.padEnd(10), rows: `${progress.rows_done}${total} rows` };
-    if (this.started) this.bar.update(progress.percent, payload);
-    else this.bar.start(100, progress.percent, payload);
-    this.started = true;
-  }
-
-  end(): void {
-    if (this.started) this.bar?.stop();
-  }
+/** All that is known of a run. */
+export function runText(run: ImportRunDto): string {
+  const { file, options, profile, actor, approved_by: approver, created, finished, progress } = run;
+  const { reverted_by: revert } = run;
+  const facts = [
+    ['File', `${fileOf(run)}, ${file.size} bytes`],
+    ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
+    ...(profile === null ? [] : [['Profile', profile]]),
+    ['Sent', `${minute(created)} UTC by ${partyOf(actor)}`],
+    ...(approver === null ? [] : [['Approved', `by ${partyOf(approver)}`]]),
+    finished === null
+      ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]
+      : ['Finished', `${minute(finished)} UTC`],
+    ...(revert === null ? [] : [['Reverted', `by ${revert}`]]),
+  ];
+  return `${summary(run)}\n${table(facts)}`;
 }
 
-/** The run when it has ended or waits for a decision, with its progress on standard error. */
-export async function followed(imports: ImportsAccess, id: string): Promise<ImportRunDto> {
-  const progress = new Progress();
-  for await (const run of imports.watch(id)) progress.show(run);
-  progress.end();
-  return imports.get(id);
+/** Rows as a table: what changes, and what is wrong. */
+export function rowsTable(rows: readonly ImportRowDto[]): string {
+  const cells = rows.map(({ line, outcome, external_id: externalId, name, errors, changes }) => {
+    const changed = changes.map(
+      ({ field, old, new: value }) => `${field}: ${shownShort(old)} → ${shownShort(value)}`,
+    );
+    const wrong = errors.map(({ field, code, message }) => `${code}: ${field} ${message}`);
+    return [line ?? '', outcome, externalId, name, [...wrong, ...changed].join('; ')];
+  });
+  return table([['Line', 'Outcome', 'ExternalId', 'Name', 'What'], ...cells]);
+}
+
+/** Returns a value of a row, cut where it is long. */
+function shownShort(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
+  const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
+  return cut === '' ? '""' : cut;
+}
+
+const partyOf = ({ kind, id }: { kind: string; id: string | null }): string =>
+  id === null ? kind : `${kind} ${id}`;
+const fileOf = ({ reverts, file }: ImportRunDto): string =>
+  reverts === null ? file.name : `revert of ${reverts}`;
+
+/** A preview as text for an operator: what each column is, the first rows, and every problem. */
+export function previewText(preview: Preview): string {
+  const { encoding, delimiter, columns, rows, problems } = preview;
+  const parts = [
+    `\nEncoding ${encoding ?? '?'}, delimiter ${delimiter === '\t' ? 'tab' : (delimiter ?? '?')}\n`,
+  ];
+  if (preview.guard_limits) parts.push(`Limits of the profile: ${limitsText(preview.guard_limits)}\n`);
+  const meaning = columns.map(({ source, column, use, suggestion }) => [
+    short(source),
+    column ?? (use === 'unknown' ? 'not known' : use),
+    suggestion === null ? '' : `probably ${suggestion}`,
+  ]);
+  if (meaning.length > 0) parts.push(table([['Column of the file', 'Is', ''], ...meaning]));
+  for (const { line, outcome, fields } of rows.slice(0, MAX_PREVIEW_ROWS)) {
+    const shown = Object.entries(fields).map(([name, value]) => `${name}=${short(JSON.stringify(value))}`);
+    parts.push(`Line ${line} (${outcome}): ${shown.join(' ')}\n`);
+  }
+  if (rows.length > MAX_PREVIEW_ROWS) parts.push(`… and ${rows.length - MAX_PREVIEW_ROWS} rows more\n`);
+  const faults = problems
+    .slice(0, MAX_PREVIEW_PROBLEMS)
+    .map(({ line, field, code, message }) => [line ?? '', field, code, message]);
+  if (faults.length > 0)
+    parts.push('Problems:\n', table([['Line', 'Field', 'Code', 'What is wrong'], ...faults]));
+  if (problems.length > MAX_PREVIEW_PROBLEMS)
+    parts.push(`… and ${problems.length - MAX_PREVIEW_PROBLEMS} problems more\n`);
+  if (problems.length === 0) parts.push('No problem was found.\n');
+  return parts.join('\n');
+}
+
+/** As `deactivations rows 20, percent 30; errors rows 50`. */
+function limitsText(limits: NonNullable<Preview['guard_limits']>): string {
+  return Object.entries(limits)
+    .map(([name, own]) => {
+      const numbers = Object.entries<number>(own).map(([limit, value]) => `${limit} ${value}`);
+      return `${name} ${numbers.join(', ')}`;
+    })
+    .join('; ');
+}
+
+/** A terminal would act on control characters. */
+function short(text: string): string {
+  const clean = text.replace(/\p{Cc}/gu, '\ufffd');
+  return clean.length > MAX_CELL ? `${clean.slice(0, MAX_CELL - 1)}…` : clean;
 }

@@ -1,19 +1,20 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { PROFILES, type Profile, type Scope } from '../access/actor.js';
 import { ApiKeyInput, UNKNOWN_FIELDS } from '../api-keys/api-key.input.js';
-import type { ApiKeyDto } from '../api-keys/api-keys.docs.js';
+import type { ApiKeyDto, ApiKeyPageDto, NewApiKeyDto } from '../api-keys/api-keys.docs.js';
 import type { JsonObject } from '../platform/common/json.js';
-import { type DbTime, now, secondsFrom, toDbTime, toMillis } from '../platform/common/time.js';
+import { type DbTime, now, secondsFrom, toDbTime, toIso, toMillis } from '../platform/common/time.js';
 import { readInput } from '../platform/input/read-input.js';
+import { MAX_LIMIT } from '../platform/http/page.js';
 import type { Application } from './application.js';
-import { type KeysAccess, LocalKeys, RemoteKeys } from './places/keys-access.js';
-import { type Access, type Place, atPlace, changingCommand, placedCommand } from './places/place.js';
-import { table, toJson } from './table.js';
+import { minute, print, table } from './output.js';
+import type { ServiceClient } from './service-client.js';
+import { type Target, changingCommand, targetCommand } from './target.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 const EXIT_CODES = '\nExit codes: 0 done, 2 nothing done (wrong usage, no database, unknown id).';
 
-interface CreateOptions extends Place {
+interface CreateOptions extends Target {
   expires?: DbTime;
   scope?: Scope[];
   network?: string[];
@@ -56,32 +57,41 @@ const create = (application: Application) =>
     .addOption(
       new Option('--profile <profile>', 'the identity provider that uses it for SCIM').choices(PROFILES),
     )
-    .action((name: string, { expires, scope, network, unknownFields, profile, ...place }: CreateOptions) =>
-      using(application, place, async (keys) => {
-        const asked = {
+    .action((name: string, { expires, scope, network, unknownFields, profile, ...flags }: CreateOptions) =>
+      application.use(flags, async (service) => {
+        const body = {
           name,
-          expires,
+          ...(expires !== undefined && { expires: toIso(expires) }),
           scopes: scope,
           networks: network,
           unknown_fields: unknownFields,
           profile,
         };
-        const made = await keys.create(asked);
-        if (place.json) process.stdout.write(toJson(made));
-        else process.stdout.write(`${made.key}\n`);
-        process.stderr.write(`This is key ${made.id}. It is shown only this once; keep it.\n`);
+        const created = await service.json<NewApiKeyDto>('POST', 'api_keys', { body });
+        print(flags, created, `${created.key}\n`);
+        process.stderr.write(`This is key ${created.id}. It is shown only this once; keep it.\n`);
       }),
     );
 
 const HEAD = ['ID', 'STATE', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'FROM', 'SCOPES', 'NETWORKS', 'NAME'];
 
 const list = (application: Application) =>
-  placedCommand('list', 'all keys, newest first').action((place: Place) =>
-    using(application, place, async (access) => {
-      const keys = await access.list();
-      process.stdout.write(place.json ? toJson(keys) : table([HEAD, ...keys.map(toRow)]));
+  targetCommand('list', 'all keys, newest first').action((flags: Target) =>
+    application.use(flags, async (service) => {
+      const keys = await listKeys(service);
+      print(flags, keys, table([HEAD, ...keys.map(toRow)]));
     }),
   );
+
+async function listKeys(service: ServiceClient): Promise<ApiKeyDto[]> {
+  const keys: ApiKeyDto[] = [];
+  for (;;) {
+    const query = { offset: keys.length, limit: MAX_LIMIT };
+    const { Count, Results } = await service.json<ApiKeyPageDto>('GET', 'api_keys', { query });
+    keys.push(...Results);
+    if (Results.length === 0 || keys.length >= Count) return keys;
+  }
+}
 
 function toRow(key: ApiKeyDto): string[] {
   const { id, state, created, expires, last_used, last_address, scopes, networks, name } = key;
@@ -89,8 +99,8 @@ function toRow(key: ApiKeyDto): string[] {
     id,
     state,
     minute(created),
-    minute(expires),
-    minute(last_used),
+    orNever(expires),
+    orNever(last_used),
     last_address ?? '-',
     scopes?.join(',') ?? 'all',
     networks?.join(',') ?? 'any',
@@ -98,36 +108,34 @@ function toRow(key: ApiKeyDto): string[] {
   ];
 }
 
-const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? 'never';
+const orNever = (time: string | null): string => (time === null ? 'never' : minute(time));
 
 const revoke = (application: Application) =>
   changingCommand('revoke', 'revoke a key permanently')
     .argument('<id>')
-    .action((id: string, place: Place) =>
-      using(application, place, async (keys) => {
-        const wasRevoked = await keys.revoke(id.toLowerCase());
-        if (place.json) process.stdout.write(toJson({ id: id.toLowerCase(), state: 'revoked' }));
-        else process.stdout.write(wasRevoked ? `Key ${id} was revoked before.\n` : `Key ${id} is revoked.\n`);
+    .action((text: string, flags: Target) =>
+      application.use(flags, async (service) => {
+        const id = text.toLowerCase();
+        const before = (await listKeys(service)).find((key) => key.id === id);
+        if (!before) throw new Error(`There is no key ${id}; "rollcall keys list" shows all.`);
+        await service.send('DELETE', `api_keys/${id}`);
+        const how = before.state === 'revoked' ? 'was revoked before' : 'is revoked';
+        print(flags, { id, state: 'revoked' }, `Key ${text} ${how}.\n`);
       }),
     );
 
 const fuse = (application: Application) =>
   changingCommand('fuse', 'reset the fuse of a key: for an hour it may block any number of users')
     .argument('<id>')
-    .action((id: string, place: Place) =>
-      using(application, place, async (keys) => {
-        const until = await keys.openFuse(id.toLowerCase());
-        if (place.json) process.stdout.write(toJson({ key_id: id.toLowerCase(), open_until: until }));
-        else process.stdout.write(`The fuse of key ${id} is open until ${minute(until)} (UTC).\n`);
+    .action((text: string, flags: Target) =>
+      application.use(flags, async (service) => {
+        const id = text.toLowerCase();
+        const path = `api_keys/${encodeURIComponent(id)}/fuse`;
+        const { open_until } = await service.json<{ open_until: string }>('POST', path);
+        const until = minute(open_until);
+        print(flags, { key_id: id, open_until }, `The fuse of key ${text} is open until ${until} (UTC).\n`);
       }),
     );
-
-const ACCESS: Access<KeysAccess> = {
-  local: (context, caller) => new LocalKeys(context, caller),
-  remote: (service) => new RemoteKeys(service),
-};
-const using = (application: Application, place: Place, work: (keys: KeysAccess) => Promise<void>) =>
-  atPlace(application, place, ACCESS, work);
 
 /** The name of a key, by the rules of the API. @throws InvalidArgumentError */
 export const parseName = (text: string): string => parsed({ name: text }).name;

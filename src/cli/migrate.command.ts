@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { readSettings } from '../platform/config/settings.js';
 import { openDataSource } from '../platform/database/data-source.js';
+import { databaseName } from '../platform/database/engine/connection-options.js';
 import { migrate } from '../platform/database/migrate.js';
 import { assertOurs } from '../platform/database/migration-owner.js';
 import type { Application } from './application.js';
-import { databaseName } from './database-name.js';
 
 export const migrateCommand = ({ entities }: Application) =>
   new Command('migrate')

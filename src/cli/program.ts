@@ -6,18 +6,65 @@ import { auditCommand } from './audit.command.js';
 import { backupCommand } from './backup.command.js';
 import { completionCommand } from './completion.command.js';
 import { doctorCommand } from './doctor.command.js';
-import { EXAMPLES } from './examples.js';
-import { importCommand } from './import.command.js';
-import { importsCommand } from './imports.command.js';
+import { importCommand, importsCommand } from './import.command.js';
 import { keysCommand } from './keys.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { restoreCommand } from './restore.command.js';
-import { startCommand } from './start.command.js';
 import { usersCommand } from './users.command.js';
 
 const EXIT_CODES = `
 Exit codes: 0 done; 2 nothing done (wrong usage, broken setting, no database, unknown id).
 Those of import, imports, users, audit, restore and doctor: see their --help.`;
+
+/** What an operator pastes, by command; `--help` shows it, and a test reads each line as the program does. */
+export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  start: ['PORT=8080 rollcall start'],
+  import: [
+    'rollcall import payroll.csv --profile payroll --dry-run',
+    'rollcall import payroll.csv --profile payroll --url https://users.example.org --key-file key',
+  ],
+  'imports list': ['rollcall imports list --state needs_approval'],
+  'imports show': ['rollcall imports show 01a20567-510b-7784-96a9-af0ad60d9554'],
+  'imports rows': ['rollcall imports rows 01a20567-510b-7784-96a9-af0ad60d9554 --outcome error updated'],
+  'imports approve': ['rollcall imports approve 01a20567-510b-7784-96a9-af0ad60d9554'],
+  'imports reject': ['rollcall imports reject 01a20567-510b-7784-96a9-af0ad60d9554'],
+  'imports cancel': ['rollcall imports cancel 01a20567-510b-7784-96a9-af0ad60d9554'],
+  'imports revert': ['rollcall imports revert 01a20567-510b-7784-96a9-af0ad60d9554 --dry-run'],
+  'imports failed': ['rollcall imports failed 01a20567-510b-7784-96a9-af0ad60d9554 --out failed.csv'],
+  'users find': ["rollcall users find 'jan*' --status Active --sort surname --order asc"],
+  'users show': ['rollcall users show jane.doe'],
+  'users block': ['rollcall users block jane.doe --url https://users.example.org --key-file key'],
+  'users reactivate': ['rollcall users reactivate jane.doe'],
+  'users reset-password': ['rollcall users reset-password admin'],
+  'users export': ['rollcall users export --all --out users.csv'],
+  'users deleted': ['rollcall users deleted --since 2026-01-31'],
+  'users restore': ['rollcall users restore 01a20567-4a11-7c3e-9d05-6b1f2e8a4c70'],
+  'keys create': ["rollcall keys create 'HR connector' --scope users:read --scope users:write --expires 90d"],
+  'keys list': ['rollcall keys list --json'],
+  'keys revoke': ['rollcall keys revoke 01a20567-8f4d-7a16-b2c3-8d2b6e0f4c97'],
+  'keys fuse': ['rollcall keys fuse 01a20567-8f4d-7a16-b2c3-8d2b6e0f4c97'],
+  'audit list': ['rollcall audit list --action user.blocked --since 2026-01-31'],
+  'audit verify': ['rollcall audit verify --json'],
+  migrate: ['rollcall migrate'],
+  backup: ['rollcall backup /srv/backup/rollcall.gz'],
+  restore: ['rollcall restore /srv/backup/rollcall.gz --check'],
+  doctor: ['rollcall doctor', 'rollcall doctor --security'],
+  'doctor scim': ['rollcall doctor scim --profile entra --url https://users.example.org'],
+  completion: ['source <(rollcall completion bash)'],
+};
+
+const START_HELP = `
+Settings are environment variables or lines of .env in this folder; data go to DATA_DIR (./data). The first start makes a Webmaster and an
+API key, and prints them once. SIGTERM and SIGINT end it; exit code 0. \`rollcall\` alone does the same.`;
+
+/** `rollcall start`: the service itself, in this process. */
+const startCommand = () =>
+  new Command('start')
+    .description('Start the service')
+    .addHelpText('after', START_HELP)
+    .action(async () => {
+      await import(new URL('./main.js', import.meta.url).href);
+    });
 
 const COMMANDS = [
   startCommand,

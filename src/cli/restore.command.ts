@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { existsSync } from 'node:fs';
-import { SealVerifier } from '../audit/seal-verifier.service.js';
 import { BackupFault } from '../operations/backup/backup-format.js';
 import { allTables, backedUpTables } from '../operations/backup/backup-tables.js';
 import { hasContent } from '../operations/backup/has-content.js';
@@ -9,12 +8,10 @@ import { type Checked, restoreBackup } from '../operations/backup/restore-backup
 import { readSettings } from '../platform/config/settings.js';
 import type { Env } from '../platform/config/env.js';
 import { KNOWN_MIGRATIONS, migrateAtStart } from '../platform/database/data-source.js';
-import { sqliteFile } from '../platform/database/engine/connection-options.js';
+import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
 import { isInUse } from '../platform/database/engine/refill.js';
-import { type Application, withApplication } from './application.js';
-import { databaseName } from './database-name.js';
-import { RowProgress } from './row-progress.js';
-import { table } from './table.js';
+import type { Application } from './application.js';
+import { RowProgress, table } from './output.js';
 
 const FAULT = 1;
 const NOTES = `
@@ -91,10 +88,8 @@ async function assertAllowed(
 async function auditFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
   const seals = backup.header.tables.find(({ name }) => name === 'audit_seals');
   if (seals?.rows === 0) return undefined; // a service makes the first one after an hour
-  return withApplication(application, async (context) => {
-    const { fault, bad_count: bad } = await context.get(SealVerifier).verify();
-    return fault ? Math.max(1, bad) : 0;
-  });
+  const { fault, bad_count: bad } = await application.verifyAudit();
+  return fault ? Math.max(1, bad) : 0;
 }
 
 const totalOf = ({ header }: BackupReader): number => header.tables.reduce((sum, { rows }) => sum + rows, 0);

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { errorCode } from '../../platform/common/errors.js';
-import { sha256 } from '../../platform/common/secret.js';
+import { sha256 } from '../../platform/common/secrets.js';
 import type { Env } from '../../platform/config/env.js';
 import { databaseName, sqliteFile } from '../../platform/database/engine/connection-options.js';
 import type { LeanAdapter } from '../../platform/http/lean.adapter.js';
