@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { readInput } from '../../src/platform/input/read-input.js';
-import { CLI_CALLER } from '../../src/cli/application.js';
+import { SYSTEM } from '../../src/access/actor.js';
 import { ImportStore } from '../../src/import/file/import-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { RunQueue } from '../../src/import/apply/run-queue.service.js';
@@ -19,7 +19,8 @@ test('the process that worked on a run reports its end; nobody has to poll', asy
   // Time is stopped, so that nothing can poll.
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'clearInterval', 'Date'] });
   try {
-    const { id } = await app.app.get(RunQueue).submit(stored, readInput(ImportOptions, {}).value, CLI_CALLER);
+    const caller = { actor: SYSTEM, requestId: 'test', ip: '' };
+    const { id } = await app.app.get(RunQueue).submit(stored, readInput(ImportOptions, {}).value, caller);
     const states: string[] = [];
     for await (const { state } of app.app.get(RunEvents).watch(id)) states.push(state);
     expect(states.at(-1)).toBe('completed');

@@ -1,9 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Command } from 'commander';
-import { EXAMPLES } from '../../src/cli/examples.js';
-import { rollcall } from '../../src/cli/program.js';
-import { AppModule } from '../../src/app.module.js';
-import { ENTITIES } from '../../src/entities.js';
+import { EXAMPLES, rollcall } from '../../src/cli/program.js';
+import { application } from '../support/process/command.js';
 
 /** The commands as they are declared: help, examples, flags. */
 class Ended extends Error {
@@ -12,7 +10,7 @@ class Ended extends Error {
   }
 }
 const program = () =>
-  rollcall({ module: (env) => AppModule.with(env), entities: ENTITIES }, (code) => {
+  rollcall(application, (code) => {
     throw new Ended(code);
   });
 const leavesOf = (command: Command, path = ''): { path: string; command: Command }[] =>

@@ -1,15 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { AppModule } from '../../src/app.module.js';
 import { importCommand } from '../../src/cli/import.command.js';
 import { fieldsOf } from '../../src/platform/common/fields.js';
-import { ENTITIES } from '../../src/entities.js';
 import { RequestedOptions } from '../../src/import/runs/import-options.js';
+import { application } from '../support/process/command.js';
 
 /** What the command does with the run, and not how the file is imported. */
 const OWN = ['url', 'key', 'key_file', 'preview', 'approve', 'json', 'reason'];
 
 test('the command takes every option of POST /imports, by the same name, and no other', () => {
-  const command = importCommand({ module: (env) => AppModule.with(env), entities: ENTITIES });
+  const command = importCommand(application);
   const names = command.options.map(({ long }) => long?.slice(2).replaceAll('-', '_') ?? '');
   expect(names.filter((name) => !OWN.includes(name)).sort()).toEqual([...fieldsOf(RequestedOptions)].sort());
 });

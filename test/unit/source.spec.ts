@@ -33,20 +33,20 @@ test('the only other programs that run are those of the service itself and NOTIF
   expect(filesWith(/\bshell:/)).toEqual([]);
 });
 
-/** Commands of an operator that talk to a service at `--url`. */
-const REMOTE = 'cli/places/remote-service.ts';
+/** Commands of an operator that talk to a service: at `--url`, or at its private socket. */
+const CLIENT = 'cli/service-client.ts';
 const REPLAY = 'cli/replays/replay-run.ts';
+const SOCKET = 'operations/start/private-socket.ts';
 
-test('nothing but the database, NOTIFY_URL and the service of --url is connected to', () => {
-  const connects = filesWith(/\bfetch\(|node:dgram|node:http2|from '(undici|axios|got)'/);
-  expect(connects.toSorted()).toEqual([REMOTE, REPLAY, ALERTS].toSorted());
-  // The service itself never does that.
-  const users = filesWith(/remote-service\.js'/);
-  expect(users.filter((file) => !file.startsWith('cli/places/'))).toEqual([]);
-  expect(filesWith(/replay-run\.js'/)).toEqual(['cli/doctor-scim.command.ts']);
+test('nothing but the database, NOTIFY_URL and the service of a command is connected to', () => {
+  const fetches = filesWith(/\bfetch\(|node:dgram|node:http2|from '(undici|axios|got)'/);
+  expect(fetches.toSorted()).toEqual([REPLAY, ALERTS].toSorted());
   expect(
     filesWith(/import \{[^}]*\b(request|get|connect|createConnection)\b[^}]*\} from 'node:(https?|net|tls)'/),
-  ).toEqual([]);
+  ).toEqual([CLIENT, SOCKET]);
+  // The service itself never does that.
+  expect(filesWith(/service-client\.js'/).filter((file) => !file.startsWith('cli/'))).toEqual([]);
+  expect(filesWith(/replay-run\.js'/)).toEqual(['cli/doctor-scim.command.ts']);
 });
 
 test('hashes are SHA-256 or argon2id, and random secrets come from the system', () => {

@@ -1,12 +1,16 @@
 import type Passport from 'passport';
 import { Readable, Writable } from 'node:stream';
-import { AppModule } from '../../../src/app.module.js';
+import { Application } from '../../../src/cli/application.js';
 import { runCommandLine } from '../../../src/cli/program.js';
+import { createApp } from '../../../src/create-app.js';
 import { ENTITIES } from '../../../src/entities.js';
 import { API_KEY, type TestApp } from '../app/app.js';
 import type { TestDatabase } from '../app/database.js';
 import { loadNative } from '../jest/native.js';
 import { type CommandResult, Process, ROOT, newcomer, said } from './process.js';
+
+/** What the commands work on. */
+export const application = new Application(ENTITIES, (env) => createApp(env, undefined, false));
 
 /** The process of the tests, as the service sees it: Jest gives tests a copy. */
 const service = loadNative('node:process') as NodeJS.Process;
@@ -42,7 +46,7 @@ export async function runCommand(
     },
   });
   try {
-    await runCommandLine({ module: (env) => AppModule.with(env), entities: ENTITIES }, args);
+    await runCommandLine(application, args);
     code ??= Number(service.exitCode ?? 0);
   } catch (error) {
     if (code === undefined) throw error;

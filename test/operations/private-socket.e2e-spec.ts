@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { openServiceSocket, socketPath } from '../../src/operations/start/private-socket.js';
+import { Env, loadEnv } from '../../src/platform/config/env.js';
+import { API_KEY, BASE_URL, TestApp } from '../support/app/app.js';
+import { ENGINE } from '../support/app/database.js';
+import { csv } from '../support/app/imports.js';
+import { databaseOf, problemOf } from '../support/app/people.js';
+import { create } from '../support/data/factories.js';
+import { runCommand } from '../support/process/command.js';
+import { Process, newcomer, processDatabase } from '../support/process/process.js';
+
+/** The socket by which commands reach the running service of their settings. */
+jest.setTimeout(90_000);
+const FIND = ['users', 'find', '--json'];
+const SEARCH = '/api/0.3/users/search';
+const LOGGED = `"path":"${SEARCH}"`;
+
+describe('a service in this process', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await TestApp.start({ RATE_LIMIT_PER_MINUTE: '9' });
+  });
+  afterAll(() => app.end());
+  const fileOf = (name: string, text: string): string => {
+    const path = join(app.database.folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const isAnswered = async (): Promise<boolean> =>
+    (await app.nobody.raw('GET', '/metrics')).text.includes(`route="${SEARCH}"`);
+
+  test('commands have the same output and audit without it and through its socket, where no rate limit applies', async () => {
+    const { uuid } = await create(app.key, { external_id: 'S-1' });
+    const profile = fileOf(
+      'payroll.json',
+      JSON.stringify({ columns: { Nr: 'ExternalId', Name: 'Username', Mail: 'Email' } }),
+    );
+    const file = fileOf("it's.csv", csv('Nr,Name,Mail', 'S-9,nine,nine@example.org'));
+    const commands = [
+      ['users', 'block', uuid, '--reason', 'left'],
+      ['users', 'reactivate', uuid, '--json'],
+      ['users', 'block', 'nobody-at-all'],
+      ['users', 'export', '--all'],
+      ['keys', 'revoke', uuid],
+      ['import', file, '--profile', profile, '--preview'],
+      ['import', file, '--profile', profile, '--dry-run'],
+      ['import', file, '--profile', fileOf('bad.json', '{"columns": {"Nr": "Nothing"}}')],
+      ...Array<string[]>(4).fill(['users', 'show', 'S-1']),
+    ];
+    const run = async () => {
+      const results = [];
+      for (const command of commands) results.push(await runCommand(app.database, command, { BASE_URL }));
+      const audit = await databaseOf(app).query(
+        'SELECT action, actor_kind, actor_id, request_id, ip, changes FROM audit_events WHERE target_id = ? ORDER BY id DESC LIMIT 2',
+        [uuid],
+      );
+      const variable = /[0-9a-f-]{36}|\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\w+ …\\n/g;
+      return { audit, results: JSON.stringify(results).replace(variable, '') };
+    };
+    const alone = await run();
+    expect(await isAnswered()).toBe(false);
+    await openServiceSocket(app.app, app.app.get(Env));
+    expect(await run()).toEqual(alone);
+    expect(await isAnswered()).toBe(true);
+    const ip = `unix:${process.env['SUDO_USER'] ?? userInfo().username}`;
+    const caller = { actor_kind: 'system', actor_id: null, request_id: 'cli', ip };
+    expect(alone.audit).toMatchObject([
+      { action: 'user.reactivated', ...caller },
+      { action: 'user.blocked', ...caller, changes: expect.stringContaining('left') },
+    ]);
+  });
+
+  test('its file is for its owner alone, and in no place where a command with another database looks', async () => {
+    const env = app.app.get(Env);
+    expect(statSync(socketPath(env)).mode & 0o777).toBe(0o600);
+    const other = loadEnv({ DATA_DIR: env.DATA_DIR, DATABASE_URL: 'mysql://u:p@127.0.0.1:1/other' });
+    expect(dirname(socketPath(other))).toBe(env.DATA_DIR);
+    expect(socketPath(other)).not.toBe(socketPath(env));
+  });
+
+  test('a client of the port has no rights by what it sends', async () => {
+    const headers = { 'x-local-user': 'root', 'x-request-id': 'cli', 'x-forwarded-for': 'unix:root' };
+    expect(problemOf(await app.nobody.get('/users/search', headers))).toEqual([401, 'unauthenticated']);
+  });
+
+  test('a client of the socket without a name is the service itself, and a key changes nothing', async () => {
+    const headers = { 'x-api-key': 'wrong', 'x-local-user': 'not a name' };
+    const status = await new Promise((resolve, reject) => {
+      const sent = request({ socketPath: socketPath(app.app.get(Env)), path: SEARCH, headers }, (answer) => {
+        resolve([answer.statusCode, answer.headers.connection]);
+        answer.resume();
+      });
+      sent.on('error', reject).end();
+    });
+    expect(status).toEqual([200, 'close']);
+  });
+});
+
+describe('services in processes', () => {
+  const database = processDatabase();
+  const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
+  const find = (more = {}) => runCommand(database, FIND, { ...settings(), ...more });
+
+  test('a crash leaves a file that stops no command, and the next service takes its place', async () => {
+    const path = socketPath(loadEnv(settings()));
+    const crashed = await Process.running(settings());
+    expect((await find()).code).toBe(0);
+    await crashed.says(LOGGED);
+    crashed.signal('SIGKILL');
+    await crashed.exit;
+    expect(existsSync(path)).toBe(true);
+    expect((await find()).code).toBe(0);
+    const next = await Process.running(settings());
+    const another = await Process.running(settings());
+    expect((await find()).code).toBe(0);
+    await next.says(LOGGED);
+    await another.stop();
+    expect(another.out).not.toContain(LOGGED);
+    expect(existsSync(path)).toBe(true);
+    expect(await next.stop()).toEqual({ code: 0, signal: null });
+    expect(readdirSync(database.folder).filter((name) => name.endsWith('.sock'))).toEqual([]);
+  });
+
+  test('a long path moves to a folder of its own in the temporary folder, which must belong to the user', async () => {
+    const folder = join(database.folder, 'x'.repeat(80));
+    const long = { DATA_DIR: folder, DATABASE_URL: database.url, TMPDIR: database.folder };
+    const service = await Process.running({ ...settings(), ...long });
+    const [name = ''] = readdirSync(database.folder).filter((file) => /^rollcall-[0-9a-f]{12}$/.test(file));
+    const moved = join(database.folder, name);
+    expect(statSync(moved).mode & 0o777).toBe(0o700);
+    expect(statSync(join(moved, 'rollcall.sock')).mode & 0o777).toBe(0o600);
+    const search = () => Process.command(FIND, { ...settings(), ...long }).exit;
+    expect((await search()).code).toBe(0);
+    await service.says(LOGGED);
+    chmodSync(moved, 0o755);
+    expect((await search()).code).toBe(0);
+    await service.stop();
+    expect(service.out.split(LOGGED)).toHaveLength(2);
+    const unsafe = await Process.running({ ...settings(), ...long });
+    expect(unsafe.out).toMatch(/"msg":"no socket for commands"/);
+  });
+
+  test('two commands at once have an application each where no service runs, and leave nothing', async () => {
+    await (await Process.running(settings())).stop();
+    const temporary = join(database.folder, 'tmp');
+    mkdirSync(temporary);
+    const create = (name: string) =>
+      Process.command(['keys', 'create', name], { ...settings(), TMPDIR: temporary }).exit;
+    expect(await Promise.all([create('one'), create('two')])).toMatchObject([{ code: 0 }, { code: 0 }]);
+    expect(readdirSync(temporary)).toEqual([]);
+    const keys = JSON.parse((await runCommand(database, ['keys', 'list', '--json'], settings())).out);
+    expect(keys.map(({ name }: { name: string }) => name).sort()).toEqual(['first key', 'one', 'two']);
+  });
+
+  const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
+  onMariadb('one of several workers answers (needs a server: MariaDB only)', async () => {
+    const service = await Process.running({ ...settings(), WORKERS: '2' });
+    expect((await find()).code).toBe(0);
+    await service.says(LOGGED);
+    const [worker = 0, ...others] = service.answered(SEARCH);
+    expect([worker > 0, others]).toEqual([true, []]);
+    process.kill(worker, 'SIGKILL');
+    await service.says('"msg":"worker ready"');
+    expect((await find()).code).toBe(0);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    expect(service.answered(SEARCH)).toHaveLength(2);
+  });
+});
