@@ -1,18 +1,21 @@
 import {
+  DELETE_GROUP,
+  DELETE_USER,
   ENTERPRISE,
   GROUP,
   NONE_FOUND,
   type Step,
   type Template,
   USER,
+  create,
+  group,
   oneFound,
   patchOf,
   read,
+  user,
 } from './replay.js';
 
 const MAIL = '{name}@example.org';
-const user = '/Users/{user}';
-const group = '/Groups/{group}';
 const find = (filter: string, answer: Template, what: string): Step =>
   read(what, `/Users?filter=${filter}`, answer);
 /** A PATCH as Entra sends it, which is answered without a body; what it did shows when the user is read. */
@@ -31,13 +34,10 @@ const members = (what: string, operation: Template, after: Template): Step =>
 export const ENTRA: readonly Step[] = [
   find('userName eq "{name}.nobody"', NONE_FOUND, 'Test connection: a user that does not exist'),
   find('externalId eq "{name}"', NONE_FOUND, 'match by externalId, before'),
-  {
-    what: 'create a user',
-    method: 'POST',
-    path: '/Users',
-    makes: 'user',
-    status: 201,
-    body: {
+  create(
+    'create a user',
+    'user',
+    {
       schemas: [USER, ENTERPRISE],
       externalId: '{name}',
       userName: MAIL,
@@ -49,22 +49,19 @@ export const ENTRA: readonly Step[] = [
       title: 'Tester',
       [ENTERPRISE]: { employeeNumber: '4711', department: 'Quality' },
     },
-    answer: { userName: MAIL, active: true, externalId: '{name}', [ENTERPRISE]: { department: 'Quality' } },
-  },
-  {
-    what: 'create a user without an enterprise extension',
-    method: 'POST',
-    path: '/Users',
-    makes: 'colleague',
-    status: 201,
-    body: {
+    { userName: MAIL, active: true, externalId: '{name}', [ENTERPRISE]: { department: 'Quality' } },
+  ),
+  create(
+    'create a user without an enterprise extension',
+    'colleague',
+    {
       schemas: [USER, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/User'],
       externalId: '{name}.2',
       userName: '{name}.2@example.org',
       active: 'True',
     },
-    answer: { active: true },
-  },
+    { active: true },
+  ),
   find('externalId eq "{name}"', oneFound({ id: '{user}' }), 'match by externalId'),
   find(`userName eq "${MAIL}"`, oneFound({ id: '{user}' }), 'match by userName'),
   find(`emails[type eq "work"].value eq "${MAIL}"`, oneFound({ id: '{user}' }), 'match by work e-mail'),
@@ -140,20 +137,17 @@ export const ENTRA: readonly Step[] = [
     '/Groups?excludedAttributes=members&filter=displayName eq "{name}"',
     NONE_FOUND,
   ),
-  {
-    what: 'create a group',
-    method: 'POST',
-    path: '/Groups',
-    makes: 'group',
-    status: 201,
-    body: {
+  create(
+    'create a group',
+    'group',
+    {
       schemas: [GROUP, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group'],
       externalId: '{name}',
       displayName: '{name}',
       meta: { resourceType: 'Group' },
     },
-    answer: { displayName: '{name}', members: null },
-  },
+    { displayName: '{name}', members: null },
+  ),
   members(
     'group: Add of a member',
     { op: 'Add', path: 'members', value: [{ $ref: null, value: '{user}' }] },
@@ -183,7 +177,6 @@ export const ENTRA: readonly Step[] = [
     displayName: '{name}.b',
     members: null,
   }),
-  { what: 'delete a group', method: 'DELETE', path: group, status: 204 },
-  { what: 'delete a user', method: 'DELETE', path: user, status: 204 },
-  { what: 'a deleted user is gone', method: 'GET', path: user, status: 404 },
+  DELETE_GROUP,
+  ...DELETE_USER,
 ];

@@ -1,27 +1,21 @@
 import {
+  DELETE_GROUP,
+  DELETE_USER,
   ENTERPRISE,
   GROUP,
   NONE_FOUND,
   type Step,
-  type Template,
   USER,
+  create,
+  group,
   oneFound,
   patchOf,
+  put,
   read,
+  user,
 } from './replay.js';
 
 const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
-const user = '/Users/{user}';
-const group = '/Groups/{group}';
-/** A PUT of what has changed alone. */
-const put = (what: string, path: string, body: Template, after: Template): Step => ({
-  what,
-  method: 'PUT',
-  path,
-  body,
-  status: 200,
-  answer: after,
-});
 
 /** What connectors of midPoint send: discovery first, PUT of partial resources, `/.search`, pages by index. */
 export const MIDPOINT: readonly Step[] = [
@@ -36,13 +30,10 @@ export const MIDPOINT: readonly Step[] = [
   read('discovery: the schema of users', `/Schemas/${USER}`, { id: USER }),
   read('page of users', '/Users?startIndex=1&count=20', { startIndex: 1 }),
   read('match by userName, before', '/Users?filter=userName eq "{name}"&startIndex=1&count=20', NONE_FOUND),
-  {
-    what: 'create a user',
-    method: 'POST',
-    path: '/Users',
-    makes: 'user',
-    status: 201,
-    body: {
+  create(
+    'create a user',
+    'user',
+    {
       schemas: [USER, ENTERPRISE],
       userName: '{name}',
       externalId: '{name}',
@@ -52,17 +43,14 @@ export const MIDPOINT: readonly Step[] = [
       active: true,
       [ENTERPRISE]: { costCenter: '4130' },
     },
-    answer: { userName: '{name}', active: true },
-  },
-  {
-    what: 'create another user',
-    method: 'POST',
-    path: '/Users',
-    makes: 'colleague',
-    status: 201,
-    body: { schemas: [USER], userName: '{name}.2', emails: [{ value: '{name}.2@example.org' }] },
-    answer: { active: true },
-  },
+    { userName: '{name}', active: true },
+  ),
+  create(
+    'create another user',
+    'colleague',
+    { schemas: [USER], userName: '{name}.2', emails: [{ value: '{name}.2@example.org' }] },
+    { active: true },
+  ),
   {
     what: 'match by /.search',
     method: 'POST',
@@ -117,15 +105,7 @@ export const MIDPOINT: readonly Step[] = [
     status: 200,
     answer: { title: 'Senior tester', active: false, [ENTERPRISE]: null },
   },
-  {
-    what: 'create a group',
-    method: 'POST',
-    path: '/Groups',
-    makes: 'group',
-    status: 201,
-    body: { schemas: [GROUP], displayName: '{name}' },
-    answer: { displayName: '{name}' },
-  },
+  create('create a group', 'group', { schemas: [GROUP], displayName: '{name}' }, { displayName: '{name}' }),
   put(
     'group: PUT of members',
     group,
@@ -151,7 +131,6 @@ export const MIDPOINT: readonly Step[] = [
     '/Groups?filter=members.value eq "{colleague}"&startIndex=1&count=20',
     oneFound({ id: '{group}' }),
   ),
-  { what: 'delete a group', method: 'DELETE', path: group, status: 204 },
-  { what: 'delete a user', method: 'DELETE', path: user, status: 204 },
-  { what: 'a deleted user is gone', method: 'GET', path: user, status: 404 },
+  DELETE_GROUP,
+  ...DELETE_USER,
 ];

@@ -50,3 +50,35 @@ export const read = (what: string, path: string, answer: Template): Step => ({
   status: 200,
   answer,
 });
+
+/** Paths of what the steps create. */
+export const user = '/Users/{user}';
+export const group = '/Groups/{group}';
+
+/** Builds a POST of a resource that a replay creates. */
+export const create = (what: string, makes: Made, body: Template, answer: Template): Step => ({
+  what,
+  method: 'POST',
+  path: `/${MADE[makes]}`,
+  makes,
+  status: 201,
+  body,
+  answer,
+});
+
+/** Builds a PUT with its answer. */
+export const put = (what: string, path: string, body: Template, answer: Template): Step => ({
+  what,
+  method: 'PUT',
+  path,
+  body,
+  status: 200,
+  answer,
+});
+
+export const DELETE_GROUP: Step = { what: 'delete a group', method: 'DELETE', path: group, status: 204 };
+/** The steps by which a provider deletes a user. */
+export const DELETE_USER: readonly Step[] = [
+  { what: 'delete a user', method: 'DELETE', path: user, status: 204 },
+  { what: 'a deleted user is gone', method: 'GET', path: user, status: 404 },
+];
