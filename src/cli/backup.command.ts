@@ -2,19 +2,27 @@ import { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import { type BackupHeader, FORMAT } from '../operations/backup/backup-format.js';
-import { backedUpTables } from '../operations/backup/backup-tables.js';
+import {
+  BackupFault,
+  type BackupHeader,
+  FORMAT,
+  allTables,
+  backedUpTables,
+} from '../operations/backup/backup-format.js';
+import { BackupReader } from '../operations/backup/read-backup.js';
+import { type Checked, hasContent, restoreBackup } from '../operations/backup/restore-backup.js';
 import { writeBackup } from '../operations/backup/write-backup.js';
 import { VERSION } from '../platform/common/version.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
-import { KNOWN_MIGRATIONS, executedMigrations } from '../platform/database/data-source.js';
+import { KNOWN_MIGRATIONS, executedMigrations, migrateAtStart } from '../platform/database/data-source.js';
 import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
+import { isInUse } from '../platform/database/engine/refill.js';
 import { type Snapshot, openSnapshot } from '../platform/database/engine/snapshot.js';
 import type { Application } from './application.js';
-import { RowProgress } from './output.js';
+import { table, withProgress } from './output.js';
 
-const NOTES = `
+const BACKUP_NOTES = `
 The service may run and write meanwhile: the backup is the database of one moment. It holds password hashes and personal
 data: keep it like the database. It lacks sessions. Settings and secrets of the environment are not in it.
 Exit codes: 0 done, 2 no backup was written (wrong usage, no database, no room).`;
@@ -27,7 +35,7 @@ export const backupCommand = ({ entities }: Application) =>
     .description('write the database to a file, from which restore makes it again, on any engine')
     .argument('<file>')
     .option('--force', 'overwrite the file')
-    .addHelpText('after', NOTES)
+    .addHelpText('after', BACKUP_NOTES)
     .action(async (path: string, { force }: { force?: true }) => {
       if (!force && existsSync(path)) throw new Error(`${path} exists; --force overwrites it.`);
       const env = readSettings();
@@ -39,11 +47,8 @@ export const backupCommand = ({ entities }: Application) =>
       const snapshot = await openSnapshot(env);
       try {
         const header = await headerOf(snapshot, entities);
-        const total = header.tables.reduce((sum, { rows }) => sum + rows, 0);
-        const progress = new RowProgress(total);
-        await writeBackup(path, header, snapshot, progress.show).finally(() => {
-          progress.end();
-        });
+        const total = totalOf({ header });
+        await withProgress(total, (show) => writeBackup(path, header, snapshot, show));
         const { size } = await stat(path);
         process.stdout.write(
           `${path}: ${total} rows of ${header.tables.length} tables, ${(size / 1024 / 1024).toFixed(1)} MiB\n`,
@@ -75,4 +80,100 @@ async function headerOf(snapshot: Snapshot, entities: Application['entities']): 
     migrations: KNOWN_MIGRATIONS,
     tables,
   };
+}
+
+const FAULT = 1;
+const RESTORE_NOTES = `
+Stop the service first. All is restored in one transaction: if the command is interrupted, the database is as it was.
+Sessions are ended: everybody logs in again. Everything since the backup is undone, revocations included.
+Exit codes: 0 restored (or, with --check, whole); 1 restored, and a check found a fault; 2 nothing restored.`;
+
+interface Flags {
+  check?: true;
+  replace?: string;
+}
+
+export const restoreCommand = (application: Application) =>
+  new Command('restore')
+    .description('make the database that a backup holds, on any engine, and check it')
+    .argument('<file>')
+    .option('--check', 'only tell whether the file is whole and fits this program')
+    .option('--replace <database>', 'the name of the database whose contents may be destroyed')
+    .addHelpText('after', RESTORE_NOTES)
+    .action(async (path: string, flags: Flags) => {
+      const { entities } = application;
+      const schema = { tables: backedUpTables(entities), migrations: KNOWN_MIGRATIONS };
+      const backup = await named(path, () => BackupReader.open(path, schema));
+      try {
+        // All rows are read before one is written.
+        await named(path, async () => {
+          for await (const _ of backup.rows());
+        });
+        process.stdout.write(contents(path, backup));
+        if (flags.check) return;
+        const env = readSettings();
+        await assertAllowed(env, application, flags.replace);
+        process.stderr.write(`Restoring into ${databaseName(env).full} …\n`);
+        env.MIGRATE_ON_START = 'true';
+        await migrateAtStart(env, entities);
+        const checked = await withProgress(totalOf(backup), (show) =>
+          restoreBackup(env, backup, allTables(entities), show),
+        );
+        checked.push({ name: 'the audit fits its seals', found: await auditFaults(backup, application) });
+        process.stdout.write(verdict(checked));
+        if (checked.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT;
+      } finally {
+        await backup.close();
+      }
+    });
+
+async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof BackupFault ? new Error(`${path} ${error.message}.`) : error;
+  }
+}
+
+/** @throws Error where something would be destroyed, or the service works on the database. */
+async function assertAllowed(
+  env: Env,
+  { entities }: Application,
+  replace: string | undefined,
+): Promise<void> {
+  const { name, full } = databaseName(env);
+  if (replace !== undefined && replace !== name)
+    throw new Error(`--replace names ${replace}, but the database of the settings is ${full}.`);
+  const file = sqliteFile(env);
+  if (file !== undefined && !existsSync(file)) return;
+  if (await isInUse(env))
+    throw new Error(`${full} is in use: stop the service, on all machines, and try again.`);
+  if (replace === undefined && (await hasContent(env, allTables(entities))))
+    throw new Error(`${full} is not empty. To destroy what is in it: --replace ${name}`);
+}
+
+/** Apart from the others: its key is a setting, which may be another one where the backup is restored. */
+async function auditFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
+  const seals = backup.header.tables.find(({ name }) => name === 'audit_seals');
+  if (seals?.rows === 0) return undefined; // a service makes the first one after an hour
+  const { fault, bad_count: bad } = await application.verifyAudit();
+  return fault ? Math.max(1, bad) : 0;
+}
+
+const totalOf = ({ header }: Pick<BackupReader, 'header'>): number =>
+  header.tables.reduce((sum, { rows }) => sum + rows, 0);
+
+function contents(path: string, backup: BackupReader): string {
+  const { version, created, engine, tables } = backup.header;
+  const rows = tables.map(({ name, rows: count }) => [name, count]);
+  const head = `${path}: whole; Rollcall ${version}, ${created}, ${engine}, ${totalOf(backup)} rows\n`;
+  return head + table([['Table', 'Rows'], ...rows]);
+}
+
+const verdict = (checked: readonly Checked[]): string =>
+  table([['Check', 'Result'], ...checked.map(({ name, found }) => [name, resultOf(found)])]);
+
+function resultOf(found: number | undefined): string {
+  if (found === undefined) return 'not checked: no seal in the backup';
+  return found === 0 ? 'ok' : `BAD: ${found}`;
 }

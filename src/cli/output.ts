@@ -69,19 +69,16 @@ export const createBar = (format: string): SingleBar | undefined =>
     ? new SingleBar({ format, hideCursor: true, barsize: 30, stream: process.stderr }, Presets.shades_classic)
     : undefined;
 
-/** Shows how many of a number of rows are done, on a terminal. */
-export class RowProgress {
-  private readonly bar = createBar('{bar} {percentage}% {value} of {total} rows');
-
-  constructor(total: number) {
-    this.bar?.start(total, 0);
-  }
-
-  readonly show = (rows: number): void => {
-    this.bar?.update(rows);
-  };
-
-  end(): void {
-    this.bar?.stop();
+/** Runs `work`, and shows on a terminal how many of a number of rows are done. */
+export async function withProgress<T>(
+  total: number,
+  work: (show: (rows: number) => void) => Promise<T>,
+): Promise<T> {
+  const bar = createBar('{bar} {percentage}% {value} of {total} rows');
+  bar?.start(total, 0);
+  try {
+    return await work((rows) => bar?.update(rows));
+  } finally {
+    bar?.stop();
   }
 }

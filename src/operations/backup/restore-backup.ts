@@ -1,8 +1,8 @@
 import type { DatabaseSettings } from '../../platform/database/engine/connection-options.js';
 import { type Refill, openRefill } from '../../platform/database/engine/refill.js';
-import type { TableColumns } from '../../platform/database/engine/snapshot.js';
+import { type Snapshot, type TableColumns, openSnapshot } from '../../platform/database/engine/snapshot.js';
+import type { Dialect } from '../../platform/database/engine/sql.js';
 import type { BackupReader } from './read-backup.js';
-import { checksOf } from './restore-checks.js';
 
 /** What a check has found: 0 where all is well, undefined where there was nothing to check. */
 export interface Checked {
@@ -49,3 +49,77 @@ async function assertCounts(refill: Refill, { header }: BackupReader): Promise<v
       throw new Error(`The table ${name} has ${found} rows after the restore, not ${rows}.`);
   }
 }
+
+/** What must hold between the tables. */
+interface Check {
+  name: string;
+  /** A SELECT of the number of rows that break it, or whose absence does. */
+  sql: string;
+}
+
+const withoutUser = (table: string): string =>
+  `SELECT COUNT(*) FROM ${table} AS t WHERE NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.user_uuid)`;
+const CONCAT: Record<Dialect, (column: string) => string> = {
+  sqlite: (column) => `'login:' || ${column}`,
+  mysql: (column) => `CONCAT('login:', ${column})`,
+};
+const withoutLogin = (dialect: Dialect): string =>
+  `SELECT COUNT(*) FROM users AS u WHERE u.username_key <> '' AND NOT EXISTS (SELECT 1 FROM user_identifiers AS i
+   WHERE i.identifier = ${CONCAT[dialect]('u.username_key')} AND i.user_uuid = u.uuid)`;
+const miscounted = (name: string, actual: string): string =>
+  `SELECT ABS((SELECT COALESCE(SUM(value), 0) FROM user_counts WHERE name = '${name}') - (${actual}))`;
+const WEBMASTERS = `SELECT COUNT(*) FROM user_roles AS r JOIN users AS u ON u.uuid = r.user_uuid
+  WHERE r.role = 'Webmaster' AND u.status = 'Active'`;
+const status = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
+
+/** Each finds 0 in a database whose tables fit together. */
+const checksOf = (dialect: Dialect): readonly Check[] => [
+  {
+    name: 'an active Webmaster',
+    sql: `SELECT CASE WHEN (SELECT COUNT(*) FROM users) > 0 AND (${WEBMASTERS}) = 0 THEN 1 ELSE 0 END`,
+  },
+  { name: 'identifiers belong to users', sql: withoutUser('user_identifiers') },
+  { name: 'users have their login name', sql: withoutLogin(dialect) },
+  { name: 'roles belong to users', sql: withoutUser('user_roles') },
+  { name: 'search words belong to users', sql: withoutUser('user_words') },
+  { name: 'attributes belong to users', sql: withoutUser('user_values') },
+  { name: 'members are users', sql: withoutUser('group_members') },
+  {
+    name: 'members have a group',
+    sql: 'SELECT COUNT(*) FROM group_members AS t WHERE NOT EXISTS (SELECT 1 FROM user_groups AS g WHERE g.uuid = t.group_uuid)',
+  },
+  {
+    name: 'managers are users',
+    sql: `SELECT COUNT(*) FROM users AS t WHERE t.manager_uuid IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`,
+  },
+  { name: 'count of active users', sql: miscounted('Active', status('Active')) },
+  { name: 'count of blocked users', sql: miscounted('Blocked', status('Blocked')) },
+  { name: 'count of Webmasters', sql: miscounted('webmasters', WEBMASTERS) },
+];
+
+/** Migrations fill these tables, so rows in them do not mean that the database is in use. */
+const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set(['user_rules', 'user_counts', 'leases']);
+
+/** Whether a restore would destroy something: one of the tables has a row. Tables may be missing. */
+export async function hasContent(
+  settings: DatabaseSettings,
+  tables: readonly TableColumns[],
+): Promise<boolean> {
+  const snapshot = await openSnapshot(settings);
+  try {
+    for (const { name } of tables) {
+      if (FILLED_BY_MIGRATIONS.has(name) || (await snapshot.number(exists(name, snapshot))) === 0) continue;
+      if ((await snapshot.number(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0)
+        return true;
+    }
+    return false;
+  } finally {
+    await snapshot.close();
+  }
+}
+
+const exists = (table: string, { dialect }: Snapshot): string =>
+  dialect === 'sqlite'
+    ? `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = '${table}'`
+    : `SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '${table}'`;

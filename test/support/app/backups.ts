@@ -1,7 +1,7 @@
 import { loadEnv } from '../../../src/platform/config/env.js';
 import { openSnapshot } from '../../../src/platform/database/engine/snapshot.js';
 import type { SqlValue } from '../../../src/platform/database/engine/sql.js';
-import { backedUpTables } from '../../../src/operations/backup/backup-tables.js';
+import { backedUpTables } from '../../../src/operations/backup/backup-format.js';
 import { ENTITIES } from '../../../src/entities.js';
 import type { TestDatabase } from './database.js';
 
