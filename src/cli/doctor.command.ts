@@ -19,13 +19,14 @@ import {
   auditCheck,
   cookieCheck,
   databaseTlsCheck,
+  dropFolderCheck,
+  fileChecks,
   httpsCheck,
   metricsCheck,
   nodeLifeCheck,
   proxyCheck,
   secretChecks,
 } from '../operations/doctor/security-checks.js';
-import { dropFolderCheck, fileChecks } from '../operations/doctor/security-files.js';
 
 type Check = (env: Env, entities: Entities) => Finding[] | Promise<Finding[]>;
 
