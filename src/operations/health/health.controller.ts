@@ -1,10 +1,8 @@
-import { Controller, Get, HttpException } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { HealthCheckService } from '@nestjs/terminus';
 import { Public } from '../../access/decorators.js';
 import { Open, Problems } from '../../platform/openapi/docs.js';
 import { unavailable } from '../../platform/common/errors.js';
-import { isObject } from '../../platform/common/json.js';
 import { Readiness } from './readiness.js';
 
 const UP = {
@@ -18,10 +16,7 @@ const UP = {
 @ApiTags('status')
 @Controller('health')
 export class HealthController {
-  constructor(
-    private readonly health: HealthCheckService,
-    private readonly readiness: Readiness,
-  ) {}
+  constructor(private readonly readiness: Readiness) {}
 
   @Get('live')
   @ApiOperation({ summary: 'Is the process alive?', description: 'Restart it when this does not answer.' })
@@ -44,24 +39,8 @@ export class HealthController {
   @Problems()
   @Public()
   async ready() {
-    try {
-      const { status } = await this.health.check([
-        () => this.readiness.process(),
-        () => this.readiness.database(),
-      ]);
-      return { status };
-    } catch (error) {
-      if (error instanceof HttpException) throw unavailable(`Not ready: ${downIn(error)}.`);
-      throw error;
-    }
+    const faults = await this.readiness.findFaults();
+    if (faults.length > 0) throw unavailable(`Not ready: ${faults.join(', ')}.`);
+    return { status: 'ok' };
   }
-}
-
-/** What is not ready, and why: `database takes no changes`. */
-function downIn(error: HttpException): string {
-  const body = error.getResponse();
-  const down = isObject(body) && isObject(body['error']) ? body['error'] : {};
-  return Object.entries(down)
-    .map(([name, check]) => `${name} ${isObject(check) ? String(check['message']) : 'fails'}`)
-    .join(', ');
 }

@@ -1,12 +1,15 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
-import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { setTimeout as delay } from 'node:timers/promises';
 import { unavailable } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import type { Writability } from '../../platform/database/engine/sql.js';
 
-const SAID = { read_only: 'takes no changes', out_of_sync: 'is not in step with its cluster' } as const;
+const FAULTS = {
+  writable: undefined,
+  read_only: 'takes no changes',
+  out_of_sync: 'is not in step with its cluster',
+} as const;
 
 /** Whether this instance takes requests: its database takes changes, and it is not shutting down. */
 @Injectable()
@@ -18,7 +21,6 @@ export class Readiness implements BeforeApplicationShutdown {
 
   constructor(
     @Inject(DATABASE) private readonly connection: Database,
-    private readonly indicators: HealthIndicatorService,
     private readonly env: Env,
   ) {}
 
@@ -37,27 +39,23 @@ export class Readiness implements BeforeApplicationShutdown {
     }
   }
 
-  /** Whether the database takes changes: a service that can only read is not ready. */
-  async database(): Promise<HealthIndicatorResult> {
-    const indicator = this.indicators.check('database');
-    try {
-      const writability = await this.writability();
-      return writability === 'writable' ? indicator.up() : indicator.down(SAID[writability]);
-    } catch {
-      return indicator.down('does not answer');
-    }
+  /** Returns why this instance takes no requests: a database that can only be read is a reason. */
+  async findFaults(): Promise<string[]> {
+    const database = await this.writability().then(
+      (writability) => FAULTS[writability],
+      () => 'does not answer',
+    );
+    return [
+      ...(this.ending ? ['process is shutting down'] : []),
+      ...(database === undefined ? [] : [`database ${database}`]),
+    ];
   }
 
-  /** One question at a time, however many probes ask. */
+  /** Asks the database once at a time, however many probes there are. */
   private writability(): Promise<Writability> {
     this.asked ??= this.connection.writability().finally(() => {
       this.asked = undefined;
     });
     return this.asked;
-  }
-
-  process(): HealthIndicatorResult {
-    const indicator = this.indicators.check('process');
-    return this.ending ? indicator.down('is shutting down') : indicator.up();
   }
 }

@@ -11,9 +11,8 @@ import { MAX_DAYS } from '../../audit/audit-counts.service.js';
 import { Problems, Secured } from '../../platform/openapi/docs.js';
 import { ImportRunDto } from '../../import/imports.dto.js';
 import { MAX_DATASETS } from '../../import/report/import-summary.service.js';
-import type { Day } from './statistics-days.js';
 import { StatisticsQuery } from './statistics.query.js';
-import { MAX_EXPIRING } from './statistics.service.js';
+import { type Day, MAX_EXPIRING } from './statistics.service.js';
 
 const number = (description?: string, example = 0) =>
   ({ type: 'integer', minimum: 0, example, ...(description !== undefined && { description }) }) as const;

@@ -1,16 +1,47 @@
 import { Injectable } from '@nestjs/common';
-import { AuditCounts } from '../../audit/audit-counts.service.js';
+import { AuditCounts, type CountedDays } from '../../audit/audit-counts.service.js';
+import type { AuditAction } from '../../audit/audit-event.js';
 import { type ApiKey, ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ImportsService } from '../../import/imports.service.js';
 import { type DatasetSummary, ImportSummary } from '../../import/report/import-summary.service.js';
 import { UserCounts } from '../../users/writer/user-counts.service.js';
-import { DAILY, DAILY_ACTIONS, type Day, firstHour, toDays } from './statistics-days.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 const EXPIRY_DAYS = 30;
 /** Keys that are listed, of those that expire soon. */
 export const MAX_EXPIRING = 100;
+
+const HOURS = 24;
+const HOUR_MILLIS = 3_600_000;
+
+/** What is listed of each day, and the action that it counts. */
+const DAILY = {
+  created: 'user.created',
+  updated: 'user.updated',
+  blocked: 'user.blocked',
+  reactivated: 'user.reactivated',
+  deleted: 'user.deleted',
+  restored: 'user.restored',
+  logins: 'session.created',
+  failed_logins: 'session.login_failed',
+  imports_completed: 'import.completed',
+  imports_failed: 'import.failed',
+  imports_rejected: 'import.rejected',
+  imports_superseded: 'import.superseded',
+} as const satisfies Record<string, AuditAction>;
+
+type DailyName = keyof typeof DAILY;
+const DAILY_NAMES = Object.keys(DAILY).filter((name): name is DailyName => name in DAILY);
+const NONE = Object.fromEntries(DAILY_NAMES.map((name) => [name, 0])) as Record<DailyName, number>;
+const DAILY_ACTIONS: readonly AuditAction[] = Object.values(DAILY);
+
+export interface Day extends Record<DailyName, number> {
+  /** `YYYY-MM-DD`. */
+  day: string;
+  /** Whether all of it is counted, as far as it is over. */
+  complete: boolean;
+}
 
 /** Whether all is well. Each part costs the same however many users, runs and events there are (interface §9). */
 export interface Statistics {
@@ -60,4 +91,27 @@ export class StatisticsService {
       days: toDays(from, days, offset, await this.counts.byDay(DAILY_ACTIONS, from, offset)),
     };
   }
+}
+
+/** The hour, from 1970 on, in which the first of the last `days` days begins. @param offset hours east of UTC. */
+function firstHour(millis: number, days: number, offset: number): number {
+  const local = Math.floor(millis / HOUR_MILLIS) + offset;
+  return local - (local % HOURS) - (days - 1) * HOURS - offset;
+}
+
+/** The days from an hour on, oldest first. */
+function toDays(from: number, days: number, offset: number, { counts, gaps }: CountedDays): Day[] {
+  const listed = Array.from({ length: days }, (_, index) => {
+    const begin = from + index * HOURS;
+    const complete = !gaps.some((gap) => gap.from < begin + HOURS && gap.until > begin);
+    const day = new Date((begin + offset) * HOUR_MILLIS).toISOString().slice(0, 10);
+    return { day, complete, ...NONE };
+  });
+  const names = new Map<AuditAction, DailyName>(DAILY_NAMES.map((name) => [DAILY[name], name]));
+  for (const { hour, action, value } of counts) {
+    const day = listed[Math.floor((hour - from) / HOURS)];
+    const name = names.get(action);
+    if (day && name) day[name] += value;
+  }
+  return listed;
 }

@@ -1,0 +1,88 @@
+import { Controller, Get, Header, Param, Req, Res, applyDecorators } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { Public } from '../../access/decorators.js';
+import { CATALOGUE, ProblemError, isErrorCode } from '../../platform/common/errors.js';
+import { VERSION } from '../../platform/common/version.js';
+import { Env } from '../../platform/config/env.js';
+import { Html, PAGE_POLICY, htmlPage, markup, prose } from '../../platform/http/html-page.js';
+import { asksForPage } from '../../platform/http/error.filter.js';
+import { GUIDES, guideOf } from './guides.js';
+
+const CONSOLE = '/console';
+
+/** A public route that answers with a page. */
+const Page = (path: string) =>
+  applyDecorators(
+    Get(path),
+    Public(),
+    Header('Content-Type', 'text/html; charset=utf-8'),
+    Header('Content-Security-Policy', PAGE_POLICY),
+  );
+
+/** The pages for people: the front page, the guides, and the explanation of each error. */
+@ApiExcludeController()
+@Controller()
+export class PagesController {
+  constructor(private readonly env: Env) {}
+
+  /** Leads a browser to the console. Without a console, and for programs, it is the front page. */
+  @Get()
+  @Public()
+  front(@Req() request: Request, @Res() response: Response): void {
+    response.vary('Accept');
+    if (this.env.CONSOLE_ENABLED && asksForPage(request)) response.redirect(302, CONSOLE);
+    else response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(this.frontPage());
+  }
+
+  /** The front page, also for browsers. */
+  @Page('guides')
+  guides(): string {
+    return this.frontPage();
+  }
+
+  @Page('guides/:name')
+  async guide(@Param('name') name: string): Promise<string> {
+    const guide = await guideOf(name);
+    if (!guide)
+      throw new ProblemError('not_found', 'There is no such guide; the address of the service lists them.');
+    return htmlPage(
+      guide.title,
+      markup`<p><a href="/">Rollcall</a> · <a href="/docs">Swagger UI</a></p>${new Html(guide.body)}`,
+    );
+  }
+
+  /** The page that the `type` of a problem links to. */
+  @Page('problems/:code')
+  problem(@Param('code') code: string): string {
+    if (!isErrorCode(code)) throw new ProblemError('not_found', 'There is no such error.');
+    const { status, title, remedy } = CATALOGUE[code];
+    return htmlPage(
+      title,
+      markup`<h1>${title}</h1>
+        <p><code>${code}</code> · HTTP status ${status}</p>
+        <p>${prose(remedy)}</p>`,
+    );
+  }
+
+  private frontPage(): string {
+    const guides = Object.entries(GUIDES).map(
+      ([name, about]) => markup`<li><a href="/guides/${name}">${name}</a>: ${about}</li>\n`,
+    );
+    const link = markup`<li><a href="${CONSOLE}">Console</a>, for operators</li>`;
+    return htmlPage(
+      'Rollcall',
+      markup`<h1>Rollcall ${VERSION}</h1>
+<p>The users of an intranet, kept in step with an identity source.</p>
+<ul>
+${this.env.CONSOLE_ENABLED ? link : ''}
+<li><a href="/docs">Swagger UI</a>: every endpoint, with examples to try</li>
+<li><a href="/docs/openapi.json">OpenAPI file</a>, for clients</li>
+<li><a href="/api/0.3/status">Status</a> of the service</li>
+</ul>
+<h2>Guides</h2>
+<ul>
+${guides}</ul>`,
+    );
+  }
+}
