@@ -1,11 +1,13 @@
 import { type INestApplication, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { AuditModule } from '../audit/audit.module.js';
 import { SealVerifier, type Verdict } from '../audit/seal-verifier.service.js';
-import { findService, openSocket } from '../operations/start/private-socket.js';
+import { connectWithin, findService } from '../operations/start/private-socket.js';
 import { ConfigModule } from '../platform/config/config.module.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
@@ -46,12 +48,17 @@ export class Application {
     }
     const env = readSettings();
     const localHeaders = { ...headers, 'x-request-id': 'cli', [LOCAL_USER]: userName() };
-    const workAt = (socketPath: string): Promise<void> =>
-      work(new ServiceClient({ headers: localHeaders, socketPath, passwordLength: env.PASSWORD_MIN_LENGTH }));
-    const running = await findService(env);
-    if (running === undefined) assertThere(env);
+    const { PASSWORD_MIN_LENGTH: passwordLength } = env;
+    const workBy = (open: () => Duplex): Promise<void> =>
+      work(new ServiceClient({ headers: localHeaders, connect: open, passwordLength }));
+    const socket = await findService(env);
+    if (socket === undefined) assertThere(env);
     if (!target.json) process.stderr.write(`Database: ${databaseName(env).full}\n`);
-    return running === undefined ? this.serve(env, workAt) : workAt(running);
+    if (socket !== undefined) return workBy(() => connect(socket));
+    env.SHUTDOWN_DELAY_SECONDS = 0; // nothing but this command sends requests, and none come over the network
+    delete env.TLS_CERT_FILE;
+    delete env.TLS_KEY_FILE;
+    return this.open(env, this.create, (app) => workBy(() => connectWithin(app)));
   }
 
   /** Compares the audit in the database with its seals, without any service. @throws Error as `use`. */
@@ -66,28 +73,6 @@ export class Application {
     const options = { logger: false, abortOnError: false } as const;
     const create = () => NestFactory.createApplicationContext({ module: AuditReader, imports }, options);
     return this.open(env, create, (context) => context.get(SealVerifier).verify(expected));
-  }
-
-  /** Serves `work` alone, on a socket that no other command finds. */
-  private async serve(env: Env, work: (socketPath: string) => Promise<void>): Promise<void> {
-    env.SHUTDOWN_DELAY_SECONDS = 0;
-    delete env.TLS_CERT_FILE;
-    delete env.TLS_KEY_FILE;
-    const folder = mkdtempSync(join(tmpdir(), 'rollcall-'));
-    const remove = (): void => {
-      rmSync(folder, { recursive: true, force: true });
-    };
-    process.once('exit', remove);
-    try {
-      await this.open(env, this.create, async (app) => {
-        const path = join(folder, 'rollcall.sock');
-        await openSocket(app, path);
-        await work(path);
-      });
-    } finally {
-      process.off('exit', remove);
-      remove();
-    }
   }
 
   /** Logging is off unless `LOG_LEVEL` is set, and goes to standard error, because commands print their results. */

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../platform/common/errors.js';
@@ -20,10 +20,11 @@ interface Sent {
   file?: SentFile;
 }
 
-/** How a service is reached: at an address, or at the private socket of this machine. */
+/** How a service is reached: at an address, or as the commands of its machine reach it. */
 interface Connection {
   url?: string;
-  socketPath?: string;
+  /** Opens a connection to a service of this machine. */
+  connect?: () => Duplex;
   headers: Readonly<Record<string, string>>;
   passwordLength?: number;
 }
@@ -32,7 +33,7 @@ interface Connection {
 export class ServiceClient {
   /** The service, for operators. */
   readonly name: string;
-  /** Whether the service takes the caller for itself, because it is reached by its private socket. */
+  /** Whether the service takes the caller for itself. */
   readonly isLocal: boolean;
   /** Characters of a new password at the least, 0 where only the service knows it. */
   readonly passwordLength: number;
@@ -40,12 +41,12 @@ export class ServiceClient {
 
   /** @throws Error for an invalid address. */
   constructor(private readonly connection: Connection) {
-    const { url = 'http://localhost', socketPath, passwordLength = 0 } = connection;
+    const { url = 'http://localhost', connect, passwordLength = 0 } = connection;
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new Error('--url must be the address of a service, such as http://127.0.0.1:3000.');
     this.base = new URL('api/0.3/', `${url.replace(/\/+$/, '')}/`);
-    this.name = socketPath ?? this.base.origin;
-    this.isLocal = socketPath !== undefined;
+    this.name = this.base.origin;
+    this.isLocal = connect !== undefined;
     this.passwordLength = passwordLength;
   }
 
@@ -99,11 +100,9 @@ export class ServiceClient {
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const request = url.protocol === 'https:' ? requestHttps : requestHttp;
-      const sent = request(
-        url,
-        { ...options, agent: false, socketPath: this.connection.socketPath },
-        resolve,
-      );
+      const { connect } = this.connection;
+      const how = connect ? { createConnection: connect } : { agent: false };
+      const sent = request(url, { ...options, ...how }, resolve);
       sent.on('error', reject); // after the answer, this has no effect
       if (typeof content === 'object') pipeline(content, sent).catch(reject);
       else sent.end(content);
@@ -113,7 +112,7 @@ export class ServiceClient {
   /** Describes why there is no answer, and what to do. */
   private describeSilence(error: unknown): string {
     const why = errorCode(error) ?? (error instanceof Error ? error.message : String(error));
-    if (this.isLocal) return `The service at ${this.name} does not answer (${why}).`;
+    if (this.isLocal) return `The service does not answer (${why}).`;
     if (/CERT|SSL|TLS|SIGNATURE/.test(why))
       return `${this.name} cannot be trusted (${why}). Check --url; NODE_EXTRA_CA_CERTS names a file with the certificate of your own authority.`;
     return `No service answers at ${this.name} (${why}); check --url.`;

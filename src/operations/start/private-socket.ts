@@ -2,9 +2,11 @@ import type { INestApplication } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { once } from 'node:events';
 import { lstatSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { type Duplex, duplexPair } from 'node:stream';
 import { errorCode } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import type { Env } from '../../platform/config/env.js';
@@ -39,38 +41,46 @@ export async function findService(env: Env): Promise<string | undefined> {
   return isTrusted(path, env) && (await isAnswered(path)) ? path : undefined;
 }
 
-/** Opens the socket of the service, unless another process has it. A service that cannot goes on without, and logs why. */
+/**
+ * Serves the commands of this machine at a path that only the user of this process may open, unless another process does so.
+ * The file is removed when the application closes. A service that cannot have one goes on without it, and logs why.
+ */
 export async function openServiceSocket(app: INestApplication, env: Env): Promise<void> {
   try {
     const path = socketPath(env);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (!isTrusted(path, env)) throw new Error(`${dirname(path)} belongs to another user.`);
-    if (!(await isAnswered(path))) await openSocket(app, path);
+    if (!(await isAnswered(path))) await listen(serverOf(app), path);
   } catch (error) {
     const reason = errorCode(error) ?? (error instanceof Error ? error.message : String(error));
     app.get(Log).warning('no socket for commands', { reason });
   }
 }
 
-/**
- * Serves the commands of this machine at a path that only the user of this process may open, in place of a file that a crash
- * has left there. The file is removed when the application closes.
- * @throws Error of the system.
- */
-export async function openSocket(app: INestApplication, path: string): Promise<void> {
-  const { localServer } = app.get<HttpAdapterHost<LeanAdapter>>(HttpAdapterHost).httpAdapter;
+/** Opens a connection of this process to its own application, as if by the socket. */
+export function connectWithin(app: INestApplication): Duplex {
+  const [client, server] = duplexPair();
+  serverOf(app).emit('connection', server);
+  return client;
+}
+
+const serverOf = (app: INestApplication): Server =>
+  app.get<HttpAdapterHost<LeanAdapter>>(HttpAdapterHost).httpAdapter.localServer;
+
+/** Listens at a path, in place of a file that a crash has left there. */
+async function listen(server: Server, path: string): Promise<void> {
   const draft = join(dirname(path), `.${process.pid}.sock`);
   rmSync(draft, { force: true });
   const mask = process.umask(OWNER_ONLY);
   try {
-    localServer.listen({ path: draft, exclusive: true }); // binds at once: a worker of a cluster would ask its primary
+    server.listen({ path: draft, exclusive: true }); // binds at once: a worker of a cluster would ask its primary
   } finally {
     process.umask(mask);
   }
-  await once(localServer, 'listening');
-  renameSync(draft, path); // no command meets a socket that nobody serves
+  await once(server, 'listening');
+  renameSync(draft, path); // no command meets a socket that does not answer yet
   const { ino } = statSync(path);
-  localServer.once('close', () => {
+  server.once('close', () => {
     if (statSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
   });
 }
