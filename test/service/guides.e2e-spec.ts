@@ -1,5 +1,6 @@
 import { beforeEach, afterEach, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { README_KEY, addCommand, cloneInto, terminalOf } from '../support/process/guide/clone.js';
 import { follow } from '../support/process/guide/guide.js';
@@ -22,7 +23,8 @@ const followHere = (document: string, knows = {}) =>
     folder,
     variables: terminalOf(addCommand(database.folder), database.folder, services.control),
     knows,
-    asShown: (printed) => printed.replaceAll(folder, '/home/ada/rollcall'),
+    asShown: (printed) =>
+      printed.replaceAll(folder, '/home/ada/rollcall').replaceAll(`unix:${userInfo().username}`, 'unix:ada'),
     here: (script) => script.replaceAll('127.0.0.1:3000', services.address ?? '127.0.0.1:3000'),
   });
 
