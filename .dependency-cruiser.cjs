@@ -20,7 +20,7 @@ const layers = [
 const innerLayers = {
   platform: [['database', 'openapi'], ['http'], ['telemetry', 'input'], ['common', 'config']],
   'platform/database': [['.'], ['leases', 'migrations'], ['sqlite', 'mysql', 'engine']],
-  operations: [['cluster'], ['start', 'health', 'doctor'], ['backup']],
+  operations: [['.'], ['cluster'], ['start', 'health', 'doctor'], ['backup']],
   import: [['.'], ['alerts', 'schedule', 'report', 'apply'], ['plan', 'guards', 'mapping', 'file'], ['runs']],
   scim: [['.'], ['bulk'], ['users', 'groups'], ['discovery'], ['http'], ['protocol']],
   users: [['.'], ['passwords'], ['search'], ['writer'], ['set-rules'], ['rules'], ['model']],

@@ -10,8 +10,7 @@ import { HttpModule } from './platform/http/http.module.js';
 import { ImportModule } from './import/import.module.js';
 import { ScimModule } from './scim/scim.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
-import { SetupModule } from './operations/start/setup.module.js';
-import { StatusModule } from './operations/health/status.module.js';
+import { OperationsModule } from './operations/operations.module.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 import { UsersModule } from './users/users.module.js';
 
@@ -34,8 +33,7 @@ export class AppModule {
         SessionsModule,
         ApiKeysModule,
         AuditModule,
-        StatusModule,
-        SetupModule,
+        OperationsModule,
         ...(env.CONSOLE_ENABLED ? [ConsoleModule] : []),
       ],
     };
