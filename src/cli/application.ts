@@ -1,28 +1,20 @@
-import { type INestApplication, type INestApplicationContext, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import type { INestApplication } from '@nestjs/common';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { AuditModule } from '../audit/audit.module.js';
 import { SealVerifier, type Verdict } from '../audit/seal-verifier.service.js';
 import { connectWithin, findService } from '../operations/start/private-socket.js';
-import { ConfigModule } from '../platform/config/config.module.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
 import { type Entities, migrateAtStart } from '../platform/database/data-source.js';
-import { DatabaseModule } from '../platform/database/database.module.js';
 import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
 import { LOCAL_USER } from '../platform/http/request-headers.js';
 import { checkedReason } from '../platform/http/request-headers.js';
 import { Log } from '../platform/telemetry/log.js';
-import { TelemetryModule } from '../platform/telemetry/telemetry.module.js';
 import { ServiceClient } from './service-client.js';
 import { type Target, readKey } from './target.js';
-
-@Module({})
-class AuditReader {}
 
 /** The application that commands work on. */
 export class Application {
@@ -55,10 +47,7 @@ export class Application {
     if (socket === undefined) assertThere(env);
     if (!target.json) process.stderr.write(`Database: ${databaseName(env).full}\n`);
     if (socket !== undefined) return workBy(() => connect(socket));
-    env.SHUTDOWN_DELAY_SECONDS = 0; // nothing but this command sends requests, and none come over the network
-    delete env.TLS_CERT_FILE;
-    delete env.TLS_KEY_FILE;
-    return this.open(env, this.create, (app) => workBy(() => connectWithin(app)));
+    return this.open(env, (app) => workBy(() => connectWithin(app)));
   }
 
   /** Compares the audit in the database with its seals, without any service. @throws Error as `use`. */
@@ -69,26 +58,22 @@ export class Application {
     const env = readSettings();
     assertThere(env);
     if (!json) process.stderr.write(`Database: ${databaseName(env).full}\n`);
-    const imports = [ConfigModule.with(env), TelemetryModule, DatabaseModule.with(), AuditModule];
-    const options = { logger: false, abortOnError: false } as const;
-    const create = () => NestFactory.createApplicationContext({ module: AuditReader, imports }, options);
-    return this.open(env, create, (context) => context.get(SealVerifier).verify(expected));
+    return this.open(env, (app) => app.get(SealVerifier).verify(expected));
   }
 
-  /** Logging is off unless `LOG_LEVEL` is set, and goes to standard error, because commands print their results. */
-  private async open<C extends INestApplicationContext, T>(
-    env: Env,
-    create: (env: Env) => Promise<C>,
-    work: (context: C) => Promise<T>,
-  ): Promise<T> {
+  /** Runs `work` with a new application. Its log is off unless `LOG_LEVEL` is set, and goes to standard error. */
+  private async open<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
     if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
+    env.SHUTDOWN_DELAY_SECONDS = 0; // nothing but this command sends requests, and none come over the network
+    delete env.TLS_CERT_FILE;
+    delete env.TLS_KEY_FILE;
     await migrateAtStart(env, this.entities);
-    const context = await create(env);
-    context.get(Log).useStderr();
+    const app = await this.create(env);
+    app.get(Log).useStderr();
     try {
-      return await work(context);
+      return await work(app);
     } finally {
-      await context.close();
+      await app.close();
     }
   }
 }

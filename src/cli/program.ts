@@ -3,12 +3,11 @@ import { VERSION } from '../platform/common/version.js';
 import { runProgram } from '../platform/config/settings.js';
 import type { Application } from './application.js';
 import { auditCommand } from './audit.command.js';
-import { backupCommand, restoreCommand } from './backup.command.js';
 import { completionCommand } from './completion.command.js';
+import { backupCommand, migrateCommand, restoreCommand } from './database.command.js';
 import { doctorCommand } from './doctor.command.js';
 import { importCommand, importsCommand } from './import.command.js';
 import { keysCommand } from './keys.command.js';
-import { migrateCommand } from './migrate.command.js';
 import { usersCommand } from './users.command.js';
 
 const EXIT_CODES = `

@@ -15,12 +15,36 @@ import { writeBackup } from '../operations/backup/write-backup.js';
 import { VERSION } from '../platform/common/version.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
-import { KNOWN_MIGRATIONS, executedMigrations, migrateAtStart } from '../platform/database/data-source.js';
+import {
+  KNOWN_MIGRATIONS,
+  executedMigrations,
+  migrateAtStart,
+  openDataSource,
+} from '../platform/database/data-source.js';
 import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
 import { isInUse } from '../platform/database/engine/refill.js';
 import { type Snapshot, openSnapshot } from '../platform/database/engine/snapshot.js';
+import { migrate } from '../platform/database/migrate.js';
+import { assertOurs } from '../platform/database/migration-owner.js';
 import type { Application } from './application.js';
 import { table, withProgress } from './output.js';
+
+export const migrateCommand = ({ entities }: Application) =>
+  new Command('migrate')
+    .description('run pending migrations of the database')
+    .addHelpText('after', '\nExit codes: 0 done or nothing to do, 2 not migrated (wrong usage, no database).')
+    .action(async () => {
+      const env = readSettings();
+      process.stderr.write(`Database: ${databaseName(env).full}\n`);
+      const dataSource = await openDataSource(env, entities);
+      try {
+        await assertOurs(dataSource);
+        const done = await migrate(dataSource);
+        process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');
+      } finally {
+        await dataSource.destroy();
+      }
+    });
 
 const BACKUP_NOTES = `
 The service may run and write meanwhile: the backup is the database of one moment. It holds password hashes and personal
