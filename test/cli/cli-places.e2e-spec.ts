@@ -124,11 +124,16 @@ describe.each(PLACES)('on the %s', (door) => {
     expect(JSON.parse((await run(['users', 'deleted', '--since', since, '--json'])).out).Count).toBe(0);
   });
 
-  test('users: each of several is reported; a rule that refuses one stops no other', async () => {
+  test('users: each of several is reported, with the reason in the audit, and a rule that refuses one stops no other', async () => {
     const user = await create(app.key);
-    const { code, out, err } = await run(['users', 'block', 'admin', user.uuid]);
+    const reason = 'gelöscht: 100 % “alt”';
+    const block = ['users', 'block', 'admin', user.uuid, '--reason'];
+    const long = await run([...block, 'x'.repeat(501)]);
+    expect([long.code, long.err]).toEqual([2, expect.stringContaining('--reason must have at most 500')]);
+    const { code, out, err } = await run([...block, reason]);
     expect([code, out]).toEqual([1, expect.stringMatching(/^\S+ \(\S+\) is blocked\.\n$/)]);
     expect(err).toMatch(/^admin \(\S+\) is not: .*Webmaster/);
+    expect((await run(['audit', 'list', '--target', user.uuid])).out).toContain(`status “${reason}”`);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
@@ -85,54 +85,6 @@ test('an import started next to a running service is done by one of the two', as
     actor: { kind: 'system', id: null },
   });
 });
-
-test('the doctor finds what is wrong, says what to do, and no secret', async () => {
-  const good = await rollcall(['doctor']);
-  // The MariaDB of the tests does not write to disk with each commit.
-  const findings = good.out.replace(/^warn +host .* set innodb_flush_log_at_trx_commit=1.*$/m, '');
-  expect([good.code, findings.match(/^(warn|fail)/gm)]).toEqual([0, null]);
-  const broken = await rollcall(['doctor'], { PORT: 'x', BOOTSTRAP_API_KEY: 'hunter2' });
-  expect([broken.code, broken.out]).toEqual([
-    1,
-    expect.stringMatching(/fail +settings[^]*PORT must be an integer/),
-  ]);
-  const away = await rollcall(['doctor'], { DATABASE_URL: 'mysql://root:hunter2@127.0.0.1:1/rollcall' });
-  expect([away.code, away.out]).toEqual([
-    1,
-    expect.stringMatching(/fail +database +does not answer \(ECONNREFUSED\)/),
-  ]);
-  const open = await rollcall(['doctor'], {
-    HOST: '0.0.0.0',
-    IMPORT_FOLDER: join(database.folder, 'nowhere'),
-  });
-  expect(open.out).toMatch(/warn +address [^]*fail +imports +.*ENOENT/);
-  expect(broken.out + broken.err + away.out + away.err).not.toContain('hunter2');
-});
-
-test('the doctor reports pending migrations, and "rollcall migrate" runs them', async () => {
-  await database.drop();
-  database = await freshDatabase();
-  if (ENGINE === 'sqlite') writeFileSync(join(database.folder, 'rollcall.sqlite'), '');
-  settings = newcomer(database);
-  const fresh = { MIGRATE_ON_START: 'false' };
-  expect((await rollcall(['doctor'], fresh)).out).toMatch(
-    /warn +migrations +some are pending; run "rollcall migrate"/,
-  );
-  expect((await rollcall(['migrate'], fresh)).out).toMatch(/^(migrated \w+\n)+$/);
-  expect((await rollcall(['migrate'], fresh)).out).toBe('nothing to migrate\n');
-  const after = await rollcall(['doctor'], fresh);
-  expect(after.out).toMatch(/ok +migrations[^]*warn +webmasters[^]*warn +api keys/);
-});
-
-const asUser = process.getuid?.() === 0 ? test.skip : test;
-asUser(
-  `a data folder that cannot be written is found (needs another user than root; ${ENGINE})`,
-  async () => {
-    chmodSync(database.folder, 0o500);
-    expect((await rollcall(['doctor'])).out).toMatch(/fail +data folder/);
-    chmodSync(database.folder, 0o700);
-  },
-);
 
 test('a file from standard input is imported', async () => {
   const input = csv('ExternalId,Username,Email', 'HR-1,ann,ann@example.org');
