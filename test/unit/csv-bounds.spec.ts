@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { MAX_ROWS } from '../../src/import/file/csv-reader.js';
+import { MAX_ROWS } from '../../src/import/file/record-parser.js';
 import { ByteSource, endless } from '../support/data/bytes.js';
 import { openCsv, readCsv } from '../support/data/csv.js';
 

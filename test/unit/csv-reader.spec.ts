@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CsvRecord } from '../../src/import/file/csv-reader.js';
+import type { CsvRecord } from '../../src/import/file/record-parser.js';
 import { ByteSource, CHUNKINGS, endless } from '../support/data/bytes.js';
 import { openCsv, readCsv } from '../support/data/csv.js';
 

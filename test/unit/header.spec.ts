@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { COLUMNS } from '../../src/import/file/columns.js';
+import { COLUMNS, nearestColumn } from '../../src/import/file/columns.js';
 import { FileError } from '../../src/import/file/file-error.js';
-import { nearestColumn } from '../../src/import/file/nearest-column.js';
 import { readHeader } from '../../src/import/file/run-files.js';
 
 const KNOWN = { ignore_unknown_columns: false };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { withoutLines } from '../../src/import/file/line-skipper.js';
+import { withoutLines } from '../../src/import/file/text-decoder.js';
 
 async function* inPieces(text: string, size: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);

@@ -1,3 +1,4 @@
+import { nearest } from '../../platform/common/nearest.js';
 import { normalForm } from '../../platform/common/text.js';
 import { parsedUrl } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
@@ -124,6 +125,12 @@ export function columnOf(header: string): Column | undefined {
   return BY_KEY.get(headerKey(header));
 }
 
+/** The column that a header most likely misspells: at most one edit in three letters, and two in all. */
+export function nearestColumn(header: string): Column | undefined {
+  const key = headerKey(header);
+  return BY_KEY.get(nearest(key, BY_KEY.keys(), Math.min(2, Math.floor(key.length / 3))) ?? '');
+}
+
 /** The cells of a user, in the order of `COLUMNS`. */
 export function cellsOf(user: User, manager: string): string[] {
   return COLUMNS.map((column) => column.write(user, manager));
@@ -166,3 +173,28 @@ export function splitList(cell: string): string[] {
 }
 
 const isBlank = (text: string): boolean => text.trim() === '';
+
+/** Words in the headers of columns that hold passwords. */
+const PASSWORD_WORDS = [
+  'password',
+  'passwd',
+  'passwort',
+  'passphrase',
+  'passcode',
+  'pwd',
+  'kennwort',
+  'motdepasse',
+  'contraseña',
+  'contrasena',
+  'wachtwoord',
+  'lösenord',
+  'salasana',
+  'secret',
+  'hash',
+];
+
+/** Whether the cells of a column may be passwords, by its name. Rather one too many: such a column is only not read. */
+export function mayHoldPassword(header: string): boolean {
+  const key = headerKey(header);
+  return PASSWORD_WORDS.some((word) => key.includes(word));
+}

@@ -1,11 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { FileError } from './file-error.js';
-import { HeaderFit } from './header-fit.js';
-import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
-import { type SkippedLines, withoutLines } from './line-skipper.js';
-import { decodeText } from './text-decoder.js';
-
-export { type CsvRecord, MAX_ROWS } from './record-parser.js';
+import { type CsvRecord, LINE_ENDS, RecordParser, MAX_ROWS } from './record-parser.js';
+import { type SkippedLines, withoutLines, decodeText } from './text-decoder.js';
 
 /** The first is the default for a header without any known name. */
 const DELIMITERS = [',', ';', '\t', '|'];
@@ -29,12 +25,14 @@ export interface CsvOptions {
  * @throws FileError from `header` and `records`, with the line, for any fault that casts doubt on the whole file.
  */
 export class CsvReader {
-  private bytes = 0;
-  private format: { encoding?: string; delimiter?: string } = {};
+  bytesRead = 0;
+  /** Encoding and delimiter of the file, once its header is read. */
+  readonly found: { encoding?: string; delimiter?: string } = {};
+  /** The line of the header, once it is read. */
+  headerLine = 1;
   private readonly pieces: AsyncGenerator<CsvRecord[]>;
   /** Rows that were read along with the header. */
   private ahead: CsvRecord[] = [];
-  private lineOfHeader = 1;
   private last = '';
 
   constructor(
@@ -42,20 +40,6 @@ export class CsvReader {
     private readonly options: CsvOptions,
   ) {
     this.pieces = this.read();
-  }
-
-  get bytesRead(): number {
-    return this.bytes;
-  }
-
-  /** What the file turned out to be, once its header is read. */
-  get found(): { encoding?: string; delimiter?: string } {
-    return this.format;
-  }
-
-  /** The line of the header, once it is read. */
-  get headerLine(): number {
-    return this.lineOfHeader;
   }
 
   /** Whether the text that was read so far ends with a line end. */
@@ -75,7 +59,7 @@ export class CsvReader {
       throw new FileError('empty_file', message, header.line);
     }
     this.ahead = rows;
-    this.lineOfHeader = header.line;
+    this.headerLine = header.line;
     return header.cells;
   }
 
@@ -108,15 +92,15 @@ export class CsvReader {
 
   private async *read(): AsyncGenerator<CsvRecord[]> {
     const { encoding, delimiter, knownColumn, skipped } = this.options;
-    const decoded = decodeText(this.counted(), encoding, (name) => (this.format.encoding = name));
+    const decoded = decodeText(this.counted(), encoding, (name) => (this.found.encoding = name));
     const text = skipped ? withoutLines(decoded, skipped) : decoded;
     let parser: RecordParser | undefined;
     try {
       const all = await headOf(text);
       const [line = '', named] = SEPARATOR.exec(all) ?? [];
       const head = all.slice(line.length);
-      this.format.delimiter = delimiter ?? named ?? delimiterOf(head, knownColumn);
-      parser = new RecordParser(this.format.delimiter, skipped?.first);
+      this.found.delimiter = delimiter ?? named ?? delimiterOf(head, knownColumn);
+      parser = new RecordParser(this.found.delimiter, skipped?.first);
       this.last = all.at(-1) ?? '';
       yield* parser.read(head);
       for await (const piece of text) {
@@ -132,7 +116,7 @@ export class CsvReader {
 
   private async *counted(): AsyncGenerator<Uint8Array> {
     for await (const chunk of this.file) {
-      this.bytes += chunk.length;
+      this.bytesRead += chunk.length;
       yield chunk;
     }
   }
@@ -163,4 +147,58 @@ function firstRecord(head: string, delimiter: string): string[] {
     // Not a header with this delimiter; if none fits, the reader reports what is wrong.
     return [];
   }
+}
+
+/** Rows that do not fit the header refuse the file when they are so many, and more than this share of all. */
+const MISFITS = { least: 5, share: 0.1 };
+
+/** Looks whether rows have as many cells as the header: one that has not fails alone, many of them refuse the file. */
+class HeaderFit {
+  private rows = 0;
+  private misfits = 0;
+  private first: CsvRecord | undefined;
+  private last: CsvRecord | undefined;
+
+  /** @throws FileError where too many do not, however many rows follow. */
+  look(records: readonly CsvRecord[]): void {
+    this.rows += records.length;
+    this.last = records.at(-1) ?? this.last;
+    for (const record of records) {
+      if (record.misfit === undefined) continue;
+      this.first ??= record;
+      this.misfits++;
+    }
+    if (this.misfits > MISFITS.share * MAX_ROWS) throw this.tooMany();
+  }
+
+  /** @throws FileError for a file without rows, too many that do not fit, and a last row with too few cells. */
+  end(): void {
+    if (this.rows === 0)
+      throw new FileError('empty_file', 'The file has a header and no rows; add a row for each user.', 1);
+    if (this.misfits >= MISFITS.least && this.misfits > MISFITS.share * this.rows) throw this.tooMany();
+    const { last } = this;
+    if (last?.misfit !== undefined && last.cells.length < last.misfit) {
+      throw new FileError(
+        'cut_short',
+        `Line ${last.line}, the last one, has ${describeCells(last)}, and the header has ${last.misfit}: the file was probably ` +
+          'cut short; export it again.',
+        last.line,
+      );
+    }
+  }
+
+  private tooMany(): FileError {
+    const { first, misfits, rows } = this;
+    return new FileError(
+      'wrong_cell_count',
+      `${misfits} of ${rows} rows have more or fewer cells than the header, which has ${first?.misfit ?? 0}; the first is on ` +
+        `line ${first?.line ?? 0}. Put a cell that holds the delimiter into quotes, and keep empty cells.`,
+      first?.line,
+    );
+  }
+}
+
+/** Returns the number of cells of a record in words. */
+export function describeCells({ cells }: CsvRecord): string {
+  return `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}`;
 }

@@ -35,9 +35,4 @@ export class FileError extends Error {
     super(message);
     this.name = 'FileError';
   }
-
-  /** For one or more faults; the first gives its name to the refusal. */
-  static ofAll([first, ...others]: readonly [FileFault, ...FileFault[]]): FileError {
-    return new FileError(first.code, first.message, first.line, others);
-  }
 }

@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { truncated } from '../../platform/common/text.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { type Column, columnOf, headerKey } from './columns.js';
-import { mayHoldPassword } from '../mapping/passwords.js';
-import { MappedReader, type RowReader, csvReader, mapperOf } from '../mapping/profile-reader.js';
+import { type Column, columnOf, headerKey, nearestColumn, mayHoldPassword } from './columns.js';
 import { FileError, type FileFault } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
-import { nearestColumn } from './nearest-column.js';
+import type { CsvRecord } from './record-parser.js';
+import { CsvReader } from './csv-reader.js';
+import type { ImportOptions } from '../runs/import-options.js';
+import type { NamedProfile } from '../runs/import-profile.js';
+import { MAX_COLUMNS } from '../mapping/profile.input.js';
+import { type RecordMapper, readsColumn, recordMapper } from '../mapping/record-mapper.js';
 
-const MAX_COLUMNS = 200;
 /** Faults of a header that are named. */
 const MAX_FAULTS = 100;
 const LOST =
@@ -23,9 +25,10 @@ export type Header = readonly (Column | undefined)[];
 export type SourceUse = 'kept' | 'added' | 'private';
 
 /** A file whose header row has been read. */
-export interface OpenFile {
-  reader: RowReader;
-  /** The columns of the cells that the reader yields. */
+interface OpenFile {
+  reader: CsvReader;
+  /** The rows of the file, in cells of `header`. */
+  records: (batchSize: number) => AsyncGenerator<CsvRecord[]>;
   header: Header;
   /** The cells of the header row. */
   names: readonly string[];
@@ -51,12 +54,13 @@ export class RunFiles {
     if (!profile) {
       const header = readHeader(names, options, reader.headerLine);
       const uses = usesOf((index, name) => header[index] !== undefined || !mayHoldPassword(name));
-      return { reader, names, header, uses };
+      return { reader, records: (batchSize) => reader.records(batchSize), names, header, uses };
     }
-    const mapper = mapperOf(reader, names, { profile, options });
+    const mapper = recordMapper(profile, names, options);
+    assertNone([...tooMany(names), ...mapper.faults], reader.headerLine);
     const { columns: header, filledBy, read, ignored } = mapper;
     const uses = usesOf((index) => (filledBy.has(index) || read.has(index)) && !ignored.has(index));
-    return { reader: new MappedReader(reader, mapper), names, header, uses };
+    return { reader, records: (batchSize) => mapRecords(reader, mapper, batchSize), names, header, uses };
   }
 
   /** The bytes of a file. Its end is the end of the file only where nothing of it is missing. */
@@ -82,9 +86,20 @@ export function readHeader(
   line = 1,
 ): Header {
   const header = names.map((name) => (name.trim().startsWith('_') ? undefined : columnOf(name)));
-  const [first, ...others] = headerFaults(names, header, options);
-  if (first) throw FileError.ofAll([{ ...first, line }, ...others.map((fault) => ({ ...fault, line }))]);
+  assertNone(headerFaults(names, header, options), line);
   return header;
+}
+
+/** @throws FileError with all faults of a header; the first gives its code to the refusal. */
+function assertNone(faults: readonly FileFault[], line: number): void {
+  const [first, ...others] = faults.map((fault) => ({ ...fault, line }));
+  if (first) throw new FileError(first.code, first.message, line, others);
+}
+
+function tooMany({ length }: readonly string[]): FileFault[] {
+  if (length <= MAX_COLUMNS) return [];
+  const message = `The header has ${length} columns, but may have at most ${MAX_COLUMNS}; remove the others.`;
+  return [{ code: 'too_many_columns', message }];
 }
 
 function headerFaults(
@@ -92,11 +107,7 @@ function headerFaults(
   header: Header,
   { ignore_unknown_columns: ignoresUnknown }: { ignore_unknown_columns: boolean },
 ): FileFault[] {
-  const faults: FileFault[] = [];
-  if (names.length > MAX_COLUMNS) {
-    const message = `The header has ${names.length} columns, but may have at most ${MAX_COLUMNS}; remove the others.`;
-    faults.push({ code: 'too_many_columns', message });
-  }
+  const faults = tooMany(names);
   if (!header.some((column) => column?.field === 'external_id')) {
     const message = 'The header has no column ExternalId, by which rows are matched to users.';
     faults.push({ code: 'missing_column', message });
@@ -132,4 +143,51 @@ function unknown(name: string): string {
   const nearest = nearestColumn(name);
   const advice = nearest ? `did you mean ${nearest.name}? Correct its name` : 'correct its name';
   return `The column ${quoted(name)} is not known; ${advice}, or import with ignore_unknown_columns=true.`;
+}
+
+/**
+ * Reads the bytes of a file as its options and its profile say.
+ * @param isKnown names by which the delimiter is found where there is no profile.
+ */
+export function csvReader(
+  bytes: AsyncIterable<Uint8Array>,
+  { encoding, delimiter }: ImportOptions,
+  profile: NamedProfile | null,
+  isKnown: (name: string) => boolean = (name) => columnOf(name) !== undefined,
+): CsvReader {
+  const { skip_lines: first = 0, skip_last_lines: last = 0 } = profile ?? {};
+  return new CsvReader(bytes, {
+    encoding,
+    delimiter,
+    knownColumn: profile ? readsColumn(profile) : isKnown,
+    ...((first > 0 || last > 0) && { skipped: { first, last } }),
+  });
+}
+
+/** The rows of a file with the cells that its profile makes of them. */
+async function* mapRecords(
+  reader: CsvReader,
+  mapper: RecordMapper,
+  batchSize: number,
+): AsyncGenerator<CsvRecord[]> {
+  for await (const records of reader.records(batchSize)) {
+    yield records.map((record) => mappedRecord(mapper, record));
+  }
+}
+
+/** A row in our columns. Of one that does not fit its header nothing is known but who it may be about. */
+function mappedRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
+  const { cells, misfit } = record;
+  if (misfit === undefined) return { ...record, cells: mapper.cells(cells), source: cells };
+  const moved = cells.length - misfit;
+  const fromRight = moved > 0 ? cells.slice(moved) : [...Array<string>(-moved).fill(''), ...cells];
+  const readings = [cells, fromRight].map((each) => mapper.cells(each));
+  // ExternalId is the first of our columns.
+  const named = readings[0]?.[0] ?? '';
+  return {
+    ...record,
+    cells: cells.map((_, at) => (at === 0 ? named : '')),
+    readings,
+    source: cells,
+  };
 }

@@ -1,7 +1,6 @@
 import { nearest } from '../../platform/common/nearest.js';
-import { COLUMNS, columnOf, headerKey } from '../file/columns.js';
+import { COLUMNS, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
 import { IGNORE } from '../runs/import-profile.js';
-import { mayHoldPassword } from './passwords.js';
 
 /** Our columns by the names that directories, learning platforms and personnel systems give them. */
 const NAMES: Readonly<Record<string, string>> = {

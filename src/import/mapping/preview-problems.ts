@@ -1,8 +1,8 @@
 import { exactKey, loginKey } from '../../users/model/keys.js';
-import type { CsvRecord } from '../file/csv-reader.js';
+import type { CsvRecord } from '../file/record-parser.js';
+import { describeCells } from '../file/csv-reader.js';
 import { FileError } from '../file/file-error.js';
 import type { FileRow } from '../file/file-row.js';
-import { cellsOf } from '../file/header-fit.js';
 import type { RowError } from '../runs/import-row.js';
 
 /** A fault of the file (without a line: of its header) or of a row. */
@@ -28,7 +28,7 @@ export function faultsOf(error: unknown): PreviewProblem[] {
 export function misfitOf(record: CsvRecord): PreviewProblem[] {
   const { line, misfit } = record;
   if (misfit === undefined) return [];
-  const message = `has ${cellsOf(record)}, and the header has ${misfit}`;
+  const message = `has ${describeCells(record)}, and the header has ${misfit}`;
   return [{ line, field: '', code: 'wrong_cell_count', message, refuses: false }];
 }
 

@@ -1,18 +1,16 @@
 import type { FieldError } from '../../platform/common/errors.js';
-import type { JsonObject } from '../../platform/common/json.js';
-import { isObject } from '../../platform/common/json.js';
+import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { nearest } from '../../platform/common/nearest.js';
 import { isCleanText } from '../../platform/common/text.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { UserInput } from '../../users/rules/user.input.js';
 import { type RuleSettings, applyConfiguredRules } from '../../users/rules/user-rules.js';
-import { COLUMNS, type Column, columnOf, headerKey } from '../file/columns.js';
+import { COLUMNS, type Column, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
 import { readRow } from '../file/file-row.js';
 import { ImportOptions } from '../runs/import-options.js';
 import { IGNORE, type ImportProfile } from '../runs/import-profile.js';
 import { wordKey } from './cell-values.js';
 import { guardFaults } from './guard-check.js';
-import { mayHoldPassword } from './passwords.js';
 import { MAX_COLUMNS, MAX_WORD, MAX_WORDS, ProfileInput } from './profile.input.js';
 import { TemplateError, columnsOf, isConstant, parseTemplate } from './template.js';
 

@@ -1,10 +1,9 @@
 import { escapeFormula, unescapeFormula } from '../../platform/common/csv.js';
 import { truncated } from '../../platform/common/text.js';
-import { COLUMNS, type Column, columnOf, headerKey } from '../file/columns.js';
+import { COLUMNS, type Column, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
 import { type CellValues, cellValues, combinedStatus, translated } from './cell-values.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import { IGNORE, type NamedProfile } from '../runs/import-profile.js';
-import { mayHoldPassword } from './passwords.js';
 import { FUNCTION_NAMES, asFunction, columnsOf, parseTemplate, render } from './template.js';
 
 const quoted = (name: string): string => `"${truncated(name, 100)}"`;

@@ -52,8 +52,9 @@ export class Adoption {
     const adopted = new Adopted();
     const { adopt: field, blank_cells: blankCells } = run.options;
     if (field === 'none') return adopted;
-    const { reader, header } = await this.files.open(run);
-    for await (const records of reader.records(ROWS_AT_ONCE)) {
+    const file = await this.files.open(run);
+    const { reader, header } = file;
+    for await (const records of file.records(ROWS_AT_ONCE)) {
       const fit = records.filter(({ misfit }) => misfit === undefined);
       const rows = fit.map((record) => readRow(record, header, blankCells));
       for (const [row, user] of await this.matches(rows, field)) adopted.add(row.externalId, user.uuid);

@@ -8,8 +8,8 @@ import { type UserScope, isMarked } from '../../users/search/user-scope.js';
 import { exactKey } from '../../users/model/keys.js';
 import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
-import type { CsvRecord } from '../file/csv-reader.js';
-import { cellsOf } from '../file/header-fit.js';
+import type { CsvRecord } from '../file/record-parser.js';
+import { describeCells } from '../file/csv-reader.js';
 import { FileError } from '../file/file-error.js';
 import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
@@ -65,7 +65,8 @@ export class FilePlanner {
     const adopted = await this.adoption.of(run, (bytes) =>
       builder.stage([], { rowsDone: 0, percent: percent(1, bytes) }),
     );
-    const { reader, header } = await this.files.open(run);
+    const file = await this.files.open(run);
+    const { reader, header } = file;
     const uuidOf = newUuids({ id: run.id, created: toMillis(run.created) });
     const scope = userScopeOf(run);
     const planning = { run, scope, header, adopted, builder, uuidOf };
@@ -81,7 +82,7 @@ export class FilePlanner {
     };
     let waiting: Batch | undefined;
     try {
-      for await (const records of reader.records(ROWS_AT_ONCE)) {
+      for await (const records of file.records(ROWS_AT_ONCE)) {
         // The database looks these rows up and stores the plan of earlier ones while this thread plans the ones between.
         const batch = this.lookUp(records, reader.bytesRead, planning);
         await setImmediate(); // the statement is on its way then
@@ -206,7 +207,7 @@ function unreadable(record: CsvRecord, width: number, planning: Planning): Plann
   const fromRight = header.map((_, index) => cells[index + cells.length - width]);
   for (const reading of record.readings ?? [cells, fromRight]) mention(reading, planning);
   const message =
-    `has ${cellsOf(record)}, and the header has ${width}; put a cell that holds the delimiter into quotes, and keep ` +
+    `has ${describeCells(record)}, and the header has ${width}; put a cell that holds the delimiter into quotes, and keep ` +
     'empty cells';
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
   const externalId = truncated(unescapeFormula((cells[key] ?? '').trim()), 255);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BOM, delimitedLine, unescapeFormula } from '../../platform/common/csv.js';
 import { truncated } from '../../platform/common/text.js';
-import type { CsvRecord } from '../file/csv-reader.js';
+import type { CsvRecord } from '../file/record-parser.js';
 import { RunFiles, type SourceUse } from '../file/run-files.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { type ImportRun, isFinal } from '../runs/import-run.js';
@@ -33,11 +33,12 @@ export class FailedRows {
     if (run.reverts !== null) return;
     let wanted = await this.rows.failedWithoutCells(run.id, 0, BATCH);
     if (wanted.length === 0) return;
-    const { reader, names, header, uses } = await this.files.open(run);
+    const file = await this.files.open(run);
+    const { names, header, uses } = file;
     const kept = names.filter((_, index) => uses[index] === 'kept').map(unescapeFormula);
     await checkpoint.commit(async () => undefined, { header: kept });
     const key = header.findIndex((column) => column?.field === 'external_id');
-    for await (const records of reader.records(BATCH)) {
+    for await (const records of file.records(BATCH)) {
       const last = records.at(-1)?.line ?? 0;
       const found = new Map(
         records

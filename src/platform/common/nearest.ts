@@ -2,16 +2,16 @@
 const MAX_LENGTH = 64;
 
 /**
- * The candidate that a misspelt name most likely means: the one with the fewest edits, at most a third of its length.
+ * The candidate that a misspelt name most likely means: the one with the fewest edits, at most a third of its length, or `most`.
  * Case does not count. @returns undefined where none is near.
  */
-export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+export function nearest(name: string, candidates: Iterable<string>, most?: number): string | undefined {
   const wanted = name.trim().toLowerCase().slice(0, MAX_LENGTH);
   let best: string | undefined;
   let least = Infinity;
   for (const candidate of candidates) {
     const edits = distance(wanted, candidate.toLowerCase());
-    if (edits < least && edits <= Math.max(1, Math.floor(candidate.length / 3))) {
+    if (edits < least && edits <= (most ?? Math.max(1, Math.floor(candidate.length / 3)))) {
       best = candidate;
       least = edits;
     }
