@@ -16,8 +16,7 @@ import {
   type ImportProfileDto,
   type ImportProfilePageDto,
 } from './import-profiles.docs.js';
-import { ImportProfiles, type KnownProfile } from './mapping/import-profiles.service.js';
-import { tagOf } from './mapping/profile-tag.js';
+import { ImportProfiles, type KnownProfile, tagOf } from './mapping/import-profiles.service.js';
 import { PROFILE_NAME } from './runs/import-options.js';
 
 @ApiTags('imports')

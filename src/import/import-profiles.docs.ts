@@ -21,8 +21,7 @@ import {
 } from '../platform/openapi/docs.js';
 import { MAX_LIMIT, Page } from '../platform/http/page.js';
 import { ProfileInput } from './mapping/profile.input.js';
-import { PROFILE_NAME } from './runs/import-options.js';
-import type { ImportProfile } from './runs/import-profile.js';
+import { PROFILE_NAME, type ImportProfile } from './runs/import-options.js';
 
 /** OpenAPI descriptions of the routes of profiles. */
 

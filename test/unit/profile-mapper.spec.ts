@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { unescapeFormula } from '../../src/platform/common/csv.js';
-import { combinedStatus } from '../../src/import/mapping/cell-values.js';
-import { matchesPattern } from '../../src/import/mapping/file-pattern.js';
+import { combinedStatus, recordMapper } from '../../src/import/mapping/record-mapper.js';
+import { matchesPattern } from '../../src/import/runs/import-options.js';
 import { mayHoldPassword } from '../../src/import/file/columns.js';
-import { recordMapper } from '../../src/import/mapping/record-mapper.js';
 import { isLinear } from '../support/data/growth.js';
 
 const STRICT = { ignore_unknown_columns: false };

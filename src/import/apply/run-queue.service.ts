@@ -8,8 +8,7 @@ import { TransactionRunner } from '../../platform/database/transaction-runner.js
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import type { StoredFile } from '../file/import-store.js';
-import type { ImportOptions } from '../runs/import-options.js';
-import type { NamedProfile } from '../runs/import-profile.js';
+import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
 import { type ImportRun, newRun, startOf } from '../runs/import-run.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportWorker } from './import-worker.service.js';

@@ -6,8 +6,7 @@ import { FileError, type FileFault } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
 import type { CsvRecord } from './record-parser.js';
 import { CsvReader } from './csv-reader.js';
-import type { ImportOptions } from '../runs/import-options.js';
-import type { NamedProfile } from '../runs/import-profile.js';
+import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
 import { MAX_COLUMNS } from '../mapping/profile.input.js';
 import { type RecordMapper, readsColumn, recordMapper } from '../mapping/record-mapper.js';
 

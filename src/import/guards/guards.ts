@@ -5,7 +5,7 @@ import {
   type Limit,
   isLimitName,
 } from '../runs/guard-limits.js';
-import type { NamedProfile } from '../runs/import-profile.js';
+import type { NamedProfile } from '../runs/import-options.js';
 import type { Guard } from '../runs/import-run.js';
 import type { ColumnShape } from './column-shape.js';
 import { type Found, shown } from './guard-examples.js';

@@ -1,6 +1,6 @@
 import { nearest } from '../../platform/common/nearest.js';
 import { COLUMNS, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
-import { IGNORE } from '../runs/import-profile.js';
+import { IGNORE } from '../runs/import-options.js';
 
 /** Our columns by the names that directories, learning platforms and personnel systems give them. */
 const NAMES: Readonly<Record<string, string>> = {

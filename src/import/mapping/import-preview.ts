@@ -4,9 +4,9 @@ import type { Caller } from '../../access/actor.js';
 import { isObject } from '../../platform/common/json.js';
 import { truncated } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
-import { exactKey } from '../../users/model/keys.js';
+import { exactKey, loginKey } from '../../users/model/keys.js';
 import { type Column, columnOf } from '../file/columns.js';
-import type { CsvReader } from '../file/csv-reader.js';
+import { type CsvReader, describeCells } from '../file/csv-reader.js';
 import type { CsvRecord } from '../file/record-parser.js';
 import { type FileHead, HeadEnd } from '../file/import-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
@@ -17,9 +17,10 @@ import { planRow } from '../plan/row-rules.js';
 import type { GuardOverrides } from '../runs/guard-limits.js';
 import { userScopeOf } from '../runs/import-run.js';
 import { isCommonName, suggestions } from './column-suggestion.js';
-import { type PreviewProblem, faultsOf, misfitOf, repeated } from './preview-problems.js';
 import { plainCell, recordMapper } from './record-mapper.js';
 import type { Requested } from './requested-options.js';
+import { FileError } from '../file/file-error.js';
+import type { RowError } from '../runs/import-row.js';
 
 /** Rows that are read. */
 export const PREVIEW_ROWS = 100;
@@ -224,4 +225,57 @@ function columnsOf(
     cells: (record) => record,
     use: (index) => asUsed(header[index], (names[index] ?? '').trim().startsWith('_')),
   };
+}
+
+/** A fault of the file (without a line: of its header) or of a row. */
+interface PreviewProblem extends RowError {
+  line: number | null;
+  /** The whole file would be refused. */
+  refuses: boolean;
+}
+
+/** What is wrong with a file. @throws the error itself where it says nothing about the file. */
+function faultsOf(error: unknown): PreviewProblem[] {
+  if (!(error instanceof FileError)) throw error;
+  return [error, ...error.others].map(({ code, message, line = null }) => ({
+    line,
+    field: '',
+    code,
+    message,
+    refuses: true,
+  }));
+}
+
+/** A row with too few or too many cells. */
+function misfitOf(record: CsvRecord): PreviewProblem[] {
+  const { line, misfit } = record;
+  if (misfit === undefined) return [];
+  const message = `has ${describeCells(record)}, and the header has ${misfit}`;
+  return [{ line, field: '', code: 'wrong_cell_count', message, refuses: false }];
+}
+
+/** Values that two rows have, and only one may: said of the later row. */
+function repeated(rows: readonly FileRow[]): PreviewProblem[] {
+  const problems: PreviewProblem[] = [];
+  const look = (field: string, keyOf: (row: FileRow) => string): void => {
+    const lines = new Map<string, number>();
+    for (const row of rows) {
+      const key = keyOf(row);
+      if (key === '') continue;
+      const first = lines.get(key);
+      if (first === undefined) lines.set(key, row.line);
+      else {
+        const message = `is set by another change too: line ${first}`;
+        problems.push({ line: row.line, field, code: 'duplicate', message, refuses: false });
+      }
+    }
+  };
+  const text = (row: FileRow, field: string): string => {
+    const value = row.raw[field];
+    return typeof value === 'string' ? loginKey(value) : '';
+  };
+  look('external_id', ({ externalId }) => exactKey(externalId));
+  look('username', (row) => text(row, 'username'));
+  look('email', (row) => text(row, 'email'));
+  return problems;
 }

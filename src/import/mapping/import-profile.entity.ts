@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonText } from '../../platform/common/json.js';
 import { longText, text, time, uuid } from '../../platform/database/engine/columns.js';
-import type { ImportProfile } from '../runs/import-profile.js';
+import type { ImportProfile } from '../runs/import-options.js';
 
 /** A saved profile. Runs keep a copy of their own. */
 @Entity('import_profiles', { withoutRowid: true })

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
+import { randomUUID, createHash } from 'node:crypto';
 import { type Caller, datasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
@@ -11,12 +11,14 @@ import { now } from '../../platform/common/time.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
-import { PROFILE_NAME } from '../runs/import-options.js';
-import type { ImportProfile, NamedProfile } from '../runs/import-profile.js';
-import { matchesPattern } from './file-pattern.js';
+import {
+  PROFILE_NAME,
+  type ImportProfile,
+  type NamedProfile,
+  matchesPattern,
+} from '../runs/import-options.js';
 import { ImportProfilesRepository, type SavedProfile } from './import-profiles.repository.js';
 import { checkProfile } from './profile-check.js';
-import { type Expected, assertExpected } from './profile-tag.js';
 import { READY_PROFILES } from './ready-profiles.js';
 
 /** Characters of a profile as JSON: runs keep it. */
@@ -178,3 +180,30 @@ function changesOf(before: ImportProfile | undefined, after: ImportProfile): Fie
       ...(next.has(field) && { new: next.get(field) }),
     }));
 }
+
+/** What a client demands of the profile that is there: the headers of its request (RFC 9110, section 13.1). */
+export interface Expected {
+  ifMatch: string | undefined;
+  ifNoneMatch: string | undefined;
+}
+
+const DIGITS = 32;
+
+/** Names the content of a profile, whenever it was saved: the `ETag` of its answer. */
+export const tagOf = (profile: ImportProfile): string =>
+  `"${createHash('sha256').update(JSON.stringify(profile)).digest('hex').slice(0, DIGITS)}"`;
+
+/** @param profile the one that is there. @throws ProblemError `precondition_failed`. */
+function assertExpected(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: Expected): void {
+  const tag = profile && tagOf(profile);
+  const names = (header: string): boolean =>
+    tag !== undefined && header.split(',').some((each) => ['*', tag].includes(each.trim()));
+  if (ifMatch !== undefined && !names(ifMatch)) {
+    throw failed(
+      profile ? 'The profile has changed since it was read.' : 'The profile is not there any more.',
+    );
+  }
+  if (ifNoneMatch !== undefined && names(ifNoneMatch)) throw failed('There is a profile of this name.');
+}
+
+const failed = (detail: string) => new ProblemError('precondition_failed', detail);

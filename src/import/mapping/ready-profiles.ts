@@ -1,4 +1,4 @@
-import type { ImportProfile } from '../runs/import-profile.js';
+import type { ImportProfile } from '../runs/import-options.js';
 
 /** Tenants add columns of their own to these exports. */
 const COMMON = { ignore_unknown_columns: true } as const;

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ProblemError } from '../../platform/common/errors.js';
 import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { readInput } from '../../platform/input/read-input.js';
-import { ImportOptions, RequestedOptions } from '../runs/import-options.js';
-import { type NamedProfile, optionsOf } from '../runs/import-profile.js';
+import { ImportOptions, RequestedOptions, type NamedProfile, optionsOf } from '../runs/import-options.js';
 import { ImportProfiles } from './import-profiles.service.js';
 
 /** How a file is imported. */

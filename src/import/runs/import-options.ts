@@ -12,6 +12,8 @@ import { findEncoding } from '../../platform/common/encoding.js';
 import { isWithin } from '../../platform/common/text.js';
 import { Normalise, Rule } from '../../platform/input/rules.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
+import { fieldsOf } from '../../platform/common/fields.js';
+import type { GuardOverrides } from './guard-limits.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;
 export const MISSING = ['keep', 'report', 'block'] as const;
@@ -157,4 +159,64 @@ export class RequestedOptions extends ImportOptions {
     description: 'How the file is read: a profile of `GET /import_profiles`.',
   })
   profile?: string;
+}
+
+/** Of a source column that is dropped when it is read. */
+export const IGNORE = 'ignore';
+
+/** How the files of one source are read, as it was checked when it was saved (interface §6). */
+export interface ImportProfile extends Partial<ImportOptions> {
+  /** Source header → our column, or `ignore`. Several may fill Status, of which `Blocked` wins. */
+  columns: Readonly<Record<string, string>>;
+  /** By source header or by our column: the words of the source and what they mean. */
+  values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Our column → a constant, or a template over the columns of the source. */
+  set?: Readonly<Record<string, string>>;
+  /** One character that is taken off the front of every cell. */
+  strip_prefix?: string;
+  /** Lines of text above the header, and below the last row. */
+  skip_lines?: number;
+  skip_last_lines?: number;
+  /** Names of files in the drop folder that it is for; `*` matches any characters and `?` one. */
+  pattern?: string;
+  /** Limits of guards that go before the settings. */
+  guards?: GuardOverrides;
+}
+
+/** A profile as a run keeps it: the plan must not change with the profile that it was made of. */
+export interface NamedProfile extends ImportProfile {
+  name: string;
+}
+
+/** The options of an import that a profile sets. */
+export function optionsOf(profile: ImportProfile): Partial<ImportOptions> {
+  const names = fieldsOf(ImportOptions);
+  return Object.fromEntries(Object.entries(profile).filter(([name]) => names.has(name)));
+}
+
+/**
+ * Whether a file name matches a pattern in which `*` is any number of characters and `?` one, in any case. In time
+ * proportional to the product of their lengths, whatever they are.
+ */
+export function matchesPattern(pattern: string, name: string): boolean {
+  const wanted = Array.from(pattern.toLowerCase());
+  const given = Array.from(name.toLowerCase());
+  let at = 0;
+  let star = -1;
+  /** How far the last star reaches. */
+  let reach = 0;
+  for (let index = 0; index < given.length;) {
+    if (wanted[at] === '*') {
+      star = at++;
+      reach = index;
+    } else if (at < wanted.length && (wanted[at] === '?' || wanted[at] === given[index])) {
+      at++;
+      index++;
+    } else if (star >= 0) {
+      at = star + 1;
+      index = ++reach;
+    } else return false;
+  }
+  while (wanted[at] === '*') at++;
+  return at === wanted.length;
 }

@@ -3,8 +3,7 @@ import type { AuditAction } from '../../audit/audit-event.js';
 import type { AuditEvent } from '../../audit/audit.service.js';
 import { now } from '../../platform/common/time.js';
 import type { UserScope } from '../../users/search/user-scope.js';
-import type { ImportOptions } from './import-options.js';
-import type { NamedProfile } from './import-profile.js';
+import type { ImportOptions, NamedProfile } from './import-options.js';
 
 /** States of a run (interface §6). */
 export const RUN_STATES = [

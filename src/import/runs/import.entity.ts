@@ -2,8 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { JsonText } from '../../platform/common/json.js';
 import { ascii, flag, integer, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import type { ChangesText } from '../../platform/common/changes.js';
-import type { ImportOptions } from './import-options.js';
-import type { NamedProfile } from './import-profile.js';
+import type { ImportOptions, NamedProfile } from './import-options.js';
 import type { RowError, StagedOutcome } from './import-row.js';
 import type { Counts, Guard, Reason, RunState } from './import-run.js';
 

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { errorCode } from '../../platform/common/errors.js';
-import { matchesPattern } from '../mapping/file-pattern.js';
+import { matchesPattern } from '../runs/import-options.js';
 import { HeldFolder, Refusal } from './held-folder.js';
 
 /** A file counts as complete when it has not been written to for this long. */
