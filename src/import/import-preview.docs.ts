@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import { FIELD_VALUE, Problems, REQUEST_BODY, Secured } from '../platform/openapi/docs.js';
 import { UPLOAD } from './imports.docs.js';
-import { guardProperties } from './mapping/guard-check.js';
+import { guardProperties } from './runs/guard-limits.js';
 import { PREVIEW_ROWS, type Preview } from './mapping/import-preview.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { ROW_OUTCOMES } from './runs/import-run.js';

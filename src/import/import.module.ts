@@ -17,8 +17,6 @@ import { ImportProfilesRepository } from './mapping/import-profiles.repository.j
 import { ImportRequests } from './mapping/requested-options.js';
 import { Adoption } from './plan/adoption.js';
 import { FilePlanner } from './plan/file-planner.js';
-import { GuardHistory } from './guards/guard-history.js';
-import { GuardSettings } from './guards/guard-settings.js';
 import { PlanGuards } from './guards/plan-guards.service.js';
 import { MissingUsers } from './plan/missing.js';
 import { Planner } from './plan/planner.js';
@@ -73,8 +71,6 @@ import { UsersExportController } from './users-export.controller.js';
     RowFacts,
     RevertPlanner,
     MissingUsers,
-    GuardSettings,
-    GuardHistory,
     PlanGuards,
     Applier,
     ScheduleService,

@@ -3,8 +3,7 @@ import { SideNamesDto } from '../audit/audit.docs.js';
 import { FIELD_VALUE } from '../platform/openapi/docs.js';
 import { MAX_LIMIT } from '../platform/http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
-import { guardProperties } from './mapping/guard-check.js';
-import type { GuardOverrides } from './runs/guard-limits.js';
+import { guardProperties, type GuardOverrides } from './runs/guard-limits.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type Counts, MAX_EXAMPLES, ROW_OUTCOMES, RUN_STATES } from './runs/import-run.js';
 

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ChangeSet } from '../../src/import/plan/change-set.js';
-import { ExchangedValues } from '../../src/import/guards/exchanged-values.js';
-import { DistinctValues, FrequentValues } from '../../src/import/guards/value-counts.js';
+import { ExchangedValues, DistinctValues, FrequentValues } from '../../src/import/guards/column-shape.js';
 
 /** What the guards remember of a plan is bounded, and exact for files of a usual size. */
 const row = (line: number) => () => ({ line, externalId: `e${line}`, old: null, new: null });

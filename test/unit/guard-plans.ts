@@ -1,13 +1,12 @@
 import { Changes } from '../../src/platform/common/changes.js';
 import { loadEnv } from '../../src/platform/config/env.js';
-import { GuardSettings } from '../../src/import/guards/guard-settings.js';
-import type { GuardOverrides } from '../../src/import/runs/guard-limits.js';
+import { limitsOf, type GuardOverrides } from '../../src/import/runs/guard-limits.js';
 import { guardsOf, type PlanNumbers } from '../../src/import/guards/guards.js';
-import { ShapeTally } from '../../src/import/guards/shape-tally.js';
+import { ShapeTally } from '../../src/import/guards/plan-tally.js';
 import type { Guard } from '../../src/import/runs/import-run.js';
 
 /** Plans of which a few numbers are said, and the rest is quiet. */
-export const LIMITS = new GuardSettings(loadEnv({ NODE_ENV: 'test' })).limits;
+export const LIMITS = limitsOf(loadEnv({ NODE_ENV: 'test' }));
 export const of = (count: number) => ({ count, examples: [] });
 const quiet = (): PlanNumbers => ({
   rows: 1000,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PlanNumbers } from '../../src/import/guards/guards.js';
-import type { ShapeTally } from '../../src/import/guards/shape-tally.js';
+import type { ShapeTally } from '../../src/import/guards/plan-tally.js';
 import type { GuardOverrides } from '../../src/import/runs/guard-limits.js';
 import { LIMITS, guards, hits, of, other, updated } from './guard-plans.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ShapeTally } from '../../src/import/guards/shape-tally.js';
+import { ShapeTally } from '../../src/import/guards/plan-tally.js';
 import { EMPTY } from '../../src/users/model/user.js';
 import { guards, shapeOf, updated, created } from './guard-plans.js';
 
@@ -46,12 +46,12 @@ describe('the shape of a column', () => {
     shape.takeLogin(2, 'email');
     for (const row of rows) shape.add(row);
     for (const row of rows) shape.remove(row);
-    expect([shape.moved.count, shape.garbled.count, shape.columns.map((column) => column.changed)]).toEqual([
-      0,
-      0,
-      [0],
-    ]);
-    expect(shape.columns.flatMap((column) => column.changes.list)).toEqual([]);
+    expect([
+      shape.moved.count,
+      shape.garbled.count,
+      shape.columns.map((column) => column.changes.count),
+    ]).toEqual([0, 0, [0]]);
+    expect(shape.columns.flatMap((column) => column.changes.examples)).toEqual([]);
   });
   test('yes and no: a column that is turned round counts, one that is used for the first time does not', () => {
     const turned = shapeOf(100, 'hide_email', (i) => [i < 5, i >= 5]);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { EnvError, loadEnv } from '../../src/platform/config/env.js';
-import { GuardSettings } from '../../src/import/guards/guard-settings.js';
+import { limitsOf } from '../../src/import/runs/guard-limits.js';
 import type { PlanNumbers } from '../../src/import/guards/guards.js';
-import type { ShapeTally } from '../../src/import/guards/shape-tally.js';
+import type { ShapeTally } from '../../src/import/guards/plan-tally.js';
 import { of, guards, hits, other, emptied, type Missing } from './guard-plans.js';
 
 test('a plan without surprises lists its guards and hits none', () => {
@@ -181,7 +181,7 @@ test('every limit is a setting', () => {
       .map((name, i) => [name, i + 1]),
   );
   const env = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)]));
-  const { limits } = new GuardSettings(loadEnv(env));
+  const limits = limitsOf(loadEnv(env));
   const values = Object.values(limits).flatMap((limit: object) => Object.values(limit));
   expect(values.sort()).toEqual(Object.values(numbers).sort());
 });

@@ -9,7 +9,7 @@ import { COLUMNS, type Column, columnOf, headerKey, mayHoldPassword } from '../f
 import { readRow } from '../file/file-row.js';
 import { ImportOptions, IGNORE, type ImportProfile } from '../runs/import-options.js';
 import { wordKey } from './record-mapper.js';
-import { guardFaults } from './guard-check.js';
+import { guardFaults } from '../runs/guard-limits.js';
 import { MAX_COLUMNS, MAX_WORD, MAX_WORDS, ProfileInput } from './profile.input.js';
 import { TemplateError, columnsOf, isConstant, parseTemplate } from './template.js';
 

@@ -3,8 +3,7 @@ import { IsDefined, IsObject, IsString, Matches, MaxLength } from 'class-validat
 import { Clean, Rule, Sized } from '../../platform/input/rules.js';
 import { characters } from '../../platform/common/text.js';
 import { ImportOptions } from '../runs/import-options.js';
-import type { GuardOverrides } from '../runs/guard-limits.js';
-import { guardProperties } from './guard-check.js';
+import { type GuardOverrides, guardProperties } from '../runs/guard-limits.js';
 import { MAX_TEMPLATE } from './template.js';
 
 /** As many as a file may have columns. */

@@ -10,7 +10,7 @@ import { applyOrder } from './apply-order.js';
 import { COMPACT } from './compact-storage.js';
 import { ExternalIds, nameOfLine } from './external-ids.js';
 import { FailedNames } from './failed-names.js';
-import { PlanTally } from './plan-tally.js';
+import { PlanTally } from '../guards/plan-tally.js';
 import type { PlannedRow } from './row-rules.js';
 
 /** Rows that are looked up and staged at once. */
@@ -67,7 +67,7 @@ export class PlanBuilder {
       const linked = claim.taken.filter(
         ({ identifier }) => (owners.get(identifier)?.external_id ?? '') !== '',
       );
-      if (claim.creates) this.tally.addClashes(linked.length);
+      if (claim.creates) this.tally.clashes += linked.length;
       const moved = claim.taken.find(({ identifier, field }) => {
         const owner = owners.get(identifier);
         return field !== 'external_id' && owner !== undefined && owner.uuid !== claim.user;

@@ -7,8 +7,7 @@ import type { Checkpoint } from '../runs/checkpoint.js';
 import { RunProgress } from '../runs/run-progress.js';
 import { FilePlanner } from './file-planner.js';
 import { ChangeSet } from './change-set.js';
-import { GuardHistory, type Past } from '../guards/guard-history.js';
-import { PlanGuards } from '../guards/plan-guards.service.js';
+import { type Past, PlanGuards } from '../guards/plan-guards.service.js';
 import { MissingUsers, sumOf } from './missing.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
@@ -39,7 +38,6 @@ export class Planner {
     private readonly files: FilePlanner,
     private readonly reverts: RevertPlanner,
     private readonly missing: MissingUsers,
-    private readonly history: GuardHistory,
     private readonly guards: PlanGuards,
   ) {}
 
@@ -50,7 +48,7 @@ export class Planner {
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
     // A revert is an operator's own decision about a run that has been seen: it has no guards.
-    const past = original ? undefined : await this.history.of(run);
+    const past = original ? undefined : await this.guards.past(run);
     if (past && (past.lastChanging || past.reverts.length > 0)) builder.tally.changes = new ChangeSet();
     let lineEnded: boolean | null = null;
     if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder, callerOf(run).actor);
@@ -77,7 +75,7 @@ export class Planner {
       rowsTotal: tally.rows,
       counts,
       missing: { reported: mode === 'keep' ? 0 : missing, blocked: mode === 'block' ? missing : 0 },
-      guards: absent ? await this.guards.of(run, absent.past, { ...absent, counts, tally }) : [],
+      guards: absent ? await this.guards.evaluate(run, absent.past, { ...absent, counts, tally }) : [],
       planHash: tally.fingerprint(),
       batches,
     };

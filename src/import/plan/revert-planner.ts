@@ -11,12 +11,10 @@ import { blocksSelf } from '../../users/writer/privilege.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { type RowError, type StagedRow, isChange, stagedRow } from '../runs/import-row.js';
+import { BEFORE_ALL, type RowError, type StagedRow, isChange, stagedRow } from '../runs/import-row.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
-/** Less than every line: missing users have negative ones. */
-const BEFORE_ALL = -(2 ** 31);
 /** Longest piece of a value that a conflict shows. */
 const MAX_VALUE = 200;
 

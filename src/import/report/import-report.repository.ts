@@ -5,7 +5,13 @@ import { type Sql, type SqlValue, byIndex, placeholders } from '../../platform/d
 import type { ImportRowEntity } from '../runs/import.entity.js';
 import { ROW_COLUMNS, toStaged } from '../runs/import-rows.repository.js';
 import { ROW_OUTCOMES } from '../runs/import-run.js';
-import { type RowError, type StagedOutcome, type StagedRow, WARNINGS } from '../runs/import-row.js';
+import {
+  BEFORE_ALL,
+  type RowError,
+  type StagedOutcome,
+  type StagedRow,
+  WARNINGS,
+} from '../runs/import-row.js';
 
 /** The filter of the rows of a run. */
 export interface RowFilter {
@@ -30,8 +36,6 @@ interface Part {
   params: SqlValue[];
 }
 
-/** Less than every line: users that the file lacks have negative ones. */
-export const BEFORE_ALL = -(2 ** 31);
 /** What a list has without a filter. */
 const LISTED: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
 

@@ -2,15 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { usersNamedBy } from '../../audit/named-change.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { type ImportRun, ROW_OUTCOMES, RUNNABLE } from '../runs/import-run.js';
-import type { StagedRow } from '../runs/import-row.js';
+import { type StagedRow, BEFORE_ALL } from '../runs/import-row.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { User } from '../../users/model/user.js';
-import {
-  BEFORE_ALL,
-  ImportReportRepository,
-  type Place,
-  type RowFilter,
-} from './import-report.repository.js';
+import { ImportReportRepository, type Place, type RowFilter } from './import-report.repository.js';
 
 export type { Place, RowFilter };
 

@@ -14,6 +14,9 @@ export interface RowError {
 /** Users that the data set manages and the file lacks are listed beside its rows. */
 export type StagedOutcome = RowOutcome | 'missing';
 
+/** Less than every line: users that the file lacks have negative ones. */
+export const BEFORE_ALL = -(2 ** 31);
+
 /** A row of a plan: what happens, or has happened, to it. */
 export interface StagedRow {
   /** As a spreadsheet shows it (header = 1); negative for a user that the file lacks. */

@@ -5,7 +5,7 @@ import { insertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Sql, countRows, byIndex, placeholders } from '../../platform/database/engine/sql.js';
 import { ImportRowEntity } from './import.entity.js';
-import { type RowError, type StagedOutcome, type StagedRow, blocksUser } from './import-row.js';
+import { BEFORE_ALL, type RowError, type StagedOutcome, type StagedRow, blocksUser } from './import-row.js';
 
 /** Lines named in one statement. */
 const CHUNK = 1000;
@@ -117,6 +117,17 @@ export class ImportRowsRepository {
     return rows.map(toStaged);
   }
 
+  /** All rows of one outcome in their order, read page by page. */
+  async *each(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
+    for (let after = BEFORE_ALL; ;) {
+      const rows = await this.ofOutcome(runId, outcome, after, CHUNK);
+      yield* rows;
+      const last = rows.at(-1);
+      if (!last) return;
+      after = last.line;
+    }
+  }
+
   /** Whether the plan of a run blocks a user. A plan may block any number: it is read beside the service. */
   async blocks(runId: string, userUuid: string): Promise<boolean> {
     const rows = await this.database.aside<Pick<ImportRowEntity, 'changes'>>(
@@ -129,13 +140,8 @@ export class ImportRowsRepository {
   /** Users who are blocked by rows that count as failed: of a row of a revert with a conflict, the rest is applied. */
   async countBlockedByFailed(runId: string): Promise<number> {
     let count = 0;
-    for (let after = 0; ;) {
-      const rows = await this.ofOutcome(runId, 'error', after, CHUNK);
-      count += rows.filter(blocksUser).length;
-      const last = rows.at(-1);
-      if (!last) return count;
-      after = last.line;
-    }
+    for await (const row of this.each(runId, 'error')) if (blocksUser(row)) count++;
+    return count;
   }
 
   /** Number of kept rows by outcome. */

@@ -2,12 +2,110 @@ import { isObject } from '../../platform/common/json.js';
 import type { FieldChange } from '../../platform/common/changes.js';
 import type { User } from '../../users/model/user.js';
 import type { StagedRow } from '../runs/import-row.js';
-import { ColumnShape } from './column-shape.js';
+import {
+  ColumnShape,
+  ExchangedValues,
+  type Example,
+  FoundRows,
+  type Found,
+  FrequentValues,
+} from './column-shape.js';
 import { LineSet } from '../plan/compact-storage.js';
-import { ExchangedValues } from './exchanged-values.js';
 import { isBrokenName } from './garbled-text.js';
-import { type Example, Examples, type Found } from './guard-examples.js';
-import { FrequentValues } from './value-counts.js';
+import { createHash } from 'node:crypto';
+import type { UserScope } from '../../users/search/user-scope.js';
+import { isWebmasterUser } from '../../users/rules/user-rules.js';
+import { ChangeSet } from '../plan/change-set.js';
+import type { PlannedRow } from '../plan/row-rules.js';
+
+const PRINT_CHARACTERS = 64 * 1024;
+/** Users whose values are looked at: the first ones, then each of so many. */
+const FIRST_SAMPLED = 1000;
+const SAMPLED_EACH = 64;
+
+/** The numbers and the shape of a plan for its guards, and its fingerprint, taken while the rows pass by. */
+export class PlanTally {
+  rows = 0;
+  unchanged = 0;
+  matched = 0;
+  /** Part ('' for none) → its users in the file; without their rows they would be missing. */
+  readonly listed = new Map<string, number>();
+  activeMatched = 0;
+  /** Rows whose ExternalId is nobody's, and the names that such rows take from users of other ones. */
+  newKeys = 0;
+  clashes = 0;
+  /** Matched users of other data sets. */
+  readonly foreign = new FoundRows();
+  readonly shape = new ShapeTally();
+  /** The changes of users, where they are to be compared with those of earlier runs. */
+  changes: ChangeSet | undefined;
+  private readonly hash = createHash('sha256');
+  /** What the hash has yet to take: a call for each row costs more than its work. */
+  private printed = '';
+
+  add({ row, before }: PlannedRow): void {
+    this.rows++;
+    if (before) {
+      this.matched++;
+      if (before.status === 'Active') this.activeMatched++;
+      if (this.matched <= FIRST_SAMPLED || this.matched % SAMPLED_EACH === 0) this.shape.sample(before);
+    } else if (row.outcome === 'created') {
+      this.newKeys++;
+    }
+    if (row.outcome === 'unchanged') this.unchanged++;
+    else this.addShape(row);
+    this.print(row);
+  }
+
+  /** Takes back what a row did to the shape: it has failed after all. */
+  withdraw(row: StagedRow): void {
+    this.shape.remove(row);
+    if (row.outcome === 'created' || row.userUuid === null) return;
+    for (const { field, new: value } of row.changes.list) this.changes?.remove(row.userUuid, field, value);
+  }
+
+  /** A user that the file lacks. */
+  addMissing({ userUuid, changes, line }: StagedRow): void {
+    if (!changes.isEmpty && userUuid !== null) this.changes?.add(userUuid, 'status', 'Blocked', line);
+  }
+
+  private addShape(row: StagedRow): void {
+    this.shape.add(row);
+    if (!this.changes || row.outcome === 'created' || row.userUuid === null) return;
+    for (const { field, new: value } of row.changes.list)
+      this.changes.add(row.userUuid, field, value, row.line);
+  }
+
+  /** The user of the first row with an ExternalId, whatever the outcome of the row. */
+  countListed(user: User, scope: UserScope, line: number): void {
+    if (user.managed_by === scope.dataset) {
+      const part = user.managed_part ?? '';
+      if (user.status === 'Active' && !isWebmasterUser(user))
+        this.listed.set(part, (this.listed.get(part) ?? 0) + 1);
+    } else if (user.managed_by !== null) {
+      const { external_id: externalId, managed_by: old } = user;
+      this.foreign.add(() => ({ line, externalId, old, new: scope.dataset }));
+    }
+  }
+
+  /** Part of the fingerprint: two plans with the same one do the same. */
+  print(row: StagedRow): void {
+    const { line, outcome, externalId, userUuid, changes, errors } = row;
+    const { length } = externalId; // it may hold any character, the others hold none of these separators
+    this.printed += `${line} ${outcome} ${userUuid} ${length} ${externalId}${changes.text}${JSON.stringify(errors)}`;
+    if (this.printed.length > PRINT_CHARACTERS) this.flush();
+  }
+
+  fingerprint(): string {
+    this.flush();
+    return this.hash.copy().digest('hex');
+  }
+
+  private flush(): void {
+    this.hash.update(this.printed);
+    this.printed = '';
+  }
+}
 
 /** Fields that have guards of their own, or that the importer itself keeps. */
 const ASIDE: ReadonlySet<string> = new Set([
@@ -45,7 +143,8 @@ type Row = Pick<StagedRow, 'line' | 'externalId' | 'outcome' | 'changes'>;
 class MovedLogins {
   count = 0;
   readonly lines = new LineSet();
-  readonly examples = new Examples();
+  /** Those who are not new, as examples. */
+  readonly updates = new FoundRows();
 }
 
 /**
@@ -59,8 +158,7 @@ export class ShapeTally {
   private readonly names = new Map(NAMES.map((field) => [field, new FrequentValues()]));
   /** New users. */
   created = 0;
-  private broken = 0;
-  private readonly brokenNames = new Examples();
+  private readonly brokenNames = new FoundRows();
 
   get columns(): readonly ColumnShape[] {
     return [...this.known.values()].sort((a, b) => (a.field < b.field ? -1 : 1));
@@ -91,7 +189,7 @@ export class ShapeTally {
       const example = (): Example => ({ ...idOf(row), old, new: now });
       this.column(field).add(old, now, row);
       const moved = this.logins.get(field);
-      if (moved?.lines.has(row.line)) moved.examples.add(example);
+      if (moved?.lines.has(row.line)) moved.updates.add(example);
       const numbers = this.numbers.get(field);
       if (numbers && isText(old)) numbers.release(old);
       if (numbers && isText(now) && !this.takesLogin(row.line)) numbers.take(now, example);
@@ -104,7 +202,7 @@ export class ShapeTally {
     for (const moved of this.logins.values()) {
       if (!moved.lines.has(line)) continue;
       moved.count--;
-      moved.examples.remove(line);
+      moved.updates.remove(line);
     }
     if (row.outcome === 'created') {
       this.removeNew(row);
@@ -120,11 +218,19 @@ export class ShapeTally {
 
   /** Rows that take a login or a number which another row gives up, and the field in which most do. */
   get moved(): Found & { field: string | null } {
-    const logins = [...this.logins].map(([field, { count, examples }]) => ({
-      field,
-      count,
-      examples: examples.list,
-    }));
+    const logins = [...this.logins].map(
+      ([
+        field,
+        {
+          count,
+          updates: { examples },
+        },
+      ]) => ({
+        field,
+        count,
+        examples,
+      }),
+    );
     const numbers = [...this.numbers].map(([field, exchanged]) => ({ field, ...exchanged.found }));
     // A row may take both kinds of number, and counts once.
     const count =
@@ -134,11 +240,12 @@ export class ShapeTally {
   }
 
   get garbled(): Found & { field: string | null } {
-    const columns = this.columns.filter(({ garbled }) => garbled > 0);
-    const count = columns.reduce((sum, { garbled }) => sum + garbled, this.broken);
-    const [most] = [...columns].sort((a, b) => b.garbled - a.garbled);
-    if (!most || most.garbled < this.broken) return { count, field: null, examples: this.brokenNames.list };
-    return { count, field: most.field, examples: most.damages.list };
+    const columns = this.columns.filter(({ damages }) => damages.count > 0);
+    const count = columns.reduce((sum, { damages }) => sum + damages.count, this.brokenNames.count);
+    const [most] = columns.toSorted((a, b) => b.damages.count - a.damages.count);
+    return most && most.damages.count >= this.brokenNames.count
+      ? { count, field: most.field, examples: most.damages.examples }
+      : { count, field: null, examples: this.brokenNames.examples };
   }
 
   /** The name that most new users have, by its field. */
@@ -151,18 +258,15 @@ export class ShapeTally {
     for (const [field, name] of namesOf(row)) {
       const example = (): Example => ({ ...idOf(row), old: null, new: name });
       this.names.get(field)?.add(name, example);
-      if (!isBrokenName(name)) continue;
-      this.broken++;
-      this.brokenNames.add(example);
+      if (isBrokenName(name)) this.brokenNames.add(example);
     }
   }
 
   private removeNew(row: Row): void {
     this.created--;
-    this.brokenNames.remove(row.line);
     for (const [field, name] of namesOf(row)) {
       this.names.get(field)?.remove(name, row.line);
-      if (isBrokenName(name)) this.broken--;
+      if (isBrokenName(name)) this.brokenNames.remove(row.line);
     }
   }
 
