@@ -15,13 +15,11 @@ import { RunFiles } from './file/run-files.js';
 import { ImportProfiles } from './mapping/import-profiles.service.js';
 import { ImportProfilesRepository } from './mapping/import-profiles.repository.js';
 import { ImportRequests } from './mapping/requested-options.js';
-import { Adoption } from './plan/adoption.js';
+import { RowFacts } from './plan/row-facts.js';
 import { FilePlanner } from './plan/file-planner.js';
 import { PlanGuards } from './guards/plan-guards.service.js';
-import { MissingUsers } from './plan/missing.js';
 import { Planner } from './plan/planner.js';
 import { RevertPlanner } from './plan/revert-planner.js';
-import { RowFacts } from './plan/row-facts.js';
 import { FailedRows } from './report/failed-rows.js';
 import { ImportReportRepository } from './report/import-report.repository.js';
 import { RunRows } from './report/run-rows.js';
@@ -66,11 +64,9 @@ import { UsersExportController } from './users-export.controller.js';
     ImportProfilesRepository,
     ImportRequests,
     ImportPreview,
-    Adoption,
     FilePlanner,
     RowFacts,
     RevertPlanner,
-    MissingUsers,
     PlanGuards,
     Applier,
     ScheduleService,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { groupsOf } from '../../src/import/plan/apply-order.js';
+import { groupsOf } from '../../src/import/plan/plan-builder.js';
 import { randoms } from '../support/data/random.js';
 
 type Link = readonly [line: number, needed: number];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ChangeSet } from '../../src/import/plan/change-set.js';
+import { ChangeSet } from '../../src/import/plan/compact-storage.js';
 import { ExchangedValues, DistinctValues, FrequentValues } from '../../src/import/guards/column-shape.js';
 
 /** What the guards remember of a plan is bounded, and exact for files of a usual size. */

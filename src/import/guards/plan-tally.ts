@@ -10,12 +10,11 @@ import {
   type Found,
   FrequentValues,
 } from './column-shape.js';
-import { LineSet } from '../plan/compact-storage.js';
+import { LineSet, ChangeSet } from '../plan/compact-storage.js';
 import { isBrokenName } from './garbled-text.js';
 import { createHash } from 'node:crypto';
 import type { UserScope } from '../../users/search/user-scope.js';
 import { isWebmasterUser } from '../../users/rules/user-rules.js';
-import { ChangeSet } from '../plan/change-set.js';
 import type { PlannedRow } from '../plan/row-rules.js';
 
 const PRINT_CHARACTERS = 64 * 1024;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { exactKey } from '../../users/model/keys.js';
+import { exactKey, loginKey } from '../../users/model/keys.js';
 import type { RowError } from '../runs/import-row.js';
 import { IntList, TextNumbers, hash64 } from './compact-storage.js';
 
@@ -75,4 +75,30 @@ export function newUuids(run: { id: string; created: number }): (number: number)
   const random = hash('sha256', run.id, 'buffer').subarray(0, 16);
   const own = random.readUInt32BE(0) << NUMBER_BITS;
   return (number) => uuidv7({ msecs: run.created, random, seq: (own | number) >>> 0 });
+}
+
+/**
+ * What rows that fail name somebody by, in some 16 bytes a name: such a row claims nothing, but the users whom its cells
+ * name are in the file, whatever is wrong with the row. Username and e-mail address are one space, as in a login.
+ */
+export class FailedNames {
+  private readonly externalIds = new TextNumbers();
+  private readonly logins = new TextNumbers();
+
+  addExternalId(externalId: string): void {
+    const key = exactKey(externalId);
+    if (key !== '') this.externalIds.number(key);
+  }
+
+  /** @param name a username or an e-mail address. */
+  addLogin(name: unknown): void {
+    const key = typeof name === 'string' ? loginKey(name) : '';
+    if (key !== '') this.logins.number(key);
+  }
+
+  /** Whether a row that failed names the user. */
+  has(user: { external_id: string; username_key: string; email_key: string }): boolean {
+    if (this.externalIds.find(exactKey(user.external_id)) !== 0) return true;
+    return [user.username_key, user.email_key].some((key) => this.logins.find(key) !== 0);
+  }
 }

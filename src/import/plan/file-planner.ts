@@ -15,10 +15,9 @@ import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
 import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
 import { stagedRow } from '../runs/import-row.js';
-import { type Adopted, Adoption } from './adoption.js';
+import { type Adopted, type Facts, RowFacts } from './row-facts.js';
 import { newUuids } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
-import { type Facts, RowFacts } from './row-facts.js';
 import { type PlannedRow, isSame, planRow, unchanged } from './row-rules.js';
 
 /** Rows per turn of the event loop: other requests, and answers of the database, get their turn in between. */
@@ -50,7 +49,6 @@ export class FilePlanner {
     private readonly files: RunFiles,
     private readonly facts: RowFacts,
     private readonly settings: UserSettings,
-    private readonly adoption: Adoption,
   ) {}
 
   /**
@@ -62,7 +60,7 @@ export class FilePlanner {
     const passes = run.options.adopt === 'none' ? 1 : 2;
     const percent = (pass: number, bytes: number): number =>
       Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file.size)) / passes) * 100));
-    const adopted = await this.adoption.of(run, (bytes) =>
+    const adopted = await this.facts.adopted(run, (bytes) =>
       builder.stage([], { rowsDone: 0, percent: percent(1, bytes) }),
     );
     const file = await this.files.open(run);

@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { UserDirectory } from '../../users/search/user-directory.service.js';
+import { UserDirectory, type Managed } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ImportRun, type RunChange, callerOf } from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/checkpoint.js';
 import { RunProgress } from '../runs/run-progress.js';
 import { FilePlanner } from './file-planner.js';
-import { ChangeSet } from './change-set.js';
+import { ChangeSet } from './compact-storage.js';
 import { type Past, PlanGuards } from '../guards/plan-guards.service.js';
-import { MissingUsers, sumOf } from './missing.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
+import { Changes, NO_CHANGES } from '../../platform/common/changes.js';
+import { covers } from '../../users/search/user-scope.js';
+import { type StagedRow, stagedRow } from '../runs/import-row.js';
 
 /** The result of planning a run. */
 export type Plan = Required<
@@ -28,6 +30,14 @@ export type Plan = Required<
   >
 >;
 
+/** Users of a data set that are searched at once. */
+const PAGE = 1000;
+
+/** Part ('' for none) → active users of a data set that a file does not name. */
+type Left = ReadonlyMap<string, number>;
+
+const sumOf = (left: Left): number => [...left.values()].reduce((sum, count) => sum + count, 0);
+
 /** Plans a run from the beginning: nothing of an earlier attempt remains, and no user changes. */
 @Injectable()
 export class Planner {
@@ -37,7 +47,6 @@ export class Planner {
     private readonly directory: UserDirectory,
     private readonly files: FilePlanner,
     private readonly reverts: RevertPlanner,
-    private readonly missing: MissingUsers,
     private readonly guards: PlanGuards,
   ) {}
 
@@ -47,37 +56,92 @@ export class Planner {
     await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
-    // A revert is an operator's own decision about a run that has been seen: it has no guards.
-    const past = original ? undefined : await this.guards.past(run);
-    if (past && (past.lastChanging || past.reverts.length > 0)) builder.tally.changes = new ChangeSet();
-    let lineEnded: boolean | null = null;
-    if (original) await this.reverts.plan(original, run.rowsTotal ?? 0, builder, callerOf(run).actor);
-    else lineEnded = await this.files.plan(run, builder, past?.last);
+    if (original) {
+      // A revert is an operator's own decision about a run that has been seen: it has no guards.
+      await this.reverts.plan(original, run.rowsTotal ?? 0, builder, callerOf(run).actor);
+      await builder.resolve();
+      const missing = { reported: 0, blocked: 0 };
+      return { ...(await builder.summary()), missing, guards: [], lineEnded: null };
+    }
+    const past = await this.guards.past(run);
+    if (past.lastChanging || past.reverts.length > 0) builder.tally.changes = new ChangeSet();
+    const lineEnded = await this.files.plan(run, builder, past.last);
     await builder.resolve();
-    if (!past) return { ...(await this.sumUp(run, builder)), lineEnded };
-    const left = await this.missing.left(run, builder);
-    const missing = await this.missing.plan(run, left, builder);
+    const left = await this.countLeft(run, builder);
+    const missing = await this.planMissing(run, left, builder);
     const elsewhere = run.options.part === undefined ? 0 : sumOf(left) - (left.get(run.options.part) ?? 0);
-    return { ...(await this.sumUp(run, builder, { past, missing, elsewhere })), lineEnded };
-  }
-
-  private async sumUp(
-    run: ImportRun,
-    builder: PlanBuilder,
-    absent?: { past: Past; missing: number; elsewhere: number },
-  ): Promise<Omit<Plan, 'lineEnded'>> {
-    const { tally, batches } = builder;
-    const counts = await builder.counts();
+    const summary = await builder.summary();
+    const { counts } = summary;
     const { missing: mode } = run.options;
-    const missing = absent?.missing ?? 0;
     return {
-      ...builder.planned(),
-      rowsTotal: tally.rows,
-      counts,
+      ...summary,
       missing: { reported: mode === 'keep' ? 0 : missing, blocked: mode === 'block' ? missing : 0 },
-      guards: absent ? await this.guards.evaluate(run, absent.past, { ...absent, counts, tally }) : [],
-      planHash: tally.fingerprint(),
-      batches,
+      guards: await this.guards.evaluate(run, past, { counts, missing, elsewhere, tally: builder.tally }),
+      lineEnded,
     };
   }
+
+  /** Counts the active users of each part of the data set that the file does not name, so far as counts tell. */
+  private async countLeft({ dataset }: ImportRun, { tally }: PlanBuilder): Promise<Left> {
+    const managed = await this.directory.countManaged(dataset);
+    return new Map(
+      [...managed].map(([part, count]) => [part, Math.max(0, count - (tally.listed.get(part) ?? 0))]),
+    );
+  }
+
+  /**
+   * Stages the active users that the data set of a run manages and its file lacks, where the options want them listed or
+   * blocked. They are searched only where the file has fewer users than the data set: a change of a user while the file is
+   * read may hide one of them from this run, not from the next. @returns how many there are.
+   */
+  private async planMissing(run: ImportRun, left: Left, builder: PlanBuilder): Promise<number> {
+    const { missing } = run.options;
+    const scope = userScopeOf(run);
+    const fewer = scope.part === null ? sumOf(left) : (left.get(scope.part) ?? 0);
+    if (fewer === 0 || missing === 'keep') return fewer;
+    let count = 0;
+    let after = '';
+    for (;;) {
+      const users = await this.directory.managed(scope, after, PAGE);
+      const gone = users.filter(
+        (user) =>
+          covers(scope, { managed_by: run.dataset, managed_part: user.managed_part }) &&
+          isMissing(user, builder),
+      );
+      const rows = gone.map((user, index) =>
+        missingRow(user, -(count + index + 1), run.dataset, missing === 'block'),
+      );
+      for (const row of rows) builder.tally.print(row);
+      await builder.stage(rows, { rowsDone: builder.tally.rows, percent: 99 });
+      count += gone.length;
+      const last = users.at(-1);
+      if (!last) return count;
+      after = last.uuid;
+    }
+  }
+}
+
+/** A Webmaster is never missing. */
+function isMissing(user: Managed, { externalIds, failedNames }: PlanBuilder): boolean {
+  if (user.status !== 'Active' || externalIds.lineOf(user.external_id) !== 0) return false;
+  return !failedNames.has(user) && !user.isWebmaster;
+}
+
+/** A blocked user is let go, so that another data set may take it up; the mark tells that it may return. */
+function missingRow(user: Managed, line: number, dataset: string, block: boolean): StagedRow {
+  const changes = Changes.of([
+    { field: 'status', old: 'Active', new: 'Blocked' },
+    { field: 'managed_by', old: dataset, new: null },
+    ...(user.managed_part === null ? [] : [{ field: 'managed_part', old: user.managed_part, new: null }]),
+    { field: 'blocked_by', old: null, new: dataset },
+  ]);
+  const { external_id: externalId, uuid: userUuid, version } = user;
+  return stagedRow({
+    line,
+    outcome: 'missing',
+    externalId,
+    userUuid,
+    version,
+    changes: block ? changes : NO_CHANGES,
+  });
 }
