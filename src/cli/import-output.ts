@@ -1,6 +1,9 @@
-import type { ImportRowDto, ImportRunDto } from '../import/imports.dto.js';
+import { Presets, SingleBar } from 'cli-progress';
+import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
+import { RUNNABLE } from '../import/runs/run-states.js';
+import type { ImportsAccess } from './places/imports-access.js';
+import { table, minute } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
-import { minute, table } from './output.js';
 
 /** Problems of a run and of a preview, rows of a preview, and characters of a value and of a cell that are shown. */
 const MAX_PROBLEMS = 20;

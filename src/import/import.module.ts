@@ -32,7 +32,7 @@ import { FuseGuard } from './apply/fuse-guard.service.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
 import { WaitingRuns } from './apply/waiting-runs.service.js';
-import { ImportSummaryRepository } from './runs/import-summary.repository.js';
+import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { ImportLane } from './apply/import-lane.js';
 import { ImportWorker } from './apply/import-worker.service.js';
@@ -41,8 +41,6 @@ import { RunProcess } from './apply/run-process.service.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { AlertSender } from './alerts/alert-sender.service.js';
 import { Alerts } from './alerts/alerts.service.js';
-import { FourEyes } from './runs/four-eyes.service.js';
-import { OverdueImports } from './runs/overdue-imports.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
@@ -70,8 +68,6 @@ import { UsersExportController } from './users-export.controller.js';
     PlanGuards,
     Applier,
     ScheduleService,
-    OverdueImports,
-    FourEyes,
     AlertSender,
     Alerts,
     FailedRows,
@@ -79,13 +75,13 @@ import { UsersExportController } from './users-export.controller.js';
     RunWatchers,
     UsersExport,
     RunRights,
+    RunTransitions,
     ImportRunsRepository,
     ImportRowsRepository,
     ImportFilesRepository,
     ImportReportRepository,
     RunRows,
     ImportSummary,
-    ImportSummaryRepository,
   ],
   exports: [
     ImportSummary,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, datasetScope } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
+import { datasetScope } from '../access/scopes.js';
 import type { AuditAction } from '../audit/audit-event.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
@@ -14,20 +15,11 @@ import { ImportOptions } from './runs/import-options.js';
 import { type Place, type RowFilter, type RowPage, RunRows } from './report/run-rows.js';
 import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
-import {
-  callerOf,
-  endOf,
-  type ImportRun,
-  RUNNABLE,
-  type RunChange,
-  type RunState,
-  WAITING,
-  isFinal,
-  newRun,
-  startOf,
-} from './runs/import-run.js';
-import { FourEyes } from './runs/four-eyes.service.js';
-import { OverdueImports } from './runs/overdue-imports.service.js';
+import { type ImportRun, type RunChange, newRun, startOf } from './runs/import-run.js';
+import { WAITING, isFinal } from './runs/run-states.js';
+import { RunTransitions } from './runs/run-transitions.service.js';
+import { RunRights } from './runs/run-rights.service.js';
+import { ImportSummary } from './report/import-summary.service.js';
 import type { StagedRow } from './runs/import-row.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { WaitingRuns } from './apply/waiting-runs.service.js';
@@ -45,12 +37,13 @@ export class ImportsService {
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
     private readonly report: RunRows,
-    private readonly overdue: OverdueImports,
-    private readonly fourEyes: FourEyes,
+    private readonly summary: ImportSummary,
+    private readonly rights: RunRights,
     private readonly files: ImportFilesRepository,
     private readonly worker: ImportWorker,
     private readonly waiting: WaitingRuns,
     private readonly transactions: TransactionRunner,
+    private readonly transitions: RunTransitions,
     private readonly audit: AuditService,
     private readonly env: Env,
   ) {}
@@ -93,30 +86,24 @@ export class ImportsService {
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     await this.waiting.endIfLost(id);
-    await this.fourEyes.check(await this.get(id), caller);
+    await this.rights.assertOtherPerson(await this.get(id), caller);
     if (caller.actor.kind === 'user' && (await this.rows.blocks(id, caller.actor.id))) {
       const detail = `Import ${id} would block your own account: another Webmaster or key has to decide on it.`;
       throw new ProblemError('self_block', detail);
     }
-    return this.decide(id, caller, WAITING, 'import.approved', ({ options, state }) => {
-      if (options.allow_privileged) assertScope(caller.actor, 'webmasters');
+    return this.decide(id, caller, 'approve', ({ state }) => {
       const anew: RunChange = state === 'planned' ? { percent: 0, rowsDone: 0 } : {}; // a dry run was done
-      return { ...anew, state: 'queued', approved: true, approver: caller.actor };
+      return { ...anew, approved: true, approver: caller.actor };
     });
   }
 
   async reject(id: string, caller: Caller): Promise<ImportRun> {
-    return this.decide(id, caller, WAITING, 'import.rejected', { state: 'rejected', finished: now() });
+    return this.decide(id, caller, 'reject');
   }
 
   /** Stops a run: at once while it waits, at its next batch while it is being worked on. */
   async cancel(id: string, caller: Caller): Promise<ImportRun> {
-    const states = [...RUNNABLE, ...WAITING];
-    return this.decide(id, caller, states, 'import.cancelled', (run) =>
-      run.state === 'validating' || run.state === 'applying'
-        ? { cancel: true }
-        : { state: 'cancelled', finished: now() },
-    );
+    return this.decide(id, caller, 'cancel');
   }
 
   /**
@@ -156,17 +143,17 @@ export class ImportsService {
 
   /** Whether no import has completed within IMPORT_OVERDUE_HOURS; undefined when that is not set. */
   async isOverdue(): Promise<boolean | undefined> {
-    return this.overdue.isOverdue();
+    return this.summary.isOverdue();
   }
 
   /** When the last import completed. */
   async lastCompleted(): Promise<DbTime | null> {
-    return this.overdue.lastCompleted();
+    return this.summary.lastCompleted();
   }
 
   /** Imports that wait for an operator. */
   async countParked(): Promise<number> {
-    return this.runs.countIn(['needs_approval']);
+    return (await this.summary.open()).needs_approval;
   }
 
   /**
@@ -189,8 +176,7 @@ export class ImportsService {
     const lapsed = await this.transactions.run(async (tx) => {
       const run = await this.runs.lock(tx, id);
       if (!run || !WAITING.includes(run.state)) return false; // decided in the meantime
-      await this.runs.update(tx, id, { state: 'superseded', finished: now(), reason });
-      await this.audit.record(tx, callerOf(run), [endOf({ ...run, state: 'superseded', reason })]);
+      await this.transitions.transition(tx, run, 'lapse', { reason });
       return true;
     });
     if (lapsed) await this.files.delete(id);
@@ -214,22 +200,16 @@ export class ImportsService {
   private async decide(
     id: string,
     caller: Caller,
-    states: readonly RunState[],
-    action: AuditAction,
-    change: RunChange | ((run: ImportRun) => RunChange),
+    name: 'approve' | 'reject' | 'cancel',
+    change: (run: ImportRun) => RunChange = () => ({}),
   ): Promise<ImportRun> {
     const decided = await this.transactions.run(async (tx: Sql) => {
       const run = await this.runs.lock(tx, id);
       if (!run) throw notFound(id);
       assertScope(caller.actor, datasetScope(run.dataset));
-      if (!states.includes(run.state)) {
-        throw wrongState(`Import ${id} is ${run.state}; it must be ${states.join(' or ')}.`);
-      }
-      const next = typeof change === 'function' ? change(run) : change;
-      await this.runs.update(tx, id, next);
-      if (action === 'import.approved') await this.audit.approveRun(tx, caller, id);
-      else await this.audit.record(tx, caller, [{ action, target: { kind: 'import', id } }]);
-      return { ...run, ...next };
+      const moved = await this.transitions.transition(tx, run, name, change(run), caller);
+      if (name === 'approve' && run.options.allow_privileged) assertScope(caller.actor, 'webmasters');
+      return moved;
     }, caller);
     await this.transactions.afterCommit(caller, async () => {
       if (isFinal(decided.state)) await this.files.delete(id);

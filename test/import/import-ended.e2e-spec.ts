@@ -102,11 +102,11 @@ test('a run killed while it was failing continues as if it had not begun to fail
   const applier = app.app.get(Applier);
   jest.spyOn(applier, 'apply').mockRejectedValueOnce(new Error('a fault of ours'));
   const runs = app.app.get(ImportRunsRepository);
-  const update = runs.update.bind(runs);
+  const move = runs.move.bind(runs);
   let killed = 0;
-  jest.spyOn(runs, 'update').mockImplementation(async (sql, id, change) => {
+  jest.spyOn(runs, 'move').mockImplementation(async (sql, id, change) => {
     if (change.state === 'failed' && killed++ === 0) throw unavailable('killed');
-    return update(sql, id, change);
+    return move(sql, id, change);
   });
   const run = await imported(app.key, fileOf('again'));
   expect([killed, run.state, counted(run)]).toEqual([1, 'completed', { created: 1 }]);

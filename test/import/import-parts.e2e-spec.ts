@@ -5,7 +5,7 @@ import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { ImportsService } from '../../src/import/imports.service.js';
 import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
-import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
+import { IMPORT_LEASE } from '../../src/import/runs/run-transitions.service.js';
 import { TestApp } from '../support/app/app.js';
 import { counted, settled } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
-import { IMPORT_LEASE } from '../../src/import/runs/checkpoint.js';
+import { IMPORT_LEASE } from '../../src/import/runs/run-transitions.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';

@@ -6,7 +6,8 @@ import { ImportRunsRepository } from '../../src/import/runs/import-runs.reposito
 import { RunRights } from '../../src/import/runs/run-rights.service.js';
 import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
-import { NotOurs, Checkpoint } from '../../src/import/runs/checkpoint.js';
+import { LeaseLostError } from '../../src/import/runs/run-states.js';
+import { Checkpoint } from '../../src/import/runs/run-transitions.service.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
@@ -71,7 +72,7 @@ test('a worker that has lost its lease without noticing deletes nothing of the p
   );
   const run = await app.app.get(ImportRunsRepository).find(id);
   if (!run) throw new Error('the run is gone');
-  await expect(app.app.get(Planner).plan(run, late)).rejects.toBeInstanceOf(NotOurs);
+  await expect(app.app.get(Planner).plan(run, late)).rejects.toBeInstanceOf(LeaseLostError);
   expect(await rowsOf(app.key, id)).toEqual(planned);
 });
 

@@ -6,7 +6,7 @@ import { toProblemError } from '../../platform/http/problem.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { OverdueImports } from '../runs/overdue-imports.service.js';
+import { ImportSummary } from '../report/import-summary.service.js';
 import { type Alert, overdueAlert, parkedAlert } from './alert.js';
 import { AlertSender, NotTaken } from './alert-sender.service.js';
 
@@ -43,7 +43,7 @@ export class Alerts implements BeforeApplicationShutdown {
     private readonly env: Env,
     private readonly sender: AlertSender,
     private readonly runs: ImportRunsRepository,
-    private readonly overdue: OverdueImports,
+    private readonly summary: ImportSummary,
     private readonly leases: Leases,
     private readonly transactions: TransactionRunner,
     private readonly log: Log,
@@ -88,14 +88,14 @@ export class Alerts implements BeforeApplicationShutdown {
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined) return;
       // Read once: an import that completes during this check must not be reported as overdue.
-      const last = await this.overdue.lastCompleted();
+      const last = await this.summary.lastCompleted();
       if ((await this.isReminderDue(last)) && (await this.tell(overdueAlert(hours, last))))
         await this.leases.note(OVERDUE, now());
     });
   }
 
   private async isReminderDue(last: DbTime | null): Promise<boolean> {
-    if (!this.overdue.isOverdueSince(last)) return false;
+    if (!this.summary.isOverdueSince(last)) return false;
     const told = await this.leases.lastNoted(OVERDUE);
     return (
       told === undefined || told < secondsFrom(now(), -REMINDER_SECONDS) || (last !== null && told < last)

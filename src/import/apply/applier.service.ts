@@ -13,7 +13,7 @@ import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
 import { RunProgress } from '../runs/run-progress.js';
 import { type StagedRow, failedRow } from '../runs/import-row.js';
-import type { Checkpoint } from '../runs/checkpoint.js';
+import type { Checkpoint } from '../runs/run-transitions.service.js';
 
 /** Rows that are prepared in one turn of the event loop, in which answers of the database wait. */
 const ROWS_AT_ONCE = 50;

@@ -10,7 +10,13 @@ import { Leases } from '../../platform/database/leases/leases.service.js';
 import { ImportLane } from './import-lane.js';
 import { RunProcess } from './run-process.service.js';
 import { WaitingRuns } from './waiting-runs.service.js';
-import { IMPORT_LEASE, LEASE_SECONDS, NotOurs, Stopping, Checkpoint } from '../runs/checkpoint.js';
+import {
+  IMPORT_LEASE,
+  LEASE_SECONDS,
+  ShuttingDownError,
+  Checkpoint,
+} from '../runs/run-transitions.service.js';
+import { LeaseLostError } from '../runs/run-states.js';
 
 /** How often an idle instance looks for runs that another instance has left. */
 const POLL_MILLIS = 1000;
@@ -96,7 +102,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     try {
       await this.process.run(checkpoint);
     } catch (error) {
-      if (!(error instanceof NotOurs) && !(error instanceof Stopping)) throw error;
+      if (!(error instanceof LeaseLostError) && !(error instanceof ShuttingDownError)) throw error;
     } finally {
       this.events.notify(id);
     }

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { FuseBlown } from '../../api-keys/fuse/fuse-blown.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
-import { AuditService } from '../../audit/audit.service.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { now } from '../../platform/common/time.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
+import { TRANSITIONS, type TransitionName, type RunState, LeaseLostError } from '../runs/run-states.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { Planner } from '../plan/planner.js';
@@ -19,13 +19,17 @@ import {
   type ImportRun,
   type Reason,
   type RunChange,
-  type RunState,
   callerOf,
-  endOf,
   noCounts,
   userScopeOf,
 } from '../runs/import-run.js';
-import { Cancelled, NotOurs, RightsLost, Stopping, type Checkpoint } from '../runs/checkpoint.js';
+import {
+  RunTransitions,
+  StopRequestedError,
+  RightsLostError,
+  ShuttingDownError,
+  type Checkpoint,
+} from '../runs/run-transitions.service.js';
 
 /** Takes a run from its current state as far as it can go without an operator. */
 @Injectable()
@@ -40,11 +44,11 @@ export class RunProcess {
     private readonly fuseGuard: FuseGuard,
     private readonly failedRows: FailedRows,
     private readonly rights: RunRights,
-    private readonly audit: AuditService,
+    private readonly transitions: RunTransitions,
     private readonly log: Log,
   ) {}
 
-  /** @throws NotOurs, Stopping, and errors of an unreachable database; the run keeps its state and is continued later. */
+  /** @throws LeaseLostError, ShuttingDownError, and errors of an unreachable database; the run keeps its state and is continued later. */
   async run(checkpoint: Checkpoint): Promise<void> {
     try {
       let run = await this.current(checkpoint);
@@ -75,8 +79,7 @@ export class RunProcess {
 
   private async plan(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const time = now();
-    await checkpoint.commit(async () => undefined, {
-      state: 'validating',
+    await this.move(checkpoint, run, 'plan', {
       started: run.started ?? time,
       phaseStarted: time,
       phasePercent: run.percent,
@@ -90,25 +93,35 @@ export class RunProcess {
       const message =
         'The plan no longer holds: users or the version of this program have changed since, or whoever approved it may do less than whoever started it. Import again.';
       const reason = { code: 'plan_changed', message };
-      return this.finish(checkpoint, 'superseded', async () => ({ ...plan, reason }));
+      return this.finish(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
     }
     if (run.dryRun && !run.approved) {
-      return checkpoint.commit(async () => undefined, { ...plan, state: 'planned' });
+      return this.move(checkpoint, run, 'present', plan);
     }
-    const supersede = (tx: Sql): Promise<void> => this.supersede(tx, run);
     if (fuse?.hit === true || (hit && !run.approved)) {
       const unapproved = { approved: false, approver: null }; // of the key itself, whose fuse it would blow
-      const parked = { ...plan, ...unapproved, state: 'needs_approval' } as const;
-      return checkpoint.commit(supersede, parked);
+      return this.move(checkpoint, run, 'park', { ...plan, ...unapproved });
     }
-    const next: RunChange = {
-      state: 'applying',
+    await this.move(checkpoint, run, 'apply', {
+      ...plan,
       dryRun: false,
       phaseStarted: now(),
       phasePercent: plan.percent,
       appliedBatches: 0,
-    };
-    await checkpoint.commit(supersede, { ...plan, ...next });
+    });
+  }
+
+  /** Moves a run on. One that parks or applies takes the place of older plans. */
+  private async move(
+    checkpoint: Checkpoint,
+    run: ImportRun,
+    name: TransitionName,
+    change: RunChange,
+  ): Promise<void> {
+    await checkpoint.commit(async (tx, state) => {
+      if (name === 'park' || name === 'apply') await this.supersede(tx, run);
+      await this.transitions.transition(tx, { ...run, state }, name, change);
+    });
   }
 
   /** Ends older plans of the data set, and of the same part of it, that still wait for approval: this newer file replaces theirs. */
@@ -120,18 +133,17 @@ export class RunProcess {
         code: 'newer_run',
         message: `A newer import of this data set took its place: ${run.id}.`,
       };
-      await this.runs.update(tx, other.id, { state: 'superseded', finished: now(), reason });
-      await this.audit.record(tx, callerOf(run), [endOf({ ...other, state: 'superseded', reason })]);
+      await this.transitions.transition(tx, other, 'replace', { reason }, callerOf(run));
     }
   }
 
   private async end(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const reason = await this.keptCells(run, checkpoint);
     const counts = await this.counts(run);
-    const state = counts.error > 0 ? 'completed_with_errors' : 'completed';
+    const end = counts.error > 0 ? 'completePartly' : 'complete';
     const missing = await this.missing(run);
     const rowsDone = run.rowsTotal ?? 0;
-    await this.finish(checkpoint, state, async () => ({ counts, missing, rowsDone, percent: 100, reason }));
+    await this.finish(checkpoint, end, async () => ({ counts, missing, rowsDone, percent: 100, reason }));
   }
 
   /** A run of which all is applied does not fail because its file is gone: why `failed.csv` cannot be had, then. */
@@ -159,31 +171,31 @@ export class RunProcess {
   }
 
   private async stop(error: unknown, checkpoint: Checkpoint): Promise<void> {
-    if (error instanceof NotOurs || error instanceof Stopping) throw error;
-    if (error instanceof Cancelled) return this.abandon(checkpoint, 'cancelled', null);
-    if (error instanceof RightsLost) return this.abandon(checkpoint, 'cancelled', error.reason);
+    if (error instanceof LeaseLostError || error instanceof ShuttingDownError) throw error;
+    if (error instanceof StopRequestedError) return this.abandon(checkpoint, 'stop', null);
+    if (error instanceof RightsLostError) return this.abandon(checkpoint, 'stop', error.reason);
     if (error instanceof FuseBlown) {
-      return this.abandon(checkpoint, 'cancelled', { code: error.code, message: error.detail });
+      return this.abandon(checkpoint, 'stop', { code: error.code, message: error.detail });
     }
     if (error instanceof FileError) {
-      return this.abandon(checkpoint, 'failed', reasonOf(error));
+      return this.abandon(checkpoint, 'fail', reasonOf(error));
     }
     const problem = toProblemError(error);
     if (problem.status === 503) throw error; // of a database that is away, or of a commit whose answer was lost
     this.log.fault(checkpoint.runId, problem.code, error);
     const message =
       'The service failed during this import; its log names the run. Rows that were applied stay applied.';
-    return this.abandon(checkpoint, 'failed', { code: 'internal', message });
+    return this.abandon(checkpoint, 'fail', { code: 'internal', message });
   }
 
   /** Ends a run early: before applying, as if it had planned nothing; later, with its remaining rows skipped. */
-  private async abandon(checkpoint: Checkpoint, state: RunState, reason: Reason | null): Promise<void> {
+  private async abandon(checkpoint: Checkpoint, end: 'stop' | 'fail', reason: Reason | null): Promise<void> {
     const run = await this.current(checkpoint);
     checkpoint.end();
     if (run.state !== 'applying') {
       await this.rows.deleteAll(run.id, (write) => checkpoint.commit(write));
       const missing = { reported: 0, blocked: 0 };
-      return this.finish(checkpoint, state, async () => ({
+      return this.finish(checkpoint, end, async () => ({
         reason,
         counts: null,
         guards: [],
@@ -194,7 +206,7 @@ export class RunProcess {
     await this.tryKeepCells(run, checkpoint);
     const missing = await this.missing(run);
     // In one transaction, because half of it would look like a run that still has rows to apply.
-    await this.finish(checkpoint, state, async (tx) => {
+    await this.finish(checkpoint, end, async (tx) => {
       await this.rows.skipBehind(tx, run.id, run.appliedBatches);
       return { reason, counts: await this.counts(run, tx), missing };
     });
@@ -205,27 +217,25 @@ export class RunProcess {
     try {
       await this.failedRows.keepCells(run, checkpoint);
     } catch (error) {
-      if (error instanceof NotOurs) throw error;
+      if (error instanceof LeaseLostError) throw error;
       this.log.fault(run.id, toProblemError(error).code, error);
     }
   }
 
   private async finish(
     checkpoint: Checkpoint,
-    state: RunState,
-    settle: (tx: Sql) => Promise<RunChange>,
+    end: TransitionName,
+    result: (tx: Sql) => Promise<RunChange>,
   ): Promise<void> {
     const run = await this.current(checkpoint);
-    await checkpoint.commit(async (tx) => {
-      const change = { ...(await settle(tx)), state, finished: now() };
-      await this.runs.update(tx, run.id, change);
-      await this.audit.record(tx, callerOf(run), [endOf({ ...run, ...change })]);
-    });
+    await checkpoint.commit(async (tx, state) =>
+      this.transitions.transition(tx, { ...run, state }, end, await result(tx)),
+    );
     // The run has ended. If its file cannot be deleted, the next purge deletes it.
     await this.files.delete(run.id).catch((error: unknown) => {
       this.log.fault(run.id, toProblemError(error).code, error);
     });
-    this.log.event('import', { run: run.id, state });
+    this.log.event('import', { run: run.id, state: TRANSITIONS[end].to });
   }
 }
 

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AuditService } from '../../audit/audit.service.js';
-import { now } from '../../platform/common/time.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { RunEvents } from '../report/run-events.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type RunState, WAITING, callerOf, endOf } from '../runs/import-run.js';
+import { type RunState, WAITING } from '../runs/run-states.js';
+import { RunTransitions } from '../runs/run-transitions.service.js';
 import { RunRights } from '../runs/run-rights.service.js';
 
 /** Runs of each waiting state that one pass looks at: what it costs does not grow with their number. */
@@ -26,7 +25,7 @@ export class WaitingRuns {
     private readonly files: ImportFilesRepository,
     private readonly rights: RunRights,
     private readonly transactions: TransactionRunner,
-    private readonly audit: AuditService,
+    private readonly transitions: RunTransitions,
     private readonly events: RunEvents,
     private readonly log: Log,
   ) {}
@@ -53,9 +52,7 @@ export class WaitingRuns {
       if (!run || !WAITING.includes(run.state)) return false; // decided in the meantime
       const reason = await this.rights.lost(tx, { starter: run.caller.actor, approver: null });
       if (!reason) return false;
-      const change = { state: 'cancelled', finished: now(), reason } as const;
-      await this.runs.update(tx, id, change);
-      await this.audit.record(tx, callerOf(run), [endOf({ ...run, ...change })]);
+      await this.transitions.transition(tx, run, 'disown', { reason });
       return true;
     });
     if (!ended) return;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type GuardLimits, limitsOf } from '../runs/guard-limits.js';
-import { type Counts, type Guard, type ImportRun, type RunState, userScopeOf } from '../runs/import-run.js';
+import { type Counts, type Guard, type ImportRun, userScopeOf } from '../runs/import-run.js';
+import { COMPLETED } from '../runs/run-states.js';
 import { BEFORE_ALL, type StagedOutcome, type StagedRow, isChange } from '../runs/import-row.js';
 import { type Found, FoundRows, NO_ROWS } from './column-shape.js';
 import { Env } from '../../platform/config/env.js';
@@ -11,7 +12,6 @@ import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ChangeSet, IntList, TextNumbers } from '../plan/compact-storage.js';
 
-const COMPLETED: readonly RunState[] = ['completed', 'completed_with_errors'];
 const CHANGING: readonly StagedOutcome[] = ['created', 'updated', 'blocked', 'reactivated', 'missing'];
 /** Kept by the importer itself. */
 const BOOKKEEPING: ReadonlySet<string> = new Set(['managed_by', 'managed_part', 'blocked_by']);

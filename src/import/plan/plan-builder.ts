@@ -1,7 +1,7 @@
 import { type SetConstraint, constraintOf } from '../../users/set-rules/constraint.js';
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
-import type { Checkpoint } from '../runs/checkpoint.js';
+import type { Checkpoint } from '../runs/run-transitions.service.js';
 import { type Counts, noCounts } from '../runs/import-run.js';
 import { type RowError, type StagedRow, failedRow, isChange, stagedRow } from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';

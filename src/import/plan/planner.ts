@@ -3,7 +3,7 @@ import { UserDirectory, type Managed } from '../../users/search/user-directory.s
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
-import type { Checkpoint } from '../runs/checkpoint.js';
+import type { Checkpoint } from '../runs/run-transitions.service.js';
 import { RunProgress } from '../runs/run-progress.js';
 import { FilePlanner } from './file-planner.js';
 import { ChangeSet } from './compact-storage.js';

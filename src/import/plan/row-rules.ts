@@ -5,12 +5,10 @@ import { unescapeFormula } from '../../platform/common/csv.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { truncated } from '../../platform/common/text.js';
 import { SELF_BLOCK } from '../../users/set-rules/failure.js';
-import { privilegeFailure } from '../../users/writer/privilege.js';
-import { blocksSelf } from '../../users/writer/privilege.js';
-import { differences, fieldsSet } from '../../users/model/user.js';
+import { privilegeFailure, blocksSelf } from '../../users/writer/privilege.js';
+import { differences, fieldsSet, type User } from '../../users/model/user.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { UserScope } from '../../users/search/user-scope.js';
-import type { User } from '../../users/model/user.js';
 import {
   type RuleSettings,
   type UserPatch,

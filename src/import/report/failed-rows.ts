@@ -3,8 +3,9 @@ import { BOM, delimitedLine, unescapeFormula } from '../../platform/common/csv.j
 import { truncated } from '../../platform/common/text.js';
 import type { CsvRecord } from '../file/record-parser.js';
 import { RunFiles, type SourceUse } from '../file/run-files.js';
-import type { Checkpoint } from '../runs/checkpoint.js';
-import { type ImportRun, isFinal } from '../runs/import-run.js';
+import type { Checkpoint } from '../runs/run-transitions.service.js';
+import type { ImportRun } from '../runs/import-run.js';
+import { isFinal } from '../runs/run-states.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { type FailedRow, ImportReportRepository } from './import-report.repository.js';
 

@@ -2,7 +2,8 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ImportRun, RUNNABLE } from '../runs/import-run.js';
+import type { ImportRun } from '../runs/import-run.js';
+import { RUNNABLE } from '../runs/run-states.js';
 
 /** Longest and first delay between two reads of a run; the first is short for short runs. */
 const POLL_MILLIS = 500;

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { usersNamedBy } from '../../audit/named-change.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { type ImportRun, ROW_OUTCOMES, RUNNABLE } from '../runs/import-run.js';
+import { type ImportRun, ROW_OUTCOMES } from '../runs/import-run.js';
+import { RUNNABLE } from '../runs/run-states.js';
 import { type StagedRow, BEFORE_ALL } from '../runs/import-row.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { User } from '../../users/model/user.js';

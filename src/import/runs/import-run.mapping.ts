@@ -1,6 +1,6 @@
 import { type Actor, DEFAULT_PROFILE, NO_RIGHTS } from '../../access/actor.js';
 import { fromJson, toJson } from '../../platform/common/json.js';
-import type { ImportRun, RunChange } from './import-run.js';
+import type { ImportRun, RunChange, StateChange } from './import-run.js';
 import type { ImportRunEntity } from './import.entity.js';
 
 /** What guards of older runs lack. */
@@ -95,9 +95,9 @@ type Columns = Omit<ImportRunEntity, Fixed>;
 type Changed<T> = { [K in keyof T]: T[K] | undefined };
 
 /** The columns that a change sets; undefined for those that stay. */
-export function toColumns(run: Required<RunChange>): Columns;
-export function toColumns(change: RunChange): Changed<Columns>;
-export function toColumns(change: RunChange): Changed<Columns> {
+export function toColumns(run: Required<RunChange & StateChange>): Columns;
+export function toColumns(change: RunChange & StateChange): Changed<Columns>;
+export function toColumns(change: RunChange & StateChange): Changed<Columns> {
   const { missing, counts, guards, reason, header, approver } = change;
   return {
     state: change.state,

@@ -1,34 +1,8 @@
 import type { Actor, Caller } from '../../access/actor.js';
-import type { AuditAction } from '../../audit/audit-event.js';
-import type { AuditEvent } from '../../audit/audit.service.js';
 import { now } from '../../platform/common/time.js';
+import type { RunState } from './run-states.js';
 import type { UserScope } from '../../users/search/user-scope.js';
 import type { ImportOptions, NamedProfile } from './import-options.js';
-
-/** States of a run (interface §6). */
-export const RUN_STATES = [
-  'queued',
-  'validating',
-  'planned',
-  'needs_approval',
-  'applying',
-  'completed',
-  'completed_with_errors',
-  'failed',
-  'cancelled',
-  'rejected',
-  'superseded',
-] as const;
-export type RunState = (typeof RUN_STATES)[number];
-
-/** A worker takes these up, in the order of the runs' ids. */
-export const RUNNABLE: readonly RunState[] = ['queued', 'validating', 'applying'];
-/** An operator decides on these. */
-export const WAITING: readonly RunState[] = ['planned', 'needs_approval'];
-
-export function isFinal(state: RunState): boolean {
-  return !RUNNABLE.includes(state) && !WAITING.includes(state);
-}
 
 /** Fates of a row; they add up to the rows of the file. */
 export const ROW_OUTCOMES = [
@@ -132,10 +106,25 @@ export interface ImportRun {
   cancel: boolean;
 }
 
-/** What a change of a run may set. */
+/** What a change of a run may set besides its state, which only transitions change. */
 export type RunChange = Partial<
-  Omit<ImportRun, 'id' | 'dataset' | 'options' | 'profile' | 'reverts' | 'file' | 'caller' | 'created'>
+  Omit<
+    ImportRun,
+    | 'id'
+    | 'state'
+    | 'dataset'
+    | 'options'
+    | 'profile'
+    | 'reverts'
+    | 'file'
+    | 'caller'
+    | 'created'
+    | 'finished'
+  >
 >;
+
+/** What a transition changes. */
+export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
 
 /** What the audit says of the start of a run. */
 export const startOf = ({ dataset, dryRun, profile, reverts, file }: ImportRun) => [
@@ -146,22 +135,13 @@ export const startOf = ({ dataset, dryRun, profile, reverts, file }: ImportRun) 
   { field: 'file', new: file },
 ];
 
-const ENDS: Partial<Record<RunState, AuditAction>> = {
-  cancelled: 'import.cancelled',
-  failed: 'import.failed',
-  superseded: 'import.superseded',
-};
-
 /** What the audit says of the end of a run. */
-export function endOf({ id, state, counts, missing, reason }: ImportRun): AuditEvent {
-  const changes = [
-    { field: 'state', new: state },
-    ...(counts === null ? [] : [{ field: 'counts', new: counts }]),
-    ...(counts === null ? [] : [{ field: 'missing', new: missing }]),
-    ...(reason === null ? [] : [{ field: 'reason', new: reason.code }]),
-  ];
-  return { action: ENDS[state] ?? 'import.completed', target: { kind: 'import', id }, changes };
-}
+export const resultOf = ({ state, counts, missing, reason }: ImportRun) => [
+  { field: 'state', new: state },
+  ...(counts === null ? [] : [{ field: 'counts', new: counts }]),
+  ...(counts === null ? [] : [{ field: 'missing', new: missing }]),
+  ...(reason === null ? [] : [{ field: 'reason', new: reason.code }]),
+];
 
 /** A run before its turn. */
 export function newRun(

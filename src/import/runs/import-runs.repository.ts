@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { DbTime } from '../../platform/common/time.js';
 import { fromJson } from '../../platform/common/json.js';
 import { insertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
@@ -13,7 +14,8 @@ import type { Actor } from '../../access/actor.js';
 import { toActor, toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
 import type { UserScope } from '../../users/search/user-scope.js';
-import { type ImportRun, RUNNABLE, type RunChange, type RunState, WAITING, noCounts } from './import-run.js';
+import { type ImportRun, type RunChange, type StateChange, noCounts } from './import-run.js';
+import { COMPLETED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-states.js';
 
 /** The filter of the list of runs. */
 export interface RunFilter {
@@ -39,6 +41,8 @@ type StateRow = Pick<
   ImportRunEntity,
   'state' | 'cancel' | 'batches' | 'applied_batches' | `${'actor' | 'approver'}_${'kind' | 'id'}`
 >;
+
+const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UNION ALL ');
 
 /** Hand-written SQL: locks, and updates of the changed columns inside the transactions of a batch (ADR 0013). */
 @Injectable()
@@ -175,6 +179,15 @@ export class ImportRunsRepository {
   }
 
   async update(sql: Sql, id: string, change: RunChange): Promise<void> {
+    await this.write(sql, id, change);
+  }
+
+  /** As `update`, of a transition, which alone changes the state. */
+  async move(sql: Sql, id: string, change: RunChange & StateChange): Promise<void> {
+    await this.write(sql, id, change);
+  }
+
+  private async write(sql: Sql, id: string, change: RunChange & StateChange): Promise<void> {
     const names: string[] = [];
     const values: SqlValue[] = [];
     for (const [name, value] of Object.entries(toColumns(change))) {
@@ -186,20 +199,50 @@ export class ImportRunsRepository {
     await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, [...values, id]);
   }
 
-  /** When the last run of a state ended. */
-  async lastFinished(states: readonly RunState[]): Promise<string | null> {
-    const [row] = await this.database.query<{ finished: string | null }>(
+  /** When the last import completed. */
+  async lastCompleted(): Promise<DbTime | null> {
+    const [row] = await this.database.query<{ finished: DbTime | null }>(
       `SELECT MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
-       AND state IN (${placeholders(states.length)})`,
-      states,
+       AND state IN (${placeholders(COMPLETED.length)})`,
+      COMPLETED,
     );
     return row?.finished ?? null;
   }
 
-  /** How many runs are in one of these states. */
-  async countIn(states: readonly RunState[]): Promise<number> {
-    const text = `SELECT COUNT(*) AS count FROM import_runs WHERE state IN (${placeholders(states.length)})`;
-    return countRows(this.database, text, states);
+  /** Returns the next data set after a name that has runs. */
+  async nextDataset(name: string): Promise<string | undefined> {
+    const row = await this.database.first<{ dataset: string | null }>(
+      'SELECT MIN(dataset) AS dataset FROM import_runs WHERE dataset > ?',
+      [name],
+    );
+    return row?.dataset ?? undefined;
+  }
+
+  /** The newest run of a data set in each state that there is one in. */
+  async newest(dataset: string): Promise<{ state: RunState; id: string }[]> {
+    const rows = await this.database.query<{ state: RunState; id: string | null }>(
+      `SELECT states.state, (SELECT MAX(r.id) FROM import_runs AS r WHERE r.dataset = ? AND r.state = states.state) AS id
+       FROM (${STATES}) AS states`,
+      [dataset],
+    );
+    return rows.flatMap(({ state, id }) => (id === null ? [] : { state, id }));
+  }
+
+  async runs(ids: readonly string[]): Promise<ImportRun[]> {
+    const rows = await this.database.query<ImportRunEntity>(
+      `SELECT * FROM import_runs WHERE id IN (${placeholders(ids.length)})`,
+      ids,
+    );
+    return rows.map(toRun);
+  }
+
+  /** How many runs are in each of these states. */
+  async countByState(states: readonly RunState[]): Promise<ReadonlyMap<RunState, number>> {
+    const rows = await this.database.query<{ state: RunState; count: number }>(
+      `SELECT state, COUNT(*) AS count FROM import_runs WHERE state IN (${placeholders(states.length)}) GROUP BY state`,
+      states,
+    );
+    return new Map(rows.map(({ state, count }) => [state, count]));
   }
 
   /** Runs of a state that come after one, oldest first, with who started them. */

@@ -4,7 +4,8 @@ import { ascii, flag, integer, longText, text, time, uuid } from '../../platform
 import type { ChangesText } from '../../platform/common/changes.js';
 import type { ImportOptions, NamedProfile } from './import-options.js';
 import type { RowError, StagedOutcome } from './import-row.js';
-import type { Counts, Guard, Reason, RunState } from './import-run.js';
+import type { Counts, Guard, Reason } from './import-run.js';
+import type { RunState } from './run-states.js';
 
 /** An import: one file, one plan, one outcome. The id is a UUID of version 7, so that its order is the order of arrival. */
 @Entity('import_runs')

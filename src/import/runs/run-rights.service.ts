@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { Actor } from '../../access/actor.js';
+import type { Actor, Caller } from '../../access/actor.js';
 import { may } from '../../access/policy.js';
+import { ProblemError } from '../../platform/common/errors.js';
+import { Env } from '../../platform/config/env.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { rolesOf } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
-import type { Reason } from './import-run.js';
+import type { ImportRun, Reason } from './import-run.js';
 
 /** Who a run acts for. */
-interface Behind {
+interface Principals {
   starter: Actor;
   approver: Actor | null;
 }
@@ -23,10 +25,11 @@ export class RunRights {
   constructor(
     private readonly keys: ApiKeysService,
     private readonly users: UsersService,
+    private readonly env: Env,
   ) {}
 
   /** Why the run may not write any more; undefined while it may. Costs a look-up by primary key for each credential. */
-  async lost(sql: Sql, { starter, approver }: Behind): Promise<Reason | undefined> {
+  async lost(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
     if (!(await this.holds(sql, starter))) return reason(starter, 'started');
     if (!approver || isSame(starter, approver)) return undefined;
     return (await this.holds(sql, approver)) ? undefined : reason(approver, 'approved');
@@ -53,6 +56,25 @@ export class RunRights {
     return user?.status === 'Active'
       ? { ...actor, username: user.username, roles: rolesOf(user) }
       : undefined;
+  }
+
+  /**
+   * IMPORT_FOUR_EYES: a file where a guard was hit is not approved with any credential of the person who sent it. A key belongs
+   * to the person who created it. Two keys of the command line have no creator, and are two people.
+   * @throws ProblemError `forbidden`.
+   */
+  async assertOtherPerson({ id, guards, caller: { actor } }: ImportRun, caller: Caller): Promise<void> {
+    if (!this.env.IMPORT_FOUR_EYES || !guards.some(({ hit }) => hit)) return;
+    const senders = new Set(await this.credentialsOf(actor));
+    const approvers = await this.credentialsOf(caller.actor);
+    if (!approvers.some((credential) => senders.has(credential))) return;
+    const detail = `Import ${id} needs another person's approval: IMPORT_FOUR_EYES is on, and you have sent the file.`;
+    throw new ProblemError('forbidden', detail);
+  }
+
+  private async credentialsOf({ kind, id }: Actor): Promise<string[]> {
+    if (id === null) return []; // the service itself
+    return kind === 'key' ? this.keys.withMakers(id) : [id];
   }
 }
 

@@ -11,7 +11,7 @@ import { ImportStore } from '../file/import-store.js';
 import { RunQueue } from '../apply/run-queue.service.js';
 import { ImportRequests } from '../mapping/requested-options.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { RUNNABLE, isFinal } from '../runs/import-run.js';
+import { RUNNABLE, isFinal } from '../runs/run-states.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
 import { ChangedFile, type ClaimedFile, DropFolder, type WaitingFile } from './drop-folder.js';
 import { Refusal } from './held-folder.js';
