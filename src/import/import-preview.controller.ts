@@ -8,9 +8,7 @@ import { RunQueue } from './apply/run-queue.service.js';
 import { FileHead, MAX_FILE_BYTES } from './file/import-store.js';
 import { DocPreview, type ImportPreviewDto } from './import-preview.docs.js';
 import { ImportPreview } from './mapping/import-preview.js';
-import { ImportRequests } from './mapping/requested-options.js';
 import { RequestedOptions } from './runs/import-options.js';
-import { receiveUpload } from './upload.js';
 
 /** Its answer is not kept for a repetition: it holds rows of the file. */
 @ApiTags('imports')
@@ -18,7 +16,6 @@ import { receiveUpload } from './upload.js';
 export class ImportPreviewController {
   constructor(
     private readonly queue: RunQueue,
-    private readonly requests: ImportRequests,
     private readonly previews: ImportPreview,
   ) {}
 
@@ -29,8 +26,7 @@ export class ImportPreviewController {
   @Accepts({ query: RequestedOptions, file: { type: 'text/csv', maxBytes: MAX_FILE_BYTES } })
   async preview(@CurrentCaller() caller: Caller, @Req() request: Request): Promise<ImportPreviewDto> {
     const head = new FileHead();
-    const parts = { queue: this.queue, requests: this.requests, store: head };
-    const { file, asked: _, ...requested } = await receiveUpload(request, caller, parts);
+    const { file, asked: _, ...requested } = await this.queue.receive(request, caller, head);
     const preview = await this.previews.of(head, requested, caller);
     const { name, size } = file;
     return { file: { name: name.slice(0, 255), size }, profile: requested.profile?.name ?? null, ...preview };

@@ -14,31 +14,24 @@ import { ImportsService } from './imports.service.js';
 import { RunFiles } from './file/run-files.js';
 import { ImportProfiles } from './mapping/import-profiles.service.js';
 import { ImportProfilesRepository } from './mapping/import-profiles.repository.js';
-import { ImportRequests } from './mapping/requested-options.js';
+import { RunQueue } from './apply/run-queue.service.js';
 import { RowFacts } from './plan/row-facts.js';
 import { FilePlanner } from './plan/file-planner.js';
 import { PlanGuards } from './guards/plan-guards.service.js';
 import { Planner } from './plan/planner.js';
 import { RevertPlanner } from './plan/revert-planner.js';
 import { FailedRows } from './report/failed-rows.js';
-import { ImportReportRepository } from './report/import-report.repository.js';
-import { RunRows } from './report/run-rows.js';
+import { ImportRowsRepository } from './runs/import-rows.repository.js';
 import { RunEvents } from './report/run-events.js';
-import { RunWatchers } from './report/run-watchers.js';
 import { ImportSummary } from './report/import-summary.service.js';
 import { UsersExport } from './report/users-export.js';
 import { Applier } from './apply/applier.service.js';
-import { FuseGuard } from './apply/fuse-guard.service.js';
-import { ImportRowsRepository } from './runs/import-rows.repository.js';
+import { RunProcess } from './apply/run-process.service.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
-import { WaitingRuns } from './apply/waiting-runs.service.js';
+import { ImportLane, ImportWorker } from './apply/import-worker.service.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
-import { ImportLane } from './apply/import-lane.js';
-import { ImportWorker } from './apply/import-worker.service.js';
 import { LeasesModule } from '../platform/database/leases/leases.module.js';
-import { RunProcess } from './apply/run-process.service.js';
-import { RunQueue } from './apply/run-queue.service.js';
 import { AlertSender } from './alerts/alert-sender.service.js';
 import { Alerts } from './alerts/alerts.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
@@ -52,15 +45,12 @@ import { UsersExportController } from './users-export.controller.js';
     ImportStore,
     ImportLane,
     ImportWorker,
-    WaitingRuns,
     RunProcess,
-    FuseGuard,
     RunQueue,
     Planner,
     RunFiles,
     ImportProfiles,
     ImportProfilesRepository,
-    ImportRequests,
     ImportPreview,
     FilePlanner,
     RowFacts,
@@ -72,22 +62,18 @@ import { UsersExportController } from './users-export.controller.js';
     Alerts,
     FailedRows,
     RunEvents,
-    RunWatchers,
     UsersExport,
     RunRights,
     RunTransitions,
     ImportRunsRepository,
     ImportRowsRepository,
     ImportFilesRepository,
-    ImportReportRepository,
-    RunRows,
     ImportSummary,
   ],
   exports: [
     ImportSummary,
     ImportPreview,
     ImportProfiles,
-    ImportRequests,
     ImportsService,
     ImportStore,
     RunQueue,

@@ -8,7 +8,7 @@ import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { nextPage, page } from '../platform/http/page.js';
 import { streamText } from '../platform/http/stream.js';
-import { ImportRequests } from './mapping/requested-options.js';
+import { RunQueue } from './apply/run-queue.service.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { RevertQuery, RowsQuery, RunsQuery } from './import.query.js';
 import { presentRow, presentRun } from './import.view.js';
@@ -23,14 +23,12 @@ import {
   DocTemplate,
   DocUpload,
 } from './imports.docs.js';
-import { ImportStore, MAX_FILE_BYTES } from './file/import-store.js';
-import { RunQueue } from './apply/run-queue.service.js';
+import { MAX_FILE_BYTES } from './file/import-store.js';
 import { ImportsService } from './imports.service.js';
 import { FailedRows } from './report/failed-rows.js';
-import { RunWatchers } from './report/run-watchers.js';
+import { RunEvents } from './report/run-events.js';
 import { UsersExport } from './report/users-export.js';
 import type { ImportRun } from './runs/import-run.js';
-import { submitUpload } from './upload.js';
 
 const CSV = 'text/csv; charset=utf-8';
 
@@ -49,10 +47,8 @@ export class ImportsController {
   constructor(
     private readonly imports: ImportsService,
     private readonly queue: RunQueue,
-    private readonly store: ImportStore,
-    private readonly requests: ImportRequests,
     private readonly failedRows: FailedRows,
-    private readonly watchers: RunWatchers,
+    private readonly runEvents: RunEvents,
     private readonly users: UsersExport,
   ) {}
 
@@ -66,8 +62,7 @@ export class ImportsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    const parts = { queue: this.queue, store: this.store, requests: this.requests };
-    return this.accepted(await submitUpload(request, caller, parts), caller, response);
+    return this.accepted(await this.queue.upload(request, caller), caller, response);
   }
 
   @Get()
@@ -217,7 +212,7 @@ export class ImportsController {
     response.once('close', () => {
       gone.abort();
     });
-    for await (const run of this.watchers.watch(id, actor, gone.signal)) {
+    for await (const run of this.runEvents.watchAs(id, actor, gone.signal)) {
       yield `event: progress\ndata: ${JSON.stringify(await this.present(run))}\n\n`;
     }
   }

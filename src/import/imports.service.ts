@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, datasetScope } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
-import { datasetScope } from '../access/scopes.js';
+import { datasetScope } from '../access/actor.js';
 import type { AuditAction } from '../audit/audit-event.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
@@ -12,23 +12,32 @@ import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportOptions } from './runs/import-options.js';
-import { type Place, type RowFilter, type RowPage, RunRows } from './report/run-rows.js';
-import { ImportRowsRepository } from './runs/import-rows.repository.js';
+import { ImportRowsRepository, type Place, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
-import { type ImportRun, type RunChange, newRun, startOf } from './runs/import-run.js';
-import { WAITING, isFinal } from './runs/run-states.js';
+import { type ImportRun, type RunChange, newRun, startOf, ROW_OUTCOMES } from './runs/import-run.js';
+import { WAITING, isFinal, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { ImportSummary } from './report/import-summary.service.js';
-import type { StagedRow } from './runs/import-row.js';
+import { type StagedRow, BEFORE_ALL } from './runs/import-row.js';
 import { ImportWorker } from './apply/import-worker.service.js';
-import { WaitingRuns } from './apply/waiting-runs.service.js';
-
-export type { RowFilter, RunFilter };
+import { usersNamedBy } from '../audit/named-change.js';
+import { UserDirectory } from '../users/search/user-directory.service.js';
+import type { User } from '../users/model/user.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 const PURGE_RUNS = 100;
 const MAX_PROBLEMS = 50;
+
+export interface RowPage {
+  /** Of all pages. */
+  count: number;
+  rows: StagedRow[];
+  /** The last line of the page, where there is another one: `after` of the next. */
+  next: number | undefined;
+  /** uuid → user, of the users of these rows and of the managers that they name. */
+  people: Map<string, User>;
+}
 
 /** Reads runs, records the decisions of operators on them, and purges old ones. `ImportWorker` does the work itself. */
 @Injectable()
@@ -36,12 +45,11 @@ export class ImportsService {
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
-    private readonly report: RunRows,
+    private readonly directory: UserDirectory,
     private readonly summary: ImportSummary,
     private readonly rights: RunRights,
     private readonly files: ImportFilesRepository,
     private readonly worker: ImportWorker,
-    private readonly waiting: WaitingRuns,
     private readonly transactions: TransactionRunner,
     private readonly transitions: RunTransitions,
     private readonly audit: AuditService,
@@ -56,7 +64,7 @@ export class ImportsService {
 
   /** The first 50 rows with an error or a warning, by line. @param sql the transaction that this is part of, if any. */
   async firstProblems(id: string, sql?: Sql): Promise<StagedRow[]> {
-    return this.report.problems(id, MAX_PROBLEMS, sql);
+    return this.rows.problems(id, MAX_PROBLEMS, sql);
   }
 
   /** The run that has undone this one, or is about to; null for none. @param sql the transaction that this is part of, if any. */
@@ -68,13 +76,21 @@ export class ImportsService {
     return this.runs.list(filter);
   }
 
-  /** A page of the rows of a run, as `RunRows.page`. @throws ProblemError `not_found`. */
+  /**
+   * A page of the rows of a run that are kept, in the order of their lines.
+   * @param place `after`: the last line of the page before. @throws ProblemError `not_found`.
+   */
   async listRows(
     id: string,
     filter: RowFilter,
-    place: Partial<Place> & Omit<Place, 'after'>,
+    { after = BEFORE_ALL, offset, limit }: Partial<Place> & Omit<Place, 'after'>,
   ): Promise<RowPage> {
-    return this.report.page(await this.get(id), filter, place);
+    const run = await this.get(id);
+    const found = await this.rows.list(id, filter, { after, offset, limit: limit + 1 });
+    const rows = found.slice(0, limit);
+    const count = await this.countRows(run, filter);
+    const people = await this.directory.byUuids(rows.flatMap(uuidsOf));
+    return { count, rows, next: found.length > limit ? rows.at(-1)?.line : undefined, people };
   }
 
   /**
@@ -85,7 +101,7 @@ export class ImportsService {
    * the caller, `forbidden` for who has sent the file where IMPORT_FOUR_EYES is on.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
-    await this.waiting.endIfLost(id);
+    await this.worker.endIfRevoked(id);
     await this.rights.assertOtherPerson(await this.get(id), caller);
     if (caller.actor.kind === 'user' && (await this.rows.blocks(id, caller.actor.id))) {
       const detail = `Import ${id} would block your own account: another Webmaster or key has to decide on it.`;
@@ -196,6 +212,20 @@ export class ImportsService {
     await this.transactions.run((tx) => this.runs.delete(tx, id));
   }
 
+  /** Rows of an outcome are counted in the run, so that a page does not cost the number of all. */
+  private async countRows(run: ImportRun, filter: RowFilter): Promise<number> {
+    const { counts, missing } = run;
+    const isNarrow = filter.code !== undefined || filter.externalIds !== undefined;
+    if (isNarrow || counts === null || RUNNABLE.includes(run.state)) {
+      return this.rows.count(run.id, filter);
+    }
+    const wanted = new Set(filter.outcomes ?? [...ROW_OUTCOMES, 'missing']);
+    const warned = { outcomes: ['unchanged'], code: undefined };
+    const kept = wanted.has('unchanged') ? await this.rows.count(run.id, warned) : 0;
+    const known: Readonly<Record<string, number>> = { ...counts, unchanged: kept, missing: missing.reported };
+    return [...wanted].reduce((sum, outcome) => sum + (known[outcome] ?? 0), 0);
+  }
+
   /** Records an operator's decision on a run, in one transaction with its audit row. */
   private async decide(
     id: string,
@@ -228,3 +258,9 @@ const undoes = ({ state, dryRun, approved }: ImportRun): boolean =>
 
 const notFound = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
 const wrongState = (detail: string) => new ProblemError('wrong_state', detail);
+
+/** The users that a row is about. */
+const uuidsOf = ({ userUuid, changes }: StagedRow): string[] => [
+  ...(userUuid === null ? [] : [userUuid]),
+  ...changes.list.flatMap(usersNamedBy),
+];

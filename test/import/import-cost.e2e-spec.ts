@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { insertRows } from '../../src/platform/database/engine/bulk.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
-import { ImportReportRepository } from '../../src/import/report/import-report.repository.js';
 import { toEntity, ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
 import { TestApp } from '../support/app/app.js';
@@ -45,7 +44,7 @@ async function stage(runId: string, rows: number): Promise<void> {
   await app.app.get(TransactionRunner).run((tx) => insertRows(tx, ImportRowEntity, entities));
 }
 
-const report = (): ImportReportRepository => app.app.get(ImportReportRepository);
+const report = (): ImportRowsRepository => app.app.get(ImportRowsRepository);
 test.each([
   [
     'the rows of a batch',

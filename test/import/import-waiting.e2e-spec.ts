@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
-import { WaitingRuns } from '../../src/import/apply/waiting-runs.service.js';
 import { TestApp } from '../support/app/app.js';
 import { auditRows } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
@@ -43,7 +42,7 @@ const planned = async ({ client }: Credential): Promise<string> => {
 const read = async (id: string): Promise<Json> => (await app.key.get(`/imports/${id}`)).body;
 const why = ({ state, finished, problems }: Json): unknown[] => [state, finished !== null, problems[0]?.code];
 const ENDED = ['cancelled', true, 'credential_revoked'];
-const pass = (): Promise<void> => app.app.get(WaitingRuns).pass();
+const pass = (): Promise<void> => app.app.get(ImportWorker).endRevoked();
 const partsOf = async (id: string): Promise<number> =>
   (await databaseOf(app).query<{ part: number }>('SELECT part FROM import_file_parts WHERE run_id = ?', [id]))
     .length;
@@ -51,7 +50,7 @@ const partsOf = async (id: string): Promise<number> =>
 /** Nothing is done unless a test does it. */
 const withoutWorker = (): void => {
   jest.spyOn(app.app.get(ImportWorker), 'wake').mockImplementation(() => undefined);
-  jest.spyOn(app.app.get(WaitingRuns), 'pass').mockResolvedValue(undefined);
+  jest.spyOn(app.app.get(ImportWorker), 'endRevoked').mockResolvedValue(undefined);
 };
 
 describe.each(ENDS)('%s', (_, make, end) => {
@@ -88,11 +87,11 @@ test('the worker looks by itself', async () => {
   const starter = await aKey(app);
   const { id } = await parked(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
-  const waiting = app.app.get(WaitingRuns);
-  const look = waiting.pass.bind(waiting);
+  const worker = app.app.get(ImportWorker);
+  const look = worker.endRevoked.bind(worker);
   await new Promise<void>((resolve) => {
     // The pass that runs now may have looked before.
-    jest.spyOn(waiting, 'pass').mockImplementation(() => look().finally(resolve));
+    jest.spyOn(worker, 'endRevoked').mockImplementation(() => look().finally(resolve));
   });
   expect(why(await read(id))).toEqual(ENDED);
 });
@@ -128,7 +127,7 @@ test('two instances that look at once end a run once', async () => {
   const starter = await aKey(app);
   const { id } = await parked(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
-  await Promise.all([pass(), other.app.get(WaitingRuns).pass()]);
+  await Promise.all([pass(), other.app.get(ImportWorker).endRevoked()]);
   const ends = (await auditRows(app, id)).filter(({ action }) => action === 'import.cancelled');
   expect(ends).toHaveLength(1);
 });

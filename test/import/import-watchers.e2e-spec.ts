@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import { FULL_RIGHTS } from '../../src/access/actor.js';
-import { RunEvents } from '../../src/import/report/run-events.js';
-import { MAX_WATCHERS, RunWatchers } from '../../src/import/report/run-watchers.js';
+import { MAX_WATCHERS, RunEvents } from '../../src/import/report/run-events.js';
 import type { ImportRun } from '../../src/import/runs/import-run.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
@@ -35,7 +34,7 @@ function mockEndlessRun(): Promise<void> {
 
 test('so many clients watch, the next one is told to come back, and a place that is left is free', async () => {
   void mockEndlessRun();
-  const watchers = app.app.get(RunWatchers);
+  const events = app.app.get(RunEvents);
   const gone = new AbortController();
   const actor = {
     kind: 'key',
@@ -46,7 +45,7 @@ test('so many clients watch, the next one is told to come back, and a place that
     profile: 'standard',
   } as const;
   const ends: Promise<IteratorResult<ImportRun>>[] = [];
-  for (let each = 0; each < MAX_WATCHERS; each++) ends.push(watchers.watch(id, actor, gone.signal).next());
+  for (let each = 0; each < MAX_WATCHERS; each++) ends.push(events.watchAs(id, actor, gone.signal).next());
   const refused = await app.key.get(`/imports/${id}/events`);
   expect(problemOf(refused)).toEqual([503, 'unavailable']);
   expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);

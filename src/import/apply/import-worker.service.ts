@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { LaneEnded } from '../../platform/database/engine/lane-process.js';
+import { LaneEnded, type LaneCalls, LaneProcess } from '../../platform/database/engine/lane-process.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
@@ -7,21 +7,102 @@ import { RunEvents } from '../report/run-events.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RunRights } from '../runs/run-rights.service.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
-import { ImportLane } from './import-lane.js';
 import { RunProcess } from './run-process.service.js';
-import { WaitingRuns } from './waiting-runs.service.js';
 import {
   IMPORT_LEASE,
   LEASE_SECONDS,
   ShuttingDownError,
   Checkpoint,
+  RunTransitions,
 } from '../runs/run-transitions.service.js';
-import { LeaseLostError } from '../runs/run-states.js';
+import { LeaseLostError, type RunState, WAITING } from '../runs/run-states.js';
+import { LanePrograms } from '../../platform/config/config.module.js';
+import { WriteLock, type WriteLockCalls, lendWriteLock } from '../../platform/database/sqlite/write-lock.js';
+import { ImportFilesRepository } from '../file/import-files.repository.js';
+
+/** Calls to the process that imports. */
+export interface ImportLaneCalls extends LaneCalls {
+  /** Works on waiting runs until there are none. */
+  work(): Promise<void>;
+  /** Stops at the next checkpoint, and uses the database no more. */
+  stop(): Promise<void>;
+}
+
+/** Calls from that process to the service. */
+export interface ServiceCalls extends WriteLockCalls {
+  /** A run has stopped. */
+  notify(runId: string): void;
+}
+
+/**
+ * What an import allocates dies young; little room for it keeps the process small. It has that room from the start, since the
+ * young generation of no program grows (`runProgram`): with less an unchanged row takes a tenth more time.
+ */
+const FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
+
+/** Where an import and a request want one processor, the request has it. */
+const NICENESS = 10;
+
+/** Runs imports in a process beside the one that answers requests, where the settings name its program. */
+@Injectable()
+export class ImportLane {
+  private readonly lane: LaneProcess<ImportLaneCalls, ServiceCalls> | undefined;
+  private stopping = false;
+
+  constructor(
+    { import: program }: LanePrograms,
+    private readonly lock: WriteLock,
+    private readonly events: RunEvents,
+    private readonly log: Log,
+  ) {
+    if (program !== undefined)
+      this.lane = new LaneProcess({ program, flags: FLAGS, niceness: NICENESS }, () => this.link());
+  }
+
+  /** Whether imports run beside this process, and not in it. */
+  get isUsed(): boolean {
+    return this.lane !== undefined;
+  }
+
+  /** Works on waiting runs until there are none. @throws LaneEnded when the process ends before. */
+  async work(): Promise<void> {
+    await this.lane?.use((calls) => calls.work());
+  }
+
+  /** Resolves when the process has stopped at its next checkpoint, and has ended. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    if (!this.lane?.isRunning) return;
+    await this.lane.use((calls) => calls.stop()).catch(() => undefined); // it has ended, then
+    await this.lane.end();
+  }
+
+  private link() {
+    const lock = lendWriteLock(this.lock);
+    const answers: ServiceCalls = {
+      ...lock.calls,
+      notify: (id) => {
+        this.events.notify(id);
+      },
+    };
+    const printed = (lines: string): void => {
+      this.log.relay(lines);
+    };
+    const ended = (how: string): void => {
+      lock.end();
+      if (how !== '0' && !this.stopping) this.log.warning('import process ended', { exit: how });
+    };
+    return { answers, printed, ended };
+  }
+}
 
 /** How often an idle instance looks for runs that another instance has left. */
 const POLL_MILLIS = 1000;
 /** A file that ends each process that reads it is tried again after twice as long each time, up to about a minute. */
 const MOST_DOUBLED = 6;
+
+/** Runs of each waiting state that one pass looks at: what it costs does not grow with their number. */
+const LOOKED_AT = 100;
 
 /**
  * Works on runs in the order of their arrival, one at a time across all instances, under a lease in the database. After a
@@ -35,12 +116,15 @@ export class ImportWorker implements BeforeApplicationShutdown {
   private stopping = false;
   /** Attempts in a row that have ended with their process. */
   private lost = 0;
+  /** The last waiting run of each state that was checked for revoked credentials. */
+  private readonly seen = new Map<RunState, string>();
 
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly leases: Leases,
     private readonly rights: RunRights,
-    private readonly waiting: WaitingRuns,
+    private readonly files: ImportFilesRepository,
+    private readonly transitions: RunTransitions,
     private readonly process: RunProcess,
     private readonly transactions: TransactionRunner,
     private readonly events: RunEvents,
@@ -61,7 +145,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);
     this.busy = this.work()
-      .then(() => this.waiting.pass())
+      .then(() => this.endRevoked())
       .catch((error: unknown) => {
         if (error instanceof LaneEnded) this.lost++;
         this.log.fault('imports', toProblemError(error).code, error);
@@ -106,5 +190,40 @@ export class ImportWorker implements BeforeApplicationShutdown {
     } finally {
       this.events.notify(id);
     }
+  }
+
+  /**
+   * Ends runs that wait for a decision when the credential that started them has lost its rights (interface §6), because no
+   * approval could apply them any more. Each call checks the next ones, until all were checked, and begins again. A decision
+   * checks its run at once.
+   */
+  async endRevoked(): Promise<void> {
+    for (const state of WAITING) {
+      const page = await this.runs.waiting(state, this.seen.get(state) ?? '', LOOKED_AT);
+      const lost = new Map<string, boolean>();
+      for (const { id, starter } of page) {
+        const who = `${starter.kind} ${starter.id ?? ''}`;
+        const hasLost = lost.get(who) ?? (await this.rights.hasLost(starter));
+        lost.set(who, hasLost);
+        if (hasLost) await this.endIfRevoked(id);
+      }
+      this.seen.set(state, page.length < LOOKED_AT ? '' : (page.at(-1)?.id ?? ''));
+    }
+  }
+
+  /** Ends a run that waits for a decision where its starter has lost the rights. */
+  async endIfRevoked(id: string): Promise<void> {
+    const ended = await this.transactions.run(async (tx) => {
+      const run = await this.runs.lock(tx, id);
+      if (!run || !WAITING.includes(run.state)) return false; // decided in the meantime
+      const reason = await this.rights.lost(tx, { starter: run.caller.actor, approver: null });
+      if (!reason) return false;
+      await this.transitions.transition(tx, run, 'disown', { reason });
+      return true;
+    });
+    if (!ended) return;
+    await this.files.delete(id); // a purge does it, where this fails
+    this.log.event('import', { run: id, state: 'cancelled' });
+    this.events.notify(id);
   }
 }

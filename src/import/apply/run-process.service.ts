@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Inject } from '@nestjs/common';
 import { FuseBlown } from '../../api-keys/fuse/fuse-blown.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Log } from '../../platform/telemetry/log.js';
@@ -8,10 +8,9 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import { TRANSITIONS, type TransitionName, type RunState, LeaseLostError } from '../runs/run-states.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
-import { Planner } from '../plan/planner.js';
+import { Planner, type Plan } from '../plan/planner.js';
 import { FailedRows } from '../report/failed-rows.js';
 import { Applier } from './applier.service.js';
-import { FuseGuard } from './fuse-guard.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RunRights } from '../runs/run-rights.service.js';
@@ -22,6 +21,7 @@ import {
   callerOf,
   noCounts,
   userScopeOf,
+  type Guard,
 } from '../runs/import-run.js';
 import {
   RunTransitions,
@@ -30,6 +30,8 @@ import {
   ShuttingDownError,
   type Checkpoint,
 } from '../runs/run-transitions.service.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 
 /** Takes a run from its current state as far as it can go without an operator. */
 @Injectable()
@@ -41,7 +43,8 @@ export class RunProcess {
     private readonly planner: Planner,
     private readonly applier: Applier,
     private readonly fuse: KeyFuse,
-    private readonly fuseGuard: FuseGuard,
+    private readonly directory: UserDirectory,
+    @Inject(DATABASE) private readonly database: Database,
     private readonly failedRows: FailedRows,
     private readonly rights: RunRights,
     private readonly transitions: RunTransitions,
@@ -85,7 +88,7 @@ export class RunProcess {
       phasePercent: run.percent,
     });
     const planned = await this.planner.plan(run, checkpoint);
-    const fuse = await this.fuseGuard.guard(run, planned);
+    const fuse = await this.fuseGuard(run, planned);
     const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
     await this.failedRows.keepCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
@@ -109,6 +112,30 @@ export class RunProcess {
       phasePercent: plan.percent,
       appliedBatches: 0,
     });
+  }
+
+  /**
+   * Returns the guard `key_fuse`: a run of a key parks where it would blow the fuse of its key, so that it does not stop half way.
+   * It is for reverts too, which have no other guard. Only another credential's approval lets the run go on.
+   * @returns undefined where the plan blocks no user, or no fuse counts the run.
+   */
+  private async fuseGuard(run: ImportRun, { counts, missing }: Plan): Promise<Guard | undefined> {
+    // What is applied of failed rows of a revert blocks users too.
+    const ofFailed = run.reverts === null ? 0 : await this.rows.countBlockedByFailed(run.id);
+    const blocked = (counts?.blocked ?? 0) + missing.blocked + ofFailed;
+    if (blocked === 0) return undefined;
+    const load = await this.fuse.loadOf(callerOf(run), this.database, () => this.directory.countActive());
+    if (!load) return undefined;
+    const value = load.count + blocked;
+    return {
+      name: 'key_fuse',
+      field: null,
+      value,
+      limit: load.limit,
+      hit: value > load.limit,
+      examples: [],
+      hint: 'The key would block more users than it may within an hour; somebody else has to approve that.',
+    };
   }
 
   /** Moves a run on. One that parks or applies takes the place of older plans. */

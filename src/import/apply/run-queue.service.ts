@@ -7,18 +7,40 @@ import { truncated } from '../../platform/common/text.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
-import type { StoredFile } from '../file/import-store.js';
-import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
+import { type FileReceiver, ImportStore, type StoredFile, storeForm } from '../file/import-store.js';
+import type { Request } from 'express';
+import { wantBody } from '../../platform/http/body-reader.js';
+import { isMultipart } from '../../platform/http/input.guard.js';
+import { fieldsOf } from '../../platform/common/fields.js';
+import {
+  type NamedProfile,
+  type Requested,
+  ImportOptions,
+  RequestedOptions,
+  optionsOf,
+} from '../runs/import-options.js';
 import { type ImportRun, newRun, startOf } from '../runs/import-run.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportWorker } from './import-worker.service.js';
+import { type JsonObject, isObject } from '../../platform/common/json.js';
+import { readInput } from '../../platform/input/read-input.js';
+import { ImportProfiles } from '../mapping/import-profiles.service.js';
 
-/** Queues stored files as runs, for the API, the command line and the schedule alike. */
+/** A file that a request has brought, and its options, in the query or as form fields. */
+interface Upload extends Requested {
+  file: StoredFile;
+  /** The options as they were sent. */
+  asked: JsonObject;
+}
+
+/** Receives files with their options and queues them as runs, for the API and the schedule alike. */
 @Injectable()
 export class RunQueue {
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly files: ImportFilesRepository,
+    private readonly store: ImportStore,
+    private readonly profiles: ImportProfiles,
     private readonly worker: ImportWorker,
     private readonly transactions: TransactionRunner,
     private readonly audit: AuditService,
@@ -26,17 +48,77 @@ export class RunQueue {
   ) {}
 
   /**
-   * Checks what the options' own rules cannot know. Callers check before they store a file.
-   * @throws ProblemError `insufficient_scope` for a key that may not import this data set, or not with `allow_privileged`;
-   * `invalid_parameter` when `default_roles` names an unknown role.
+   * Stores the file of a request as it arrives, and queues it as a run.
+   * @throws ProblemError as `receive`; FirstAnswer for a repetition; nothing of the file is kept then.
    */
-  assertOptions({ default_roles, dataset, allow_privileged }: ImportOptions, { actor }: Caller): void {
-    assertScope(actor, datasetScope(dataset));
-    if (allow_privileged) assertScope(actor, 'webmasters');
-    const unknown = default_roles?.find((role) => this.settings.roles.find(role) === undefined);
-    if (unknown === undefined) return;
-    const detail = `default_roles names "${truncated(unknown, 64)}", which is not a role of this service.`;
-    throw new ProblemError('invalid_parameter', detail);
+  async upload(request: Request, caller: Caller): Promise<ImportRun> {
+    const { file, options, profile, asked } = await this.receive(request, caller, this.store);
+    try {
+      // A profile may have changed since: a repetition is known by what was sent.
+      await caller.repeatable?.received([file.name, file.sha256, profile ? asked : options]);
+      caller.repeatable?.afterRollback(() => this.store.discard(file.runId));
+      return await this.submit(file, options, caller, profile);
+    } catch (error) {
+      await this.store.discard(file.runId);
+      throw error;
+    }
+  }
+
+  /**
+   * Reads the options of a request and hands its file to `store`.
+   * @throws ProblemError as `request`; `too_large`, `invalid_parameter` for a form. Nothing of the file is kept then.
+   */
+  async receive(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
+    if (!isMultipart(request)) {
+      const asked = { ...request.query };
+      const requested = await this.request(asked, caller);
+      wantBody(request);
+      return { file: await store.store(fileNameOf(request), request), asked, ...requested };
+    }
+    const { fields, file } = await storeForm(request, store);
+    try {
+      const asked = merged(request.query, fields);
+      return { file, asked, ...(await this.request(asked, caller, request.isLocal)) };
+    } catch (error) {
+      await store.discard(file.runId);
+      throw error;
+    }
+  }
+
+  /**
+   * Reads the options of an import and finds its profile, whose options come after those that were sent.
+   * @param asked options by name, as they were sent: texts, `profile` among them.
+   * @param isLocal a command of this machine asks, which may send a profile that is not saved: as JSON in `profile_document`.
+   * @throws ProblemError `invalid_parameter` naming each option that is unknown or has a bad value; as `assertOptions`;
+   * `validation_failed` for an invalid profile.
+   */
+  async request(asked: JsonObject, caller: Caller, isLocal = false): Promise<Requested> {
+    const { profile_document: document, ...others } = asked;
+    const hasDocument = isLocal && typeof document === 'string';
+    const sent = hasDocument ? others : asked;
+    const { value, errors } = readInput(RequestedOptions, sent);
+    if (errors.length > 0) {
+      const detail = errors.map(({ field, code, message }) =>
+        code === 'unknown_field' ? `${field} is not an option of an import` : `${field} ${message}`,
+      );
+      throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
+    }
+    const profile = hasDocument
+      ? this.profiles.unsaved(value.profile ?? 'file', readDocument(document))
+      : value.profile === undefined
+        ? null
+        : await this.profiles.named(value.profile);
+    const options = withProfile(profile, sent);
+    this.assertOptions(options, caller);
+    return { profile, options };
+  }
+
+  /** As `request`, for a file in the drop folder. Options of its profile go before the settings of the schedule. */
+  async requestFor(fileName: string, settings: JsonObject, caller: Caller): Promise<Requested> {
+    const profile = await this.profiles.ofFile(fileName);
+    if (!profile) return this.request(settings, caller);
+    const { profile: _, ...others } = settings;
+    return { profile, options: withProfile(null, { ...others, ...optionsOf(profile) }) };
   }
 
   /**
@@ -64,4 +146,60 @@ export class RunQueue {
     });
     return run;
   }
+
+  /**
+   * Checks what the options' own rules cannot know.
+   * @throws ProblemError `insufficient_scope` for a key that may not import this data set, or not with `allow_privileged`;
+   * `invalid_parameter` when `default_roles` names an unknown role.
+   */
+  private assertOptions(
+    { default_roles, dataset, allow_privileged }: ImportOptions,
+    { actor }: Caller,
+  ): void {
+    assertScope(actor, datasetScope(dataset));
+    if (allow_privileged) assertScope(actor, 'webmasters');
+    const unknown = default_roles?.find((role) => this.settings.roles.find(role) === undefined);
+    if (unknown === undefined) return;
+    const detail = `default_roles names "${truncated(unknown, 64)}", which is not a role of this service.`;
+    throw new ProblemError('invalid_parameter', detail);
+  }
+}
+
+/** The options of an import by a profile; those that were sent by name go before its own. */
+function withProfile(profile: NamedProfile | null, asked: JsonObject): ImportOptions {
+  const { profile: _, ...others } = asked;
+  return readInput(ImportOptions, { ...(profile && optionsOf(profile)), ...others }).value;
+}
+
+function readDocument(text: string): JsonObject {
+  try {
+    const document: unknown = JSON.parse(text);
+    if (isObject(document)) return document;
+  } catch {
+    // as for a document that is no object
+  }
+  throw new ProblemError('invalid_parameter', 'profile_document must be a JSON object.');
+}
+
+/** A header has no letters beyond ASCII: others are percent-encoded as UTF-8. What is no such encoding is the name itself. */
+function fileNameOf({ headers }: Request): string {
+  const name = headers['x-file-name'];
+  if (typeof name !== 'string') return 'upload.csv';
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+const OPTIONS = fieldsOf(RequestedOptions);
+
+/** Browsers send every field of a form: an option that is left empty is not given. @throws ProblemError `invalid_parameter` naming the field. */
+function merged(query: Request['query'], fields: ReadonlyMap<string, string>): JsonObject {
+  const given = [...fields].filter(([name, value]) => value !== '' || !OPTIONS.has(name));
+  const twice = given.map(([name]) => name).find((name) => name in query);
+  if (twice !== undefined) {
+    throw new ProblemError('invalid_parameter', `${twice} is in the query and in the form; send it once.`);
+  }
+  return { ...query, ...Object.fromEntries(given) };
 }

@@ -1,3 +1,8 @@
+import busboy from 'busboy';
+import type { Request } from 'express';
+import { finished } from 'node:stream';
+import { wantBody } from '../../platform/http/body-reader.js';
+import { MULTIPART_EXTRA } from '../../platform/http/input.guard.js';
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
@@ -16,6 +21,9 @@ export interface StoredFile {
   parts: number;
   sha256: string;
 }
+
+/** Takes the bytes of a file. */
+export type FileReceiver = Pick<ImportStore, 'store' | 'discard'>;
 
 /** Stores uploaded files, whether they come from the API, the command line or the schedule. */
 @Injectable()
@@ -79,7 +87,7 @@ const HEAD_BYTES = 1024 * 1024;
 export class HeadEnd extends Error {}
 
 /** Receives a file as `ImportStore` does, and keeps its beginning in memory: nothing of it is stored. */
-export class FileHead implements Pick<ImportStore, 'store' | 'discard'> {
+export class FileHead implements FileReceiver {
   private pieces: Buffer[] = [];
   private kept = 0;
   private size = 0;
@@ -109,3 +117,97 @@ export class FileHead implements Pick<ImportStore, 'store' | 'discard'> {
     if (this.size > this.kept) throw new HeadEnd();
   }
 }
+
+const MAX_FIELDS = 30;
+const MAX_FIELD_BYTES = 4096;
+/** A command of this machine may send a whole profile in a field. */
+const MAX_LOCAL_FIELD_BYTES = 1024 * 1024;
+
+/**
+ * Stores the file of a form as it arrives. @returns the other fields of the form, too.
+ * @throws ProblemError `invalid_parameter`, `too_large`; nothing of the file is kept then.
+ */
+export async function storeForm(
+  request: Request,
+  store: FileReceiver,
+): Promise<{ fields: Map<string, string>; file: StoredFile }> {
+  const fields = new Map<string, string>();
+  const stored: Promise<StoredFile>[] = [];
+  const failures: ProblemError[] = [];
+  const refuse = (detail: string): void => {
+    failures.push(new ProblemError('invalid_parameter', detail));
+  };
+  const form = openForm(request);
+  // Busboy's types promise a name; a part without one, or with an empty one, has none.
+  form.on('field', (name: string | undefined, value, { valueTruncated }) => {
+    if (name === undefined) {
+      refuse('A field of the form has no name.');
+      return;
+    }
+    if (valueTruncated) refuse(`${truncated(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
+    if (fields.has(name)) refuse(`${truncated(name, 100)} is in the form twice.`);
+    fields.set(name, value);
+  });
+  form.on('filesLimit', () => {
+    refuse('The form has more than one file.');
+  });
+  form.on('fieldsLimit', () => {
+    refuse(`The form has more than ${MAX_FIELDS} fields.`);
+  });
+  const ended = new Promise<void>((resolve, reject) => {
+    form.on('file', (_field, stream, { filename }) => {
+      const storing = store.store(filename || 'upload.csv', stream);
+      stream.on('error', () => undefined); // `storing` reports it; without a listener it would end the process
+      storing.catch(reject); // the form would wait for ever for its remaining bytes to be read
+      stored.push(storing);
+    });
+    form.on('close', resolve);
+    form.on('error', () => {
+      reject(brokenForm());
+    });
+    // Also where the client left while its credentials were looked up: then no event comes any more.
+    finished(request, { writable: false }, (error) => {
+      if (error) reject(brokenForm());
+    });
+    let received = 0;
+    request.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (received > MAX_FILE_BYTES + MULTIPART_EXTRA) {
+        reject(new ProblemError('too_large', 'The form has more than 100 MiB.'));
+      }
+    });
+  });
+  wantBody(request);
+  request.pipe(form);
+  const [end] = await Promise.allSettled([ended]);
+  if (end.status === 'rejected') form.destroy();
+  const results = await Promise.allSettled(stored);
+  const files = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const failed = [end, ...results].find((result) => result.status === 'rejected');
+  const [file] = files;
+  if (failed || failures.length > 0 || !file) {
+    for (const { runId } of files) await store.discard(runId);
+    throw failed?.reason ?? failures[0] ?? new ProblemError('invalid_parameter', 'The form has no file.');
+  }
+  return { fields, file };
+}
+
+function openForm(request: Request): busboy.Busboy {
+  try {
+    return busboy({
+      headers: request.headers,
+      defParamCharset: 'utf8',
+      limits: {
+        files: 1,
+        fields: MAX_FIELDS,
+        fieldSize: request.isLocal ? MAX_LOCAL_FIELD_BYTES : MAX_FIELD_BYTES,
+        fileSize: MAX_FILE_BYTES + 1,
+      },
+    });
+  } catch {
+    throw brokenForm();
+  }
+}
+
+const brokenForm = () =>
+  new ProblemError('invalid_parameter', 'The form is incomplete or not multipart/form-data.');

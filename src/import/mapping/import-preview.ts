@@ -17,7 +17,7 @@ import type { GuardOverrides } from '../runs/guard-limits.js';
 import { userScopeOf } from '../runs/import-run.js';
 import { isCommonName, suggestions } from './column-suggestion.js';
 import { plainCell, recordMapper } from './record-mapper.js';
-import type { Requested } from './requested-options.js';
+import type { Requested } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
 import type { RowError } from '../runs/import-row.js';
 

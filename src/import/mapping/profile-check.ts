@@ -7,14 +7,12 @@ import { UserInput } from '../../users/rules/user.input.js';
 import { type RuleSettings, applyConfiguredRules } from '../../users/rules/user-rules.js';
 import { COLUMNS, type Column, columnOf, headerKey, mayHoldPassword } from '../file/columns.js';
 import { readRow } from '../file/file-row.js';
-import { ImportOptions, IGNORE, type ImportProfile } from '../runs/import-options.js';
+import { IGNORE, type ImportProfile, attendedIn } from '../runs/import-options.js';
 import { wordKey } from './record-mapper.js';
 import { guardFaults } from '../runs/guard-limits.js';
 import { MAX_COLUMNS, MAX_WORD, MAX_WORDS, ProfileInput } from './profile.input.js';
 import { TemplateError, columnsOf, isConstant, parseTemplate } from './template.js';
 
-/** Nobody watches the runs that a pattern starts. */
-const NOT_WITH_PATTERN = ['allow_privileged', 'dry_run', 'expected_rows'];
 /** Of each user another one. */
 const UNIQUE = ['external_id', 'username', 'email', 'authname'];
 
@@ -130,12 +128,8 @@ class ProfileCheck {
     if (unknown.length > 0)
       this.error('default_roles', 'unknown_role', 'must hold roles of this service only');
     if (profile.pattern === undefined) return;
-    const given: ReadonlyMap<string, unknown> = new Map(Object.entries(profile));
-    const defaults: ReadonlyMap<string, unknown> = new Map(Object.entries(new ImportOptions()));
-    for (const name of NOT_WITH_PATTERN) {
-      if (given.has(name) && given.get(name) !== defaults.get(name))
-        this.error(name, 'invalid_value', 'is not for schedules, and this profile has a pattern');
-    }
+    for (const name of attendedIn(profile))
+      this.error(name, 'invalid_value', 'is not for schedules, and this profile has a pattern');
   }
 
   guards(members: readonly [string, unknown][]): void {

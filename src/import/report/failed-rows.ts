@@ -7,7 +7,7 @@ import type { Checkpoint } from '../runs/run-transitions.service.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { isFinal } from '../runs/run-states.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { type FailedRow, ImportReportRepository } from './import-report.repository.js';
+import { type FailedRow, ImportRowsRepository } from '../runs/import-rows.repository.js';
 
 const BATCH = 500;
 /** Columns of `failed.csv` beside those of the file; an import ignores them. */
@@ -21,7 +21,7 @@ const MISFIT = 'put the cells right, then remove this one';
 @Injectable()
 export class FailedRows {
   constructor(
-    private readonly rows: ImportReportRepository,
+    private readonly rows: ImportRowsRepository,
     private readonly files: RunFiles,
   ) {}
 

@@ -188,6 +188,21 @@ export interface NamedProfile extends ImportProfile {
   name: string;
 }
 
+/** How a file is imported. */
+export interface Requested {
+  options: ImportOptions;
+  profile: NamedProfile | null;
+}
+
+/** Options of runs that a person watches: neither a schedule nor a profile with a pattern may set them. */
+export const ATTENDED = ['allow_privileged', 'dry_run', 'expected_rows'] as const;
+
+/** Returns the options of `ATTENDED` that differ from their defaults. */
+export function attendedIn(options: Partial<ImportOptions>): string[] {
+  const defaults = new ImportOptions();
+  return ATTENDED.filter((name) => options[name] !== undefined && options[name] !== defaults[name]);
+}
+
 /** The options of an import that a profile sets. */
 export function optionsOf(profile: ImportProfile): Partial<ImportOptions> {
   const names = fieldsOf(ImportOptions);

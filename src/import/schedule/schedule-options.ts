@@ -4,10 +4,7 @@ import type { Env } from '../../platform/config/env.js';
 import { readInput } from '../../platform/input/read-input.js';
 import type { JsonObject } from '../../platform/common/json.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { ImportOptions, RequestedOptions } from '../runs/import-options.js';
-
-/** Options that a schedule may not set, because nobody watches its runs. */
-const NEVER = ['allow_privileged', 'dry_run', 'expected_rows'];
+import { ATTENDED, type ImportOptions, RequestedOptions, attendedIn } from '../runs/import-options.js';
 
 /** The options in `IMPORT_OPTIONS` by name, `profile` among them, as they are written. */
 export function scheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
@@ -16,14 +13,10 @@ export function scheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
 
 /** @throws ProblemError where a profile has brought options that are not for schedules. */
 export function assertForSchedule(options: ImportOptions): void {
-  const given = new Map<string, unknown>(Object.entries(options));
-  const defaults = new Map<string, unknown>(Object.entries(new ImportOptions()));
-  const bad = NEVER.filter((name) => given.get(name) !== defaults.get(name));
+  const bad = attendedIn(options);
   if (bad.length === 0) return;
-  throw new ProblemError(
-    'invalid_parameter',
-    `The profile sets ${bad.join(', ')}, which is not for schedules.`,
-  );
+  const detail = `The profile sets ${bad.join(', ')}, which is not for schedules.`;
+  throw new ProblemError('invalid_parameter', detail);
 }
 
 /**
@@ -38,7 +31,7 @@ export function scheduleOptions(env: Env): ImportOptions {
   const faults = [
     ...errors.map(({ field, message }) => `${field} ${message}`),
     ...unknown.map((role) => `default_roles names "${role}", which is not a role of this service`),
-    ...NEVER.filter((name) => name in query).map((name) => `${name} is not for schedules`),
+    ...ATTENDED.filter((name) => name in query).map((name) => `${name} is not for schedules`),
   ];
   if (faults.length > 0) throw new Error(`IMPORT_OPTIONS: ${faults.join('; ')}`);
   return value;

@@ -9,7 +9,6 @@ import { type DbTime, now, secondsFrom, toIso, toMillis } from '../../platform/c
 import { Env } from '../../platform/config/env.js';
 import { ImportStore } from '../file/import-store.js';
 import { RunQueue } from '../apply/run-queue.service.js';
-import { ImportRequests } from '../mapping/requested-options.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RUNNABLE, isFinal } from '../runs/run-states.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
@@ -54,7 +53,6 @@ export class ScheduleService implements BeforeApplicationShutdown {
     private readonly env: Env,
     private readonly queue: RunQueue,
     private readonly store: ImportStore,
-    private readonly requests: ImportRequests,
     private readonly runs: ImportRunsRepository,
     private readonly leases: Leases,
     private readonly log: Log,
@@ -209,7 +207,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     const { signal } = this.stopping;
     this.unsettled.delete(file.runId);
     try {
-      const { options, profile } = await this.requests.ofFile(file.name, scheduleQuery(this.env));
+      const { options, profile } = await this.queue.requestFor(file.name, scheduleQuery(this.env), CALLER);
       assertForSchedule(options);
       const stored = await this.store.store(file.name, folder.read(file, signal), file.runId);
       await this.queue.submit(stored, options, CALLER, profile);

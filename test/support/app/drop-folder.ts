@@ -5,7 +5,6 @@ import { now, secondsFrom } from '../../../src/platform/common/time.js';
 import { loadEnv } from '../../../src/platform/config/env.js';
 import { RunQueue } from '../../../src/import/apply/run-queue.service.js';
 import { ImportStore } from '../../../src/import/file/import-store.js';
-import { ImportRequests } from '../../../src/import/mapping/requested-options.js';
 import { ImportRunsRepository } from '../../../src/import/runs/import-runs.repository.js';
 import { ScheduleService } from '../../../src/import/schedule/schedule.service.js';
 import { LeaseRepository } from '../../../src/platform/database/leases/lease.repository.js';
@@ -100,7 +99,6 @@ export class Scheduled {
       env,
       app.get(RunQueue),
       app.get(ImportStore),
-      app.get(ImportRequests),
       app.get(ImportRunsRepository),
       new Leases(app.get(LeaseRepository)),
       app.get(Log),
