@@ -7,7 +7,11 @@ import { runProgram } from './platform/config/settings.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { answerAsLane } from './platform/database/engine/lane-process.js';
 import { WriteLock } from './platform/database/sqlite/write-lock.js';
-import { type ImportLaneCalls, ImportWorker, type ServiceCalls } from './import/apply/import-worker.service.js';
+import {
+  type ImportLaneCalls,
+  ImportWorker,
+  type ServiceCalls,
+} from './import/apply/import-worker.service.js';
 import { ImportModule } from './import/import.module.js';
 import { RunEvents } from './import/report/run-events.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';

@@ -1,7 +1,4 @@
-import { Presets, SingleBar } from 'cli-progress';
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
-import { RUNNABLE } from '../import/runs/run-states.js';
-import type { ImportsAccess } from './places/imports-access.js';
 import { table, minute } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 

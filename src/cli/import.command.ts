@@ -8,7 +8,7 @@ import { RowsQuery, RunsQuery } from '../import/import.query.js';
 import type { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from '../import/imports.dto.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 import { PROFILE_NAME, RequestedOptions } from '../import/runs/import-options.js';
-import { RUNNABLE } from '../import/runs/import-run.js';
+import { RUNNABLE } from '../import/runs/run-states.js';
 import { type JsonObject, isObject } from '../platform/common/json.js';
 import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, datasetScope } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
-import { datasetScope } from '../access/actor.js';
 import type { AuditAction } from '../audit/audit-event.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';

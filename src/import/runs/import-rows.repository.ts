@@ -3,7 +3,13 @@ import { Changes } from '../../platform/common/changes.js';
 import { fromJson, toJson } from '../../platform/common/json.js';
 import { insertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Sql, type SqlValue, byIndex, countRows, placeholders } from '../../platform/database/engine/sql.js';
+import {
+  type Sql,
+  type SqlValue,
+  byIndex,
+  countRows,
+  placeholders,
+} from '../../platform/database/engine/sql.js';
 import { ImportRowEntity } from './import.entity.js';
 import {
   BEFORE_ALL,
