@@ -4,7 +4,7 @@ import { hasScope, insufficientScope } from '../access/policy.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { Resources } from './discovery/resources.js';
 import { ScimGroupView } from './groups/scim-group-view.service.js';
-import type { ScimObject } from './protocol/json.js';
+import type { ScimObject } from './protocol/attribute.js';
 import { type ListQuery, listResponse, readListQuery } from './protocol/list.js';
 import { type ListParameters, ScimUserList } from './users/scim-user-list.service.js';
 import { ScimUserView } from './users/scim-user-view.service.js';

@@ -2,7 +2,7 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { MAX_OPERATIONS } from '../discovery/provider-config.js';
 import { quoted } from '../protocol/errors.js';
-import { lowerCased } from '../protocol/patch-operations.js';
+import { lowerCased } from '../protocol/input.js';
 import { referencesIn } from './bulk-references.js';
 
 /** Operations of one Bulk that may set a password: each costs a hash. */

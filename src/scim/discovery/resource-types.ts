@@ -1,4 +1,4 @@
-import type { ResourceDescription } from '../protocol/resource-description.js';
+import type { ResourceDescription } from '../protocol/attribute.js';
 import { RESOURCE_TYPE_SCHEMA } from '../protocol/urns.js';
 
 const DESCRIPTION = { User: 'User Account', Group: 'Group' } as const;

@@ -3,7 +3,7 @@ import { WEBMASTER } from '../../access/roles.js';
 import { Env } from '../../platform/config/env.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { SCIM_PATH } from '../http/scim-route.js';
-import type { ResourceDescription } from '../protocol/resource-description.js';
+import type { ResourceDescription } from '../protocol/attribute.js';
 import { type Descriptions, describeResources } from './schemas.js';
 
 /** The types of resource of this installation: the one pair of the process, by which attributes are known. */

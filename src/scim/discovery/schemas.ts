@@ -1,5 +1,4 @@
-import type { Attribute, Schema } from '../protocol/attribute.js';
-import { ResourceDescription } from '../protocol/resource-description.js';
+import { type Attribute, ResourceDescription, type Schema } from '../protocol/attribute.js';
 import { SCHEMA_SCHEMA } from '../protocol/urns.js';
 import { COMMON } from './attributes.js';
 import { GROUP, rollcallGroup } from './group-schemas.js';

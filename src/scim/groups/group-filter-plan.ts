@@ -4,7 +4,7 @@ import { type Clause, type SqlValue, clause, joinClauses } from '../../platform/
 import { exactKey, loginKey } from '../../users/model/keys.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.js';
-import { namedValues } from '../protocol/elements.js';
+import { namedValues } from '../protocol/filter-match.js';
 
 /** A filter as conditions that indexes answer, all of which must hold, and what is left to decide of each group. */
 export interface GroupFilterPlan {

@@ -1,8 +1,8 @@
 import { ProblemError } from '../../platform/common/errors.js';
 import type { Attribute } from '../protocol/attribute.js';
-import { namedValues } from '../protocol/elements.js';
+import { namedValues } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';
-import type { PatchStep } from '../protocol/patch-steps.js';
+import type { PatchStep } from '../protocol/read-patch.js';
 import { valuesOf } from './group.mapping.js';
 import { MemberChange } from '../../groups/member-change.js';
 

@@ -1,6 +1,6 @@
 import { toIso } from '../../platform/common/time.js';
 import { etagOf } from '../../platform/http/request-headers.js';
-import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/json.js';
+import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import type { Group } from '../../groups/group.js';
 

@@ -3,7 +3,7 @@ import type { Actor } from '../../access/actor.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
-import type { ScimObject } from '../protocol/json.js';
+import type { ScimObject } from '../protocol/attribute.js';
 import { type ListQuery, listResponse, readListQuery } from '../protocol/list.js';
 import { Projection } from '../protocol/projection.js';
 import { hidesOperators } from '../users/visibility.js';

@@ -7,7 +7,7 @@ import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
 import { ScimController } from '../http/scim-route.js';
-import type { ScimObject } from '../protocol/json.js';
+import type { ScimObject } from '../protocol/attribute.js';
 import type { Group } from '../../groups/group.js';
 import { type GroupViewParameters, ScimGroupView } from './scim-group-view.service.js';
 import {

@@ -42,7 +42,7 @@ export function invalidFilter(position: number, what: string): ProblemError {
 }
 
 /** A name that the schemas do not have; a profile may ignore it in a PATCH path. */
-export class UnknownAttribute extends ProblemError {
+export class UnknownAttributeError extends ProblemError {
   /** @param position in the filter, where there is one. */
   constructor(code: 'invalid_filter' | 'invalid_path' | 'invalid_value', name: string, position?: number) {
     const where = position === undefined ? '' : `At position ${position} of the filter: `;

@@ -1,79 +1,65 @@
-import type { Attribute, AttributePath } from './attribute.js';
 import { compareCodePoints } from '../../platform/common/text.js';
-import { comparable } from './comparable.js';
+import {
+  type Attribute,
+  type AttributePath,
+  type ScimObject,
+  type ScimValue,
+  comparableOf,
+  elementsOf,
+  isScimObject,
+  member,
+  objectsIn,
+} from './attribute.js';
 import type { CompareFilter, CompareOperator, Filter } from './filter.js';
-import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from './json.js';
 
-/** Whether a resource, as it would be sent with all of its attributes, satisfies a filter. */
-export function matches(filter: Filter, resource: ScimObject): boolean {
-  return matcher(filter)(resource);
-}
-
-/** The same for many resources: what is compared with is made comparable once. */
+/** Returns a test for resources with all of their attributes. Compared values are made comparable once. */
 export function matcher(filter: Filter): (resource: ScimObject) => boolean {
-  return compiled(filter, valuesIn);
+  return compile(filter, ({ attribute, sub }) => (resource) => {
+    const elements = elementsOf(attribute.valueIn(resource));
+    return sub ? elements.flatMap((element) => partOf(element, sub)) : elements;
+  });
 }
 
-/** Whether an element of a list satisfies the filter in the brackets behind its attribute. */
+/** Returns a test for elements of a list, for the filter in the brackets after its attribute. */
 export function elementMatcher(filter: Filter): (element: ScimObject) => boolean {
-  return compiled(filter, partsOf);
+  return compile(
+    filter,
+    ({ sub }) =>
+      (element) =>
+        sub ? partOf(element, sub) : [],
+  );
 }
 
-/** Comparisons that a filter makes with each element that it looks at. */
-export function comparisonsIn(filter: Filter): number {
+/** Returns the values of a path in a resource, or in an element. */
+type Values = (path: AttributePath) => (holder: ScimObject) => readonly ScimValue[];
+
+function compile(filter: Filter, valuesOf: Values): (holder: ScimObject) => boolean {
   switch (filter.kind) {
     case 'and':
-    case 'or':
-      return filter.filters.reduce((sum, part) => sum + comparisonsIn(part), 0);
-    case 'not':
-    case 'element':
-      return comparisonsIn(filter.filter);
-    default:
-      return 1;
-  }
-}
-
-/** The values of a path in a resource, or in an element. */
-type Values = (holder: ScimObject, path: AttributePath) => readonly ScimValue[];
-
-function compiled(filter: Filter, values: Values): (holder: ScimObject) => boolean {
-  switch (filter.kind) {
-    case 'and': {
-      const parts = filter.filters.map((part) => compiled(part, values));
-      return (holder) => parts.every((part) => part(holder));
-    }
     case 'or': {
-      const parts = filter.filters.map((part) => compiled(part, values));
-      return (holder) => parts.some((part) => part(holder));
+      const parts = filter.filters.map((part) => compile(part, valuesOf));
+      return filter.kind === 'and'
+        ? (holder) => parts.every((part) => part(holder))
+        : (holder) => parts.some((part) => part(holder));
     }
     case 'not': {
-      const inner = compiled(filter.filter, values);
+      const inner = compile(filter.filter, valuesOf);
       return (holder) => !inner(holder);
     }
     case 'none':
       return () => false;
-    case 'present':
-      return (holder) => values(holder, filter.path).some(isPresent);
     case 'element': {
       const inner = elementMatcher(filter.filter);
-      return (holder) =>
-        elementsOf(filter.attribute.valueIn(holder)).some(
-          (element) => isScimObject(element) && inner(element),
-        );
+      return (holder) => objectsIn(filter.attribute.valueIn(holder)).some(inner);
     }
+    case 'present':
     case 'compare': {
-      const compare = comparer(filter);
-      return (holder) => values(holder, filter.path).some(compare);
+      const values = valuesOf(filter.path);
+      const holds = filter.kind === 'present' ? isPresent : comparer(filter);
+      return (holder) => values(holder).some(holds);
     }
   }
 }
-
-const valuesIn: Values = (resource, { attribute, sub }) => {
-  const elements = elementsOf(attribute.valueIn(resource));
-  return sub ? elements.flatMap((element) => partOf(element, sub)) : elements;
-};
-
-const partsOf: Values = (element, { sub }) => (sub ? partOf(element, sub) : []);
 
 function partOf(element: ScimValue, sub: Attribute): ScimValue[] {
   const value = isScimObject(element) ? member(element, sub.name) : undefined;
@@ -81,22 +67,14 @@ function partOf(element: ScimValue, sub: Attribute): ScimValue[] {
 }
 
 function isPresent(value: ScimValue): boolean {
-  if (typeof value === 'object') return Object.keys(value).length > 0;
-  return value !== '';
+  return typeof value === 'object' ? Object.keys(value).length > 0 : value !== '';
 }
-
-const IN_ORDER: Readonly<Record<'gt' | 'ge' | 'lt' | 'le', (difference: number) => boolean>> = {
-  gt: (difference) => difference > 0,
-  ge: (difference) => difference >= 0,
-  lt: (difference) => difference < 0,
-  le: (difference) => difference <= 0,
-};
 
 function comparer({ path, op, value }: CompareFilter): (value: ScimValue) => boolean {
   const attribute = path.sub ?? path.attribute;
-  const wanted = comparable(attribute, value);
+  const wanted = comparableOf(attribute, value);
   return (held) => {
-    const key = comparable(attribute, held);
+    const key = comparableOf(attribute, held);
     return key !== undefined && wanted !== undefined && compares(key, op, wanted);
   };
 }
@@ -108,8 +86,48 @@ function compares(
 ): boolean {
   if (op === 'eq') return key === wanted;
   if (typeof key === 'boolean' || typeof wanted === 'boolean') return false;
-  if (op === 'co') return String(key).includes(String(wanted));
-  if (op === 'sw') return String(key).startsWith(String(wanted));
-  if (op === 'ew') return String(key).endsWith(String(wanted));
-  return IN_ORDER[op](compareCodePoints(key, wanted));
+  switch (op) {
+    case 'co':
+      return String(key).includes(String(wanted));
+    case 'sw':
+      return String(key).startsWith(String(wanted));
+    case 'ew':
+      return String(key).endsWith(String(wanted));
+    case 'gt':
+      return compareCodePoints(key, wanted) > 0;
+    case 'ge':
+      return compareCodePoints(key, wanted) >= 0;
+    case 'lt':
+      return compareCodePoints(key, wanted) < 0;
+    case 'le':
+      return compareCodePoints(key, wanted) <= 0;
+  }
+}
+
+/** Counts the comparisons that a filter makes with each element. */
+export function comparisonsIn(filter: Filter): number {
+  if ('filters' in filter) return filter.filters.reduce((sum, part) => sum + comparisonsIn(part), 0);
+  return 'filter' in filter ? comparisonsIn(filter.filter) : 1;
+}
+
+/** Returns the parts that `eq`s joined by `and` give an element, undefined for any other filter. */
+export function partsMadeBy(filter: Filter): ScimObject | undefined {
+  if (filter.kind === 'compare' && filter.op === 'eq' && filter.path.sub) {
+    return { [filter.path.sub.name]: filter.value };
+  }
+  if (filter.kind !== 'and') return undefined;
+  const parts = filter.filters.map(partsMadeBy);
+  if (!parts.every((part) => part !== undefined)) return undefined;
+  return parts.reduce((made, part) => ({ ...made, ...part }), {});
+}
+
+/** Returns the values that a filter of elements names by `value eq "…"` joined by `or`, undefined for any other filter. */
+export function namedValues(filter: Filter): string[] | undefined {
+  if (filter.kind === 'compare') {
+    const isValue = filter.op === 'eq' && filter.path.sub?.name === 'value';
+    return isValue && typeof filter.value === 'string' ? [filter.value] : undefined;
+  }
+  if (filter.kind !== 'or') return undefined;
+  const parts = filter.filters.map(namedValues);
+  return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
 }

@@ -1,11 +1,45 @@
-import { type FieldError, ProblemError } from '../../platform/common/errors.js';
+import { type FieldCode, type FieldError, ProblemError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
-import type { Attribute } from './attribute.js';
-import { coerce, isEmpty } from './coerce.js';
-import type { CountDeviation } from './deviation.js';
-import type { ScimObject, ScimValue } from './json.js';
-import type { ResourceDescription } from './resource-description.js';
+import { isWithin } from '../../platform/common/text.js';
+import {
+  type Attribute,
+  type ResourceDescription,
+  type Schema,
+  type ScimObject,
+  type ScimValue,
+  resourceOf,
+} from './attribute.js';
 
+/** Leniencies towards providers, each counted by its kind in `scim_deviations`. */
+export type Deviation =
+  /** `"True"` where the schema has a boolean. */
+  | 'boolean_text'
+  /** `Replace`, `operations`, `Value`: another spelling than the RFC's. */
+  | 'spelling'
+  /** A key of an operation without path that is itself a path, such as `name.givenName`. */
+  | 'path_in_value'
+  /** null or `""` in an operation that is not `remove`. */
+  | 'empty_value'
+  /** `remove` of elements by `value` instead of by a filter. */
+  | 'remove_with_value'
+  | 'missing_schemas'
+  /** A list where one value belongs, or one value where a list belongs. */
+  | 'list_shape'
+  /** A text for an object with that `value`. */
+  | 'text_as_object'
+  | 'unknown_attribute'
+  | 'read_only_attribute'
+  /** `attr[filter].sub` without match, which makes the element. */
+  | 'filter_creates_element';
+export type CountDeviation = (kind: Deviation) => void;
+
+/** Receives the faults and the deviations of a body. */
+export interface Report {
+  fault: (error: FieldError) => void;
+  deviation: CountDeviation;
+}
+
+/** A POST or PUT body as it was read. */
 export interface ReadResource {
   /** Known, writable attributes in the spelling and the types of the schema; nothing empty. */
   resource: ScimObject;
@@ -15,11 +49,11 @@ export interface ReadResource {
   extensions: ReadonlySet<string>;
   /** `id`, which is read-only and ignored here: in a PUT it must be that of the path. */
   id?: string;
-  /** In SCIM's names with the index of an element: `emails[1].value`. What is required is for the caller to say. */
+  /** In SCIM's names with the index of an element: `emails[1].value`. The caller checks required attributes. */
   errors: FieldError[];
 }
 
-/** A POST or PUT body by the schemas. @throws ProblemError `invalid_syntax` when it is no object */
+/** Reads a POST or PUT body by the schemas. @throws ProblemError `invalid_syntax` when it is no object */
 export function readResource(
   body: unknown,
   description: ResourceDescription,
@@ -27,92 +61,233 @@ export function readResource(
 ): ReadResource {
   if (!isObject(body))
     throw new ProblemError('invalid_syntax', 'The body must be a resource: a JSON object.');
-  const reading = new Reading(description, deviation);
-  for (const [name, value] of Object.entries(body)) reading.member(name, value);
-  return reading.result();
+  const reader = new ResourceReader(description, deviation);
+  for (const [name, value] of Object.entries(body)) reader.member(name, value);
+  return reader.result();
 }
 
-class Reading {
-  private readonly core: Record<string, ScimValue> = {};
-  private readonly inExtensions = new Map<string, Record<string, ScimValue>>();
+class ResourceReader {
+  private readonly values = new Map<Attribute, ScimValue>();
   private readonly unassigned = new Set<string>();
   private readonly extensions = new Set<string>();
   private readonly errors: FieldError[] = [];
+  private readonly report: Report;
   private hasSchemas = false;
   private id: string | undefined;
 
   constructor(
     private readonly description: ResourceDescription,
     private readonly deviation: CountDeviation,
-  ) {}
+  ) {
+    this.report = { fault: (error) => this.errors.push(error), deviation };
+  }
 
   member(name: string, value: unknown): void {
     const schema = this.description.schemaOf(name);
-    if (schema) {
-      if (schema !== this.description.schema) this.extensions.add(schema.urn);
-      if (isObject(value)) this.schemaMembers(schema.attributes, value);
-      else if (!isEmpty(value)) {
-        this.errors.push({ field: schema.urn, code: 'invalid_type', message: 'must be an object' });
-      }
+    if (!schema) {
+      this.attribute(this.description.attribute(name), value);
       return;
     }
-    const attribute = this.description.attribute(name);
-    if (attribute) this.attribute(attribute, value);
-    else this.deviation('unknown_attribute');
-  }
-
-  private schemaMembers(attributes: readonly Attribute[], members: Readonly<Record<string, unknown>>): void {
-    const byName = new Map(attributes.map((attribute) => [attribute.name.toLowerCase(), attribute]));
-    for (const [name, value] of Object.entries(members)) {
-      const attribute = byName.get(name.toLowerCase());
-      if (attribute) this.attribute(attribute, value);
-      else this.deviation('unknown_attribute');
+    this.addExtension(schema);
+    if (isObject(value)) {
+      for (const [key, content] of Object.entries(value)) {
+        const attribute = this.description.attribute(`${schema.urn}:${key}`);
+        this.attribute(attribute && schema.attributes.includes(attribute) ? attribute : undefined, content);
+      }
+    } else if (!isEmpty(value)) {
+      this.errors.push({ field: schema.urn, code: 'invalid_type', message: 'must be an object' });
     }
   }
 
-  private attribute(attribute: Attribute, raw: unknown): void {
-    if (attribute.name === 'schemas' && attribute.schema === undefined) this.schemas(raw);
+  private attribute(attribute: Attribute | undefined, raw: unknown): void {
+    if (!attribute) {
+      this.deviation('unknown_attribute');
+      return;
+    }
+    if (attribute.name === 'schemas' && Array.isArray(raw)) this.schemas(raw);
     if (attribute.name === 'id' && typeof raw === 'string') this.id = raw;
     if (attribute.isReadOnly) return;
     if (attribute.schema !== undefined) this.extensions.add(attribute.schema);
     const faults = this.errors.length;
-    const value = coerce(attribute, raw, { errors: this.errors, deviation: this.deviation });
+    const value = coerce(attribute, raw, this.report);
     if (value !== undefined) {
       this.unassigned.delete(attribute.path);
-      this.holder(attribute)[attribute.name] = value;
+      this.values.set(attribute, value);
     } else if (this.errors.length === faults) {
-      // What was named by another spelling before is unassigned too.
-      Reflect.deleteProperty(this.holder(attribute), attribute.name);
+      // A value that was named by another spelling before is unassigned too.
+      this.values.delete(attribute);
       this.unassigned.add(attribute.path);
     }
   }
 
-  private schemas(raw: unknown): void {
-    if (!Array.isArray(raw)) return;
+  private schemas(urns: readonly unknown[]): void {
     this.hasSchemas = true;
-    for (const urn of raw) {
+    for (const urn of urns) {
       const schema = typeof urn === 'string' ? this.description.schemaOf(urn) : undefined;
-      if (schema && schema !== this.description.schema) this.extensions.add(schema.urn);
+      if (schema) this.addExtension(schema);
     }
   }
 
-  private holder(attribute: Attribute): Record<string, ScimValue> {
-    if (attribute.schema === undefined) return this.core;
-    const holder = this.inExtensions.get(attribute.schema) ?? {};
-    this.inExtensions.set(attribute.schema, holder);
-    return holder;
+  private addExtension(schema: Schema): void {
+    if (schema !== this.description.schema) this.extensions.add(schema.urn);
   }
 
   result(): ReadResource {
     if (!this.hasSchemas) this.deviation('missing_schemas');
-    const extensions = [...this.inExtensions].filter(([, held]) => Object.keys(held).length > 0);
-    const resource: ScimObject = { ...this.core, ...Object.fromEntries(extensions) };
+    const { unassigned, extensions, errors, id } = this;
     return {
-      resource,
-      unassigned: this.unassigned,
-      extensions: this.extensions,
-      ...(this.id !== undefined && { id: this.id }),
-      errors: this.errors,
+      resource: resourceOf(this.values),
+      unassigned,
+      extensions,
+      ...(id !== undefined && { id }),
+      errors,
     };
   }
+}
+
+/** Returns the members of an object by their names in small letters. */
+export function lowerCased(object: Readonly<Record<string, unknown>>): Map<string, unknown> {
+  return new Map(Object.entries(object).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Whether a value unassigns (RFC 7643 §2.5). */
+export function isEmpty(value: unknown): boolean {
+  return (
+    value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+  );
+}
+
+/**
+ * Reads a value of a whole attribute in the types of the schema. Unknown and read-only parts are left out.
+ * @returns undefined where nothing is left of it or where it is faulty, which is reported
+ */
+function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
+  if (attribute.multiValued) return coerceList(attribute, raw, report);
+  const single = onlyOne(attribute, raw, report);
+  if (isEmpty(single)) return undefined;
+  if (attribute.type !== 'complex') return coerceScalar(attribute, single, attribute.path, report);
+  const { value } = coerceParts(attribute, single, attribute.path, report);
+  return Object.keys(value).length === 0 ? undefined : value;
+}
+
+/** Returns the value of a single attribute; a list of one is taken for its element. */
+export function onlyOne(attribute: Attribute, raw: unknown, report: Report): unknown {
+  if (!Array.isArray(raw) || raw.length === 0) return raw;
+  if (raw.length > 1) {
+    fault(report, attribute.path, 'invalid_type', 'takes one value, not a list');
+    return undefined;
+  }
+  report.deviation('list_shape');
+  return raw[0] as unknown;
+}
+
+/**
+ * Reads the elements of a list; one value is taken for a list of one. Empty elements are left out, and the last primary
+ * element stays primary.
+ */
+export function coerceList(
+  attribute: Attribute,
+  raw: unknown,
+  report: Report,
+  isFilled: (attribute: Attribute, element: ScimObject) => boolean = hasValue,
+): ScimValue | undefined {
+  if (isEmpty(raw)) return undefined;
+  if (!Array.isArray(raw)) report.deviation('list_shape');
+  const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  if (list.length > attribute.maxItems) {
+    fault(report, attribute.path, 'too_long', `may hold at most ${attribute.maxItems} elements`);
+    return undefined;
+  }
+  const elements: ScimObject[] = [];
+  for (const [index, element] of list.entries()) {
+    if (isEmpty(element)) continue;
+    const { value } = coerceParts(attribute, element, `${attribute.path}[${index}]`, report);
+    if (isFilled(attribute, value)) elements.push(value);
+  }
+  return elements.length === 0 ? undefined : onePrimary(attribute, elements);
+}
+
+/** Whether an element has its `value`, or any part where the schema has no `value`. */
+export function hasValue(attribute: Attribute, element: ScimObject): boolean {
+  const main = attribute.sub('value');
+  return main ? Object.hasOwn(element, main.name) : Object.keys(element).length > 0;
+}
+
+/** An object by the schema, and the parts that it empties. */
+interface Parts {
+  value: ScimObject;
+  unset: readonly string[];
+}
+
+/** Reads the known, writable parts of an object; a text is taken for an object with that `value`. */
+export function coerceParts(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
+  if (!isObject(raw)) {
+    if (attribute.sub('value') && typeof raw === 'string') {
+      report.deviation('text_as_object');
+      return coerceParts(attribute, { value: raw }, path, report);
+    }
+    fault(report, path, 'invalid_type', 'must be an object');
+    return { value: {}, unset: [] };
+  }
+  const value: Record<string, ScimValue> = {};
+  const unset = new Set<string>();
+  for (const [name, content] of Object.entries(raw)) {
+    const sub = attribute.sub(name);
+    if (!sub) report.deviation('unknown_attribute');
+    if (!sub || sub.isReadOnly) continue;
+    if (isEmpty(content)) {
+      unset.add(sub.name);
+      continue;
+    }
+    const scalar = coerceScalar(sub, content, `${path}.${sub.name}`, report);
+    if (scalar !== undefined) value[sub.name] = scalar;
+  }
+  return { value, unset: [...unset] };
+}
+
+/** Reads a value that is no list, no object and not empty. */
+export function coerceScalar(
+  { type, maxLength }: Attribute,
+  raw: unknown,
+  path: string,
+  report: Report,
+): string | boolean | undefined {
+  if (type === 'boolean') {
+    if (typeof raw === 'boolean') return raw;
+    const word = typeof raw === 'string' ? raw.toLowerCase() : '';
+    if (word === 'true' || word === 'false') {
+      report.deviation('boolean_text');
+      return word === 'true';
+    }
+    fault(report, path, 'invalid_type', 'must be true or false');
+  } else if (typeof raw !== 'string') fault(report, path, 'invalid_type', 'must be a string');
+  else if (!raw.isWellFormed()) fault(report, path, 'invalid_format', 'may not hold broken Unicode');
+  else if (isWithin(raw, maxLength)) return raw;
+  else fault(report, path, 'too_long', `may have at most ${maxLength} characters`);
+  return undefined;
+}
+
+function fault(report: Report, field: string, code: FieldCode, message: string): void {
+  report.fault({ field, code, message });
+}
+
+/** Leaves at most one element primary: the last of those that `before` did not hold, else the last. */
+export function onePrimary(
+  attribute: Attribute,
+  elements: readonly ScimObject[],
+  before: readonly ScimObject[] = [],
+): readonly ScimObject[] {
+  if (!attribute.sub('primary')) return elements;
+  const primaries = elements.filter((element) => element['primary'] === true);
+  if (primaries.length < 2) return elements;
+  const old = new Set(before);
+  const last = primaries.findLast((element) => !old.has(element)) ?? primaries.at(-1);
+  return elements.map((element) =>
+    element['primary'] === true && element !== last ? without(element, 'primary') : element,
+  );
+}
+
+/** Returns a copy of the object without a member. */
+export function without(object: ScimObject, name: string): ScimObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }

@@ -4,13 +4,20 @@ import { decodeArray, encodeArray, parseArray } from '../../platform/common/json
 import { isCleanText } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import type { Position } from '../../platform/database/keyset-pages.js';
-import type { AttributePath } from './attribute.js';
-import { UnknownAttribute } from './errors.js';
-import type { Filter } from './filter.js';
-import { parseFilter } from './filter-parser.js';
-import type { ScimObject } from './json.js';
+import {
+  type AttributePath,
+  type ResourceDescription,
+  type ScimObject,
+  type ScimValue,
+  comparableOf,
+  elementsOf,
+  isScimObject,
+  member,
+} from './attribute.js';
+import { UnknownAttributeError } from './errors.js';
+import { type Filter, parseFilter } from './filter.js';
+import { lowerCased } from './input.js';
 import { Projection } from './projection.js';
-import type { ResourceDescription } from './resource-description.js';
 import { LIST_MESSAGE } from './urns.js';
 
 export const DEFAULT_COUNT = 100;
@@ -43,7 +50,7 @@ export function readListQuery(
   resource: ResourceDescription,
   others: readonly ResourceDescription[] = [],
 ): ListQuery {
-  const given = new Map(Object.entries(parameters).map(([name, value]) => [name.toLowerCase(), value]));
+  const given = lowerCased(parameters);
   const text = (name: string): string | undefined => textOf(name, given.get(name.toLowerCase()));
   const cursor = text('cursor');
   const startIndex = integerOf('startIndex', given.get('startindex'), 'invalid_value');
@@ -103,7 +110,7 @@ function sortPath(
   const path = resource.find(name);
   if (!path) {
     if (others.some((other) => other.find(name))) return undefined;
-    throw new UnknownAttribute('invalid_value', name);
+    throw new UnknownAttributeError('invalid_value', name);
   }
   const { attribute } = path;
   if (attribute.returned === 'never')
@@ -153,6 +160,22 @@ const MAX_KEY = 10_000;
 function isKey(key: unknown): key is Position['key'] {
   if (key === null || (typeof key === 'number' && Number.isFinite(key))) return true;
   return typeof key === 'string' && key.length <= MAX_KEY && isCleanText(key, { newlines: true });
+}
+
+/**
+ * Returns the key by which `sortBy` sorts a resource (RFC 7644 §3.4.2.3), undefined where it has no such value. Of a list
+ * counts the primary element, else the first.
+ */
+export function sortValue(
+  { attribute, sub }: AttributePath,
+  resource: ScimObject,
+): string | number | undefined {
+  const elements = elementsOf(attribute.valueIn(resource));
+  const isPrimary = (element: ScimValue) => isScimObject(element) && member(element, 'primary') === true;
+  const chosen = elements.find(isPrimary) ?? elements[0];
+  const value = sub ? (isScimObject(chosen) ? member(chosen, sub.name) : undefined) : chosen;
+  const key = comparableOf(sub ?? attribute, value);
+  return typeof key === 'boolean' ? Number(key) : key;
 }
 
 interface ListPage {

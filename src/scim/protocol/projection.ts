@@ -1,8 +1,12 @@
 import { ProblemError } from '../../platform/common/errors.js';
-import type { Attribute, Schema } from './attribute.js';
-import { elementsOf, isScimObject, member } from './json.js';
-import type { ScimObject, ScimValue } from './json.js';
-import type { ResourceDescription } from './resource-description.js';
+import {
+  type Attribute,
+  type ResourceDescription,
+  type ScimObject,
+  type ScimValue,
+  member,
+  objectsIn,
+} from './attribute.js';
 
 interface Parameters {
   /** A text with commas, or a list of names. */
@@ -10,10 +14,10 @@ interface Parameters {
   excludedAttributes?: unknown;
 }
 
-/** What is named of an attribute: all of it, or some parts. */
-type Named = Map<Attribute, 'all' | Set<Attribute>>;
+/** The named attributes: all of each, or some parts. */
+type Named = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 
-/** Which attributes an answer holds (RFC 7644 §3.9). Names in any case; unknown ones are ignored. */
+/** Which attributes a response holds (RFC 7644 §3.9). Names in any case; unknown ones are ignored. */
 export class Projection {
   private readonly wanted: Named | undefined;
   private readonly excluded: Named;
@@ -29,109 +33,89 @@ export class Projection {
     if (wanted.length > 0 && excluded.length > 0) {
       throw new ProblemError('invalid_value', 'attributes and excludedAttributes cannot be used together.');
     }
-    this.wanted = wanted.length > 0 ? named(wanted, description) : undefined;
-    this.excluded = named(excluded, description);
-    const isDefault = !this.wanted && excluded.length === 0;
-    this.shown = isDefault
-      ? shownByDefault(description)
-      : description.attributes.filter((attribute) => this.wants(attribute));
+    this.wanted = wanted.length > 0 ? resolveNames(wanted, description) : undefined;
+    this.excluded = resolveNames(excluded, description);
+    this.shown =
+      wanted.length + excluded.length === 0
+        ? description.shownByDefault
+        : description.attributes.filter((attribute) => this.wants(attribute));
   }
 
-  /** Whether `attributes` chooses: such an answer is sent where an empty one would be. */
+  /** Whether `attributes` chooses: such a response is sent where an empty one would be. */
   get isChosen(): boolean {
     return this.wanted !== undefined;
   }
 
-  /** Whether any part of a top-level attribute is sent: what is not wanted need not be read. */
+  /** Whether any part of a top-level attribute is sent: an attribute that is not wanted need not be read. */
   wants(attribute: Attribute): boolean {
     if (attribute.returned === 'always') return true;
     if (attribute.returned === 'never' || this.excluded.get(attribute) === 'all') return false;
     return this.wanted ? this.wanted.has(attribute) : attribute.returned === 'default';
   }
 
-  /** The resource with the wanted attributes; `schemas` names the core schema and the extensions that are left. */
+  /** Returns the resource with the wanted attributes. `schemas` names the core schema and the extensions that are left. */
   apply(resource: ScimObject): ScimObject {
     const schemas = [this.description.schema.urn];
     const shown: Record<string, ScimValue> = { schemas };
     let extension: Record<string, ScimValue> = {};
     for (const attribute of this.shown) {
+      const { name, schema } = attribute;
       const value = this.parts(attribute, attribute.valueIn(resource));
-      if (value === undefined || attribute.name === 'schemas') continue;
-      const { schema } = attribute;
-      if (schema === undefined) shown[attribute.name] = value;
+      if (value === undefined || name === 'schemas') continue;
+      if (schema === undefined) shown[name] = value;
       else {
         // The attributes of an extension follow one another.
         if (!(schema in shown)) {
           schemas.push(schema);
           shown[schema] = extension = {};
         }
-        extension[attribute.name] = value;
+        extension[name] = value;
       }
     }
     return shown;
   }
 
-  /** The wanted parts of a value; undefined when nothing is left. */
+  /** Returns the wanted parts of a value, undefined when nothing is left. */
   private parts(attribute: Attribute, value: ScimValue | undefined): ScimValue | undefined {
-    const only = this.wanted?.get(attribute);
-    const not = this.excluded.get(attribute);
-    if (value === undefined || !((only && only !== 'all') || (not && not !== 'all'))) return value;
+    const only = this.wanted?.get(attribute) ?? 'all';
+    const not = this.excluded.get(attribute) ?? 'all';
+    if (only === 'all' && not === 'all') return value;
     const left = attribute.subAttributes.filter(
-      (sub) => (!only || only === 'all' || only.has(sub)) && (!not || not === 'all' || !not.has(sub)),
+      (sub) => (only === 'all' || only.has(sub)) && (not === 'all' || !not.has(sub)),
     );
-    if (attribute.multiValued) {
-      const elements = elementsOf(value)
-        .map((element) => picked(element, left))
-        .filter(isHeld);
-      return elements.length > 0 ? elements : undefined;
-    }
-    const object = picked(value, left);
-    return isHeld(object) ? object : undefined;
+    const objects = objectsIn(value)
+      .map((element) => pick(element, left))
+      .filter((element) => Object.keys(element).length > 0);
+    return attribute.multiValued && objects.length > 0 ? objects : objects[0];
   }
 }
 
-const defaults = new WeakMap<ResourceDescription, readonly Attribute[]>();
-
-/** What nearly every answer holds. */
-function shownByDefault(description: ResourceDescription): readonly Attribute[] {
-  const known = defaults.get(description);
-  if (known) return known;
-  const shown = description.attributes.filter(
-    ({ returned }) => returned === 'always' || returned === 'default',
-  );
-  defaults.set(description, shown);
-  return shown;
-}
-
-function picked(value: ScimValue, subs: readonly Attribute[]): ScimObject {
-  const object: Record<string, ScimValue> = {};
-  if (!isScimObject(value)) return object;
+function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
+  const picked: Record<string, ScimValue> = {};
   for (const { name } of subs) {
-    const part = member(value, name);
-    if (part !== undefined) object[name] = part;
+    const part = member(object, name);
+    if (part !== undefined) picked[name] = part;
   }
-  return object;
+  return picked;
 }
 
-const isHeld = (object: ScimObject): boolean => Object.keys(object).length > 0;
-
-function named(names: readonly string[], description: ResourceDescription): Named {
-  const map: Named = new Map();
+function resolveNames(names: readonly string[], description: ResourceDescription): Named {
+  const named = new Map<Attribute, 'all' | Set<Attribute>>();
   for (const name of names) {
-    const schema: Schema | undefined = description.schemaOf(name);
-    for (const attribute of schema?.attributes ?? []) map.set(attribute, 'all');
+    for (const attribute of description.schemaOf(name)?.attributes ?? []) named.set(attribute, 'all');
     const path = description.find(name);
     if (!path) continue;
-    const known = map.get(path.attribute);
-    if (!path.sub) map.set(path.attribute, 'all');
-    else if (known !== 'all') map.set(path.attribute, (known ?? new Set()).add(path.sub));
+    const known = named.get(path.attribute);
+    if (!path.sub) named.set(path.attribute, 'all');
+    else if (known !== 'all') named.set(path.attribute, (known ?? new Set()).add(path.sub));
   }
-  return map;
+  return named;
 }
 
-/** Names of a parameter, which may be repeated; what is in brackets does not count: `emails[type eq "work"]` is `emails`. */
+/** Returns the names in a parameter, which may be repeated. A filter is left out: `emails[type eq "work"]` is `emails`. */
 function namesIn(parameter: unknown, what: string): string[] {
-  const texts: readonly unknown[] = Array.isArray(parameter) ? parameter : [parameter ?? ''];
+  if (parameter === undefined || parameter === null) return [];
+  const texts: readonly unknown[] = Array.isArray(parameter) ? parameter : [parameter];
   return texts.flatMap((text) => {
     if (typeof text !== 'string') throw new ProblemError('invalid_value', `${what} must be a list of names.`);
     return split(text);

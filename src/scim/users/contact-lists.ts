@@ -1,4 +1,4 @@
-import { type ScimObject, type ScimValue, isScimObject, member } from '../protocol/json.js';
+import { type ScimObject, type ScimValue, isScimObject, member } from '../protocol/attribute.js';
 
 /**
  * Lists of which some elements have a column of the user: emails, phoneNumbers, photos. The attributes of the user keep the

@@ -12,18 +12,17 @@ import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { PASSED_OVER, UserPages, type UserSet } from '../../users/search/user-pages.service.js';
 import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { Resources } from '../discovery/resources.js';
-import type { AttributePath } from '../protocol/attribute.js';
+import type { AttributePath, ScimObject } from '../protocol/attribute.js';
 import { matcher } from '../protocol/filter-match.js';
 import type { Filter } from '../protocol/filter.js';
-import type { ScimObject } from '../protocol/json.js';
 import {
   type ListQuery,
   decodeListCursor,
   encodeListCursor,
   listResponse,
   readListQuery,
+  sortValue,
 } from '../protocol/list.js';
-import { sortValue } from '../protocol/sort.js';
 import { type FilterPlan, KEYED_NAMES, type Test, looksAt, planOf } from './filter-plan.js';
 import { ScimUserView } from './scim-user-view.service.js';
 import { BY_CREATION, type ListOrder, type ListRange, indexOrder, ofFew } from './user-order.js';

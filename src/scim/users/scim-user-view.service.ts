@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import { GroupMembers } from '../../groups/group-members.service.js';
 import type { User } from '../../users/model/user.js';
 import { Resources } from '../discovery/resources.js';
-import type { ScimObject } from '../protocol/json.js';
+import type { ScimObject } from '../protocol/attribute.js';
 import { Projection } from '../protocol/projection.js';
 import { locationOf, toResource } from './user.mapping.js';
 

@@ -9,7 +9,7 @@ import type { User } from '../../users/model/user.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
 import { ScimController } from '../http/scim-route.js';
-import type { ScimObject } from '../protocol/json.js';
+import type { ScimObject } from '../protocol/attribute.js';
 import { ScimUserList, type ListParameters } from './scim-user-list.service.js';
 import { DocCreate, DocDelete, DocGet, DocList, DocPatch, DocReplace, DocSearch } from './scim-users.docs.js';
 import { ScimUserView } from './scim-user-view.service.js';

@@ -5,7 +5,7 @@ import type { ValidatedChange } from '../../users/rules/user-rules.js';
 import type { UserChanges } from '../../users/user-changes.service.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { User } from '../../users/model/user.js';
-import type { ScimObject, ScimValue } from '../protocol/json.js';
+import type { ScimObject, ScimValue } from '../protocol/attribute.js';
 import { scimNameOf, toFields } from './user.mapping.js';
 import type { Wanted } from './user-requests.js';
 

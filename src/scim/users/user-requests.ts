@@ -2,11 +2,17 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { isEmailAddress } from '../../users/model/formats.js';
 import type { ProfileRules } from '../http/profile-rules.js';
 import { type ReadResource } from '../protocol/input.js';
-import type { Attribute } from '../protocol/attribute.js';
-import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/json.js';
-import { type PatchOptions, type PatchStep } from '../protocol/patch-steps.js';
-import { applySteps } from '../protocol/patch.js';
-import type { ResourceDescription } from '../protocol/resource-description.js';
+import {
+  type Attribute,
+  type ResourceDescription,
+  type ScimObject,
+  type ScimValue,
+  elementsOf,
+  isScimObject,
+  member,
+} from '../protocol/attribute.js';
+import type { PatchOptions, PatchStep } from '../protocol/read-patch.js';
+import { applySteps } from '../protocol/apply-patch.js';
 
 /** A user as a request wants it. */
 export interface Wanted {

@@ -3,7 +3,7 @@ import { toIso } from '../../platform/common/time.js';
 import type { Attributes } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 import { etagOf } from '../../platform/http/request-headers.js';
-import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/json.js';
+import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../protocol/urns.js';
 import { joined, taken } from './contact-lists.js';
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { readResource } from '../../../src/scim/protocol/input.js';
-import { listResponse, readListQuery } from '../../../src/scim/protocol/list.js';
+import { listResponse, readListQuery, sortValue } from '../../../src/scim/protocol/list.js';
 import { Projection } from '../../../src/scim/protocol/projection.js';
 import { sortPage } from '../../../src/platform/database/keyset-pages.js';
-import { sortValue } from '../../../src/scim/protocol/sort.js';
 import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { GROUP, JANE, USER, problemOf } from './resources.js';
 

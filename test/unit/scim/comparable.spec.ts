@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { matches } from '../../../src/scim/protocol/filter-match.js';
-import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
-import { parsePath } from '../../../src/scim/protocol/patch-path.js';
-import { readOperations } from '../../../src/scim/protocol/patch-operations.js';
+import { matcher } from '../../../src/scim/protocol/filter-match.js';
+import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
+import { parseFilter } from '../../../src/scim/protocol/filter.js';
+import { parsePath, readPatch } from '../../../src/scim/protocol/read-patch.js';
 import { GROUP, USER, problemOf } from './resources.js';
 
-const holds = (filter: string, resource: Parameters<typeof matches>[1]) =>
-  matches(parseFilter(filter, USER), resource);
+const holds = (filter: string, resource: ScimObject) => matcher(parseFilter(filter, USER))(resource);
 
 test.each([
   ['texts fold their case as Unicode does', 'title eq "STRASSE"', { title: 'Straße' }, true],
@@ -41,5 +40,6 @@ test('a path may have blanks around it and 2,048 characters, and nothing behind 
 
 test('a PATCH may have 1,000 operations', () => {
   const body = Array.from({ length: 1000 }, () => ({ op: 'remove', path: 'title' }));
-  expect(readOperations(body, () => undefined)).toHaveLength(1000);
+  const options = { resource: USER, ignoreUnknown: false, deviation: () => undefined };
+  expect(readPatch(body, options)).toHaveLength(1000);
 });

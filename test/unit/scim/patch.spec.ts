@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ScimObject } from '../../../src/scim/protocol/json.js';
+import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
 import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { BASE, HOME, WORK, patched } from './patched.js';
 import { problemOf } from './resources.js';

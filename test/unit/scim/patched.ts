@@ -1,7 +1,8 @@
 import { expect } from '@jest/globals';
-import type { Deviation } from '../../../src/scim/protocol/deviation.js';
-import type { ScimObject } from '../../../src/scim/protocol/json.js';
-import { applyPatch } from '../../../src/scim/protocol/patch.js';
+import type { Deviation } from '../../../src/scim/protocol/input.js';
+import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
+import { applySteps } from '../../../src/scim/protocol/apply-patch.js';
+import { readPatch } from '../../../src/scim/protocol/read-patch.js';
 import { ENTERPRISE_SCHEMA as E, PATCH_MESSAGE } from '../../../src/scim/protocol/urns.js';
 import { USER } from './resources.js';
 
@@ -21,15 +22,10 @@ export const BASE: ScimObject = {
 export function patched(operations: unknown, options: { entra?: boolean } = {}) {
   const seen = new Set<Deviation>();
   const before = JSON.stringify(BASE);
-  const after = applyPatch(
-    BASE,
-    { schemas: [PATCH_MESSAGE], Operations: operations },
-    {
-      resource: USER,
-      ignoreUnknown: options.entra ?? false,
-      deviation: (kind) => seen.add(kind),
-    },
-  );
+  const body = { schemas: [PATCH_MESSAGE], Operations: operations };
+  const deviation = (kind: Deviation) => seen.add(kind);
+  const steps = readPatch(body, { resource: USER, ignoreUnknown: options.entra ?? false, deviation });
+  const after = applySteps(BASE, steps, { deviation });
   expect(JSON.stringify(BASE)).toBe(before);
   return { after, seen: [...seen] };
 }

@@ -1,31 +1,30 @@
 import { ProblemError } from '../../platform/common/errors.js';
-import type { Attribute } from './attribute.js';
-import { hasValue } from './coerce.js';
-import type { CountDeviation } from './deviation.js';
-import { elementsLeft, newElements, objectsIn, partsMadeBy } from './elements.js';
+import {
+  type Attribute,
+  type ScimObject,
+  type ScimValue,
+  comparableOf,
+  isScimObject,
+  member,
+  objectsIn,
+} from './attribute.js';
+import { comparisonsIn, elementMatcher, partsMadeBy } from './filter-match.js';
 import type { Filter } from './filter.js';
-import { comparisonsIn, elementMatcher } from './filter-match.js';
-import { type ScimObject, type ScimValue, isScimObject, member } from './json.js';
-import { type PatchOptions, type PatchStep, readPatch } from './patch-steps.js';
-import { onePrimary, without } from './primary.js';
+import { type CountDeviation, hasValue, onePrimary, without } from './input.js';
+import type { PatchStep } from './read-patch.js';
 
 /** Comparisons that the filters of one PATCH make with elements: some milliseconds of the main thread. */
 const MAX_COMPARED = 20_000;
 
-/** `readPatch` and `applySteps`. */
-export function applyPatch(resource: ScimObject, body: unknown, options: PatchOptions): ScimObject {
-  return applySteps(resource, readPatch(body, options), options);
-}
-
 /**
- * The resource after the steps, in order. The input is not changed. Elements that are left without their `value` are
- * dropped at the end: two steps may make one.
+ * Returns the resource after the steps, in order. The input is not changed. Elements that are left without their `value`
+ * are dropped at the end: two steps may make one.
  * @throws ProblemError `no_target`; `invalid_value` for a list that becomes too long; `too_many` for filters of great cost
  */
 export function applySteps(
   resource: ScimObject,
   steps: readonly PatchStep[],
-  { deviation }: Pick<PatchOptions, 'deviation'>,
+  { deviation }: { deviation: CountDeviation },
 ): ScimObject {
   const touched = new Set<Attribute>();
   let state = resource;
@@ -38,8 +37,8 @@ export function applySteps(
       const most = `The filters in the paths would make more than ${MAX_COMPARED} comparisons`;
       throw new ProblemError('too_many', `${most}: send fewer operations in one PATCH.`);
     }
-    const after = attribute.multiValued ? listAfter(before, step, deviation) : singleAfter(before, step);
     if (attribute.multiValued) touched.add(attribute);
+    const after = attribute.multiValued ? listAfter(before, step, deviation) : singleAfter(before, step);
     state = withValue(state, attribute, after);
   }
   for (const attribute of touched) {
@@ -56,11 +55,10 @@ function withValue(resource: ScimObject, attribute: Attribute, value: ScimValue 
   return withMember(resource, attribute.schema, extension);
 }
 
-/** The object with a member; without it when nothing is in the value. */
+/** Returns the object with a member, or without it where the value is empty. */
 function withMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
   const isNothing = value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
-  if (!isNothing) return { ...object, [name]: value };
-  return Object.hasOwn(object, name) ? without(object, name) : object;
+  return isNothing ? without(object, name) : { ...object, [name]: value };
 }
 
 function singleAfter(before: ScimValue | undefined, step: PatchStep): ScimValue | undefined {
@@ -75,14 +73,14 @@ function singleAfter(before: ScimValue | undefined, step: PatchStep): ScimValue 
   return changed(held ?? {}, step);
 }
 
-/** An object with the part, or the parts, of a step. */
+/** Returns an object with the part, or the parts, of a step. */
 function changed(object: ScimObject, { op, target: { sub }, value, unset = [] }: PatchStep): ScimObject {
   if (sub) {
     return op === 'remove' || value === undefined
       ? without(object, sub.name)
       : { ...object, [sub.name]: value };
   }
-  const rest = unset.reduce((left, name) => without(left, name), object);
+  const rest = unset.reduce(without, object);
   return isScimObject(value) ? { ...rest, ...value } : rest;
 }
 
@@ -90,15 +88,13 @@ function listAfter(
   before: ScimValue | undefined,
   step: PatchStep,
   deviation: CountDeviation,
-): ScimValue | undefined {
+): readonly ScimObject[] {
   const { attribute } = step.target;
   const elements = objectsIn(before);
   const after = elementsAfter(elements, step, deviation);
   if (after.length > attribute.maxItems && after.length > elements.length) {
-    throw new ProblemError(
-      'invalid_value',
-      `${attribute.path} may hold at most ${attribute.maxItems} elements.`,
-    );
+    const detail = `${attribute.path} may hold at most ${attribute.maxItems} elements.`;
+    throw new ProblemError('invalid_value', detail);
   }
   return onePrimary(attribute, after, elements);
 }
@@ -120,7 +116,7 @@ function elementsAfter(
   return step.value === undefined ? [] : elementsLeft(attribute, elements, sent);
 }
 
-/** The elements that a filter chooses are changed. Where it chooses none, its `eq`s describe the one to be made. */
+/** Changes the elements that a filter chooses. Where it chooses none, its `eq`s describe an element to be created. */
 function chosenAfter(
   elements: readonly ScimObject[],
   step: PatchStep,
@@ -140,6 +136,66 @@ function chosenAfter(
   return [...elements, changed(parts, step)];
 }
 
-function noTarget(attribute: Attribute): ProblemError {
-  return new ProblemError('no_target', `No element of ${attribute.path} satisfies the filter of the path.`);
+const noTarget = ({ path }: Attribute): ProblemError =>
+  new ProblemError('no_target', `No element of ${path} satisfies the filter of the path.`);
+
+/** Returns the sent elements that are not in the list: none there is equal in all parts that were sent. */
+function newElements(
+  attribute: Attribute,
+  sent: readonly ScimObject[],
+  list: readonly ScimObject[],
+): ScimObject[] {
+  const shapes = new Shapes(attribute);
+  return sent.filter((element) => {
+    const known = shapes.of(element, list);
+    const signature = shapes.signature(element, Object.keys(element));
+    const isNew = !known.has(signature);
+    known.add(signature); // an element that is sent twice is added once
+    return isNew;
+  });
+}
+
+/** Returns the list without the elements that are equal to a sent element, in all parts that were sent. */
+function elementsLeft(
+  attribute: Attribute,
+  list: readonly ScimObject[],
+  sent: readonly ScimObject[],
+): readonly ScimObject[] {
+  const shapes = new Shapes(attribute);
+  for (const element of sent) {
+    shapes.of(element, []).add(shapes.signature(element, Object.keys(element)));
+  }
+  return list.filter((element) => !shapes.hold(element));
+}
+
+/** Sets of elements by the parts that they have, so that a comparison costs a look-up and not a pass over the list. */
+class Shapes {
+  private readonly byParts = new Map<string, { names: readonly string[]; signatures: Set<string> }>();
+
+  constructor(private readonly attribute: Attribute) {}
+
+  /** Returns the set for elements with the parts of this one. A new set holds the `first` elements. */
+  of(element: ScimObject, first: readonly ScimObject[]): Set<string> {
+    const names = Object.keys(element).sort();
+    const key = names.join(' ');
+    const known = this.byParts.get(key);
+    if (known) return known.signatures;
+    const signatures = new Set(first.map((one) => this.signature(one, names)));
+    this.byParts.set(key, { names, signatures });
+    return signatures;
+  }
+
+  hold(element: ScimObject): boolean {
+    return [...this.byParts.values()].some(({ names, signatures }) =>
+      signatures.has(this.signature(element, names)),
+    );
+  }
+
+  signature(element: ScimObject, names: readonly string[]): string {
+    const parts = names.toSorted().map((name) => {
+      const sub = this.attribute.sub(name);
+      return sub ? comparableOf(sub, member(element, name)) : undefined;
+    });
+    return JSON.stringify(parts);
+  }
 }
