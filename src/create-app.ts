@@ -20,8 +20,7 @@ import { Alerts } from './import/alerts/alerts.service.js';
 import { ScheduleService } from './import/schedule/schedule.service.js';
 import { Readiness } from './operations/health/readiness.js';
 import { serveDocs } from './openapi.js';
-import { scimAnswers } from './scim/http/scim-answers.js';
-import { SCIM_PATH } from './scim/http/scim-route.js';
+import { SCIM_PATH, scimAnswers } from './scim/http/scim-format.js';
 import { DEFAULT_AVATAR_PATH } from './users/rules/user-settings.js';
 
 const API_PREFIX = 'api/0.3';

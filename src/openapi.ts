@@ -10,7 +10,7 @@ import { CHOICES } from './platform/input/query-rules.js';
 import { isObject } from './platform/common/json.js';
 import { VERSION } from './platform/common/version.js';
 import { operationId } from './operation-ids.js';
-import { SCIM_TYPE } from './scim/http/scim-answers.js';
+import { SCIM_TYPE } from './scim/http/scim-format.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
 /** The OpenAPI document, generated from the decorators. `docs/openapi.json` is a committed copy. */

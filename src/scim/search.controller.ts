@@ -5,7 +5,7 @@ import { CurrentCaller, Requires } from '../access/decorators.js';
 import { SCIM_BODY } from '../platform/http/body-reader.js';
 import { departureOf } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { ScimController } from './http/scim-route.js';
+import { ScimController } from './http/scim-format.js';
 import type { ScimObject } from './protocol/attribute.js';
 import { ScimSearch } from './scim-search.service.js';
 import { DocFindAll, DocSearchAll } from './search.docs.js';

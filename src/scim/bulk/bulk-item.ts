@@ -3,7 +3,7 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import type { WaitingChange } from '../users/scim-user-changes.service.js';
 import { etagOf } from '../../platform/http/request-headers.js';
-import { errorBody } from '../http/scim-error.js';
+import { errorBody } from '../http/scim-format.js';
 import type { BulkOperation, BulkWork } from './bulk-plan.js';
 import type { BulkAnswer } from './bulk-state.js';
 

@@ -9,7 +9,7 @@ import { FirstAnswer } from '../../platform/http/error.filter.js';
 import { Resources } from '../discovery/resources.js';
 import type { Group } from '../../groups/group.js';
 import { ScimGroups } from '../groups/scim-groups.service.js';
-import { rulesOf } from '../http/profile-rules.js';
+import { rulesOf } from '../http/key-rules.js';
 import { versionsIn } from '../../platform/http/request-headers.js';
 import { BulkAnswers, type BulkItem, type BulkPart, answerable } from './bulk-item.js';
 import { type BulkOperation, type BulkPlan, type BulkWork, unresolved, weightOf } from './bulk-plan.js';

@@ -1,5 +1,5 @@
 import { ProblemError } from '../../platform/common/errors.js';
-import type { errorBody } from '../http/scim-error.js';
+import type { errorBody } from '../http/scim-format.js';
 import type { BulkOperation } from './bulk-plan.js';
 
 /** The answer to one operation (RFC 7644, section 3.7.3). */

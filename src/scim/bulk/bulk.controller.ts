@@ -3,7 +3,7 @@ import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
 import { Accepts } from '../../platform/http/input.guard.js';
-import { ScimController } from '../http/scim-route.js';
+import { ScimController } from '../http/scim-format.js';
 import { BULK_RESPONSE_MESSAGE } from '../protocol/urns.js';
 import { readBulk } from './bulk-plan.js';
 import { BulkRun } from './bulk-run.service.js';

@@ -2,7 +2,7 @@ import { Get, Param } from '@nestjs/common';
 import { Requires } from '../../access/decorators.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
-import { ScimController } from '../http/scim-route.js';
+import { ScimController } from '../http/scim-format.js';
 import { quoted } from '../protocol/errors.js';
 import { LIST_MESSAGE } from '../protocol/urns.js';
 import { DocConfig, DocSchema, DocSchemas, DocType, DocTypes } from './discovery.docs.js';

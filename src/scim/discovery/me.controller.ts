@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { Requires } from '../../access/decorators.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Accepts } from '../../platform/http/input.guard.js';
-import { ScimController } from '../http/scim-route.js';
+import { ScimController } from '../http/scim-format.js';
 
 /** `/Me` (RFC 7644, section 3.11): a key is no user. The OpenAPI file does not offer what is always refused. */
 @ApiExcludeController()

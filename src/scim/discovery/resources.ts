@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../../access/roles.js';
 import { Env } from '../../platform/config/env.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
-import { SCIM_PATH } from '../http/scim-route.js';
+import { SCIM_PATH } from '../http/scim-format.js';
 import type { ResourceDescription } from '../protocol/attribute.js';
 import { type Descriptions, describeResources } from './schemas.js';
 

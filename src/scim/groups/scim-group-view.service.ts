@@ -6,7 +6,7 @@ import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { type ListQuery, listResponse, readListQuery } from '../protocol/list.js';
 import { Projection } from '../protocol/projection.js';
-import { hidesOperators } from '../users/visibility.js';
+import { hidesOperators } from '../http/key-rules.js';
 import { toGroupResource } from './group.mapping.js';
 import { GroupMembers } from '../../groups/group-members.service.js';
 import type { Group } from '../../groups/group.js';

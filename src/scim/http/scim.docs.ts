@@ -23,8 +23,7 @@ import { MAX_DETAIL } from '../../platform/http/problem.js';
 import { scimTypes } from '../protocol/errors.js';
 import { MAX_COUNT } from '../protocol/list.js';
 import { ERROR_MESSAGE, LIST_MESSAGE, PATCH_MESSAGE, SEARCH_MESSAGE } from '../protocol/urns.js';
-import { SCIM_TYPE } from './scim-answers.js';
-import { errorBody } from './scim-error.js';
+import { SCIM_TYPE, errorBody } from './scim-format.js';
 
 /** Parts of the OpenAPI descriptions of all routes of SCIM. */
 

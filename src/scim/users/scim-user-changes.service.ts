@@ -13,8 +13,7 @@ import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
-import { Deviations } from '../http/deviations.js';
-import { rulesOf } from '../http/profile-rules.js';
+import { Deviations, isHidden, rulesOf } from '../http/key-rules.js';
 import { quoted } from '../protocol/errors.js';
 import { readResource } from '../protocol/input.js';
 import type { ScimObject } from '../protocol/attribute.js';
@@ -22,7 +21,6 @@ import { readPatch } from '../protocol/read-patch.js';
 import { type Edit, editOf, validateEdit } from './user-edit.js';
 import { toResource } from './user.mapping.js';
 import { type Wanted, created, patchedBy, replaced } from './user-requests.js';
-import { isHidden } from './visibility.js';
 
 /** How one kind of request changes a user. */
 interface Change {

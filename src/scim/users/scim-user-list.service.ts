@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
+import { WEBMASTER } from '../../access/roles.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Turn } from '../../platform/common/turn.js';
 import { Env } from '../../platform/config/env.js';
@@ -26,7 +27,7 @@ import {
 import { type FilterPlan, KEYED_NAMES, type Test, looksAt, planOf } from './filter-plan.js';
 import { ScimUserView } from './scim-user-view.service.js';
 import { BY_CREATION, type ListOrder, type ListRange, indexOrder, ofFew } from './user-order.js';
-import { IS_NO_OPERATOR, hidesOperators, operatorsOf } from './visibility.js';
+import { hidesOperators } from '../http/key-rules.js';
 
 /** The query of a list, or the body of `.search`, by the names of RFC 7644; none of them has been read yet. */
 export interface ListParameters extends Readonly<Record<string, unknown>> {
@@ -59,6 +60,23 @@ interface Asked {
 const AT_ONCE = 500;
 /** Matches that a page of a walk counts. */
 const COUNTED = 10_000;
+
+/** Leaves out Webmasters without external id, who do not exist for some keys. A condition over `users u`. */
+const IS_NO_OPERATOR = clause(
+  `NOT (u.external_id_key IS NULL AND EXISTS
+    (SELECT 1 FROM user_roles h WHERE h.role = ? AND h.user_uuid = u.uuid))`,
+  WEBMASTER,
+);
+
+/** The same Webmasters, of a status or of both. There are few. */
+const operatorsOf = (status: string | undefined): UserSet => ({
+  from: clause('user_roles r JOIN users u ON u.uuid = r.user_uuid'),
+  tests: [
+    clause('r.role = ?', WEBMASTER),
+    clause('u.external_id_key IS NULL'),
+    ...(status === undefined ? [] : [clause('u.status = ?', status)]),
+  ],
+});
 
 /** Lists of users: filters, orders, pages by index and by cursor (scim.md, sections 7 and 8). */
 @Injectable()

@@ -1,6 +1,6 @@
 import { ProblemError } from '../../platform/common/errors.js';
 import { isEmailAddress } from '../../users/model/formats.js';
-import type { ProfileRules } from '../http/profile-rules.js';
+import type { ProfileRules } from '../http/key-rules.js';
 import { type ReadResource } from '../protocol/input.js';
 import {
   type Attribute,
