@@ -1,6 +1,6 @@
 import { ProblemError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
-import { MAX_OPERATIONS } from '../discovery/provider-config.js';
+import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import { quoted } from '../protocol/errors.js';
 import { lowerCased } from '../protocol/input.js';
 import { referencesIn } from './bulk-references.js';

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse } from '@nestjs/swagger';
-import { MAX_OPERATIONS } from '../discovery/provider-config.js';
+import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import { ScimChangeProblems, ScimErrorDto, urns } from '../http/scim.docs.js';
 import {
   BULK_REQUEST_MESSAGE,

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { AttributeDefinition, SchemaDefinition } from '../protocol/attribute.js';
 import { urns } from '../http/scim.docs.js';
-import { COMMON } from './attributes.js';
+import { COMMON } from './schemas.js';
 
 /** OpenAPI schemas of resources, made of the one description of their attributes. */
 

@@ -1,4 +1,5 @@
-import { Get, Param } from '@nestjs/common';
+import { Delete, Get, Param, Patch, Post, Put, applyDecorators } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
 import { Requires } from '../../access/decorators.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
@@ -6,20 +7,20 @@ import { ScimController } from '../http/scim-format.js';
 import { quoted } from '../protocol/errors.js';
 import { LIST_MESSAGE } from '../protocol/urns.js';
 import { DocConfig, DocSchema, DocSchemas, DocType, DocTypes } from './discovery.docs.js';
-import { providerConfig } from './provider-config.js';
-import { resourceTypeView } from './resource-types.js';
+import { providerConfig, resourceTypeView, schemaView, schemasOf } from './discovery.view.js';
 import { Resources } from './resources.js';
-import { schemaView, schemasOf } from './schemas.js';
 
-/** What the service can do, for clients to find out by themselves (RFC 7644, section 4). Any valid key may ask. */
+/** A route for any valid key. */
+const Discovers = () => applyDecorators(Requires('scim.discover'), Accepts({ anyQuery: true }));
+
+/** What the service can do, for clients to find out by themselves (RFC 7644, section 4). */
 @ScimController()
 export class DiscoveryController {
   constructor(private readonly resources: Resources) {}
 
   @Get('ServiceProviderConfig')
   @DocConfig()
-  @Requires('scim.discover')
-  @Accepts({ anyQuery: true })
+  @Discovers()
   config(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return providerConfig(this.resources.base);
@@ -27,8 +28,7 @@ export class DiscoveryController {
 
   @Get('ResourceTypes')
   @DocTypes()
-  @Requires('scim.discover')
-  @Accepts({ anyQuery: true })
+  @Discovers()
   types(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return listOf(this.typeViews());
@@ -36,17 +36,15 @@ export class DiscoveryController {
 
   @Get('ResourceTypes/:type')
   @DocType()
-  @Requires('scim.discover')
-  @Accepts({ anyQuery: true })
+  @Discovers()
   type(@Param('type') type: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
-    return named(this.typeViews(), type);
+    return findById(this.typeViews(), type);
   }
 
   @Get('Schemas')
   @DocSchemas()
-  @Requires('scim.discover')
-  @Accepts({ anyQuery: true })
+  @Discovers()
   schemas(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return listOf(this.schemaViews());
@@ -54,17 +52,15 @@ export class DiscoveryController {
 
   @Get('Schemas/:urn')
   @DocSchema()
-  @Requires('scim.discover')
-  @Accepts({ anyQuery: true })
+  @Discovers()
   schema(@Param('urn') urn: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
-    return named(this.schemaViews(), urn);
+    return findById(this.schemaViews(), urn);
   }
 
   private typeViews() {
-    return [this.resources.user, this.resources.group].map((type) =>
-      resourceTypeView(type, this.resources.base),
-    );
+    const { user, group, base } = this.resources;
+    return [user, group].map((type) => resourceTypeView(type, base));
   }
 
   private schemaViews() {
@@ -88,8 +84,46 @@ function listOf<T>(resources: readonly T[]) {
   };
 }
 
-function named<T extends { id: string }>(resources: readonly T[], id: string): T {
+function findById<T extends { id: string }>(resources: readonly T[], id: string): T {
   const found = resources.find((each) => each.id.toLowerCase() === id.toLowerCase());
   if (!found) throw new ProblemError('not_found', `There is no ${quoted(id)}.`);
   return found;
 }
+
+/** `/Me` (RFC 7644, section 3.11): a key is no user. The OpenAPI file omits routes that are always refused. */
+@ApiExcludeController()
+@ScimController('Me')
+export class MeController {
+  @Get()
+  @Discovers()
+  get(): never {
+    throw notAUser();
+  }
+
+  @Post()
+  @Discovers()
+  post(): never {
+    throw notAUser();
+  }
+
+  @Put()
+  @Discovers()
+  put(): never {
+    throw notAUser();
+  }
+
+  @Patch()
+  @Discovers()
+  patch(): never {
+    throw notAUser();
+  }
+
+  @Delete()
+  @Discovers()
+  delete(): never {
+    throw notAUser();
+  }
+}
+
+const notAUser = (): ProblemError =>
+  new ProblemError('not_implemented', 'An API key is no user: there is no /Me for it.');

@@ -3,12 +3,21 @@ import { WEBMASTER } from '../../access/roles.js';
 import { Env } from '../../platform/config/env.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { SCIM_PATH } from '../http/scim-format.js';
-import type { ResourceDescription } from '../protocol/attribute.js';
-import { type Descriptions, describeResources } from './schemas.js';
+import { ResourceDescription } from '../protocol/attribute.js';
+import { COMMON, ENTERPRISE, GROUP, ROLLCALL_USER, rollcallGroup, userSchema } from './schemas.js';
 
-/** The types of resource of this installation: the one pair of the process, by which attributes are known. */
+/**
+ * Describes the types of resource. One pair for the whole process: attributes are compared by identity.
+ * @param roles the roles that SCIM offers: the catalogue without Webmaster
+ */
+export const describeResources = (roles: readonly string[]) => ({
+  user: new ResourceDescription('User', '/Users', COMMON, userSchema(roles), [ENTERPRISE, ROLLCALL_USER]),
+  group: new ResourceDescription('Group', '/Groups', COMMON, GROUP, [rollcallGroup(roles)]),
+});
+
+/** The types of resource of this installation. */
 @Injectable()
-export class Resources implements Descriptions {
+export class Resources {
   readonly user: ResourceDescription;
   readonly group: ResourceDescription;
   /** The absolute URL of `/scim/v2`. */

@@ -1,73 +1,285 @@
-import { type Attribute, ResourceDescription, type Schema } from '../protocol/attribute.js';
-import { SCHEMA_SCHEMA } from '../protocol/urns.js';
-import { COMMON } from './attributes.js';
-import { GROUP, rollcallGroup } from './group-schemas.js';
-import { ENTERPRISE, ROLLCALL_USER } from './user-extensions.js';
-import { userSchema } from './user-schema.js';
+import { MOST } from '../../users/model/formats.js';
+import type { User } from '../../users/model/user.js';
+import type { AttributeDefinition, SchemaDefinition } from '../protocol/attribute.js';
+import {
+  ENTERPRISE_SCHEMA,
+  GROUP_SCHEMA,
+  ROLLCALL_GROUP_SCHEMA,
+  ROLLCALL_USER_SCHEMA,
+  USER_SCHEMA,
+} from '../protocol/urns.js';
 
-export interface Descriptions {
-  user: ResourceDescription;
-  group: ResourceDescription;
-}
+const CERTIFICATE = 8192;
+const URL = 2048;
 
-/**
- * The types of resource. One pair for the whole process: attributes are compared by identity.
- * @param roles the roles that SCIM offers: the catalogue without Webmaster.
- */
-export function describeResources(roles: readonly string[]): Descriptions {
-  return {
-    user: new ResourceDescription('User', '/Users', COMMON, userSchema(roles), [ENTERPRISE, ROLLCALL_USER]),
-    group: new ResourceDescription('Group', '/Groups', COMMON, GROUP, [rollcallGroup(roles)]),
-  };
-}
+type More = Partial<AttributeDefinition>;
 
-/** All schemas in the order of `/Schemas`. */
-export function schemasOf({ user, group }: Descriptions): Schema[] {
-  const [enterprise, ...others] = user.extensions;
-  return [user.schema, ...(enterprise ? [enterprise] : []), group.schema, ...others, ...group.extensions];
-}
+/** The rules of the column, not this description, limit the length. */
+const COLUMN: More = { maxLength: Infinity };
+const ON_REQUEST: More = { mutability: 'readOnly', returned: 'request' };
+const READ_ONLY: More = { mutability: 'readOnly' };
+const LIST: More = { multiValued: true };
 
-/** A schema as `/Schemas` shows it (RFC 7643 §7). @param base the absolute URL of `/scim/v2`. */
-export function schemaView(schema: Schema, base: string) {
-  return {
-    schemas: [SCHEMA_SCHEMA],
-    id: schema.urn,
-    name: schema.name,
-    description: schema.description,
-    attributes: schema.attributes.map(attributeView),
-    meta: { resourceType: 'Schema', location: `${base}/Schemas/${schema.urn}` },
-  };
-}
+/** The value of this attribute is a field of the user. A writable attribute without a field is kept as it was sent. */
+const field = (name: keyof User, more: More = COLUMN): More => ({ field: name, ...more });
+const referenceTo = (type: string, more: More = {}): More => ({
+  type: 'reference',
+  referenceTypes: [type],
+  ...more,
+});
 
-interface AttributeView {
-  name: string;
-  type: string;
-  multiValued: boolean;
-  description: string;
-  required: boolean;
-  canonicalValues?: readonly string[];
-  caseExact?: boolean;
-  mutability: string;
-  returned: string;
-  uniqueness?: string;
-  referenceTypes?: readonly string[];
-  subAttributes?: AttributeView[];
-}
+const text = (name: string, description: string, more: More = {}): AttributeDefinition => ({
+  name,
+  description,
+  ...more,
+});
 
-function attributeView(attribute: Attribute): AttributeView {
-  const isComplex = attribute.type === 'complex';
-  return {
-    name: attribute.name,
-    type: attribute.type,
-    multiValued: attribute.multiValued,
-    description: attribute.description,
-    required: attribute.required,
-    ...(attribute.canonicalValues.length > 0 && { canonicalValues: attribute.canonicalValues }),
-    ...(!isComplex && attribute.type !== 'boolean' && { caseExact: attribute.caseExact }),
-    mutability: attribute.mutability,
-    returned: attribute.returned,
-    ...(!isComplex && { uniqueness: attribute.uniqueness }),
-    ...(attribute.referenceTypes.length > 0 && { referenceTypes: attribute.referenceTypes }),
-    ...(isComplex && { subAttributes: attribute.subAttributes.map(attributeView) }),
-  };
-}
+const flag = (name: string, description: string, more: More = {}): AttributeDefinition =>
+  text(name, description, { type: 'boolean', ...more });
+
+const complex = (
+  name: string,
+  description: string,
+  subAttributes: readonly AttributeDefinition[],
+  more: More = {},
+): AttributeDefinition => text(name, description, { type: 'complex', subAttributes, ...more });
+
+const qualifiers = (types: readonly string[]): AttributeDefinition[] => [
+  text('display', 'A name of the value for people to read.'),
+  text('type', 'What the value is for.', { canonicalValues: types }),
+  flag('primary', 'Whether this is the preferred one; one element at most.'),
+];
+
+/** A list of `{value, display, type, primary}` (RFC 7643 §2.4). */
+const plural = (
+  name: string,
+  description: string,
+  types: readonly string[],
+  value: More = {},
+  more: More = {},
+): AttributeDefinition =>
+  complex(name, description, [text('value', 'The value.', value), ...qualifiers(types)], {
+    ...LIST,
+    ...more,
+  });
+
+const roleList = (name: string, description: string, value: More, more: More = {}): AttributeDefinition =>
+  complex(name, description, [text('value', 'The name of the role.', value)], { ...LIST, ...more });
+
+/** The attributes of all resources, which no schema lists (RFC 7643 §3.1). */
+export const COMMON: readonly AttributeDefinition[] = [
+  text('schemas', 'The URNs of the schemas that the resource uses.', {
+    ...referenceTo('uri'),
+    ...LIST,
+    ...READ_ONLY,
+    returned: 'always',
+  }),
+  text('id', 'The identifier of the resource, made by the service.', {
+    ...READ_ONLY,
+    returned: 'always',
+    uniqueness: 'server',
+    caseExact: true,
+    compare: 'uuid',
+  }),
+  text('externalId', 'The identifier of the resource at the provider.', {
+    ...field('external_id'),
+    caseExact: true,
+    uniqueness: 'server',
+  }),
+  complex(
+    'meta',
+    'What the service knows about the resource.',
+    [
+      text('resourceType', 'The name of the type of resource.'),
+      text('created', 'When the resource was made.', { type: 'dateTime' }),
+      text('lastModified', 'When the resource was last changed.', { type: 'dateTime' }),
+      text('location', 'The URL of the resource.', referenceTo('uri')),
+      text('version', 'The version of the resource, as in its ETag.', { caseExact: true }),
+    ],
+    READ_ONLY,
+  ),
+];
+
+/** @param roles the roles that SCIM offers: the catalogue without Webmaster. */
+export const userSchema = (roles: readonly string[]): SchemaDefinition => ({
+  urn: USER_SCHEMA,
+  name: 'User',
+  description: 'User Account',
+  attributes: [
+    text('userName', 'The name that the user logs in with.', {
+      ...field('username'),
+      required: true,
+      uniqueness: 'server',
+      compare: 'login',
+    }),
+    complex('name', 'The parts of the name.', [
+      text('formatted', 'The whole name, as it is shown.'),
+      text('familyName', 'The surname.', field('surname')),
+      text('givenName', 'The first name.', field('firstname')),
+      text('middleName', 'The middle names.', field('middle_name')),
+      text('honorificPrefix', 'What comes before the name, such as Dr.'),
+      text('honorificSuffix', 'What comes after the name, such as III.'),
+    ]),
+    text('displayName', 'The name that is shown for the user.', { compare: 'login' }),
+    text('nickName', 'The name that the user is known as.', field('known_as')),
+    text('profileUrl', 'The URL of a page about the user.', referenceTo('external')),
+    text('title', 'The title of the position, such as Vice President.'),
+    text('userType', 'What the user is to the organisation, such as Employee.'),
+    text('preferredLanguage', 'The language that the user prefers, as in Accept-Language.'),
+    text('locale', 'The region whose formats the user prefers, such as en-GB.'),
+    text('timezone', 'The time zone, such as Europe/Paris.'),
+    flag('active', 'Whether the user may log in.', field('status', {})),
+    text('password', 'The password; it is never returned.', {
+      ...COLUMN,
+      mutability: 'writeOnly',
+      returned: 'never',
+      caseExact: true,
+    }),
+    plural(
+      'emails',
+      'E-mail addresses.',
+      ['work', 'home', 'other'],
+      { compare: 'login' },
+      { required: true },
+    ),
+    plural('phoneNumbers', 'Phone numbers.', ['work', 'home', 'mobile', 'fax', 'pager', 'other']),
+    plural('ims', 'Addresses of instant messaging.', 'aim gtalk icq xmpp msn skype qq yahoo'.split(' ')),
+    plural('photos', 'URLs of pictures of the user.', ['photo', 'thumbnail'], {
+      ...referenceTo('external'),
+      maxLength: URL,
+    }),
+    complex(
+      'addresses',
+      'Postal addresses.',
+      [
+        text('formatted', 'The whole address, as on a label; may have several lines.'),
+        text('streetAddress', 'Street and house; may have several lines.'),
+        text('locality', 'The city.'),
+        text('region', 'The state or region.'),
+        text('postalCode', 'The postal code.'),
+        text('country', 'The country, by its code of two letters.'),
+        ...qualifiers(['work', 'home', 'other']),
+      ],
+      LIST,
+    ),
+    complex(
+      'groups',
+      'The groups that the user is a member of; sent when asked for.',
+      [
+        text('value', 'The id of the group.', { caseExact: true, compare: 'uuid' }),
+        text('$ref', 'The URL of the group.', referenceTo('Group')),
+        text('display', 'The displayName of the group.'),
+      ],
+      { ...LIST, ...ON_REQUEST },
+    ),
+    plural('entitlements', 'Things that the user may have.', []),
+    roleList(
+      'roles',
+      'The roles of the user itself, without those that groups give.',
+      { canonicalValues: roles },
+      field('roles', {}),
+    ),
+    plural('x509Certificates', 'Certificates, DER in base64.', [], {
+      type: 'binary',
+      maxLength: CERTIFICATE,
+    }),
+  ],
+});
+
+export const ENTERPRISE: SchemaDefinition = {
+  urn: ENTERPRISE_SCHEMA,
+  name: 'EnterpriseUser',
+  description: 'Enterprise User',
+  attributes: [
+    text('employeeNumber', 'The number of the employee.'),
+    text('costCenter', 'The name of the cost centre.'),
+    text('organization', 'The name of the organisation.'),
+    text('division', 'The name of the division.'),
+    text('department', 'The name of the department.'),
+    complex(
+      'manager',
+      'The manager of the user.',
+      [
+        text('value', 'The id of the manager; a text that is the id of no user is kept.', {
+          caseExact: true,
+          compare: 'uuid',
+        }),
+        text('$ref', 'The URL of the manager, when it is a user.', referenceTo('User', READ_ONLY)),
+      ],
+      field('manager_uuid', {}),
+    ),
+  ],
+};
+
+const link = (network: string) =>
+  text(network, `The URL of the user's page.`, referenceTo('external', COLUMN));
+
+export const ROLLCALL_USER: SchemaDefinition = {
+  urn: ROLLCALL_USER_SCHEMA,
+  name: 'RollcallUser',
+  description: 'Rollcall User',
+  attributes: [
+    complex(
+      'authname',
+      'The names by which login methods know the user.',
+      [
+        text('method', 'The login method.', {
+          ...COLUMN,
+          canonicalValues: ['saml', 'oidc', 'ldap'],
+          required: true,
+        }),
+        text('value', 'The name.', { caseExact: true, required: true }),
+      ],
+      field('authname', { ...LIST, maxItems: MOST.methods * MOST.namesOfMethod }),
+    ),
+    text('aboutMe', 'What the users write about themselves.', field('about_me')),
+    complex(
+      'socialMedia',
+      'Pages in social networks.',
+      ['facebook', 'linkedin', 'twitter'].map(link),
+      field('social_media', {}),
+    ),
+    flag('hideEmail', 'Whether other members do not see the e-mail address.', field('hide_email', {})),
+    flag(
+      'hidePhoneNumbers',
+      'Whether other members do not see the phone numbers.',
+      field('hide_phone_numbers', {}),
+    ),
+    roleList('groupRoles', 'The roles that groups give.', {}, ON_REQUEST),
+    text('managedBy', 'The data set that manages the user, or scim.', ON_REQUEST),
+    text('lastAccess', 'When the user was last here.', { type: 'dateTime', ...ON_REQUEST }),
+  ],
+};
+
+export const GROUP: SchemaDefinition = {
+  urn: GROUP_SCHEMA,
+  name: 'Group',
+  description: 'Group',
+  attributes: [
+    text('displayName', 'The name of the group.', {
+      ...COLUMN,
+      required: true,
+      uniqueness: 'server',
+      compare: 'login',
+    }),
+    complex(
+      'members',
+      'The users that are members.',
+      [
+        text('value', 'The id of the user.', { mutability: 'immutable', caseExact: true, compare: 'uuid' }),
+        text('$ref', 'The URL of the user.', referenceTo('User', READ_ONLY)),
+      ],
+      { ...LIST, maxItems: Infinity },
+    ),
+  ],
+};
+
+/** @param roles the roles that SCIM offers: the catalogue without Webmaster. */
+export const rollcallGroup = (roles: readonly string[]): SchemaDefinition => ({
+  urn: ROLLCALL_GROUP_SCHEMA,
+  name: 'RollcallGroup',
+  description: 'Rollcall Group',
+  attributes: [
+    roleList('roles', 'The roles that members have beside their own.', { canonicalValues: roles }),
+  ],
+});

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { linkTo } from '../../platform/openapi/docs.js';
 import { DescribedBy } from '../discovery/attribute.docs.js';
-import { GROUP, rollcallGroup } from '../discovery/group-schemas.js';
+import { GROUP, rollcallGroup } from '../discovery/schemas.js';
 import { docsOf } from '../http/resource.docs.js';
 import { ScimListDto } from '../http/scim.docs.js';
 import { MAX_COUNT } from '../protocol/list.js';

@@ -1,5 +1,6 @@
 import { caseFold, normalForm } from '../../platform/common/text.js';
 import { loginForm } from '../../users/model/keys.js';
+import type { User } from '../../users/model/user.js';
 
 /** JSON as SCIM resources hold it: null, `""` and `[]` mean "no value" (RFC 7643 §2.5) and are left out. */
 export type ScimValue = string | number | boolean | readonly ScimValue[] | ScimObject;
@@ -58,6 +59,8 @@ export interface AttributeDefinition {
   /** Elements of a list. */
   maxItems?: number;
   subAttributes?: readonly AttributeDefinition[];
+  /** The field of the user that is shown as this attribute. */
+  field?: keyof User;
 }
 
 export interface SchemaDefinition {

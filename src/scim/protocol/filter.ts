@@ -68,26 +68,42 @@ interface Token {
   readonly isApart: boolean;
 }
 
-/** Blanks, then a bracket, a JSON string, a word, the end, or a character that begins none of them. */
-const TOKEN = /([ \t\r\n]*)(?:([()[\]])|("(?:[^"\\]|\\[^])*")|([^\s()[\]"]+)|$|[^])/gy;
+const BLANKS = /[ \t\r\n]*/y;
+const STRING = /"(?:[^"\\]|\\[^])*"/y;
+const WORD = /[^\s()[\]"]+/y;
 
 /** @throws ProblemError `invalid_filter` for a string that does not end or is no JSON string, and for unknown blanks */
 function readTokens(text: string): Token[] {
   const tokens: Token[] = [];
-  for (const match of text.matchAll(TOKEN)) {
-    const [, blank = '', bracket = '', string, word] = match;
-    const position = match.index + blank.length + 1;
-    const followsBlank = blank !== '';
-    const isApart = followsBlank || isBracket(bracket) || isBracket(tokens.at(-1)?.kind ?? '(');
-    const place = { position, followsBlank, isApart };
-    if (isBracket(bracket)) tokens.push({ kind: bracket, text: bracket, ...place });
-    else if (string !== undefined)
-      tokens.push({ kind: 'string', text: unescape(string, position), ...place });
-    else if (word !== undefined) tokens.push({ kind: 'word', text: word, ...place });
-    else if (text[position - 1] === '"') throw invalidFilter(position, 'the text in quotes has no end');
-    else if (position <= text.length) throw invalidFilter(position, 'only spaces may separate words');
+  for (let at = 0, followsBracket = true; ;) {
+    const blanks = matchAt(BLANKS, text, at);
+    at += blanks.length;
+    const char = text[at];
+    if (char === undefined) return tokens;
+    const position = at + 1;
+    const followsBlank = blanks !== '';
+    const isString = char === '"';
+    const literal = isBracket(char) ? char : matchAt(isString ? STRING : WORD, text, at);
+    if (literal === '') {
+      const what = isString ? 'the text in quotes has no end' : 'only spaces may separate words';
+      throw invalidFilter(position, what);
+    }
+    tokens.push({
+      kind: isBracket(char) ? char : isString ? 'string' : 'word',
+      text: isString ? unescape(literal, position) : literal,
+      position,
+      followsBlank,
+      isApart: followsBlank || followsBracket || isBracket(char),
+    });
+    at += literal.length;
+    followsBracket = isBracket(char);
   }
-  return tokens;
+}
+
+/** Returns the text that a sticky pattern matches at `start`. */
+function matchAt(pattern: RegExp, text: string, start: number): string {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? text.slice(start, pattern.lastIndex) : '';
 }
 
 function isBracket(text: string): text is '(' | ')' | '[' | ']' {
@@ -277,7 +293,8 @@ export class FilterParser {
     }
     const token = this.expect('word', 'an operator');
     this.separate(token);
-    const op = OPERATORS.find((known) => isWord(token, known));
+    const sent = token.text.toLowerCase();
+    const op = OPERATORS.find((known) => known === sent);
     if (op) return { op, position: token.position };
     throw invalidFilter(token.position, `${shown(token)} is not one of ${OPERATORS.join(', ')}`);
   }

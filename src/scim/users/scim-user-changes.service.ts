@@ -18,9 +18,8 @@ import { quoted } from '../protocol/errors.js';
 import { readResource } from '../protocol/input.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { readPatch } from '../protocol/read-patch.js';
-import { type Edit, editOf, validateEdit } from './user-edit.js';
 import { toResource } from './user.mapping.js';
-import { type Wanted, created, patchedBy, replaced } from './user-requests.js';
+import { type Edit, type Wanted, created, editOf, patchedBy, replaced, validateEdit } from './user-edit.js';
 
 /** How one kind of request changes a user. */
 interface Change {

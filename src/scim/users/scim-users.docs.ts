@@ -1,8 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { linkTo } from '../../platform/openapi/docs.js';
 import { DescribedBy } from '../discovery/attribute.docs.js';
-import { ENTERPRISE, ROLLCALL_USER } from '../discovery/user-extensions.js';
-import { userSchema } from '../discovery/user-schema.js';
+import { ENTERPRISE, ROLLCALL_USER, userSchema } from '../discovery/schemas.js';
 import { docsOf } from '../http/resource.docs.js';
 import { ScimListDto } from '../http/scim.docs.js';
 import { MAX_COUNT } from '../protocol/list.js';

@@ -1,13 +1,104 @@
-import type { FieldError } from '../../platform/common/errors.js';
-import type { JsonObject } from '../../platform/common/json.js';
+import { type FieldError, ProblemError } from '../../platform/common/errors.js';
+import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { readInput } from '../../platform/input/read-input.js';
-import type { ValidatedChange } from '../../users/rules/user-rules.js';
-import type { UserChanges } from '../../users/user-changes.service.js';
-import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
+import { isEmailAddress } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
-import type { ScimObject, ScimValue } from '../protocol/attribute.js';
+import type { ValidatedChange } from '../../users/rules/user-rules.js';
+import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
+import type { UserChanges } from '../../users/user-changes.service.js';
+import type { ProfileRules } from '../http/key-rules.js';
+import { applySteps } from '../protocol/apply-patch.js';
+import {
+  type Attribute,
+  type ResourceDescription,
+  type ScimObject,
+  type ScimValue,
+  member,
+  objectsIn,
+  resourceOf,
+} from '../protocol/attribute.js';
+import type { ReadResource } from '../protocol/input.js';
+import type { PatchOptions, PatchStep } from '../protocol/read-patch.js';
 import { scimNameOf, toFields } from './user.mapping.js';
-import type { Wanted } from './user-requests.js';
+
+/** A user as a request wants it. */
+export interface Wanted {
+  resource: ScimObject;
+  /** A text is set, null removes it; undefined: it stays. */
+  password: string | null | undefined;
+}
+
+/** Attributes that a PUT without them leaves alone (scim.md, section 6). */
+const STAYS = ['active', 'roles', 'emails'];
+
+/** Returns a new user, active by default. */
+export function created({ resource, unassigned }: ReadResource, rules: ProfileRules): Wanted {
+  assertActive(unassigned.has('active'));
+  return split({ active: true, ...resource }, undefined, rules);
+}
+
+/**
+ * Returns a user after a PUT. Omitted attributes are unassigned, except for some, for those of extensions that it does not
+ * name, and by the rules of the profile.
+ * @throws ProblemError `mutability` where it would leave the user without `active`
+ */
+export function replaced(
+  current: ScimObject,
+  { resource, unassigned, extensions }: ReadResource,
+  description: ResourceDescription,
+  rules: ProfileRules,
+): Wanted {
+  assertActive(unassigned.has('active'));
+  const stays = ({ name, schema, path }: Attribute): boolean =>
+    !unassigned.has(path) &&
+    (rules.keepsOmitted || (schema === undefined ? STAYS.includes(name) : !extensions.has(schema)));
+  const values = new Map<Attribute, ScimValue>();
+  for (const attribute of description.attributes) {
+    const kept = stays(attribute) ? attribute.valueIn(current) : undefined;
+    const value = attribute.valueIn(resource) ?? kept;
+    if (value !== undefined) values.set(attribute, value);
+  }
+  return split(resourceOf(values), unassigned.has('password') ? null : undefined, rules);
+}
+
+/**
+ * Returns a user after a PATCH.
+ * @throws ProblemError as `applySteps`; `mutability` where it would be left without `active` or an e-mail address
+ */
+export function patchedBy(
+  current: ScimObject,
+  steps: readonly PatchStep[],
+  options: PatchOptions,
+  rules: ProfileRules,
+): Wanted {
+  const after = applySteps(current, steps, options);
+  assertActive(member(after, 'active') === undefined);
+  const userName = member(after, 'userName');
+  if (member(after, 'emails') === undefined && !(typeof userName === 'string' && isEmailAddress(userName))) {
+    throw new ProblemError('mutability', 'emails cannot be removed: userName is no e-mail address.');
+  }
+  const touches = steps.some(({ target }) => target.attribute.name === 'password');
+  return split(after, touches ? null : undefined, rules);
+}
+
+function assertActive(isGone: boolean): void {
+  if (isGone) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
+}
+
+/** @param otherwise the password where none is set. */
+function split(resource: ScimObject, otherwise: null | undefined, rules: ProfileRules): Wanted {
+  const { password, ...rest } = resource;
+  const set = typeof password === 'string' ? password : otherwise;
+  return { resource: withAddress(rest), password: rules.ignoresPassword ? undefined : set };
+}
+
+/** A user without e-mail addresses logs in with one as userName, or has none. */
+function withAddress(resource: ScimObject): ScimObject {
+  const { userName, emails } = resource;
+  const hasOne = objectsIn(emails).some(({ value }) => value !== undefined);
+  if (hasOne || typeof userName !== 'string' || !isEmailAddress(userName.trim())) return resource;
+  return { ...resource, emails: [{ value: userName, type: 'work', primary: true }] };
+}
 
 /** All attributes of a user together, as JSON. */
 const MAX_ATTRIBUTES_BYTES = 32 * 1024;
@@ -23,7 +114,7 @@ export interface Edit {
 /** Returns the difference between a user and what a request wants it to be. Equal values are neither written nor validated. */
 export function editOf(current: ScimObject, { resource, password }: Wanted): Edit {
   const [before, after] = [toFields(current), toFields(resource)];
-  const input = differing(before.input, after.input);
+  const { manager_uuid: manager, ...input } = differing(before.input, after.input);
   for (const field of ['authname', 'social_media'] as const) {
     if (input[field] !== undefined && input[field] !== null)
       input[field] = withRemovals(before.input[field], input[field], field);
@@ -32,7 +123,7 @@ export function editOf(current: ScimObject, { resource, password }: Wanted): Edi
   return {
     input,
     attributes: differing(before.attributes, after.attributes),
-    manager: before.manager === after.manager ? undefined : after.manager,
+    manager: typeof manager === 'string' || manager === null ? manager : undefined,
   };
 }
 
@@ -54,12 +145,10 @@ function isSame(before: unknown, after: unknown): boolean {
   return before === after || canonical(before) === canonical(after);
 }
 
-/** JSON whose members are in order. */
+/** Returns JSON whose members are in order. */
 function canonical(value: unknown): string {
   return JSON.stringify(value ?? null, (_name, each: unknown) =>
-    typeof each === 'object' && each !== null && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
+    isObject(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
   );
 }
 

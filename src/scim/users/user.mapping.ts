@@ -1,54 +1,26 @@
 import type { JsonObject } from '../../platform/common/json.js';
 import { toIso } from '../../platform/common/time.js';
-import type { Attributes } from '../../users/model/formats.js';
-import type { User } from '../../users/model/user.js';
 import { etagOf } from '../../platform/http/request-headers.js';
-import { type ScimObject, type ScimValue, elementsOf, isScimObject, member } from '../protocol/attribute.js';
+import type { User } from '../../users/model/user.js';
+import { COMMON, ENTERPRISE, ROLLCALL_USER, userSchema } from '../discovery/schemas.js';
+import {
+  type AttributeDefinition,
+  type ScimObject,
+  type ScimValue,
+  elementsOf,
+  isScimObject,
+  member,
+  objectsIn,
+} from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../protocol/urns.js';
-import { joined, taken } from './contact-lists.js';
 
-/** Attributes of the user that are kept as they were sent; those of the enterprise extension have names of their own. */
-const KEPT = [
-  'displayName',
-  'title',
-  'userType',
-  'preferredLanguage',
-  'locale',
-  'timezone',
-  'profileUrl',
-  'addresses',
-  'ims',
-  'entitlements',
-  'x509Certificates',
-] as const;
-const KEPT_NAMES = ['formatted', 'honorificPrefix', 'honorificSuffix'] as const;
-const KEPT_ENTERPRISE = ['employeeNumber', 'costCenter', 'organization', 'division', 'department'] as const;
-
-const LISTS = ['emails', 'phoneNumbers', 'photos'] as const;
-
-/** Names of SCIM for the fields of a user, for errors. */
-const SCIM_NAMES: Readonly<Record<string, string>> = {
-  username: 'userName',
-  email: 'emails',
-  external_id: 'externalId',
-  firstname: 'name.givenName',
-  middle_name: 'name.middleName',
-  surname: 'name.familyName',
-  known_as: 'nickName',
-  status: 'active',
-  phone: 'phoneNumbers',
-  mobile: 'phoneNumbers',
-  user_avatar: 'photos',
-  manager_uuid: `${ENTERPRISE_SCHEMA}:manager`,
-  authname: `${ROLLCALL_USER_SCHEMA}:authname`,
-  about_me: `${ROLLCALL_USER_SCHEMA}:aboutMe`,
-  social_media: `${ROLLCALL_USER_SCHEMA}:socialMedia`,
-  hide_email: `${ROLLCALL_USER_SCHEMA}:hideEmail`,
-  hide_phone_numbers: `${ROLLCALL_USER_SCHEMA}:hidePhoneNumbers`,
-};
-
-/** What SCIM calls a field of a user. */
-export const scimNameOf = (field: string): string => SCIM_NAMES[field] ?? field;
+/** A resource as the fields of a user, in the form of the API, and the attributes that are kept as they were sent. */
+export interface Fields {
+  /** For the rules of the API; null: not set. `manager_uuid` may be any text. */
+  input: JsonObject;
+  /** null: not set. */
+  attributes: Record<string, ScimValue | null>;
+}
 
 /** A group of a user. */
 export interface Membership {
@@ -56,41 +28,224 @@ export interface Membership {
   display_name: string;
 }
 
+/** An attribute and the fields of the user that hold it. */
+interface Mapping {
+  name: string;
+  /** As errors name it. */
+  path: string;
+  /** The field that holds the value. Without one, `attributes` keep it as `key`. */
+  field: keyof User | undefined;
+  key: string;
+  list: ContactList | undefined;
+  converter: Converter | undefined;
+}
+
+interface Converter {
+  /** Returns the value that a user shows, an empty one for none. */
+  show: (user: User, base: string) => ScimValue | undefined;
+  /** Returns the value in the form of the API. */
+  take: (value: ScimValue | undefined) => unknown;
+}
+
+/** Fields that have another form in SCIM. */
+const CONVERTERS: Partial<Record<keyof User, Converter>> = {
+  status: {
+    show: ({ status }) => status === 'Active',
+    take: (active) => (active === undefined ? null : active === true ? 'Active' : 'Blocked'),
+  },
+  roles: {
+    show: ({ roles }) => roles.map(toElement),
+    take: (list) => {
+      const values = elementsOf(list).flatMap((each) => (isScimObject(each) ? (each['value'] ?? []) : each));
+      return values.length === 0 ? null : values;
+    },
+  },
+  manager_uuid: {
+    show: ({ manager_uuid, attributes: { manager } }, base) => {
+      if (manager_uuid !== null) return { value: manager_uuid, $ref: `${base}/Users/${manager_uuid}` };
+      return isKept(manager) ? { value: manager } : undefined;
+    },
+    take: (manager) => (isScimObject(manager) ? (manager['value'] ?? null) : null),
+  },
+  authname: {
+    show: ({ authname }) =>
+      Object.entries(authname).flatMap(([method, values]) => values.map((value) => ({ method, value }))),
+    take: (list) => {
+      const methods = new Map<string, ScimValue[]>(); // a method may be named __proto__, for the rules to refuse
+      for (const { method, value } of objectsIn(list)) {
+        if (typeof method !== 'string' || value === undefined) continue;
+        methods.set(method, [...(methods.get(method) ?? []), value]);
+      }
+      return methods.size === 0 ? null : Object.fromEntries(methods);
+    },
+  },
+  social_media: {
+    show: ({ social_media }) => {
+      const links: Draft = {};
+      for (const [network, url] of Object.entries(social_media)) put(links, network, url);
+      return links;
+    },
+    take: (links) => links ?? null,
+  },
+  hide_email: { show: ({ hide_email }) => hide_email || undefined, take: (flag) => flag ?? false },
+  hide_phone_numbers: {
+    show: ({ hide_phone_numbers }) => hide_phone_numbers || undefined,
+    take: (flag) => flag ?? false,
+  },
+};
+
+/** Values in `attributes` were written by `take`. */
+const isKept = (value: unknown): value is ScimValue => value !== undefined;
+
 /**
- * A user as a resource, with all that it may hold but its groups, where they are not given. Nothing in it is empty.
- * @param base the absolute URL of `/scim/v2`.
+ * Lists of which some elements have a column of the user. The attributes of the user keep the order and the qualifiers of all
+ * elements, and the value of elements without a column. An element without a value has that of its column, so that a change
+ * of the column by another way shows at once.
+ */
+type ContactList = 'emails' | 'phoneNumbers' | 'photos';
+
+/** A column: its name, its element in a list, and the qualifiers that a user from another source shows. */
+interface Column {
+  field: 'email' | 'phone' | 'mobile' | 'user_avatar';
+  /** Whether an element may be that of this column. */
+  owns: (element: ScimObject) => boolean;
+  /** Returns the index of its element, -1 for none. Default: the first that it owns. */
+  find?: (elements: readonly ScimObject[]) => number;
+  qualifiers: ScimObject;
+}
+
+const ofType =
+  (...types: readonly string[]) =>
+  ({ type = '' }: ScimObject): boolean =>
+    types.includes(typeof type === 'string' ? type.toLowerCase() : '');
+
+/** Finds the primary e-mail address, else the first of type work, else the first. */
+function findLogin(elements: readonly ScimObject[]): number {
+  const primary = elements.findIndex((element) => element['primary'] === true);
+  if (primary !== -1 || elements.length === 0) return primary;
+  return Math.max(0, elements.findIndex(ofType('work')));
+}
+
+const COLUMNS: Readonly<Record<ContactList, readonly Column[]>> = {
+  emails: [
+    { field: 'email', owns: () => true, find: findLogin, qualifiers: { type: 'work', primary: true } },
+  ],
+  phoneNumbers: [
+    { field: 'phone', owns: ofType('work'), qualifiers: { type: 'work' } },
+    { field: 'mobile', owns: ofType('mobile'), qualifiers: { type: 'mobile' } },
+  ],
+  photos: [{ field: 'user_avatar', owns: ofType('photo', ''), qualifiers: { type: 'photo' } }],
+};
+
+function isContactList(name: string): name is ContactList {
+  return Object.hasOwn(COLUMNS, name);
+}
+
+/** Returns a list as it is sent to clients. */
+function joinContacts(list: ContactList, user: User): ScimObject[] {
+  const kept = user.attributes[list];
+  const left = COLUMNS[list].filter(({ field }) => user[field] !== '');
+  const elements: ScimObject[] = [];
+  for (const element of isKept(kept) ? objectsIn(kept) : []) {
+    if ('value' in element) elements.push(element);
+    else {
+      const at = left.findIndex(({ owns }) => owns(element));
+      const [column] = at === -1 ? [] : left.splice(at, 1);
+      if (column) elements.push({ value: user[column.field], ...element });
+    }
+  }
+  for (const { field, qualifiers } of left) elements.push({ value: user[field], ...qualifiers });
+  return elements;
+}
+
+/** Takes a list apart: into values of columns, and what the attributes keep, null where users from elsewhere show the same. */
+function takeContacts(
+  list: ContactList,
+  elements: readonly ScimObject[],
+  { input, attributes }: Fields,
+): void {
+  const kept = [...elements];
+  const standard: ScimObject[] = [];
+  for (const { field, owns, find, qualifiers } of COLUMNS[list]) {
+    const at = find ? find(elements) : elements.findIndex(owns);
+    const { value = null, ...rest } = elements[at] ?? {};
+    input[field] = value;
+    if (at === -1) continue;
+    kept[at] = rest;
+    standard.push(qualifiers);
+  }
+  const isStandard = kept.length === standard.length && kept.every((each, at) => isEqual(each, standard[at]));
+  attributes[list] = isStandard ? null : kept;
+}
+
+/** Compares elements, whose members are texts and flags. */
+function isEqual(one: ScimObject, other: ScimObject = {}): boolean {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
+}
+
+/** Maps attributes of a schema. @param path of the attributes, before their names @param key of kept values, likewise */
+const mapAttributes = (attributes: readonly AttributeDefinition[], path = '', key = ''): Mapping[] =>
+  attributes
+    .filter(({ name, mutability = 'readWrite' }) => mutability === 'readWrite' && name !== 'name')
+    .map((attribute) => mapAttribute(attribute, path, key));
+
+function mapAttribute({ name, field }: AttributeDefinition, path: string, key: string): Mapping {
+  const list = isContactList(name) ? name : undefined;
+  const converter = field && CONVERTERS[field];
+  return { name, path: `${path}${name}`, field, key: field ?? `${key}${name}`, list, converter };
+}
+
+const CORE = [...COMMON, ...userSchema([]).attributes];
+const IN_USER = mapAttributes(CORE);
+const IN_NAME = mapAttributes(
+  CORE.find(({ name }) => name === 'name')?.subAttributes ?? [],
+  'name.',
+  'name.',
+);
+const IN_ENTERPRISE = mapAttributes(ENTERPRISE.attributes, `${ENTERPRISE_SCHEMA}:`);
+const IN_ROLLCALL = mapAttributes(ROLLCALL_USER.attributes, `${ROLLCALL_USER_SCHEMA}:`);
+
+const SCIM_NAMES = new Map<string, string>();
+for (const { field, list, path } of [...IN_USER, ...IN_NAME, ...IN_ENTERPRISE, ...IN_ROLLCALL]) {
+  if (field) SCIM_NAMES.set(field, path);
+  for (const column of list ? COLUMNS[list] : []) SCIM_NAMES.set(column.field, path);
+}
+
+/** Returns the name of a field of a user in SCIM, for errors. */
+export const scimNameOf = (field: string): string => SCIM_NAMES.get(field) ?? field;
+
+const EXTENSIONS = [ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA];
+
+/**
+ * Returns a user as a resource, with all that it may hold but its groups, where they are not given. Nothing in it is empty.
+ * @param base the absolute URL of `/scim/v2`
  */
 export function toResource(user: User, base: string, groups: readonly Membership[] = []): ScimObject {
-  const { attributes } = user;
-  const enterprise = enterpriseOf(user, base);
-  const rollcall = rollcallOf(user);
-  const schemas = [USER_SCHEMA];
-  if (enterprise) schemas.push(ENTERPRISE_SCHEMA);
-  if (rollcall) schemas.push(ROLLCALL_USER_SCHEMA);
-  const resource: Draft = { schemas, id: user.uuid };
-  put(resource, 'externalId', user.external_id);
-  put(resource, 'userName', user.username);
-  put(resource, 'name', nameOf(user));
-  put(resource, 'nickName', user.known_as);
-  for (const name of KEPT) put(resource, name, valueOf(attributes, name));
-  resource['active'] = user.status === 'Active';
-  for (const list of LISTS) put(resource, list, joined(list, attributes[list], user));
-  put(resource, 'roles', user.roles.map(toValue));
+  const { uuid, created, updated, group_roles, managed_by, last_access } = user;
+  const resource = show(IN_USER, user, base);
+  const rollcall = show(IN_ROLLCALL, user, base);
+  put(rollcall, 'groupRoles', group_roles.map(toElement));
+  put(rollcall, 'managedBy', managed_by ?? undefined);
+  put(rollcall, 'lastAccess', last_access === null ? undefined : toIso(last_access));
+  put(resource, 'name', show(IN_NAME, user, base));
+  put(resource, ENTERPRISE_SCHEMA, show(IN_ENTERPRISE, user, base));
+  put(resource, ROLLCALL_USER_SCHEMA, rollcall);
   put(
     resource,
     'groups',
-    groups.map(({ uuid, display_name }) => ({
-      value: uuid,
-      $ref: `${base}/Groups/${uuid}`,
-      display: display_name,
+    groups.map((group) => ({
+      value: group.uuid,
+      $ref: `${base}/Groups/${group.uuid}`,
+      display: group.display_name,
     })),
   );
-  put(resource, ENTERPRISE_SCHEMA, enterprise);
-  put(resource, ROLLCALL_USER_SCHEMA, rollcall);
+  resource['schemas'] = [USER_SCHEMA, ...EXTENSIONS.filter((urn) => urn in resource)];
+  resource['id'] = uuid;
   resource['meta'] = {
     resourceType: 'User',
-    created: toIso(user.created),
-    lastModified: toIso(user.updated),
+    created: toIso(created),
+    lastModified: toIso(updated),
     location: locationOf(user, base),
     version: etagOf(user),
   };
@@ -99,111 +254,16 @@ export function toResource(user: User, base: string, groups: readonly Membership
 
 export const locationOf = ({ uuid }: Pick<User, 'uuid'>, base: string): string => `${base}/Users/${uuid}`;
 
-const toValue = (value: string): ScimObject => ({ value });
+const toElement = (value: string): ScimObject => ({ value });
 
-function nameOf({ firstname, middle_name, surname, attributes }: User): ScimObject | undefined {
-  const name: Draft = {};
-  put(name, 'givenName', firstname);
-  put(name, 'middleName', middle_name);
-  put(name, 'familyName', surname);
-  for (const part of KEPT_NAMES) put(name, part, valueOf(attributes, `name.${part}`));
-  return held(name);
-}
-
-function enterpriseOf(user: User, base: string): ScimObject | undefined {
-  const enterprise: Draft = {};
-  for (const name of KEPT_ENTERPRISE) put(enterprise, name, valueOf(user.attributes, name));
-  put(enterprise, 'manager', managerOf(user, base));
-  return held(enterprise);
-}
-
-function managerOf({ manager_uuid, attributes }: User, base: string): ScimObject | undefined {
-  if (manager_uuid !== null) return { value: manager_uuid, $ref: `${base}/Users/${manager_uuid}` };
-  const manager: Draft = {};
-  put(manager, 'value', valueOf(attributes, 'manager'));
-  return held(manager);
-}
-
-function rollcallOf(user: User): ScimObject | undefined {
-  const rollcall: Draft = {};
-  const names = Object.entries(user.authname);
-  put(
-    rollcall,
-    'authname',
-    names.flatMap(([method, values]) => values.map((value) => ({ method, value }))),
-  );
-  put(rollcall, 'aboutMe', user.about_me);
-  const media: Draft = {};
-  for (const [name, url] of Object.entries(user.social_media)) put(media, name, url);
-  put(rollcall, 'socialMedia', held(media));
-  if (user.hide_email) rollcall['hideEmail'] = true;
-  if (user.hide_phone_numbers) rollcall['hidePhoneNumbers'] = true;
-  put(rollcall, 'groupRoles', user.group_roles.map(toValue));
-  put(rollcall, 'managedBy', user.managed_by ?? undefined);
-  if (user.last_access !== null) rollcall['lastAccess'] = toIso(user.last_access);
-  return held(rollcall);
-}
-
-/** A resource as the fields of a user, by the names and in the form of the API, and what is kept beside them. */
-export interface Fields {
-  /** For the rules of the API; null: not set. */
-  input: JsonObject;
-  /** null: not set. */
-  attributes: Record<string, ScimValue | null>;
-  /** The id of a user, or any text. */
-  manager: string | null;
-}
-
-/** The opposite of `toResource`: whatever a resource lacks is not set. */
+/** The opposite of `toResource`: an attribute that the resource lacks is not set. */
 export function toFields(resource: ScimObject): Fields {
-  const name = objectIn(resource, 'name');
-  const enterprise = objectIn(resource, ENTERPRISE_SCHEMA);
-  const rollcall = objectIn(resource, ROLLCALL_USER_SCHEMA);
-  const active = member(resource, 'active');
-  const manager = member(objectIn(enterprise, 'manager'), 'value');
-  const input: JsonObject = {
-    username: orNull(resource, 'userName'),
-    external_id: orNull(resource, 'externalId'),
-    firstname: orNull(name, 'givenName'),
-    middle_name: orNull(name, 'middleName'),
-    surname: orNull(name, 'familyName'),
-    known_as: orNull(resource, 'nickName'),
-    status: active === undefined ? null : active === true ? 'Active' : 'Blocked',
-  };
-  const attributes: Fields['attributes'] = {};
-  for (const each of KEPT) attributes[each] = orNull(resource, each);
-  for (const each of KEPT_NAMES) attributes[`name.${each}`] = orNull(name, each);
-  for (const each of KEPT_ENTERPRISE) attributes[each] = orNull(enterprise, each);
-  for (const list of LISTS) {
-    const { values, kept } = taken(list, member(resource, list));
-    Object.assign(input, values);
-    attributes[list] = kept;
-  }
-  input['roles'] = valuesIn(resource, 'roles');
-  input['authname'] = authnameIn(rollcall);
-  input['about_me'] = orNull(rollcall, 'aboutMe');
-  input['social_media'] = orNull(rollcall, 'socialMedia');
-  input['hide_email'] = orNull(rollcall, 'hideEmail') ?? false;
-  input['hide_phone_numbers'] = orNull(rollcall, 'hidePhoneNumbers') ?? false;
-  return { input, attributes, manager: typeof manager === 'string' ? manager : null };
-}
-
-function authnameIn(rollcall: ScimObject): Record<string, ScimValue[]> | null {
-  const methods = new Map<string, ScimValue[]>(); // a method may be named __proto__, for the rules to refuse
-  for (const element of elementsOf(member(rollcall, 'authname'))) {
-    if (!isScimObject(element)) continue;
-    const [method, value] = [member(element, 'method'), member(element, 'value')];
-    if (typeof method !== 'string' || value === undefined) continue;
-    methods.set(method, [...(methods.get(method) ?? []), value]);
-  }
-  return methods.size === 0 ? null : Object.fromEntries(methods);
-}
-
-function valuesIn(resource: ScimObject, list: string): ScimValue[] | null {
-  const values = elementsOf(member(resource, list)).flatMap((each) =>
-    isScimObject(each) ? (member(each, 'value') ?? []) : each,
-  );
-  return values.length === 0 ? null : values;
+  const fields: Fields = { input: {}, attributes: {} };
+  take(IN_USER, resource, fields);
+  take(IN_NAME, objectIn(resource, 'name'), fields);
+  take(IN_ENTERPRISE, objectIn(resource, ENTERPRISE_SCHEMA), fields);
+  take(IN_ROLLCALL, objectIn(resource, ROLLCALL_USER_SCHEMA), fields);
+  return fields;
 }
 
 function objectIn(resource: ScimObject, name: string): ScimObject {
@@ -211,22 +271,39 @@ function objectIn(resource: ScimObject, name: string): ScimObject {
   return isScimObject(value) ? value : {};
 }
 
-const orNull = (object: ScimObject, name: string): ScimValue | null => member(object, name) ?? null;
+function take(mappings: readonly Mapping[], object: ScimObject, { input, attributes }: Fields): void {
+  for (const { name, field, key, list, converter } of mappings) {
+    const value = member(object, name);
+    if (list) takeContacts(list, objectsIn(value), { input, attributes });
+    else if (field === undefined) attributes[key] = value ?? null;
+    else input[key] = converter ? converter.take(value) : (value ?? null);
+  }
+}
 
-const valueOf = (attributes: Attributes, name: string): ScimValue | undefined =>
-  attributes[name] as ScimValue | undefined; // `toFields` made it
+function show(mappings: readonly Mapping[], user: User, base: string): Draft {
+  const draft: Draft = {};
+  for (const mapping of mappings) put(draft, mapping.name, valueOf(mapping, user, base));
+  return draft;
+}
 
-/** A resource that is being made: members are set one by one, because entries of objects cost more than all the rest. */
+function valueOf({ field, key, list, converter }: Mapping, user: User, base: string): ScimValue | undefined {
+  if (converter) return converter.show(user, base);
+  if (list) return joinContacts(list, user);
+  const value: unknown = field ? user[field] : user.attributes[key];
+  return isKept(value) ? value : undefined;
+}
+
+/** A resource that is being built: members are set one by one, because entries of objects cost more than all the rest. */
 type Draft = Record<string, ScimValue>;
 
 /** Sets a member, unless it is empty. */
 function put(draft: Draft, name: string, value: ScimValue | undefined): void {
-  if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return;
+  if (value === undefined || value === '' || (typeof value === 'object' && isBare(value))) return;
   draft[name] = value;
 }
 
-/** undefined for an object without members. */
-function held(object: ScimObject): ScimObject | undefined {
-  for (const name in object) if (object[name] !== undefined) return object;
-  return undefined;
+function isBare(value: object): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  for (const name in value) if (Object.hasOwn(value, name)) return false;
+  return true;
 }

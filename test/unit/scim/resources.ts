@@ -1,5 +1,5 @@
 import { ProblemError } from '../../../src/platform/common/errors.js';
-import { describeResources } from '../../../src/scim/discovery/schemas.js';
+import { describeResources } from '../../../src/scim/discovery/resources.js';
 import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { providerConfig } from '../../../src/scim/discovery/provider-config.js';
-import { resourceTypeView } from '../../../src/scim/discovery/resource-types.js';
-import { schemaView, schemasOf } from '../../../src/scim/discovery/schemas.js';
+import { providerConfig, resourceTypeView } from '../../../src/scim/discovery/discovery.view.js';
+import { schemaView, schemasOf } from '../../../src/scim/discovery/discovery.view.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { GROUP, USER } from './resources.js';
 

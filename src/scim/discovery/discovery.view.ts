@@ -1,0 +1,88 @@
+import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
+import type { Attribute, AttributeDefinition, ResourceDescription, Schema } from '../protocol/attribute.js';
+import { DEFAULT_COUNT, MAX_COUNT } from '../protocol/list.js';
+import { PROVIDER_CONFIG_SCHEMA, RESOURCE_TYPE_SCHEMA, SCHEMA_SCHEMA } from '../protocol/urns.js';
+
+/** Operations of one Bulk. */
+export const MAX_OPERATIONS = 1000;
+
+/** Returns what the service can do (RFC 7643 §5, RFC 9865 §3). @param base the absolute URL of `/scim/v2` */
+export function providerConfig(base: string) {
+  return {
+    schemas: [PROVIDER_CONFIG_SCHEMA],
+    patch: { supported: true },
+    bulk: { supported: true, maxOperations: MAX_OPERATIONS, maxPayloadSize: SCIM_BULK_BODY.maxBytes },
+    filter: { supported: true, maxResults: MAX_COUNT },
+    changePassword: { supported: true },
+    sort: { supported: true },
+    etag: { supported: true },
+    pagination: {
+      cursor: true,
+      index: true,
+      defaultPaginationMethod: 'index',
+      defaultPageSize: DEFAULT_COUNT,
+      maxPageSize: MAX_COUNT,
+    },
+    authenticationSchemes: [
+      {
+        type: 'oauthbearertoken',
+        name: 'API key',
+        description: 'An API key of the service, sent as a bearer token.',
+        specUri: 'https://www.rfc-editor.org/rfc/rfc6750',
+        primary: true,
+      },
+    ],
+    meta: { resourceType: 'ServiceProviderConfig', location: `${base}/ServiceProviderConfig` },
+  };
+}
+
+/** Returns a type of resource as `/ResourceTypes` shows it (RFC 7643 §6). @param base the absolute URL of `/scim/v2` */
+export function resourceTypeView({ name, endpoint, schema, extensions }: ResourceDescription, base: string) {
+  return {
+    schemas: [RESOURCE_TYPE_SCHEMA],
+    id: name,
+    name,
+    endpoint,
+    description: schema.description,
+    schema: schema.urn,
+    schemaExtensions: extensions.map(({ urn }) => ({ schema: urn, required: false })),
+    meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/${name}` },
+  };
+}
+
+/** Returns all schemas in the order of `/Schemas`. */
+export function schemasOf({ user, group }: Record<'user' | 'group', ResourceDescription>): Schema[] {
+  const [enterprise, ...others] = user.extensions;
+  return [user.schema, ...(enterprise ? [enterprise] : []), group.schema, ...others, ...group.extensions];
+}
+
+/** Returns a schema as `/Schemas` shows it (RFC 7643 §7). @param base the absolute URL of `/scim/v2` */
+export function schemaView({ urn, name, description, attributes }: Schema, base: string) {
+  return {
+    schemas: [SCHEMA_SCHEMA],
+    id: urn,
+    name,
+    description,
+    attributes: attributes.map(attributeView),
+    meta: { resourceType: 'Schema', location: `${base}/Schemas/${urn}` },
+  };
+}
+
+function attributeView(attribute: Attribute): AttributeDefinition {
+  const { name, type, multiValued, description, required, mutability, returned } = attribute;
+  const { canonicalValues, caseExact, uniqueness, referenceTypes, subAttributes } = attribute;
+  const isComplex = type === 'complex';
+  return {
+    name,
+    type,
+    multiValued,
+    description,
+    required,
+    ...(canonicalValues.length > 0 && { canonicalValues }),
+    ...(!isComplex && type !== 'boolean' && { caseExact }),
+    mutability,
+    returned,
+    ...(isComplex ? { subAttributes: subAttributes.map(attributeView) } : { uniqueness }),
+    ...(referenceTypes.length > 0 && { referenceTypes }),
+  };
+}
