@@ -1,6 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
 import { existsSync } from 'node:fs';
-import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -41,13 +40,12 @@ export class Application {
     const env = readSettings();
     const localHeaders = { ...headers, 'x-request-id': 'cli', [LOCAL_USER]: userName() };
     const { PASSWORD_MIN_LENGTH: passwordLength } = env;
-    const workBy = (open: () => Duplex): Promise<void> =>
-      work(new ServiceClient({ headers: localHeaders, connect: open, passwordLength }));
-    const socket = await findService(env);
-    if (socket === undefined) assertThere(env);
+    const workBy = (connect: () => Duplex): Promise<void> =>
+      work(new ServiceClient({ headers: localHeaders, connect, passwordLength }));
+    const connect = await findService(env);
+    if (!connect) assertThere(env);
     if (!target.json) process.stderr.write(`Database: ${databaseName(env).full}\n`);
-    if (socket !== undefined) return workBy(() => connect(socket));
-    return this.open(env, (app) => workBy(() => connectWithin(app)));
+    return connect ? workBy(connect) : this.open(env, (app) => workBy(() => connectWithin(app)));
   }
 
   /** Compares the audit in the database with its seals, without any service. @throws Error as `use`. */

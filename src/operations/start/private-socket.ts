@@ -35,10 +35,10 @@ export function socketPath(env: Env): string {
   return join(tmpdir(), `rollcall-${digest(path)}`, 'rollcall.sock');
 }
 
-/** Returns the socket of the running service of these settings, undefined where none listens. */
-export async function findService(env: Env): Promise<string | undefined> {
+/** Returns what opens a connection to the running service of these settings, undefined where none listens. */
+export async function findService(env: Env): Promise<(() => Duplex) | undefined> {
   const path = socketPath(env);
-  return isTrusted(path, env) && (await isAnswered(path)) ? path : undefined;
+  return isTrusted(path, env) && (await isAnswered(path)) ? () => connect({ path }) : undefined;
 }
 
 /**
