@@ -1,6 +1,5 @@
 import { beforeEach, afterEach, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { README_KEY, addCommand, cloneInto, terminalOf } from '../support/process/guide/clone.js';
 import { follow } from '../support/process/guide/guide.js';
@@ -21,10 +20,13 @@ afterEach(() => services.close());
 const followHere = (document: string, knows = {}) =>
   follow(document, {
     folder,
-    variables: terminalOf(addCommand(database.folder), database.folder, services.control),
+    // The audit shows the user who runs a command: always the same one.
+    variables: {
+      ...terminalOf(addCommand(database.folder), database.folder, services.control),
+      SUDO_USER: 'ada',
+    },
     knows,
-    asShown: (printed) =>
-      printed.replaceAll(folder, '/home/ada/rollcall').replaceAll(`unix:${userInfo().username}`, 'unix:ada'),
+    asShown: (printed) => printed.replaceAll(folder, '/home/ada/rollcall'),
     here: (script) => script.replaceAll('127.0.0.1:3000', services.address ?? '127.0.0.1:3000'),
   });
 
