@@ -12,7 +12,7 @@ import { UPLOAD } from './imports.docs.js';
 import { guardProperties } from './runs/guard-limits.js';
 import { PREVIEW_ROWS, type Preview } from './mapping/import-preview.js';
 import { RequestedOptions } from './runs/import-options.js';
-import { ROW_OUTCOMES } from './runs/import-run.js';
+import { ROW_OUTCOMES } from './runs/import-row.js';
 
 /** OpenAPI description of the preview of a file. */
 

@@ -1,7 +1,7 @@
 import { Page } from '../platform/http/page.js';
 import { BooleanParam, ChoicesParam, PatternParam, TextsParam } from '../platform/input/query-rules.js';
 import { DatasetParam } from './runs/import-options.js';
-import { ROW_OUTCOMES } from './runs/import-run.js';
+import { ROW_OUTCOMES } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
 
 const LISTED_OUTCOMES = [...ROW_OUTCOMES, 'missing'];

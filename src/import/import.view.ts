@@ -1,8 +1,8 @@
 import { sideNames } from '../audit/named-change.js';
 import { now, toIso, toMillis } from '../platform/common/time.js';
 import { ImportOptions } from './runs/import-options.js';
-import { type ImportRun, noCounts } from './runs/import-run.js';
-import type { StagedRow } from './runs/import-row.js';
+import { type ImportRun, fileOf, missingOf } from './runs/import-run.js';
+import { noCounts, type StagedRow } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 
@@ -45,31 +45,32 @@ export function presentRun(
   failed: readonly StagedRow[],
   revertedBy: string | null,
 ): ImportRunDto {
+  const { id, state, dry_run, reverts, guards, starter, approver } = run;
   return {
-    id: run.id,
-    state: run.state,
-    dry_run: run.dryRun,
+    id,
+    state,
+    dry_run,
     options: Object.assign(new ImportOptions(), run.options),
     profile: run.profile?.name ?? null,
     guard_limits: run.profile?.guards ?? null,
-    reverts: run.reverts,
+    reverts,
     reverted_by: revertedBy,
-    file: run.file,
-    actor: { kind: run.caller.actor.kind, id: run.caller.actor.id },
-    approved_by: run.approver && { kind: run.approver.kind, id: run.approver.id },
+    file: fileOf(run),
+    actor: { kind: starter.kind, id: starter.id },
+    approved_by: approver && { kind: approver.kind, id: approver.id },
     created: toIso(run.created),
     started: iso(run.started),
     finished: iso(run.finished),
     progress: {
-      phase: run.state,
-      rows_done: run.rowsDone,
-      rows_total: run.rowsTotal,
+      phase: state,
+      rows_done: run.rows_done,
+      rows_total: run.rows_total,
       percent: run.percent,
       eta_seconds: eta(run),
     },
     counts: run.counts ?? noCounts(),
-    missing: run.missing,
-    guards: run.guards,
+    missing: missingOf(run),
+    guards,
     problems: [
       ...(run.reason ? [run.reason, ...(run.reason.others ?? [])] : []).map(({ line, code, message }) => ({
         line: line ?? null,
@@ -87,9 +88,9 @@ export function presentRun(
 const iso = (time: string | null): string | null => (time === null ? null : toIso(time));
 
 /** Seconds to the end of the run, from what the current phase has done in its time; null before it has done anything. */
-function eta({ state, finished, percent, phasePercent, phaseStarted }: ImportRun): number | null {
-  if (finished !== null || phaseStarted === null || percent <= phasePercent) return null;
+function eta({ state, finished, percent, phase_percent, phase_started }: ImportRun): number | null {
+  if (finished !== null || phase_started === null || percent <= phase_percent) return null;
   if (state !== 'validating' && state !== 'applying') return null;
-  const spent = (toMillis(now()) - toMillis(phaseStarted)) / 1000;
-  return Math.max(0, Math.round((spent * (100 - percent)) / (percent - phasePercent)));
+  const spent = (toMillis(now()) - toMillis(phase_started)) / 1000;
+  return Math.max(0, Math.round((spent * (100 - percent)) / (percent - phase_percent)));
 }

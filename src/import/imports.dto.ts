@@ -3,9 +3,9 @@ import { SideNamesDto } from '../audit/audit.docs.js';
 import { FIELD_VALUE } from '../platform/openapi/docs.js';
 import { MAX_LIMIT } from '../platform/http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
-import { guardProperties, type GuardOverrides } from './runs/guard-limits.js';
+import { guardProperties, type GuardOverrides, MAX_EXAMPLES } from './runs/guard-limits.js';
 import { ImportOptions } from './runs/import-options.js';
-import { type Counts, MAX_EXAMPLES, ROW_OUTCOMES } from './runs/import-run.js';
+import { type Counts, ROW_OUTCOMES } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
 
 const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;

@@ -13,12 +13,12 @@ import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportOptions } from './runs/import-options.js';
 import { ImportRowsRepository, type Place, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
-import { type ImportRun, type RunChange, newRun, startOf, ROW_OUTCOMES } from './runs/import-run.js';
+import { type ImportRun, type RunChange, newRun, startOf } from './runs/import-run.js';
+import { ROW_OUTCOMES, type StagedRow, BEFORE_ALL } from './runs/import-row.js';
 import { WAITING, isFinal, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { ImportSummary } from './report/import-summary.service.js';
-import { type StagedRow, BEFORE_ALL } from './runs/import-row.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { usersNamedBy } from '../audit/named-change.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
@@ -107,7 +107,7 @@ export class ImportsService {
       throw new ProblemError('self_block', detail);
     }
     return this.decide(id, caller, 'approve', ({ state }) => {
-      const anew: RunChange = state === 'planned' ? { percent: 0, rowsDone: 0 } : {}; // a dry run was done
+      const anew: RunChange = state === 'planned' ? { percent: 0, rows_done: 0 } : {}; // a dry run was done
       return { ...anew, approved: true, approver: caller.actor };
     });
   }
@@ -133,17 +133,17 @@ export class ImportsService {
       assertScope(caller.actor, datasetScope(original.dataset));
       const earlier = (await this.runs.revertsOf(id, tx)).find(undoes);
       if (earlier) throw wrongState(`Import ${id} is already undone by ${earlier.id}.`);
-      if (!isFinal(original.state) || original.appliedBatches === 0) {
+      if (!isFinal(original.state) || original.applied_batches === 0) {
         throw wrongState(`Import ${id} is ${original.state} and has nothing to undo.`);
       }
-      const file = { runId: uuidv7(), name: original.file.name, size: 0, sha256: original.file.sha256 };
+      const file = { runId: uuidv7(), name: original.file_name, size: 0, sha256: original.file_sha256 };
       const { counts } = original;
       const total =
         (counts?.created ?? 0) + (counts?.updated ?? 0) + (counts?.blocked ?? 0) + (counts?.reactivated ?? 0);
       const revert: ImportRun = {
         ...newRun(file, optionsOfRevert(original, dryRun), caller),
         reverts: id,
-        rowsTotal: total + original.missing.blocked,
+        rows_total: total + original.missing_blocked,
       };
       await this.runs.insert(tx, revert);
       await this.audit.startRun(tx, caller, revert.id, startOf(revert));
@@ -202,7 +202,7 @@ export class ImportsService {
     const free = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.revertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
-      await this.runs.update(tx, id, { appliedBatches: 0 }); // its rows go in several transactions: from here it cannot be undone
+      await this.runs.update(tx, id, { applied_batches: 0 }); // its rows go in several transactions: from here it cannot be undone
       return true;
     });
     if (!free) return;
@@ -213,7 +213,7 @@ export class ImportsService {
 
   /** Rows of an outcome are counted in the run, so that a page does not cost the number of all. */
   private async countRows(run: ImportRun, filter: RowFilter): Promise<number> {
-    const { counts, missing } = run;
+    const { counts, missing_reported: missing } = run;
     const isNarrow = filter.code !== undefined || filter.externalIds !== undefined;
     if (isNarrow || counts === null || RUNNABLE.includes(run.state)) {
       return this.rows.count(run.id, filter);
@@ -221,7 +221,7 @@ export class ImportsService {
     const wanted = new Set(filter.outcomes ?? [...ROW_OUTCOMES, 'missing']);
     const warned = { outcomes: ['unchanged'], code: undefined };
     const kept = wanted.has('unchanged') ? await this.rows.count(run.id, warned) : 0;
-    const known: Readonly<Record<string, number>> = { ...counts, unchanged: kept, missing: missing.reported };
+    const known: Readonly<Record<string, number>> = { ...counts, unchanged: kept, missing };
     return [...wanted].reduce((sum, outcome) => sum + (known[outcome] ?? 0), 0);
   }
 
@@ -252,7 +252,7 @@ const optionsOfRevert = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions
   Object.assign(new ImportOptions(), { dataset, dry_run: dryRun });
 
 /** A revert that has undone its run, or is about to. A plan of one, or one that an operator has refused, is none. */
-const undoes = ({ state, dryRun, approved }: ImportRun): boolean =>
+const undoes = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);
 
 const notFound = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);

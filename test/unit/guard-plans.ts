@@ -1,9 +1,8 @@
 import { Changes } from '../../src/platform/common/changes.js';
 import { loadEnv } from '../../src/platform/config/env.js';
-import { limitsOf, type GuardOverrides } from '../../src/import/runs/guard-limits.js';
+import { limitsOf, type GuardOverrides, type Guard } from '../../src/import/runs/guard-limits.js';
 import { guardsOf, type PlanNumbers } from '../../src/import/guards/guards.js';
 import { ShapeTally } from '../../src/import/guards/plan-tally.js';
-import type { Guard } from '../../src/import/runs/import-run.js';
 
 /** Plans of which a few numbers are said, and the rest is quiet. */
 export const LIMITS = limitsOf(loadEnv({ NODE_ENV: 'test' }));

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { RunProgress } from '../../src/import/runs/run-progress.js';
 
 /** Progress over the whole run. */
-const NEW = { percent: 0, rowsDone: 0, rowsTotal: null, dryRun: false, approved: false };
+const NEW = { percent: 0, rows_done: 0, rows_total: null, dry_run: false, approved: false };
 const STEPS = Array.from({ length: 101 }, (_, i) => i / 100);
 
 /** A run of 1,000 rows from its plan to its end; `changed` is the share of rows that change in each tenth of the file. */
 function whole(changed: readonly number[], start = NEW) {
-  const seen = [{ percent: start.percent, rowsDone: start.rowsDone }];
+  const seen = [{ percent: start.percent, rows_done: start.rows_done }];
   const plan = new RunProgress(start);
   for (const share of STEPS) {
     const rows = Math.round(1000 * share);
@@ -15,8 +15,8 @@ function whole(changed: readonly number[], start = NEW) {
     const changes = tenths.reduce((sum, part) => sum + part, 0);
     seen.push(plan.planned(share, rows, changes));
   }
-  const planned = seen.at(-1) ?? seen[0] ?? { percent: 0, rowsDone: 0 };
-  const apply = new RunProgress({ ...start, ...planned, rowsTotal: 1000 });
+  const planned = seen.at(-1) ?? seen[0] ?? { percent: 0, rows_done: 0 };
+  const apply = new RunProgress({ ...start, ...planned, rows_total: 1000 });
   for (const share of STEPS) seen.push(apply.applied(share));
   return { seen, planned };
 }
@@ -36,21 +36,21 @@ describe.each([
     for (const [index, at] of seen.entries()) {
       const before = seen[index - 1] ?? at;
       expect(at.percent).toBeGreaterThanOrEqual(before.percent);
-      expect(at.rowsDone).toBeGreaterThanOrEqual(before.rowsDone);
-      expect(at.rowsDone).toBeLessThanOrEqual(1000);
+      expect(at.rows_done).toBeGreaterThanOrEqual(before.rows_done);
+      expect(at.rows_done).toBeLessThanOrEqual(1000);
     }
-    expect(seen.at(-1)).toEqual({ percent: 100, rowsDone: 1000 });
+    expect(seen.at(-1)).toEqual({ percent: 100, rows_done: 1000 });
   });
 
   test('a plan that is made again goes on from where the first one was', () => {
-    const { seen } = whole(changed, { ...NEW, percent: 25, rowsDone: 250 });
-    expect(seen.every(({ percent, rowsDone }) => percent >= 25 && rowsDone >= 250)).toBe(true);
-    expect(seen.at(-1)).toEqual({ percent: 100, rowsDone: 1000 });
+    const { seen } = whole(changed, { ...NEW, percent: 25, rows_done: 250 });
+    expect(seen.every(({ percent, rows_done }) => percent >= 25 && rows_done >= 250)).toBe(true);
+    expect(seen.at(-1)).toEqual({ percent: 100, rows_done: 1000 });
   });
 });
 
 test('the plan is all of a dry run', () => {
-  const plan = new RunProgress({ ...NEW, dryRun: true });
-  expect(plan.planned(0.5, 500, 500)).toEqual({ percent: 50, rowsDone: 500 });
-  expect(plan.planned(1, 1000, 1000)).toEqual({ percent: 100, rowsDone: 1000 });
+  const plan = new RunProgress({ ...NEW, dry_run: true });
+  expect(plan.planned(0.5, 500, 500)).toEqual({ percent: 50, rows_done: 500 });
+  expect(plan.planned(1, 1000, 1000)).toEqual({ percent: 100, rows_done: 1000 });
 });

@@ -1,5 +1,5 @@
 import { now, toIso, type DbTime } from '../../platform/common/time.js';
-import type { ImportRun } from '../runs/import-run.js';
+import { type ImportRun, missingOf } from '../runs/import-run.js';
 
 /** What operators are told without asking: an import waits for a decision, or none has completed for too long. */
 type AlertType = 'import.needs_approval' | 'import.overdue';
@@ -13,16 +13,16 @@ export interface Alert {
 }
 
 export function parkedAlert(run: ImportRun, baseUrl: string): Alert {
-  const { id, dataset, options, file, counts, missing, guards } = run;
+  const { id, dataset, part, counts, guards } = run;
   const hit = guards.filter((guard) => guard.hit).map(({ name, value, limit }) => ({ name, value, limit }));
   const data = {
     id,
     url: `${baseUrl}/api/0.3/imports/${id}`,
     dataset,
-    part: options.part ?? null,
-    file: file.name,
+    part,
+    file: run.file_name,
     counts,
-    missing,
+    missing: missingOf(run),
     guards: hit,
   };
   return alert(id, 'import.needs_approval', data);

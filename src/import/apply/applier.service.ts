@@ -50,14 +50,14 @@ export class Applier {
     const caller = callerOf(run);
     const pace = new Pace(this.database.dialect);
     const progress = new RunProgress(run);
-    const left = run.batches - run.appliedBatches;
-    let waiting = this.prepare(run, run.appliedBatches, pace);
+    const left = run.batches - run.applied_batches;
+    let waiting = this.prepare(run, run.applied_batches, pace);
     try {
-      for (let applied = run.appliedBatches; applied < run.batches;) {
+      for (let applied = run.applied_batches; applied < run.batches;) {
         const prepared = await waiting;
         waiting = this.prepare(run, prepared.last, pace);
         waiting.catch(() => undefined); // it is thrown where it is awaited
-        const reached = progress.applied((prepared.last - run.appliedBatches) / left);
+        const reached = progress.applied((prepared.last - run.applied_batches) / left);
         await this.write(run, prepared, caller, checkpoint, pace, reached);
         applied = prepared.last;
       }
@@ -72,9 +72,9 @@ export class Applier {
     caller: Caller,
     checkpoint: Checkpoint,
     pace: Pace,
-    reached: Pick<RunChange, 'percent' | 'rowsDone'>,
+    reached: Pick<RunChange, 'percent' | 'rows_done'>,
   ): Promise<void> {
-    const progress = { ...reached, appliedBatches: prepared.last };
+    const progress = { ...reached, applied_batches: prepared.last };
     let began = 0;
     await checkpoint.commit(async (tx) => {
       began = performance.now(); // of the last attempt: waiting for others holds nothing

@@ -216,7 +216,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     const ended = await this.transactions.run(async (tx) => {
       const run = await this.runs.lock(tx, id);
       if (!run || !WAITING.includes(run.state)) return false; // decided in the meantime
-      const reason = await this.rights.lost(tx, { starter: run.caller.actor, approver: null });
+      const reason = await this.rights.lost(tx, { starter: run.starter, approver: null });
       if (!reason) return false;
       await this.transitions.transition(tx, run, 'disown', { reason });
       return true;

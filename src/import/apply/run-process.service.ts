@@ -5,7 +5,13 @@ import { Log } from '../../platform/telemetry/log.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { now } from '../../platform/common/time.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { TRANSITIONS, type TransitionName, type RunState, LeaseLostError } from '../runs/run-states.js';
+import {
+  TRANSITIONS,
+  type TransitionName,
+  type RunState,
+  LeaseLostError,
+  type Reason,
+} from '../runs/run-states.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { Planner, type Plan } from '../plan/planner.js';
@@ -14,15 +20,9 @@ import { Applier } from './applier.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RunRights } from '../runs/run-rights.service.js';
-import {
-  type ImportRun,
-  type Reason,
-  type RunChange,
-  callerOf,
-  noCounts,
-  userScopeOf,
-  type Guard,
-} from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
+import { noCounts } from '../runs/import-row.js';
+import type { Guard } from '../runs/guard-limits.js';
 import {
   RunTransitions,
   StopRequestedError,
@@ -59,7 +59,7 @@ export class RunProcess {
         await this.plan(run, checkpoint);
         run = await this.current(checkpoint);
       } else {
-        const goesOn = { phaseStarted: now(), phasePercent: run.percent };
+        const goesOn = { phase_started: now(), phase_percent: run.percent };
         await checkpoint.commit(async () => undefined, goesOn); // the time that nobody worked on it says nothing
       }
       if (run.state !== 'applying') return;
@@ -75,30 +75,30 @@ export class RunProcess {
   private async current(checkpoint: Checkpoint): Promise<ImportRun> {
     const run = await this.runs.find(checkpoint.runId);
     if (!run) throw new Error('an import was deleted while it was running');
-    const actor = (await this.rights.current(run.caller.actor)) ?? run.caller.actor;
+    const starter = (await this.rights.current(run.starter)) ?? run.starter;
     const approver = run.approver && ((await this.rights.current(run.approver)) ?? run.approver);
-    return { ...run, caller: { ...run.caller, actor }, approver };
+    return { ...run, starter, approver };
   }
 
   private async plan(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const time = now();
     await this.move(checkpoint, run, 'plan', {
       started: run.started ?? time,
-      phaseStarted: time,
-      phasePercent: run.percent,
+      phase_started: time,
+      phase_percent: run.percent,
     });
     const planned = await this.planner.plan(run, checkpoint);
     const fuse = await this.fuseGuard(run, planned);
     const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
     await this.failedRows.keepCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
-    if (run.approved && run.planHash !== null && run.planHash !== plan.planHash) {
+    if (run.approved && run.plan_hash !== null && run.plan_hash !== plan.plan_hash) {
       const message =
         'The plan no longer holds: users or the version of this program have changed since, or whoever approved it may do less than whoever started it. Import again.';
       const reason = { code: 'plan_changed', message };
-      return this.finish(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
+      return this.finish(checkpoint, run, 'invalidate', async () => ({ ...plan, reason }));
     }
-    if (run.dryRun && !run.approved) {
+    if (run.dry_run && !run.approved) {
       return this.move(checkpoint, run, 'present', plan);
     }
     if (fuse?.hit === true || (hit && !run.approved)) {
@@ -107,10 +107,10 @@ export class RunProcess {
     }
     await this.move(checkpoint, run, 'apply', {
       ...plan,
-      dryRun: false,
-      phaseStarted: now(),
-      phasePercent: plan.percent,
-      appliedBatches: 0,
+      dry_run: false,
+      phase_started: now(),
+      phase_percent: plan.percent,
+      applied_batches: 0,
     });
   }
 
@@ -119,10 +119,13 @@ export class RunProcess {
    * It is for reverts too, which have no other guard. Only another credential's approval lets the run go on.
    * @returns undefined where the plan blocks no user, or no fuse counts the run.
    */
-  private async fuseGuard(run: ImportRun, { counts, missing }: Plan): Promise<Guard | undefined> {
+  private async fuseGuard(
+    run: ImportRun,
+    { counts, missing_blocked: missing }: Plan,
+  ): Promise<Guard | undefined> {
     // What is applied of failed rows of a revert blocks users too.
     const ofFailed = run.reverts === null ? 0 : await this.rows.countBlockedByFailed(run.id);
-    const blocked = (counts?.blocked ?? 0) + missing.blocked + ofFailed;
+    const blocked = (counts?.blocked ?? 0) + missing + ofFailed;
     if (blocked === 0) return undefined;
     const load = await this.fuse.loadOf(callerOf(run), this.database, () => this.directory.countActive());
     if (!load) return undefined;
@@ -156,21 +159,18 @@ export class RunProcess {
     if (run.reverts !== null) return;
     const older = await this.runs.inScope(userScopeOf(run), ['needs_approval'], 100, tx);
     for (const other of older.filter(({ id }) => id < run.id)) {
-      const reason = {
-        code: 'newer_run',
-        message: `A newer import of this data set took its place: ${run.id}.`,
-      };
+      const message = `A newer import of this data set took its place: ${run.id}.`;
+      const reason = { code: 'newer_run', message };
       await this.transitions.transition(tx, other, 'replace', { reason }, callerOf(run));
     }
   }
 
   private async end(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const reason = await this.keptCells(run, checkpoint);
-    const counts = await this.counts(run);
-    const end = counts.error > 0 ? 'completePartly' : 'complete';
-    const missing = await this.missing(run);
-    const rowsDone = run.rowsTotal ?? 0;
-    await this.finish(checkpoint, end, async () => ({ counts, missing, rowsDone, percent: 100, reason }));
+    const result = await this.result(run);
+    const end = result.counts.error > 0 ? 'completePartly' : 'complete';
+    const all = { rows_done: run.rows_total ?? 0, percent: 100 };
+    await this.finish(checkpoint, run, end, async () => ({ ...result, ...all, reason }));
   }
 
   /** A run of which all is applied does not fail because its file is gone: why `failed.csv` cannot be had, then. */
@@ -184,17 +184,16 @@ export class RunProcess {
     }
   }
 
-  /** The final counts: the stored rows by outcome, and the unchanged ones, which are not stored. */
-  private async counts(run: ImportRun, tx?: Sql) {
+  /** The final counts: the stored rows by outcome, the unchanged ones, which are not stored, and the blocked missing users. */
+  private async result(run: ImportRun, tx?: Sql) {
     const kept = await this.rows.countByOutcome(run.id, tx);
     kept.delete('missing');
     const counts = { ...noCounts(), ...Object.fromEntries(kept) };
     const others = Object.values({ ...counts, unchanged: 0 }).reduce((sum, count) => sum + count, 0);
-    return { ...counts, unchanged: (run.rowsTotal ?? 0) - others };
-  }
-
-  private async missing(run: ImportRun) {
-    return { ...run.missing, blocked: await this.rows.countMissing(run.id, run.appliedBatches) };
+    return {
+      counts: { ...counts, unchanged: (run.rows_total ?? 0) - others },
+      missing_blocked: await this.rows.countMissing(run.id, run.applied_batches, tx),
+    };
   }
 
   private async stop(error: unknown, checkpoint: Checkpoint): Promise<void> {
@@ -204,9 +203,7 @@ export class RunProcess {
     if (error instanceof FuseBlown) {
       return this.abandon(checkpoint, 'stop', { code: error.code, message: error.detail });
     }
-    if (error instanceof FileError) {
-      return this.abandon(checkpoint, 'fail', reasonOf(error));
-    }
+    if (error instanceof FileError) return this.abandon(checkpoint, 'fail', reasonOf(error));
     const problem = toProblemError(error);
     if (problem.status === 503) throw error; // of a database that is away, or of a commit whose answer was lost
     this.log.fault(checkpoint.runId, problem.code, error);
@@ -221,21 +218,14 @@ export class RunProcess {
     checkpoint.end();
     if (run.state !== 'applying') {
       await this.rows.deleteAll(run.id, (write) => checkpoint.commit(write));
-      const missing = { reported: 0, blocked: 0 };
-      return this.finish(checkpoint, end, async () => ({
-        reason,
-        counts: null,
-        guards: [],
-        missing,
-        batches: 0,
-      }));
+      const none = { counts: null, guards: [], missing_reported: 0, missing_blocked: 0, batches: 0 };
+      return this.finish(checkpoint, run, end, async () => ({ ...none, reason }));
     }
     await this.tryKeepCells(run, checkpoint);
-    const missing = await this.missing(run);
     // In one transaction, because half of it would look like a run that still has rows to apply.
-    await this.finish(checkpoint, end, async (tx) => {
-      await this.rows.skipBehind(tx, run.id, run.appliedBatches);
-      return { reason, counts: await this.counts(run, tx), missing };
+    await this.finish(checkpoint, run, end, async (tx) => {
+      await this.rows.skipBehind(tx, run.id, run.applied_batches);
+      return { ...(await this.result(run, tx)), reason };
     });
   }
 
@@ -251,10 +241,10 @@ export class RunProcess {
 
   private async finish(
     checkpoint: Checkpoint,
+    run: ImportRun,
     end: TransitionName,
     result: (tx: Sql) => Promise<RunChange>,
   ): Promise<void> {
-    const run = await this.current(checkpoint);
     await checkpoint.commit(async (tx, state) =>
       this.transitions.transition(tx, { ...run, state }, end, await result(tx)),
     );

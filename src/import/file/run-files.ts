@@ -35,7 +35,7 @@ interface OpenFile {
   uses: readonly SourceUse[];
 }
 
-type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file'>;
+type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file_size'>;
 
 /** Opens the stored files of runs; a file can be read several times. */
 @Injectable()
@@ -43,8 +43,8 @@ export class RunFiles {
   constructor(private readonly files: ImportFilesRepository) {}
 
   /** @throws FileError when the header is refused; `file_lost`, from the reader too, when the stored file is not whole. */
-  async open({ id, options, profile, file }: StoredRun): Promise<OpenFile> {
-    const reader = csvReader(this.bytes(id, file.size), options, profile);
+  async open({ id, options, profile, file_size: size }: StoredRun): Promise<OpenFile> {
+    const reader = csvReader(this.bytes(id, size), options, profile);
     const names = await reader.header();
     const usesOf = (isRead: (index: number, name: string) => boolean): SourceUse[] =>
       names.map((name, index) =>

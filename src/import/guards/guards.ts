@@ -1,6 +1,5 @@
-import { type GuardLimits, type GuardOverrides, isLimitName } from '../runs/guard-limits.js';
+import { type GuardLimits, type GuardOverrides, isLimitName, type Guard } from '../runs/guard-limits.js';
 import type { NamedProfile } from '../runs/import-options.js';
-import type { Guard } from '../runs/import-run.js';
 import { type ColumnShape, type Found, NO_ROWS, shown } from './column-shape.js';
 import type { ShapeTally } from './plan-tally.js';
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type GuardLimits, limitsOf } from '../runs/guard-limits.js';
-import { type Counts, type Guard, type ImportRun, userScopeOf } from '../runs/import-run.js';
+import { type GuardLimits, limitsOf, type Guard } from '../runs/guard-limits.js';
+import { type Counts, BEFORE_ALL, type StagedOutcome, type StagedRow, isChange } from '../runs/import-row.js';
+import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { COMPLETED } from '../runs/run-states.js';
-import { BEFORE_ALL, type StagedOutcome, type StagedRow, isChange } from '../runs/import-row.js';
 import { type Found, FoundRows, NO_ROWS } from './column-shape.js';
 import { Env } from '../../platform/config/env.js';
 import { guardsOf } from './guards.js';
@@ -62,17 +62,17 @@ export class PlanGuards {
 
   /** Reads what the guards of a run need to know of the earlier runs of its data set. */
   async past(run: ImportRun): Promise<Past> {
-    const { dataset, file } = run;
+    const { dataset, file_sha256: sha256 } = run;
     const scope = userScopeOf(run);
     const earlier = (await this.runs.inScope(scope, COMPLETED, RUNS)).filter(({ id }) => id !== run.id);
     const [last] = earlier;
-    const isOther = last !== undefined && last.file.sha256 !== file.sha256;
+    const isOther = last !== undefined && last.file_sha256 !== sha256;
     // From the time of the run, not of this attempt: a second plan counts the same runs.
     const crowd = await this.runs.crowdSince(dataset, secondsFrom(run.created, -WEEK_SECONDS), run.id);
     return {
       last,
       lastChanging: earlier.find((other) => changedUsers(other) > 0),
-      isOldFile: isOther && (await this.runs.hasFile(scope, file.sha256, COMPLETED)),
+      isOldFile: isOther && (await this.runs.hasFile(scope, sha256, COMPLETED)),
       week: { deactivations: crowd.blocked, reactivations: crowd.reactivated },
       reverts: await this.runs.revertsIn(dataset, REVERTS),
     };
@@ -87,7 +87,7 @@ export class PlanGuards {
     const { missing: mode } = run.options;
     const missingBlocked = mode === 'block' ? missing : 0;
     const { last } = past;
-    const written = changedUsers({ counts, missing: { reported: 0, blocked: missingBlocked } });
+    const written = changedUsers({ counts, missing_blocked: missingBlocked });
     const examples = async (
       outcomes: readonly StagedOutcome[],
       field: string,
@@ -114,7 +114,7 @@ export class PlanGuards {
       lostKeys: missing + tally.clashes,
       shape: tally.shape,
       foreign: { ...tally.foreign, known: knownForeign(last) },
-      lastRows: last?.rowsTotal ?? null,
+      lastRows: last?.rows_total ?? null,
       sameFile: past.isOldFile ? written : 0,
       undone: await this.undoneOfLast(past.lastChanging, tally, written - counts.created),
       repeated: await this.repeated(past, tally),
@@ -205,13 +205,16 @@ const knownForeign = (last: ImportRun | undefined): number =>
   last?.guards.find(({ name }) => name === 'foreign_dataset')?.value ?? 0;
 
 /** Users that a run changed or changes. */
-function changedUsers({ counts, missing }: Pick<ImportRun, 'counts' | 'missing'>): number {
+function changedUsers({
+  counts,
+  missing_blocked: missing,
+}: Pick<ImportRun, 'counts' | 'missing_blocked'>): number {
   const { created = 0, updated = 0, blocked = 0, reactivated = 0 } = counts ?? {};
-  return created + updated + blocked + reactivated + missing.blocked;
+  return created + updated + blocked + reactivated + missing;
 }
 
-const isApplied = (row: StagedRow, { appliedBatches }: ImportRun): boolean =>
-  isChange(row) && row.batch > 0 && row.batch <= appliedBatches;
+const isApplied = (row: StagedRow, { applied_batches }: ImportRun): boolean =>
+  isChange(row) && row.batch > 0 && row.batch <= applied_batches;
 
 /** A row's change that a plan takes back; the blocking of a user takes back that it was created. */
 function changedBack(

@@ -59,9 +59,9 @@ export class FilePlanner {
   async plan(run: ImportRun, builder: PlanBuilder, before: ImportRun | undefined): Promise<boolean> {
     const passes = run.options.adopt === 'none' ? 1 : 2;
     const percent = (pass: number, bytes: number): number =>
-      Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file.size)) / passes) * 100));
+      Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file_size)) / passes) * 100));
     const adopted = await this.facts.adopted(run, (bytes) =>
-      builder.stage([], { rowsDone: 0, percent: percent(1, bytes) }),
+      builder.stage([], { rows_done: 0, percent: percent(1, bytes) }),
     );
     const file = await this.files.open(run);
     const { reader, header } = file;
@@ -91,7 +91,7 @@ export class FilePlanner {
     } finally {
       await staging;
     }
-    if (!reader.lineEnded && before?.lineEnded) {
+    if (!reader.lineEnded && before?.line_ended) {
       throw new FileError(
         'cut_short',
         'The last line has no line end, and that of the last import of this data set had one: the file was probably cut short. ' +

@@ -2,8 +2,15 @@ import { type SetConstraint, constraintOf } from '../../users/set-rules/constrai
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
-import { type Counts, noCounts } from '../runs/import-run.js';
-import { type RowError, type StagedRow, failedRow, isChange, stagedRow } from '../runs/import-row.js';
+import {
+  type Counts,
+  noCounts,
+  type RowError,
+  type StagedRow,
+  failedRow,
+  isChange,
+  stagedRow,
+} from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/run-progress.js';
 import { COMPACT, LineSet } from './compact-storage.js';
@@ -46,7 +53,7 @@ export class PlanBuilder {
         ({ outcome, line, errors }) => outcome !== 'unchanged' || adopting.has(line) || errors.length > 0,
       );
     const idle = ({ outcome, line }: StagedRow): boolean => outcome === 'unchanged' && !adopting.has(line);
-    await this.stage(staged, { rowsDone: this.tally.rows, percent }, idle);
+    await this.stage(staged, { rows_done: this.tally.rows, percent }, idle);
   }
 
   /**
@@ -82,13 +89,13 @@ export class PlanBuilder {
   /** Stages rows that no other row can fail. @param progress of the planning. @param idle rows that are kept for their warnings only. */
   async stage(
     rows: readonly StagedRow[],
-    progress: { rowsDone: number; percent: number },
+    progress: { rows_done: number; percent: number },
     idle: (row: StagedRow) => boolean = () => false,
   ): Promise<void> {
     for (const row of rows) if (row.outcome === 'missing') this.tally.addMissing(row);
     for (const row of rows)
       if (isChange(row) && !idle(row)) row.batch = 1 + Math.floor(this.changes++ / BATCH_ROWS);
-    const reached = this.progress.planned(progress.percent / 100, progress.rowsDone, this.changes);
+    const reached = this.progress.planned(progress.percent / 100, progress.rows_done, this.changes);
     if (rows.length === 0) return this.checkpoint.report(reached);
     await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), reached);
   }
@@ -123,9 +130,9 @@ export class PlanBuilder {
     const counts: Counts = { ...noCounts(), ...Object.fromEntries(kept), unchanged: this.tally.unchanged };
     return {
       ...this.progress.planned(1, this.tally.rows, this.changes),
-      rowsTotal: this.tally.rows,
+      rows_total: this.tally.rows,
       counts,
-      planHash: this.tally.fingerprint(),
+      plan_hash: this.tally.fingerprint(),
       batches: this.batches,
     };
   }

@@ -18,15 +18,16 @@ import { type StagedRow, stagedRow } from '../runs/import-row.js';
 export type Plan = Required<
   Pick<
     RunChange,
-    | 'rowsDone'
+    | 'rows_done'
     | 'percent'
-    | 'rowsTotal'
+    | 'rows_total'
     | 'counts'
-    | 'missing'
+    | 'missing_reported'
+    | 'missing_blocked'
     | 'guards'
-    | 'planHash'
+    | 'plan_hash'
     | 'batches'
-    | 'lineEnded'
+    | 'line_ended'
   >
 >;
 
@@ -58,10 +59,10 @@ export class Planner {
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
     if (original) {
       // A revert is an operator's own decision about a run that has been seen: it has no guards.
-      await this.reverts.plan(original, run.rowsTotal ?? 0, builder, callerOf(run).actor);
+      await this.reverts.plan(original, run.rows_total ?? 0, builder, callerOf(run).actor);
       await builder.resolve();
-      const missing = { reported: 0, blocked: 0 };
-      return { ...(await builder.summary()), missing, guards: [], lineEnded: null };
+      const none = { missing_reported: 0, missing_blocked: 0, guards: [], line_ended: null };
+      return { ...(await builder.summary()), ...none };
     }
     const past = await this.guards.past(run);
     if (past.lastChanging || past.reverts.length > 0) builder.tally.changes = new ChangeSet();
@@ -75,9 +76,10 @@ export class Planner {
     const { missing: mode } = run.options;
     return {
       ...summary,
-      missing: { reported: mode === 'keep' ? 0 : missing, blocked: mode === 'block' ? missing : 0 },
+      missing_reported: mode === 'keep' ? 0 : missing,
+      missing_blocked: mode === 'block' ? missing : 0,
       guards: await this.guards.evaluate(run, past, { counts, missing, elsewhere, tally: builder.tally }),
-      lineEnded,
+      line_ended: lineEnded,
     };
   }
 
@@ -112,7 +114,7 @@ export class Planner {
         missingRow(user, -(count + index + 1), run.dataset, missing === 'block'),
       );
       for (const row of rows) builder.tally.print(row);
-      await builder.stage(rows, { rowsDone: builder.tally.rows, percent: 99 });
+      await builder.stage(rows, { rows_done: builder.tally.rows, percent: 99 });
       count += gone.length;
       const last = users.at(-1);
       if (!last) return count;

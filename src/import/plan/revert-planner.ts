@@ -37,7 +37,7 @@ export class RevertPlanner {
           isChange(row) &&
           row.outcome !== 'unchanged' &&
           row.batch > 0 &&
-          row.batch <= original.appliedBatches,
+          row.batch <= original.applied_batches,
       );
       const users = await this.directory.byUuids(applied.flatMap(({ userUuid }) => userUuid ?? []));
       const judged = applied.map((row, index) =>

@@ -19,8 +19,7 @@ import {
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
-import type { RowOutcome } from '../runs/import-run.js';
-import { type RowError, type StagedRow, stagedRow } from '../runs/import-row.js';
+import { type RowOutcome, type RowError, type StagedRow, stagedRow } from '../runs/import-row.js';
 
 /** What the rules of a row depend on. */
 export interface RowContext {

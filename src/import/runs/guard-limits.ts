@@ -116,3 +116,30 @@ function unknown(field: string, what: string, name: string, names: object): Fiel
   const hint = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
   return { field, code: 'unknown_field', message: `${what}; ${hint}` };
 }
+
+/** Rows that a guard shows. */
+export const MAX_EXAMPLES = 5;
+
+/** A row that shows an operator what a guard has found. Values are cut; a secret is never one. */
+export interface GuardExample {
+  /** As a spreadsheet shows it (header = 1); null for a user that the file lacks. */
+  line: number | null;
+  external_id: string;
+  old: unknown;
+  new: unknown;
+}
+
+/** A number of a plan beside its limit. A hit parks the run before the first write. */
+export interface Guard {
+  name: string;
+  /** Wire name of the field that it is about; null where it is about the whole plan. */
+  field: string | null;
+  value: number;
+  /** The greatest value that passes; of `shrunken_file` the least one. */
+  limit: number;
+  hit: boolean;
+  /** Up to five rows, of a hit. */
+  examples: GuardExample[];
+  /** What a hit usually means, in one sentence. */
+  hint: string;
+}

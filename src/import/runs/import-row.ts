@@ -1,5 +1,28 @@
 import { type Changes, NO_CHANGES } from '../../platform/common/changes.js';
-import type { RowOutcome } from './import-run.js';
+
+/** Fates of a row; they add up to the rows of the file. */
+export const ROW_OUTCOMES = [
+  'created',
+  'updated',
+  'unchanged',
+  'blocked',
+  'reactivated',
+  'skipped',
+  'error',
+] as const;
+export type RowOutcome = (typeof ROW_OUTCOMES)[number];
+
+export type Counts = Record<RowOutcome, number>;
+
+export const noCounts = (): Counts => ({
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  blocked: 0,
+  reactivated: 0,
+  skipped: 0,
+  error: 0,
+});
 
 /** A fault of a row, or a warning (see `StagedRow`). `value` is the cell that broke the rule, cut; a secret is never one. */
 export interface RowError {

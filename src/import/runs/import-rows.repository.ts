@@ -18,8 +18,8 @@ import {
   type StagedRow,
   blocksUser,
   WARNINGS,
+  ROW_OUTCOMES,
 } from './import-row.js';
-import { ROW_OUTCOMES } from './import-run.js';
 
 /** The filter of the rows of a run. */
 export interface RowFilter {
@@ -217,10 +217,10 @@ export class ImportRowsRepository {
   }
 
   /** Missing users that have been blocked. */
-  async countMissing(runId: string, appliedBatches: number): Promise<number> {
+  async countMissing(runId: string, appliedBatches: number, sql: Sql = this.database): Promise<number> {
     const text = `SELECT COUNT(*) AS count FROM import_rows
        WHERE run_id = ? AND outcome = 'missing' AND batch > 0 AND batch <= ?`;
-    return countRows(this.database, text, [runId, appliedBatches]);
+    return countRows(sql, text, [runId, appliedBatches]);
   }
 
   /** Marks the rows that a stopped run has not reached as skipped, without the uuids of users that it would have made. */

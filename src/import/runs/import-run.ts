@@ -1,188 +1,144 @@
 import type { Actor, Caller } from '../../access/actor.js';
+import { DEFAULT_PROFILE } from '../../access/profiles.js';
+import { NO_RIGHTS } from '../../access/scopes.js';
+import { type JsonText, fromJson, toJson } from '../../platform/common/json.js';
 import { now } from '../../platform/common/time.js';
-import type { RunState } from './run-states.js';
+import type { SqlValue } from '../../platform/database/engine/sql.js';
 import type { UserScope } from '../../users/search/user-scope.js';
+import type { Guard } from './guard-limits.js';
 import type { ImportOptions, NamedProfile } from './import-options.js';
+import { ImportRunEntity } from './import.entity.js';
 
-/** Fates of a row; they add up to the rows of the file. */
-export const ROW_OUTCOMES = [
-  'created',
-  'updated',
-  'unchanged',
-  'blocked',
-  'reactivated',
-  'skipped',
-  'error',
-] as const;
-export type RowOutcome = (typeof ROW_OUTCOMES)[number];
+/** Columns that hold JSON, and columns that hold 0 or 1: a run has their values. */
+const DOCUMENTS = ['options', 'profile', 'counts', 'guards', 'reason', 'header'] as const;
+const FLAGS = ['dry_run', 'line_ended', 'approved', 'cancel'] as const;
 
-export type Counts = Record<RowOutcome, number>;
+type ValueOf<K, V> =
+  V extends JsonText<infer T> ? T : K extends (typeof FLAGS)[number] ? (V extends number ? boolean : V) : V;
+type Values<E> = { [K in keyof E]: ValueOf<K, E[K]> };
+type ActorColumn = `${'actor' | 'approver'}_${'kind' | 'id'}`;
 
-export const noCounts = (): Counts => ({
-  created: 0,
-  updated: 0,
-  unchanged: 0,
-  blocked: 0,
-  reactivated: 0,
-  skipped: 0,
-  error: 0,
-});
-
-/** Why a file is refused, or a run failed. */
-export interface Reason {
-  code: string;
-  message: string;
-  line?: number;
-  /** What else is wrong with the file. */
-  others?: { code: string; message: string; line?: number | undefined }[];
-}
-
-/** Rows that a guard shows. */
-export const MAX_EXAMPLES = 5;
-
-/** A row that shows an operator what a guard has found. Values are cut; a secret is never one. */
-export interface GuardExample {
-  /** As a spreadsheet shows it (header = 1); null for a user that the file lacks. */
-  line: number | null;
-  external_id: string;
-  old: unknown;
-  new: unknown;
-}
-
-/** A number of a plan beside its limit. A hit parks the run before the first write. */
-export interface Guard {
-  name: string;
-  /** Wire name of the field that it is about; null where it is about the whole plan. */
-  field: string | null;
-  value: number;
-  /** The greatest value that passes; of `shrunken_file` the least one. */
-  limit: number;
-  hit: boolean;
-  /** Up to five rows, of a hit. */
-  examples: GuardExample[];
-  /** What a hit usually means, in one sentence. */
-  hint: string;
-}
-
-/** A run with its documents opened. Times as the database writes them. */
-export interface ImportRun {
-  id: string;
-  state: RunState;
-  dryRun: boolean;
-  dataset: string;
-  options: ImportOptions;
-  /** The profile of the file as it was when the run was made; null for none. */
-  profile: NamedProfile | null;
-  reverts: string | null;
-  file: { name: string; size: number; sha256: string };
-  /** Who sent it; changes of users are recorded as the run's own. */
-  caller: Caller;
-  /** Who approved it, or applied its plan; null while nobody has. */
-  approver: Actor | null;
-  created: string;
-  started: string | null;
-  finished: string | null;
-  /** When operators were told that it waits for them. */
-  alerted: string | null;
-  rowsDone: number;
-  rowsTotal: number | null;
-  /** Of the whole run; it never goes back. */
-  percent: number;
-  /** `percent` where the current phase began. */
-  phasePercent: number;
-  phaseStarted: string | null;
-  counts: Counts | null;
-  missing: { reported: number; blocked: number };
+/** A run: the values of its row. Times are as the database writes them. */
+export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'guards' | 'header'>> {
   guards: Guard[];
-  reason: Reason | null;
-  /** Header of the file, where rows of it have failed. */
   header: string[];
-  /** Whether the last line of the file has a line end; null until the file has been read to its end. */
-  lineEnded: boolean | null;
-  planHash: string | null;
-  batches: number;
-  appliedBatches: number;
-  approved: boolean;
-  cancel: boolean;
+  /** The credential that sent the file. */
+  starter: Actor;
+  /** The credential that approved the run, or applied its plan. */
+  approver: Actor | null;
 }
 
-/** What a change of a run may set besides its state, which only transitions change. */
-export type RunChange = Partial<
-  Omit<
-    ImportRun,
-    | 'id'
-    | 'state'
-    | 'dataset'
-    | 'options'
-    | 'profile'
-    | 'reverts'
-    | 'file'
-    | 'caller'
-    | 'created'
-    | 'finished'
-  >
->;
+/** What guards of older runs lack. */
+const OLD_GUARD = { field: null, examples: [], hint: '' };
 
+type Fixed = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
+/** What a change of a run may set besides its state, which only transitions change. */
+export type RunChange = Partial<Omit<ImportRun, Fixed | 'state' | 'finished'>>;
 /** What a transition changes. */
 export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
 
+/** The run of a database row. */
+export function toRun({
+  actor_kind: kind,
+  actor_id: id,
+  approver_kind: approverKind,
+  approver_id: approverId,
+  ...row
+}: ImportRunEntity): ImportRun {
+  const values: Record<string, unknown> = { ...row };
+  for (const name of DOCUMENTS) values[name] = row[name] && fromJson<unknown>(row[name]);
+  for (const name of FLAGS) values[name] = row[name] === null ? null : row[name] === 1;
+  const { guards, header, ...others } = values as Values<typeof row>;
+  return {
+    ...others,
+    guards: (guards ?? []).map((guard) => ({ ...OLD_GUARD, ...guard })),
+    header: header ?? [],
+    starter: toActor(kind, id),
+    approver: approverKind === null ? null : toActor(approverKind, approverId),
+  };
+}
+
+/** The columns of a run, or of a change of one. */
+export function toColumns({ starter, approver, ...values }: Partial<ImportRun>): Record<string, SqlValue> {
+  const columns: Record<string, SqlValue> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    if (typeof value === 'boolean') columns[name] = Number(value);
+    else columns[name] = typeof value === 'object' && value !== null ? toJson(value) : value;
+  }
+  if (starter) Object.assign(columns, { actor_kind: starter.kind, actor_id: starter.id });
+  if (approver === undefined) return columns;
+  return { ...columns, approver_kind: approver?.kind ?? null, approver_id: approver?.id ?? null };
+}
+
+/** The database row of a run. */
+export const toRow = (run: ImportRun): ImportRunEntity =>
+  Object.assign(new ImportRunEntity(), toColumns(run));
+
+/** Without the rights and roles that the actor has, which are looked up when they are needed. */
+export function toActor(kind: string, id: string | null): Actor {
+  if (kind === 'system' || id === null) return { kind: 'system', id: null };
+  if (kind === 'key')
+    return {
+      kind,
+      id,
+      rights: NO_RIGHTS,
+      family: id,
+      ignoresUnknownFields: false,
+      profile: DEFAULT_PROFILE,
+    };
+  return { kind: 'user', id, username: '', roles: [], sessionId: '' };
+}
+
+const EMPTY: ImportRun = toRun(new ImportRunEntity());
+
+/** A queued run. */
+export function newRun(
+  file: { runId: string; name: string; size: number; sha256: string },
+  options: ImportOptions,
+  { actor: starter, requestId, ip }: Caller,
+  profile: NamedProfile | null = null,
+): ImportRun {
+  const { dry_run, dataset, part = null } = options;
+  return {
+    ...EMPTY,
+    id: file.runId,
+    ...{ dry_run, dataset, part, options, profile, starter, ip, request_id: requestId, created: now() },
+    file_name: file.name,
+    file_size: file.size,
+    file_sha256: file.sha256,
+  };
+}
+
+/** The file of a run, as clients and the audit see it. */
+export const fileOf = ({ file_name: name, file_size: size, file_sha256: sha256 }: ImportRun) => ({
+  name,
+  size,
+  sha256,
+});
+
+/** The users that the file of a run lacks, as clients and the audit see them. */
+export const missingOf = (run: ImportRun) => ({
+  reported: run.missing_reported,
+  blocked: run.missing_blocked,
+});
+
 /** What the audit says of the start of a run. */
-export const startOf = ({ dataset, dryRun, profile, reverts, file }: ImportRun) => [
-  { field: 'dataset', new: dataset },
-  ...(profile === null ? [] : [{ field: 'profile', new: profile.name }]),
-  { field: 'dry_run', new: dryRun },
-  ...(reverts === null ? [] : [{ field: 'reverts', new: reverts }]),
-  { field: 'file', new: file },
+export const startOf = (run: ImportRun) => [
+  { field: 'dataset', new: run.dataset },
+  ...(run.profile === null ? [] : [{ field: 'profile', new: run.profile.name }]),
+  { field: 'dry_run', new: run.dry_run },
+  ...(run.reverts === null ? [] : [{ field: 'reverts', new: run.reverts }]),
+  { field: 'file', new: fileOf(run) },
 ];
 
 /** What the audit says of the end of a run. */
-export const resultOf = ({ state, counts, missing, reason }: ImportRun) => [
-  { field: 'state', new: state },
-  ...(counts === null ? [] : [{ field: 'counts', new: counts }]),
-  ...(counts === null ? [] : [{ field: 'missing', new: missing }]),
-  ...(reason === null ? [] : [{ field: 'reason', new: reason.code }]),
+export const resultOf = (run: ImportRun) => [
+  { field: 'state', new: run.state },
+  ...(run.counts === null ? [] : [{ field: 'counts', new: run.counts }]),
+  ...(run.counts === null ? [] : [{ field: 'missing', new: missingOf(run) }]),
+  ...(run.reason === null ? [] : [{ field: 'reason', new: run.reason.code }]),
 ];
-
-/** A run before its turn. */
-export function newRun(
-  file: ImportRun['file'] & { runId: string },
-  options: ImportOptions,
-  caller: Caller,
-  profile: NamedProfile | null = null,
-): ImportRun {
-  return {
-    id: file.runId,
-    state: 'queued',
-    dryRun: options.dry_run,
-    dataset: options.dataset,
-    options,
-    profile,
-    reverts: null,
-    file: { name: file.name, size: file.size, sha256: file.sha256 },
-    caller,
-    approver: null,
-    created: now(),
-    started: null,
-    finished: null,
-    alerted: null,
-    rowsDone: 0,
-    rowsTotal: null,
-    percent: 0,
-    phasePercent: 0,
-    phaseStarted: null,
-    counts: null,
-    missing: { reported: 0, blocked: 0 },
-    guards: [],
-    reason: null,
-    header: [],
-    lineEnded: null,
-    planHash: null,
-    batches: 0,
-    appliedBatches: 0,
-    approved: false,
-    cancel: false,
-  };
-}
 
 /** The users whom a run looks after. */
 export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'options'>): UserScope => ({
@@ -191,6 +147,8 @@ export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'o
 });
 
 /** A run as the caller of its changes. */
-export function callerOf({ id, caller, approver }: ImportRun): Caller {
-  return { ...caller, actor: { kind: 'import', id, initiator: caller.actor, approver } };
-}
+export const callerOf = ({ id, starter, approver, request_id: requestId, ip }: ImportRun): Caller => ({
+  actor: { kind: 'import', id, initiator: starter, approver },
+  requestId,
+  ip,
+});

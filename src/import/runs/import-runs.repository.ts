@@ -11,10 +11,18 @@ import {
   placeholders,
 } from '../../platform/database/engine/sql.js';
 import type { Actor } from '../../access/actor.js';
-import { toActor, toColumns, toRow, toRun } from './import-run.mapping.js';
 import { ImportRunEntity } from './import.entity.js';
 import type { UserScope } from '../../users/search/user-scope.js';
-import { type ImportRun, type RunChange, type StateChange, noCounts } from './import-run.js';
+import {
+  type ImportRun,
+  type RunChange,
+  type StateChange,
+  toActor,
+  toColumns,
+  toRow,
+  toRun,
+} from './import-run.js';
+import { noCounts } from './import-row.js';
 import { COMPLETED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-states.js';
 
 /** The filter of the list of runs. */
@@ -188,15 +196,13 @@ export class ImportRunsRepository {
   }
 
   private async write(sql: Sql, id: string, change: RunChange & StateChange): Promise<void> {
-    const names: string[] = [];
-    const values: SqlValue[] = [];
-    for (const [name, value] of Object.entries(toColumns(change))) {
-      if (value === undefined) continue;
-      names.push(`${name} = ?`);
-      values.push(value);
-    }
+    const columns = toColumns(change);
+    const names = Object.keys(columns).map((name) => `${name} = ?`);
     if (names.length === 0) return;
-    await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, [...values, id]);
+    await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, [
+      ...Object.values(columns),
+      id,
+    ]);
   }
 
   /** When the last import completed. */

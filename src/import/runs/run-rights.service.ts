@@ -7,7 +7,8 @@ import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { rolesOf } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
-import type { ImportRun, Reason } from './import-run.js';
+import type { ImportRun } from './import-run.js';
+import type { Reason } from './run-states.js';
 
 /** Who a run acts for. */
 interface Principals {
@@ -63,9 +64,9 @@ export class RunRights {
    * to the person who created it. Two keys of the command line have no creator, and are two people.
    * @throws ProblemError `forbidden`.
    */
-  async assertOtherPerson({ id, guards, caller: { actor } }: ImportRun, caller: Caller): Promise<void> {
+  async assertOtherPerson({ id, guards, starter }: ImportRun, caller: Caller): Promise<void> {
     if (!this.env.IMPORT_FOUR_EYES || !guards.some(({ hit }) => hit)) return;
-    const senders = new Set(await this.credentialsOf(actor));
+    const senders = new Set(await this.credentialsOf(starter));
     const approvers = await this.credentialsOf(caller.actor);
     if (!approvers.some((credential) => senders.has(credential))) return;
     const detail = `Import ${id} needs another person's approval: IMPORT_FOUR_EYES is on, and you have sent the file.`;

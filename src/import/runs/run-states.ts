@@ -82,6 +82,15 @@ export const TRANSITIONS = {
 } as const satisfies Record<string, Transition>;
 export type TransitionName = keyof typeof TRANSITIONS;
 
+/** Why a file is refused, or a run failed. */
+export interface Reason {
+  code: string;
+  message: string;
+  line?: number;
+  /** What else is wrong with the file. */
+  others?: { code: string; message: string; line?: number | undefined }[];
+}
+
 /** Thrown for a worker whose lease has expired, or whose run was ended by an operator: it may write nothing of the run. */
 export class LeaseLostError extends Error {}
 

@@ -5,10 +5,9 @@ import { AuditService } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { Leases } from '../../platform/database/leases/leases.service.js';
 import type { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { type ImportRun, type Reason, type RunChange, callerOf, resultOf } from './import-run.js';
-import { ImportRunsRepository } from './import-runs.repository.js';
-import type { RunRights } from './run-rights.service.js';
+import { type ImportRun, type RunChange, callerOf, resultOf } from './import-run.js';
 import {
+  type Reason,
   LeaseLostError,
   RUNNABLE,
   type RunState,
@@ -16,6 +15,8 @@ import {
   type TransitionName,
   changeState,
 } from './run-states.js';
+import { ImportRunsRepository } from './import-runs.repository.js';
+import type { RunRights } from './run-rights.service.js';
 
 export const IMPORT_LEASE = 'imports';
 /** After a crash another worker goes on when this has passed. */

@@ -1,7 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../../access/decorators.js';
-import { type ImportRun, noCounts } from '../../import/runs/import-run.js';
+import { noCounts } from '../../import/runs/import-row.js';
+import { type ImportRun, fileOf, missingOf } from '../../import/runs/import-run.js';
 import { toIso } from '../../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
 import { DocStatistics, type ImportRunSummaryDto, type StatisticsDto } from './statistics.docs.js';
@@ -50,12 +51,12 @@ function presentSummary(run: ImportRun): ImportRunSummaryDto {
   return {
     id: run.id,
     state: run.state,
-    dry_run: run.dryRun,
+    dry_run: run.dry_run,
     reverts: run.reverts,
-    file: run.file,
+    file: fileOf(run),
     created: toIso(run.created),
     finished: run.finished === null ? null : toIso(run.finished),
     counts: run.counts ?? noCounts(),
-    missing: run.missing,
+    missing: missingOf(run),
   };
 }

@@ -14,8 +14,7 @@ import {
 } from '../../../src/import/runs/import.entity.js';
 import { ImportOptions } from '../../../src/import/runs/import-options.js';
 import { toEntity } from '../../../src/import/runs/import-rows.repository.js';
-import { toRow } from '../../../src/import/runs/import-run.mapping.js';
-import { newRun } from '../../../src/import/runs/import-run.js';
+import { newRun, toRow } from '../../../src/import/runs/import-run.js';
 import { LoginFailureEntity } from '../../../src/sessions/login.entity.js';
 import { SessionEntity } from '../../../src/sessions/session.entity.js';
 import { IdempotencyEntity } from '../../../src/idempotency/idempotency.entity.js';

@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import {
+  LeaseLostError,
+  RUN_STATES,
+  TRANSITIONS,
+  type TransitionName,
+  changeState,
+  isFinal,
+} from '../../src/import/runs/run-states.js';
+
+const names = Object.keys(TRANSITIONS) as TransitionName[];
+const edges = names.flatMap((name) =>
+  RUN_STATES.filter((state) => (TRANSITIONS[name].from as readonly string[]).includes(state)).map(
+    (state) => [name, state] as const,
+  ),
+);
+
+test('every state of a run is reachable from queued', () => {
+  const reached = new Set<string>(['queued']);
+  for (let size = 0; size < reached.size;) {
+    size = reached.size;
+    for (const [name, from] of edges) if (reached.has(from)) reached.add(TRANSITIONS[name].to);
+  }
+  expect([...reached].sort()).toEqual([...RUN_STATES].sort());
+});
+
+test('no transition starts from a final state, and every other state has one', () => {
+  const left = RUN_STATES.filter((state) => !edges.some(([, from]) => from === state));
+  expect(left).toEqual(RUN_STATES.filter(isFinal));
+});
+
+test('a transition from another state is refused: a worker loses the run, others get wrong_state', () => {
+  for (const name of names) {
+    for (const state of RUN_STATES) {
+      if (edges.some(([each, from]) => each === name && from === state)) continue;
+      const change = () => changeState(name, { id: 'r', state });
+      if (TRANSITIONS[name].by === 'worker') expect(change).toThrow(LeaseLostError);
+      else expect(change).toThrow(expect.objectContaining({ code: 'wrong_state' }));
+    }
+  }
+});
+
+test('an operator cancels a waiting run at once, and asks the worker to stop a run that it works on', () => {
+  const cancel = (state: 'planned' | 'applying') => changeState('cancel', { id: 'r', state });
+  expect(cancel('planned')).toEqual({ state: 'cancelled', finished: expect.any(String) });
+  expect(cancel('applying')).toEqual({ cancel: true });
+});
