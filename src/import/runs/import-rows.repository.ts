@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Changes } from '../../platform/common/changes.js';
 import { fromJson, toJson } from '../../platform/common/json.js';
-import { insertRows } from '../../platform/database/engine/bulk.js';
+import { inParts, insertRows } from '../../platform/database/engine/bulk.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import {
   type Sql,
@@ -47,17 +47,14 @@ interface Part {
 /** What a list has without a filter. */
 const LISTED: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
 
-/** A failed row, as it is in the file. */
-export interface FailedRow {
-  line: number;
-  externalId: string;
-  userUuid: string | null;
-  errors: RowError[];
-  cells: string[];
-}
+/** A failed row with its cells, as they are in the file. */
+export type FailedRow = StagedRow & { cells: string[] };
 
-/** Lines named in one statement. */
-const CHUNK = 1000;
+/** Rows that are read at once. */
+const PAGE = 1000;
+
+const byLines = (lines: readonly number[]): string =>
+  `run_id = ? AND line IN (${placeholders(lines.length)})`;
 
 /**
  * The staged rows of a run: its plan, and afterwards its report. Hand-written SQL, as it is set-based, and as the order of large
@@ -85,20 +82,9 @@ export class ImportRowsRepository {
 
   /** Overwrites rows of the same lines; others are added. */
   async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
-    for (let from = 0; from < rows.length; from += CHUNK) {
-      const part = rows.slice(from, from + CHUNK);
-      const lines = part.map(({ line }) => line);
-      await this.deleteLines(tx, runId, lines);
-      await this.insert(tx, runId, part);
-    }
-  }
-
-  async deleteLines(tx: Sql, runId: string, lines: readonly number[]): Promise<void> {
-    if (lines.length === 0) return;
-    await tx.execute(`DELETE FROM import_rows WHERE run_id = ? AND line IN (${placeholders(lines.length)})`, [
-      runId,
-      ...lines,
-    ]);
+    for (const part of inParts(rows.map(({ line }) => line)))
+      await tx.execute(`DELETE FROM import_rows WHERE ${byLines(part)}`, [runId, ...part]);
+    await this.insert(tx, runId, rows);
   }
 
   /** Deletes all rows in chunks, so that no lock lasts long. @param each runs the work on a chunk in a transaction. */
@@ -127,63 +113,54 @@ export class ImportRowsRepository {
     return true;
   }
 
-  async lines(runId: string, lines: readonly number[], sql: Sql = this.database): Promise<StagedRow[]> {
+  private async select(
+    from: string,
+    where: string,
+    params: readonly SqlValue[],
+    sql: Sql = this.database,
+  ): Promise<StagedRow[]> {
+    const query = `SELECT ${ROW_COLUMNS} FROM ${from} WHERE ${where}`;
+    return (await sql.query<ImportRowEntity>(query, params)).map(toStaged);
+  }
+
+  async lines(runId: string, lines: readonly number[], sql?: Sql): Promise<StagedRow[]> {
     const found: StagedRow[] = [];
-    for (let from = 0; from < lines.length; from += CHUNK) {
-      const part = lines.slice(from, from + CHUNK);
-      const rows = await sql.query<ImportRowEntity>(
-        `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND line IN (${placeholders(part.length)}) ORDER BY line`,
-        [runId, ...part],
-      );
-      found.push(...rows.map(toStaged));
+    for (const part of inParts(lines)) {
+      const where = `${byLines(part)} ORDER BY line`;
+      found.push(...(await this.select('import_rows', where, [runId, ...part], sql)));
     }
     return found;
   }
 
   /** Moves the rows to another batch. */
   async assign(tx: Sql, runId: string, lines: readonly number[], batch: number): Promise<void> {
-    for (let from = 0; from < lines.length; from += CHUNK) {
-      const part = lines.slice(from, from + CHUNK);
-      await tx.execute(
-        `UPDATE import_rows SET batch = ? WHERE run_id = ? AND line IN (${placeholders(part.length)})`,
-        [batch, runId, ...part],
-      );
-    }
+    for (const part of inParts(lines))
+      await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${byLines(part)}`, [batch, runId, ...part]);
   }
 
   /** The rows of these batches, each batch in the order of its lines. */
   async batches(runId: string, first: number, last: number): Promise<StagedRow[]> {
-    const rows = await this.database.query<ImportRowEntity>(
-      `SELECT ${ROW_COLUMNS} FROM import_rows${byIndex(this.database, 'ix_import_rows_batch')}
-       WHERE run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line`,
-      [runId, first, last],
-    );
-    return rows.map(toStaged);
+    const from = `import_rows${byIndex(this.database, 'ix_import_rows_batch')}`;
+    const where = 'run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line';
+    return this.select(from, where, [runId, first, last]);
   }
 
   /** Rows with lines above `after`, in their order. */
   async page(runId: string, after: number, limit: number): Promise<StagedRow[]> {
-    const rows = await this.database.query<ImportRowEntity>(
-      `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND line > ? ORDER BY line LIMIT ?`,
-      [runId, after, limit],
-    );
-    return rows.map(toStaged);
+    const where = 'run_id = ? AND line > ? ORDER BY line LIMIT ?';
+    return this.select('import_rows', where, [runId, after, limit]);
   }
 
   /** Rows of one outcome with lines above `after`, in their order. */
   async ofOutcome(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StagedRow[]> {
-    const rows = await this.database.query<ImportRowEntity>(
-      `SELECT ${ROW_COLUMNS} FROM ${this.byOutcome}
-       WHERE run_id = ? AND outcome = ? AND line > ? ORDER BY line LIMIT ?`,
-      [runId, outcome, after, limit],
-    );
-    return rows.map(toStaged);
+    const where = 'run_id = ? AND outcome = ? AND line > ? ORDER BY line LIMIT ?';
+    return this.select(this.byOutcome, where, [runId, outcome, after, limit]);
   }
 
   /** All rows of one outcome in their order, read page by page. */
   async *each(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
     for (let after = BEFORE_ALL; ;) {
-      const rows = await this.ofOutcome(runId, outcome, after, CHUNK);
+      const rows = await this.ofOutcome(runId, outcome, after, PAGE);
       yield* rows;
       const last = rows.at(-1);
       if (!last) return;
@@ -303,12 +280,11 @@ export class ImportRowsRepository {
     const found = sql
       ? await sql.query<{ line: number }>(query, params)
       : await this.database.aside<{ line: number }>(query, params);
-    if (found.length === 0) return [];
-    const rows = await (sql ?? this.database).query<ImportRowEntity>(
-      `SELECT ${ROW_COLUMNS} FROM import_rows WHERE run_id = ? AND line IN (${placeholders(found.length)}) ORDER BY line`,
-      [runId, ...found.map(({ line }) => line)],
+    return this.lines(
+      runId,
+      found.map(({ line }) => line),
+      sql,
     );
-    return rows.map(toStaged);
   }
 
   /** Keeps the cells of failed rows, by line. */
@@ -317,13 +293,9 @@ export class ImportRowsRepository {
     runId: string,
     cells: ReadonlyMap<number, { externalId: string; cells: readonly string[] }>,
   ): Promise<void> {
-    for (const [line, row] of cells) {
-      const params = [JSON.stringify(row.cells), row.externalId, runId, line];
-      await tx.execute(
-        'UPDATE import_rows SET cells = ?, external_id = ? WHERE run_id = ? AND line = ?',
-        params,
-      );
-    }
+    const sql = 'UPDATE import_rows SET cells = ?, external_id = ? WHERE run_id = ? AND line = ?';
+    for (const [line, { externalId, cells: kept }] of cells)
+      await tx.execute(sql, [JSON.stringify(kept), externalId, runId, line]);
   }
 
   /** Lines of failed rows whose cells are not kept yet, above `after`. */
@@ -338,17 +310,11 @@ export class ImportRowsRepository {
 
   async failed(runId: string, after: number, limit: number): Promise<FailedRow[]> {
     const rows = await this.database.query<ImportRowEntity>(
-      `SELECT line, external_id, user_uuid, errors, cells FROM ${this.byOutcome}
+      `SELECT ${ROW_COLUMNS}, cells FROM ${this.byOutcome}
        WHERE run_id = ? AND outcome = 'error' AND line > ? ORDER BY line LIMIT ?`,
       [runId, after, limit],
     );
-    return rows.map(({ line, external_id, user_uuid, errors, cells }) => ({
-      line,
-      externalId: external_id,
-      userUuid: user_uuid,
-      errors: fromJson(errors),
-      cells: cells ? fromJson(cells) : [],
-    }));
+    return rows.map((row) => ({ ...toStaged(row), cells: row.cells ? fromJson(row.cells) : [] }));
   }
 }
 

@@ -34,7 +34,7 @@ export interface RunFilter {
 }
 
 /** What a worker must know of its run before each write. */
-export interface LockedRun {
+interface LockedRun {
   state: RunState;
   cancel: boolean;
   /** All batches are: nothing is left but to say so. */
@@ -61,8 +61,16 @@ export class ImportRunsRepository {
     await insertRows(tx, ImportRunEntity, [toRow(run)]);
   }
 
-  async find(id: string, sql: Sql = this.database): Promise<ImportRun | undefined> {
-    const row = await sql.first<ImportRunEntity>('SELECT * FROM import_runs WHERE id = ?', [id]);
+  private async select(
+    tail: string,
+    params: readonly SqlValue[],
+    sql: Sql = this.database,
+  ): Promise<ImportRun[]> {
+    return (await sql.query<ImportRunEntity>(`SELECT * FROM import_runs ${tail}`, params)).map(toRun);
+  }
+
+  async find(id: string): Promise<ImportRun | undefined> {
+    const row = await this.database.first<ImportRunEntity>('SELECT * FROM import_runs WHERE id = ?', [id]);
     return row && toRun(row);
   }
 
@@ -95,13 +103,10 @@ export class ImportRunsRepository {
       ...(dataset === undefined ? [] : ['dataset = ?']),
     ];
     const params: SqlValue[] = [...(states ?? []), ...(dataset === undefined ? [] : [dataset])];
-    const where = conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : '';
-    const rows = await this.database.query<ImportRunEntity>(
-      `SELECT * FROM import_runs${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
-      [...params, limit, offset],
-    );
-    const count = await countRows(this.database, `SELECT COUNT(*) AS count FROM import_runs${where}`, params);
-    return { count, runs: rows.map(toRun) };
+    const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+    const runs = await this.select(`${where} ORDER BY id DESC LIMIT ? OFFSET ?`, [...params, limit, offset]);
+    const count = await countRows(this.database, `SELECT COUNT(*) AS count FROM import_runs ${where}`, params);
+    return { count, runs };
   }
 
   /** The next run to work on: those that have begun come first. */
@@ -120,12 +125,12 @@ export class ImportRunsRepository {
     limit: number,
     tx?: Sql,
   ): Promise<ImportRun[]> {
-    const rows = await (tx ?? this.database).query<ImportRunEntity>(
-      `SELECT * FROM import_runs WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
+    return this.select(
+      `WHERE dataset = ? AND state IN (${placeholders(states.length)}) AND reverts IS NULL
          AND COALESCE(part, '') = ? ORDER BY id DESC LIMIT ?${tx ? forUpdate(tx) : ''}`,
       [dataset, ...states, part ?? '', limit],
+      tx,
     );
-    return rows.map(toRun);
   }
 
   /**
@@ -164,26 +169,21 @@ export class ImportRunsRepository {
 
   /** Reverts of runs of a data set that have changed users and were not undone themselves, newest first. */
   async revertsIn(dataset: string, limit: number): Promise<ImportRun[]> {
-    const rows = await this.database.query<ImportRunEntity>(
-      `SELECT * FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0 AND finished IS NOT NULL
+    return this.select(
+      `WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0 AND finished IS NOT NULL
        AND id NOT IN (SELECT reverts FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0)
        ORDER BY id DESC LIMIT ?`,
       [dataset, dataset, limit],
     );
-    return rows.map(toRun);
   }
 
   /** Runs that wait for an approval nobody has been told of, the oldest first. */
   async untold(limit: number): Promise<ImportRun[]> {
-    const sql =
-      "SELECT * FROM import_runs WHERE state = 'needs_approval' AND alerted IS NULL ORDER BY id LIMIT ?";
-    return (await this.database.query<ImportRunEntity>(sql, [limit])).map(toRun);
+    return this.select("WHERE state = 'needs_approval' AND alerted IS NULL ORDER BY id LIMIT ?", [limit]);
   }
 
-  async revertsOf(id: string, sql: Sql = this.database): Promise<ImportRun[]> {
-    const text = 'SELECT * FROM import_runs WHERE reverts = ? ORDER BY id';
-    const rows = await sql.query<ImportRunEntity>(text, [id]);
-    return rows.map(toRun);
+  async revertsOf(id: string, sql?: Sql): Promise<ImportRun[]> {
+    return this.select('WHERE reverts = ? ORDER BY id', [id], sql);
   }
 
   async update(sql: Sql, id: string, change: RunChange): Promise<void> {
@@ -235,11 +235,7 @@ export class ImportRunsRepository {
   }
 
   async runs(ids: readonly string[]): Promise<ImportRun[]> {
-    const rows = await this.database.query<ImportRunEntity>(
-      `SELECT * FROM import_runs WHERE id IN (${placeholders(ids.length)})`,
-      ids,
-    );
-    return rows.map(toRun);
+    return this.select(`WHERE id IN (${placeholders(ids.length)})`, ids);
   }
 
   /** How many runs are in each of these states. */
