@@ -105,7 +105,11 @@ export class ImportRunsRepository {
     const params: SqlValue[] = [...(states ?? []), ...(dataset === undefined ? [] : [dataset])];
     const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
     const runs = await this.select(`${where} ORDER BY id DESC LIMIT ? OFFSET ?`, [...params, limit, offset]);
-    const count = await countRows(this.database, `SELECT COUNT(*) AS count FROM import_runs ${where}`, params);
+    const count = await countRows(
+      this.database,
+      `SELECT COUNT(*) AS count FROM import_runs ${where}`,
+      params,
+    );
     return { count, runs };
   }
 
