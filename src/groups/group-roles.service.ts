@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
 import { type FieldError, validationFailed } from '../platform/common/errors.js';
 import type { Sql } from '../platform/database/engine/sql.js';
-import { toProblem } from '../users/set-rules/failure.js';
+import { toProblem } from '../users/rules/failure.js';
 import { UserWriter } from '../users/writer/user-writer.service.js';
 import { UserSettings } from '../users/rules/user-settings.js';
 import { GroupRepository } from './group.repository.js';

@@ -15,11 +15,10 @@ import type { ChangedUserInput, NewUserInput, WritableUserInput } from './rules/
 import type { User } from './model/user.js';
 import { pickSelfFields, withoutReadOnly } from './accepted-fields.js';
 import { UserChanges, toPatch } from './user-changes.service.js';
-import { type ValidatedChange, newUser } from './rules/user-rules.js';
-import { SELF_BLOCK, toProblem } from './set-rules/failure.js';
+import { type ValidatedChange, blocksSelf, newUser, privilegeFailure } from './rules/user-rules.js';
+import { SELF_BLOCK, toProblem } from './rules/failure.js';
 import { UserSettings } from './rules/user-settings.js';
 import { presentUser } from './user.view.js';
-import { blocksSelf, privilegeFailure } from './writer/privilege.js';
 import { UserWriter } from './writer/user-writer.service.js';
 import { type Credentials, UsersRepository } from './search/users.repository.js';
 
@@ -44,9 +43,9 @@ export class UsersService {
     return this.repository.find(uuid, sql);
   }
 
-  /** As `find`; nobody else changes the user until the transaction ends. */
+  /** As `find`. No other transaction changes the user until this one ends. */
   async lock(tx: Sql, uuid: string): Promise<User | undefined> {
-    return this.repository.lock(tx, uuid);
+    return (await this.writer.lock(tx, [uuid])).get(uuid);
   }
 
   async findCredentials(name: string): Promise<Credentials | undefined> {
@@ -90,7 +89,7 @@ export class UsersService {
     const password =
       input.value.password === undefined ? undefined : await this.newPassword(uuid, input, caller);
     const write = async (tx: Sql): Promise<User> => {
-      const user = assertVisible(await this.repository.lock(tx, uuid), uuid, caller);
+      const user = assertVisible(await this.lock(tx, uuid), uuid, caller);
       if (password?.proven) assertStillProven(user, password.proven);
       const change = this.validate(user, input, caller);
       assertAllowed(user, change, caller);

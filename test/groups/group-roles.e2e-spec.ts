@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { UserChange } from '../../src/users/writer/change-set.js';
-import { toProblem } from '../../src/users/set-rules/failure.js';
+import { toProblem } from '../../src/users/rules/failure.js';
 import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';

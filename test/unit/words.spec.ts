@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { newUser } from '../../src/users/rules/user-rules.js';
-import { wordRows, wordsIn } from '../../src/users/model/lookup-rows.js';
+import { wordRows, wordsIn } from '../../src/users/model/user.js';
 
 /** `search-words` tests how words are read from texts and terms. */
 describe('a user is found', () => {

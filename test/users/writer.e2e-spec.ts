@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
-import { toProblem } from '../../src/users/set-rules/failure.js';
+import { toProblem } from '../../src/users/rules/failure.js';
 import type { Outcome, UserChange } from '../../src/users/writer/change-set.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { SessionsService } from '../../src/sessions/sessions.service.js';

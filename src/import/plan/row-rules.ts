@@ -4,18 +4,19 @@ import type { FieldError } from '../../platform/common/errors.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { truncated } from '../../platform/common/text.js';
-import { SELF_BLOCK } from '../../users/set-rules/failure.js';
-import { privilegeFailure, blocksSelf } from '../../users/writer/privilege.js';
-import { differences, fieldsSet, type User } from '../../users/model/user.js';
-import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
-import type { UserScope } from '../../users/search/user-scope.js';
+import { SELF_BLOCK } from '../../users/rules/failure.js';
 import {
   type RuleSettings,
   type UserPatch,
+  blocksSelf,
   isWebmasterUser,
   newUser,
+  privilegeFailure,
   validateChange,
 } from '../../users/rules/user-rules.js';
+import { differences, fieldsSet, type User } from '../../users/model/user.js';
+import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
+import type { UserScope } from '../../users/search/user-scope.js';
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';

@@ -47,7 +47,7 @@ class Primary {
     program: string,
   ) {
     this.log = new Log(env);
-    new RateLimiterClusterMaster(); // answers the workers' limiters (`auth/rate-limit.ts`)
+    new RateLimiterClusterMaster(); // answers the workers' limiters (`auth/access.guard.ts`)
     // An idle worker accepts the connection. Handed over by the primary, it would hang when the worker dies.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({

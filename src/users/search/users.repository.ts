@@ -24,12 +24,6 @@ export class UsersRepository {
     return row && toUser(row);
   }
 
-  /** As `find`; nobody else changes the user until the transaction ends. */
-  async lock(tx: Sql, uuid: string): Promise<User | undefined> {
-    const row = await tx.first<UserRow>(`${this.findSql}${forUpdate(tx)}`, [uuid]);
-    return row && toUser(row);
-  }
-
   /** The user with this username or e-mail address. */
   async findCredentials(name: string): Promise<Credentials | undefined> {
     return this.database.first<Credentials>(

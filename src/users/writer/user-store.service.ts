@@ -10,10 +10,9 @@ import { isActiveWebmaster } from '../rules/user-rules.js';
 import { type ValidatedSetChange, type Outcome, type PreparedUser, createdAt } from './change-set.js';
 import type { SetConstraint } from '../set-rules/constraint.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
-import { type User, rolesOf } from '../model/user.js';
+import { type User, hasSameWords, rolesOf, valueRows, wordRows } from '../model/user.js';
 import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { endsSessions } from '../rules/user-rules.js';
-import { hasSameWords, valueRows, wordRows } from '../model/lookup-rows.js';
 import { type Counted, UserCounts } from './user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 

@@ -4,7 +4,7 @@ import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Changes } from '../../platform/common/changes.js';
 import { now } from '../../platform/common/time.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { newUser, patched, wholeErrors } from '../rules/user-rules.js';
+import { blocksSelf, newUser, patched, privilegeFailure, wholeErrors } from '../rules/user-rules.js';
 import { differences, fieldsGone } from '../model/user.js';
 import type { User } from '../model/user.js';
 import {
@@ -26,8 +26,7 @@ import {
   notDeleted,
   notFound,
   toProblem,
-} from '../set-rules/failure.js';
-import { blocksSelf, privilegeFailure } from './privilege.js';
+} from '../rules/failure.js';
 import { UserCounts } from './user-counts.service.js';
 import { UserStore } from './user-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../../src/access/actor.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
 import type { Outcome, UserChange } from '../../../src/users/writer/change-set.js';
-import { toProblem } from '../../../src/users/set-rules/failure.js';
+import { toProblem } from '../../../src/users/rules/failure.js';
 import { UserWriter } from '../../../src/users/writer/user-writer.service.js';
 import { DeletedUsers } from '../../../src/users/deleted-users.service.js';
 import type { TestApp } from './app.js';

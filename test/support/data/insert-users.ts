@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { insertRows } from '../../../src/platform/database/engine/bulk.js';
 import type { Sql } from '../../../src/platform/database/engine/sql.js';
 import { identifiersOf } from '../../../src/users/model/keys.js';
-import { valueRows, wordRows } from '../../../src/users/model/lookup-rows.js';
+import { type User, toRow, valueRows, wordRows } from '../../../src/users/model/user.js';
 import {
   UserCountEntity,
   UserIdentifierEntity,
@@ -11,7 +11,6 @@ import {
   UserWordEntity,
 } from '../../../src/users/model/user-lookups.entity.js';
 import { UserEntity } from '../../../src/users/model/user.entity.js';
-import { type User, toRow } from '../../../src/users/model/user.js';
 
 /** Writes users to all tables of the user writer, without its checks and its audit. */
 export async function insertUsers(sql: Sql, users: readonly User[]): Promise<void> {
