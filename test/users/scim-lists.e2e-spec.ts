@@ -185,6 +185,12 @@ describe('a cursor', () => {
     }
   });
 
+  test('walks a list that is only scanned to its end, with a sortOrder and nothing to sort by', async () => {
+    const query = { filter: 'userName co "1"', sortOrder: 'descending', count: 4 };
+    const whole = await names({ ...query, count: 200 });
+    expect(namesOf(await walkByCursor(scim, '/Users', query))).toEqual(whole);
+  });
+
   test('goes on behind users that are gone', async () => {
     const extra = [
       await provision(scim, { title: 'walk' }),
