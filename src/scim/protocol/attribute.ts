@@ -142,25 +142,21 @@ export function instantOf(text: string): number | undefined {
   return Number.isNaN(millis) ? undefined : millis;
 }
 
+const FORMS = {
+  login: loginForm,
+  text: (text: string) => normalForm(caseFold(normalForm(text, 'NFC')), 'NFC'),
+  exact: (text: string) => normalForm(text, 'NFC').trim(),
+  uuid: (text: string) => text.toLowerCase(),
+  time: instantOf,
+};
+
 /** Returns the form in which values of an attribute are equal or in order, and undefined for a value of another type. */
 export function comparableOf(
   { compare }: Attribute,
   value: ScimValue | undefined,
 ): string | number | boolean | undefined {
   if (compare === 'boolean') return typeof value === 'boolean' ? value : undefined;
-  if (typeof value !== 'string') return undefined;
-  switch (compare) {
-    case 'login':
-      return loginForm(value);
-    case 'text':
-      return normalForm(caseFold(normalForm(value, 'NFC')), 'NFC');
-    case 'exact':
-      return normalForm(value, 'NFC').trim();
-    case 'uuid':
-      return value.toLowerCase();
-    case 'time':
-      return instantOf(value);
-  }
+  return typeof value === 'string' ? FORMS[compare](value) : undefined;
 }
 
 /** A schema with the attributes that it describes, in its order. */

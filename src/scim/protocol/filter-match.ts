@@ -70,38 +70,30 @@ function isPresent(value: ScimValue): boolean {
   return typeof value === 'object' ? Object.keys(value).length > 0 : value !== '';
 }
 
+type Comparable = string | number | boolean;
+
+const OPERATORS: Readonly<Record<CompareOperator, (key: Comparable, wanted: Comparable) => boolean>> = {
+  eq: (key, wanted) => key === wanted,
+  co: (key, wanted) => String(key).includes(String(wanted)),
+  sw: (key, wanted) => String(key).startsWith(String(wanted)),
+  ew: (key, wanted) => String(key).endsWith(String(wanted)),
+  gt: (key, wanted) => difference(key, wanted) > 0,
+  ge: (key, wanted) => difference(key, wanted) >= 0,
+  lt: (key, wanted) => difference(key, wanted) < 0,
+  le: (key, wanted) => difference(key, wanted) <= 0,
+};
+
+/** Booleans have no order. */
+const difference = (a: Comparable, b: Comparable): number =>
+  typeof a === 'boolean' || typeof b === 'boolean' ? NaN : compareCodePoints(a, b);
+
 function comparer({ path, op, value }: CompareFilter): (value: ScimValue) => boolean {
   const attribute = path.sub ?? path.attribute;
   const wanted = comparableOf(attribute, value);
   return (held) => {
     const key = comparableOf(attribute, held);
-    return key !== undefined && wanted !== undefined && compares(key, op, wanted);
+    return key !== undefined && wanted !== undefined && OPERATORS[op](key, wanted);
   };
-}
-
-function compares(
-  key: string | number | boolean,
-  op: CompareOperator,
-  wanted: string | number | boolean,
-): boolean {
-  if (op === 'eq') return key === wanted;
-  if (typeof key === 'boolean' || typeof wanted === 'boolean') return false;
-  switch (op) {
-    case 'co':
-      return String(key).includes(String(wanted));
-    case 'sw':
-      return String(key).startsWith(String(wanted));
-    case 'ew':
-      return String(key).endsWith(String(wanted));
-    case 'gt':
-      return compareCodePoints(key, wanted) > 0;
-    case 'ge':
-      return compareCodePoints(key, wanted) >= 0;
-    case 'lt':
-      return compareCodePoints(key, wanted) < 0;
-    case 'le':
-      return compareCodePoints(key, wanted) <= 0;
-  }
 }
 
 /** Counts the comparisons that a filter makes with each element. */

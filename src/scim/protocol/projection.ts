@@ -20,7 +20,7 @@ type Named = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 /** Which attributes a response holds (RFC 7644 §3.9). Names in any case; unknown ones are ignored. */
 export class Projection {
   private readonly wanted: Named | undefined;
-  private readonly excluded: Named;
+  private readonly excluded: Named | undefined;
   private readonly shown: readonly Attribute[];
 
   /** @throws ProblemError `invalid_value` when both parameters are set */
@@ -34,11 +34,11 @@ export class Projection {
       throw new ProblemError('invalid_value', 'attributes and excludedAttributes cannot be used together.');
     }
     this.wanted = wanted.length > 0 ? resolveNames(wanted, description) : undefined;
-    this.excluded = resolveNames(excluded, description);
+    this.excluded = excluded.length > 0 ? resolveNames(excluded, description) : undefined;
     this.shown =
-      wanted.length + excluded.length === 0
-        ? description.shownByDefault
-        : description.attributes.filter((attribute) => this.wants(attribute));
+      this.wanted || this.excluded
+        ? description.attributes.filter((attribute) => this.wants(attribute))
+        : description.shownByDefault;
   }
 
   /** Whether `attributes` chooses: such a response is sent where an empty one would be. */
@@ -49,7 +49,7 @@ export class Projection {
   /** Whether any part of a top-level attribute is sent: an attribute that is not wanted need not be read. */
   wants(attribute: Attribute): boolean {
     if (attribute.returned === 'always') return true;
-    if (attribute.returned === 'never' || this.excluded.get(attribute) === 'all') return false;
+    if (attribute.returned === 'never' || this.excluded?.get(attribute) === 'all') return false;
     return this.wanted ? this.wanted.has(attribute) : attribute.returned === 'default';
   }
 
@@ -78,7 +78,7 @@ export class Projection {
   /** Returns the wanted parts of a value, undefined when nothing is left. */
   private parts(attribute: Attribute, value: ScimValue | undefined): ScimValue | undefined {
     const only = this.wanted?.get(attribute) ?? 'all';
-    const not = this.excluded.get(attribute) ?? 'all';
+    const not = this.excluded?.get(attribute) ?? 'all';
     if (only === 'all' && not === 'all') return value;
     const left = attribute.subAttributes.filter(
       (sub) => (only === 'all' || only.has(sub)) && (not === 'all' || !not.has(sub)),
