@@ -6,11 +6,11 @@ import {
   type NestInterceptor,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiExtension } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Reflector } from '@nestjs/core';
 import { from, lastValueFrom } from 'rxjs';
 import { auditReasonOf } from '../platform/http/request-headers.js';
+import { RequiredScope } from '../platform/openapi/route-docs.js';
 import type { Actor, Caller, RepeatableRequest } from './actor.js';
 import { type Permission, isToRead, scopeOf } from './policy.js';
 
@@ -39,9 +39,6 @@ export const Public = Reflector.createDecorator<undefined, boolean>({ transform:
 /** A controller whose routes take an API key alone, as a bearer token too; a cookie does not count. */
 export const ByKey = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
-/** Extension of an operation: the scope that an API key needs for it; `any` valid key, or `none` where keys are refused. */
-export const REQUIRED_SCOPE = 'x-required-scope';
-
 /** Stores the answer to a request with an `Idempotency-Key` in the transaction of its effect (ADR 16). */
 const AnswerOnce: NestInterceptor = {
   intercept: (context: ExecutionContext, next: CallHandler) => {
@@ -58,7 +55,7 @@ const AnswerOnce: NestInterceptor = {
 export const Requires = (permission: Permission, self?: Permission) =>
   applyDecorators(
     RequiredPermission({ permission, ...(self && { self }) }),
-    ApiExtension(REQUIRED_SCOPE, scopeOf(permission) ?? 'none'),
+    RequiredScope(scopeOf(permission) ?? 'none'),
     ...(isToRead(permission) ? [] : [UseInterceptors(AnswerOnce)]),
   );
 

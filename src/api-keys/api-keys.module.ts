@@ -5,13 +5,12 @@ import { ApiKeyRepository } from './api-key.repository.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { KeyUse } from './key-use.service.js';
-import { KeyFuseController } from './fuse/key-fuse.controller.js';
 import { KeyFuseRepository } from './fuse/key-fuse.repository.js';
 import { KeyFuse } from './fuse/key-fuse.service.js';
 
 @Module({
   imports: [AuditModule],
-  controllers: [ApiKeysController, KeyFuseController],
+  controllers: [ApiKeysController],
   providers: [ApiKeysService, KeyUse, ApiKeyRepository, KeyFuse, KeyFuseRepository],
   exports: [ApiKeysService, KeyUse, KeyFuse],
 })

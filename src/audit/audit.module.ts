@@ -8,7 +8,6 @@ import { AuditRepository } from './audit.repository.js';
 import { AuditService } from './audit.service.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditSealRepository } from './audit-seal.repository.js';
-import { AuditSealsController } from './audit-seals.controller.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
 import { LateEventsRepository } from './late-events.repository.js';
 import { LateRows } from './late-rows.service.js';
@@ -19,7 +18,7 @@ import { Sealer } from './sealer.service.js';
 
 @Module({
   imports: [LeasesModule],
-  controllers: [AuditController, AuditSealsController],
+  controllers: [AuditController],
   providers: [
     AuditService,
     AuditNames,

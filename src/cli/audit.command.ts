@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { AuditEventDto } from '../audit/audit.docs.js';
+import type { AuditEventDto } from '../audit/audit.view.js';
 import { AuditQuery } from '../audit/audit.query.js';
 import type { Verdict } from '../audit/seal-verifier.service.js';
 import { truncated } from '../platform/common/text.js';

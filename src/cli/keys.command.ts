@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { PROFILES, type Profile, type Scope } from '../access/actor.js';
 import { ApiKeyInput, UNKNOWN_FIELDS } from '../api-keys/api-key.input.js';
-import type { ApiKeyDto, ApiKeyPageDto, NewApiKeyDto } from '../api-keys/api-keys.docs.js';
+import type { ApiKeyDto, ApiKeyPageDto, NewApiKeyDto } from '../api-keys/api-key.view.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { type DbTime, now, secondsFrom, toDbTime, toIso, toMillis } from '../platform/common/time.js';
 import { readInput } from '../platform/input/read-input.js';

@@ -1,13 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { toIso } from '../platform/common/time.js';
-import { MAX_LIMIT, PAGE_COUNT } from '../platform/http/page.js';
+import { PAGE_COUNT, PageOf } from '../platform/http/page.js';
+import { TIME, describeTexts } from '../platform/openapi/docs.js';
 import { MAX, MOST } from '../users/model/formats.js';
 import { MAX_MEMBERS } from './group.query.js';
 import { type Group, MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from './group.js';
 import type { GroupDetails } from './groups.service.js';
 
 const ID = { format: 'uuid', example: '0198f3a2-7b40-7d15-8f3a-5e0c9a417d22' } as const;
-const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;
 
 /** A group without its members. */
 export class GroupDto {
@@ -20,9 +20,7 @@ export class GroupDto {
   })
   external_id!: string;
   @ApiProperty({
-    type: 'array',
-    items: { type: 'string', maxLength: MAX.role },
-    maxItems: MOST.roles,
+    ...describeTexts(MAX.role, MOST.roles),
     example: ['Editor'],
     description: 'What members hold beside their own roles.',
   })
@@ -44,26 +42,11 @@ export class GroupDetailsDto extends GroupDto {
   members!: string[];
 }
 
-export class GroupPageDto {
-  @ApiProperty(PAGE_COUNT) Count!: number;
-  @ApiProperty({ type: [GroupDto], maxItems: MAX_LIMIT }) Results!: GroupDto[];
-}
+export class GroupPageDto extends PageOf(GroupDto, PAGE_COUNT) {}
 
-export const presentGroup = ({
-  uuid,
-  display_name,
-  external_id,
-  roles,
-  created,
-  updated,
-}: Group): GroupDto => ({
-  uuid,
-  display_name,
-  external_id,
-  roles,
-  created: toIso(created),
-  updated: toIso(updated),
-});
+export function presentGroup({ uuid, display_name, external_id, roles, created, updated }: Group): GroupDto {
+  return { uuid, display_name, external_id, roles, created: toIso(created), updated: toIso(updated) };
+}
 
 export function presentDetails({ group, count, members }: GroupDetails): GroupDetailsDto {
   return Object.assign(presentGroup(group), { member_count: count, members });

@@ -1,5 +1,4 @@
-import { Body, Controller, Get, Headers, HttpCode, Param, Put, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Body, Get, Headers, HttpCode, Param, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
@@ -7,26 +6,28 @@ import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { nextPage } from '../platform/http/page.js';
 import { type Checked, InputPipe } from '../platform/input/read-input.js';
 import { etagOf, versionsIn } from '../platform/http/request-headers.js';
+import { IN_ANY_CASE, NEXT, describeHeader } from '../platform/openapi/docs.js';
+import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { GroupRolesInput } from './group.input.js';
 import { GroupMembersQuery, GroupQuery } from './group.query.js';
-import {
-  type GroupDetailsDto,
-  type GroupDto,
-  type GroupPageDto,
-  presentDetails,
-  presentGroup,
-} from './group.view.js';
-import { DocGetGroup, DocListGroups, DocPutGroup } from './groups.docs.js';
+import { GroupDetailsDto, GroupDto, GroupPageDto, presentDetails, presentGroup } from './group.view.js';
 import { GroupsService } from './groups.service.js';
 
+const ETAG = describeHeader('ETag', 'The version of the group, for If-Match.', { maxLength: 64 });
+const ID = { ...IN_ANY_CASE, example: '0198f3a2-7b40-7d15-8f3a-5e0c9a417d22' } as const;
+
 /** Groups for operators: identity providers write them over SCIM, and their roles are given here. */
-@ApiTags('groups')
-@Controller('groups')
+@ApiController('groups', 'groups')
 export class GroupsController {
   constructor(private readonly groups: GroupsService) {}
 
   @Get()
-  @DocListGroups()
+  @Doc('listGroups', 'List groups', {
+    description:
+      'Without their members. Identity providers write groups over SCIM. All conditions must hold; the ' +
+      '`Link: rel="next"` header leads to the next page at constant cost.',
+    answer: describeJson('A page of groups and the number of all that match.', GroupPageDto, NEXT),
+  })
   @Requires('groups.read')
   @Accepts({ query: GroupQuery })
   async list(
@@ -40,7 +41,11 @@ export class GroupsController {
   }
 
   @Get(':group_id')
-  @DocGetGroup()
+  @Doc('getGroup', 'One group', {
+    description: 'With its members, up to 1,000 a page.',
+    id: ID,
+    answer: describeJson('The group and a page of its members.', GroupDetailsDto, { ...ETAG, ...NEXT }),
+  })
   @Requires('groups.read')
   @Accepts({ query: GroupMembersQuery })
   async get(
@@ -56,7 +61,17 @@ export class GroupsController {
   }
 
   @Put(':group_id')
-  @DocPutGroup()
+  @Doc('setGroupRoles', 'Set the roles that members of a group hold', {
+    description:
+      'Members hold them beside their own roles, as long as they are members. An API key needs the scope `webmasters` ' +
+      'too. Nothing is changed where one member would break a rule. What GET returned may be sent back.',
+    id: ID,
+    ifMatch: 'The ETag of the group that was read; 412 when it has changed since.',
+    body: GroupRolesInput,
+    examples: { give: { roles: ['Editor'] }, take: { roles: [] } },
+    answer: describeJson('The group after the change.', GroupDto, ETAG),
+    errors: ['last_webmaster'],
+  })
   @HttpCode(200)
   @Requires('groups.write')
   @Accepts({ body: true })

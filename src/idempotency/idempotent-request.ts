@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { RepeatableRequest } from '../access/actor.js';
-import { unavailable, validationFailed } from '../platform/common/errors.js';
+import { keyOfOtherRequest, unavailable } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secrets.js';
 import { now, secondsFrom } from '../platform/common/time.js';
 import { isUuid } from '../platform/common/uuid.js';
@@ -76,8 +76,7 @@ export class IdempotentRequest implements RepeatableRequest {
     if (this.hasOldRow) return;
     const first = isUuid(row.answer) ? earlierCreate(this.request, row) : this.answerIn(row);
     if (first) throw new FirstAnswer(first);
-    const message = 'was used with another request within 24 hours';
-    throw validationFailed([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
+    throw keyOfOtherRequest();
   }
 
   async part(number: number): Promise<RepeatableRequest> {

@@ -1,18 +1,18 @@
-import { Controller, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { HttpCode, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts } from '../platform/http/input.guard.js';
+import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { RunQueue } from './apply/run-queue.service.js';
-import { FileHead, MAX_FILE_BYTES } from './file/import-store.js';
-import { DocPreview, type ImportPreviewDto } from './import-preview.docs.js';
-import { ImportPreview } from './mapping/import-preview.js';
+import { FileHead } from './file/import-store.js';
+import { ImportPreviewDto } from './import-preview.dto.js';
+import { CSV_UPLOAD } from './import.query.js';
+import { ImportPreview, PREVIEW_ROWS } from './mapping/import-preview.js';
 import { RequestedOptions } from './runs/import-options.js';
 
 /** Its answer is not kept for a repetition: it holds rows of the file. */
-@ApiTags('imports')
-@Controller('imports/preview')
+@ApiController('imports/preview', 'imports')
 export class ImportPreviewController {
   constructor(
     private readonly queue: RunQueue,
@@ -20,10 +20,17 @@ export class ImportPreviewController {
   ) {}
 
   @Post()
-  @DocPreview()
+  @Doc('previewImport', 'Look at a CSV file before it is imported', {
+    description:
+      `Reads the first ${PREVIEW_ROWS} rows, or the first MiB, and answers with the encoding, the delimiter, what each ` +
+      'column is or probably is, the rows as fields, and every problem at once. Nothing of the file is stored, and no run ' +
+      'is made. Takes what `POST /imports` takes.',
+    changesNothing: true,
+    answer: describeJson('The preview.', ImportPreviewDto),
+  })
   @HttpCode(200)
   @Requires('imports.write')
-  @Accepts({ query: RequestedOptions, file: { type: 'text/csv', maxBytes: MAX_FILE_BYTES } })
+  @Accepts({ query: RequestedOptions, file: CSV_UPLOAD })
   async preview(@CurrentCaller() caller: Caller, @Req() request: Request): Promise<ImportPreviewDto> {
     const head = new FileHead();
     const { file, asked: _, ...requested } = await this.queue.receive(request, caller, head);

@@ -1,5 +1,5 @@
-import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Put, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Body, Delete, Get, Headers, HttpCode, Param, Put, Res } from '@nestjs/common';
+import { ApiParam, ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
@@ -7,25 +7,47 @@ import { ProblemError } from '../platform/common/errors.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { toIso } from '../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { Page, page } from '../platform/http/page.js';
-import {
-  DocDeleteProfile,
-  DocGetProfile,
-  DocListProfiles,
-  DocPutProfile,
-  type ImportProfileDto,
-  type ImportProfilePageDto,
-} from './import-profiles.docs.js';
+import { Page, PageOf, page } from '../platform/http/page.js';
+import { ETAG, linkTo } from '../platform/openapi/docs.js';
+import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { ImportProfiles, type KnownProfile, tagOf } from './mapping/import-profiles.service.js';
-import { PROFILE_NAME } from './runs/import-options.js';
+import { ProfileInput } from './mapping/profile.input.js';
+import { type ImportProfile, PROFILE_NAME } from './runs/import-options.js';
 
-@ApiTags('imports')
-@Controller('import_profiles')
+class ProfileDto extends OmitType(ProfileInput, ['default_roles']) {
+  @ApiPropertyOptional({ type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: 32 })
+  default_roles?: string[];
+}
+
+class ImportProfileDto {
+  @ApiProperty({ maxLength: 64, pattern: PROFILE_NAME.source, example: 'payroll' }) name!: string;
+  @ApiProperty({ description: 'It ships with the service, and was not saved.' }) ready!: boolean;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'When it was saved.' })
+  updated!: string | null;
+  @ApiProperty({ type: ProfileDto, description: 'As `PUT` takes it.' }) profile!: ImportProfile;
+}
+
+class ImportProfilePageDto extends PageOf(ImportProfileDto) {}
+
+const NameParam = (example: string) =>
+  ApiParam({
+    name: 'name',
+    schema: { type: 'string', maxLength: 64, pattern: PROFILE_NAME.source },
+    example,
+  });
+const IF_MATCH = 'The ETag of the profile that was read; 412 when it has changed since, or is gone.';
+
+@ApiController('import_profiles', 'imports')
 export class ImportProfilesController {
   constructor(private readonly profiles: ImportProfiles) {}
 
   @Get()
-  @DocListProfiles()
+  @Doc('listImportProfiles', 'Profiles of imports, by name', {
+    description:
+      'Those that were saved, and those that ship with the service for the exports of Moodle, Canvas, Google Workspace, ' +
+      'Microsoft 365, Entra, Okta and Auth0.',
+    answer: describeJson('A page of profiles.', ImportProfilePageDto),
+  })
   @Requires('imports.read')
   @Accepts({ query: Page })
   async list(@CheckedQuery() query: Page): Promise<ImportProfilePageDto> {
@@ -35,7 +57,12 @@ export class ImportProfilesController {
   }
 
   @Get(':name')
-  @DocGetProfile()
+  @Doc('getImportProfile', 'One profile', {
+    description: 'Its `profile` can be saved under another name.',
+    more: [NameParam('moodle')],
+    answer: describeJson('The profile.', ImportProfileDto, ETAG),
+    errors: ['not_found'],
+  })
   @Requires('imports.read')
   async get(
     @Param('name') name: string,
@@ -45,7 +72,39 @@ export class ImportProfilesController {
   }
 
   @Put(':name')
-  @DocPutProfile()
+  @Doc('saveImportProfile', 'Save a profile', {
+    description:
+      'Describes the files of one source, for `POST /imports?profile=<name>`, the command line and the drop folder. ' +
+      'All options of an import may be in it; those that are sent with a file go before them. Replaces the profile of ' +
+      'that name; runs that have begun keep theirs. A profile with a `pattern` needs the scope `imports:write`.',
+    more: [NameParam('payroll')],
+    ifMatch: IF_MATCH,
+    ifNoneMatch: '`*` makes a new profile only; 412 when there is one of this name.',
+    body: ProfileInput,
+    examples: {
+      payroll: {
+        dataset: 'payroll',
+        missing: 'block',
+        delimiter: ';',
+        encoding: 'windows-1252',
+        skip_lines: 2,
+        columns: {
+          'Employee No': 'ExternalId',
+          'First name': 'ForeName',
+          'Family name': 'Surname',
+          Mail: 'Email',
+          State: 'Status',
+          Salary: 'ignore',
+        },
+        values: { State: { employed: 'Active', '*': 'Blocked' } },
+        set: { Username: '{First name:ascii:lower}.{Family name:ascii:lower}' },
+        pattern: 'payroll-*.csv',
+      },
+    },
+    answer: describeJson('The profile.', ImportProfileDto, ETAG),
+    links: linkTo(['getImportProfile'], 'name', 'name'),
+    errors: ['wrong_state'],
+  })
   @Requires('imports.write')
   @Accepts({ body: true })
   async put(
@@ -64,7 +123,14 @@ export class ImportProfilesController {
   }
 
   @Delete(':name')
-  @DocDeleteProfile()
+  @Doc('deleteImportProfile', 'Delete a saved profile', {
+    description:
+      'Runs keep theirs. Where it has the name of one that ships with the service, that one is back again.',
+    more: [NameParam('payroll')],
+    ifMatch: IF_MATCH,
+    answer: 'It is deleted.',
+    errors: ['not_found'],
+  })
   @HttpCode(204)
   @Requires('imports.write')
   async remove(

@@ -1,5 +1,6 @@
 import { Page } from '../platform/http/page.js';
 import { BooleanParam, ChoicesParam, PatternParam, TextsParam } from '../platform/input/query-rules.js';
+import { MAX_FILE_BYTES } from './file/import-store.js';
 import { DatasetParam } from './runs/import-options.js';
 import { ROW_OUTCOMES } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
@@ -49,3 +50,11 @@ export class ExportQuery {
   @BooleanParam({ default: false, description: 'Also users without an external id.' })
   all: boolean = false;
 }
+
+/** The file that an import or a preview takes. */
+export const CSV_UPLOAD = {
+  type: 'text/csv',
+  maxBytes: MAX_FILE_BYTES,
+  description: 'At most 100 MiB and 1,000,000 rows.',
+  example: 'ExternalId,Username,Email,ForeName\nHR-20001,ada.king,ada.king@example.org,Ada\n',
+};

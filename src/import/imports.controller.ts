@@ -1,5 +1,5 @@
-import { Controller, Get, Header, HttpCode, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
-import { ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Get, Header, HttpCode, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
+import { getSchemaPath } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
@@ -8,22 +8,13 @@ import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { nextPage, page } from '../platform/http/page.js';
 import { streamText } from '../platform/http/stream.js';
+import { NEXT, linkTo } from '../platform/openapi/docs.js';
+import { ApiController, Doc, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { RequestedOptions } from './runs/import-options.js';
-import { RevertQuery, RowsQuery, RunsQuery } from './import.query.js';
+import { CSV_UPLOAD, RevertQuery, RowsQuery, RunsQuery } from './import.query.js';
 import { presentRow, presentRun } from './import.view.js';
-import type { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
-import {
-  DocDecide,
-  DocEvents,
-  DocFailedCsv,
-  DocGet,
-  DocList,
-  DocRows,
-  DocTemplate,
-  DocUpload,
-} from './imports.docs.js';
-import { MAX_FILE_BYTES } from './file/import-store.js';
+import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 import { ImportsService } from './imports.service.js';
 import { FailedRows } from './report/failed-rows.js';
 import { RunEvents } from './report/run-events.js';
@@ -32,17 +23,27 @@ import type { ImportRun } from './runs/import-run.js';
 
 const CSV = 'text/csv; charset=utf-8';
 
+/** An answer with a run leads to what is known of it. */
+const answerOf = (description: string) => ({
+  description,
+  type: ImportRunDto,
+  links: linkTo(['getImport', 'listImportRows', 'downloadFailedRows'], 'import_id', 'id'),
+});
+
 /** A route by which an operator decides on a run. */
 const Decision = (action: string, summary: string, description: string, ...codes: ErrorCode[]) =>
   applyDecorators(
     Post(`:import_id/${action}`),
-    DocDecide(summary, description, ...codes),
+    Doc(`${action}Import`, summary, {
+      description,
+      answer: answerOf('The run concerned.'),
+      errors: ['wrong_state', ...codes],
+    }),
     HttpCode(202),
     Requires('imports.write'),
   );
 
-@ApiTags('imports')
-@Controller('imports')
+@ApiController('imports', 'imports')
 export class ImportsController {
   constructor(
     private readonly imports: ImportsService,
@@ -53,10 +54,15 @@ export class ImportsController {
   ) {}
 
   @Post()
-  @DocUpload()
+  @Doc('startImport', 'Import a CSV file', {
+    description:
+      'Plans the file against the live users, then applies it, or waits for an approval when a guard is hit. ' +
+      'Begin with `dry_run=true`. As `multipart/form-data` the options may be form fields.',
+    answer: answerOf('Accepted; the run.'),
+  })
   @HttpCode(202)
   @Requires('imports.write')
-  @Accepts({ query: RequestedOptions, file: { type: 'text/csv', maxBytes: MAX_FILE_BYTES } })
+  @Accepts({ query: RequestedOptions, file: CSV_UPLOAD })
   async upload(
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
@@ -66,7 +72,10 @@ export class ImportsController {
   }
 
   @Get()
-  @DocList()
+  @Doc('listImports', 'Imports, newest first', {
+    description: 'Each with its first problems.',
+    answer: describeJson('A page of runs.', ImportRunPageDto),
+  })
   @Requires('imports.read')
   @Accepts({ query: RunsQuery })
   async list(@CheckedQuery() query: RunsQuery): Promise<ImportRunPageDto> {
@@ -79,7 +88,10 @@ export class ImportsController {
   }
 
   @Get('template.csv')
-  @DocTemplate()
+  @Doc('downloadImportTemplate', 'An empty file with all columns', {
+    description: 'The header only, to be filled in.',
+    answer: describeCsv('The header.'),
+  })
   @Header('Content-Type', CSV)
   @Header('Content-Disposition', 'attachment; filename="users.csv"')
   @Requires('imports.read')
@@ -88,14 +100,22 @@ export class ImportsController {
   }
 
   @Get(':import_id')
-  @DocGet()
+  @Doc('getImport', 'One import: state, progress, counts, guards', {
+    description: 'The same run that a waiting client receives as events.',
+    answer: describeJson('The run.', ImportRunDto),
+  })
   @Requires('imports.read')
   async get(@Param('import_id') id: string): Promise<ImportRunDto> {
     return this.present(await this.imports.get(id));
   }
 
   @Get(':import_id/rows')
-  @DocRows()
+  @Doc('listImportRows', 'Rows of an import with their outcomes', {
+    description:
+      'Unchanged rows are counted in the run, and not kept unless they have a warning: errors of a row whose outcome is not ' +
+      '`error`. The `Link: rel="next"` header leads to the next page.',
+    answer: describeJson('A page of rows.', ImportRowPageDto, NEXT),
+  })
   @Requires('imports.read')
   @Accepts({ query: RowsQuery })
   async rows(
@@ -117,7 +137,13 @@ export class ImportsController {
   }
 
   @Get(':import_id/failed.csv')
-  @DocFailedCsv()
+  @Doc('downloadFailedRows', 'The failed rows as a file', {
+    description:
+      'The original columns and `_line`, `_code`, `_message`. Corrected and uploaded again, it completes the import ' +
+      '(not with `missing=block`: the other users are not in it).',
+    answer: describeCsv('The rows.'),
+    errors: ['file_lost'],
+  })
   @Requires('imports.read')
   async failed(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
     const run = await this.imports.get(id);
@@ -127,7 +153,16 @@ export class ImportsController {
   }
 
   @Get(':import_id/events')
-  @DocEvents()
+  @Doc('watchImport', 'Progress as server-sent events', {
+    description:
+      'An event `progress` with the run, now and after every change; the stream ends with the run.',
+    answer: {
+      description:
+        'Events: `event: progress`, and `data:` with one line of JSON. The schema is that of the data of one event, as ' +
+        'generators read it.',
+      content: { 'text/event-stream': { schema: { $ref: getSchemaPath(ImportRunDto) } } },
+    },
+  })
   @Requires('imports.read')
   async events(
     @Param('import_id') id: string,
@@ -182,7 +217,6 @@ export class ImportsController {
     'Undo a run',
     'A new run: restores the values that nobody has changed since, blocks the users that were created, and lists the rest as conflicts.',
   )
-  @ApiQuery({ type: RevertQuery })
   @Accepts({ query: RevertQuery })
   async revert(
     @Param('import_id') id: string,

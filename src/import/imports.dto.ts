@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
-import { SideNamesDto } from '../audit/audit.docs.js';
+import { SideNamesDto } from '../audit/audit.view.js';
 import { FIELD_VALUE } from '../platform/openapi/docs.js';
 import { MAX_LIMIT } from '../platform/http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';

@@ -1,18 +1,16 @@
-import { Controller, Get, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { AuditService } from '../audit/audit.service.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { streamText } from '../platform/http/stream.js';
+import { ApiController, Doc, describeCsv } from '../platform/openapi/route-docs.js';
 import { ExportQuery } from './import.query.js';
-import { DocExport } from './imports.docs.js';
 import { UsersExport } from './report/users-export.js';
 
 /** Part of the imports, because it writes their columns. */
-@ApiTags('users')
-@Controller('users/export.csv')
+@ApiController('users/export.csv', 'users')
 export class UsersExportController {
   constructor(
     private readonly users: UsersExport,
@@ -20,7 +18,11 @@ export class UsersExportController {
   ) {}
 
   @Get()
-  @DocExport()
+  @Doc('exportUsers', 'Users as a CSV file', {
+    description:
+      'The users that have an external id, in the columns of an import: importing it changes nothing.',
+    answer: describeCsv('The users.'),
+  })
   @Requires('users.export')
   @Accepts({ query: ExportQuery })
   async export(

@@ -1,4 +1,5 @@
 import { Body, Get, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
@@ -6,10 +7,26 @@ import { SCIM_BODY } from '../platform/http/body-reader.js';
 import { departureOf } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { ScimController } from './http/scim-format.js';
+import { ScimListDto, buildListDocs } from './http/scim.docs.js';
 import type { ScimObject } from './protocol/attribute.js';
+import { MAX_COUNT } from './protocol/list.js';
+import { SEARCH_MESSAGE } from './protocol/urns.js';
 import { ScimSearch } from './scim-search.service.js';
-import { DocFindAll, DocSearchAll } from './search.docs.js';
 import type { ListParameters } from './users/scim-user-list.service.js';
+
+class ResourceListDto extends ScimListDto {
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'object', description: 'A user or a group; `meta.resourceType` tells.' },
+    maxItems: MAX_COUNT,
+  })
+  Resources!: object[];
+}
+
+const DocResource = buildListDocs('users and groups', 'resources', ResourceListDto);
+const DESCRIPTION =
+  'Users, then groups, of each type as far as the scopes of the key go. An attribute that a type lacks matches none ' +
+  'of it; `meta.resourceType eq "Group"` chooses one.';
 
 /** Users and groups in one list. */
 @ScimController()
@@ -17,7 +34,7 @@ export class SearchController {
   constructor(private readonly search: ScimSearch) {}
 
   @Get()
-  @DocFindAll()
+  @DocResource.list('listScimResources', DESCRIPTION, 'externalId eq "HR-20001"')
   @Requires('scim.discover')
   @Accepts({ anyQuery: true })
   async find(
@@ -29,7 +46,9 @@ export class SearchController {
   }
 
   @Post('.search')
-  @DocSearchAll()
+  @DocResource.search('searchScimResources', DESCRIPTION, {
+    groups: { schemas: [SEARCH_MESSAGE], filter: 'meta.resourceType eq "Group"', count: 10 },
+  })
   @HttpCode(200)
   @Requires('scim.discover')
   @Accepts({ body: SCIM_BODY, anyQuery: true })

@@ -5,11 +5,10 @@ import { ProblemError, validationFailed } from '../platform/common/errors.js';
 import { readInput } from '../platform/input/read-input.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { LoginInput } from './login.input.js';
+import type { LoggedInDto } from './session.view.js';
 
 /** A user who has just logged in. */
-export interface LoggedIn {
-  uuid: string;
-  username: string;
+export interface LoggedIn extends LoggedInDto {
   /** Value of the session cookie. */
   token: string;
 }

@@ -1,16 +1,35 @@
+import { ApiProperty } from '@nestjs/swagger';
 import type { Actor } from '../access/actor.js';
 import { toIso } from '../platform/common/time.js';
-import type { SessionDto } from './sessions.docs.js';
+import { Page, PageOf } from '../platform/http/page.js';
+import { UuidParam } from '../platform/input/query-rules.js';
 import type { Session } from './sessions.service.js';
+
+/** The query of `GET /sessions`. */
+export class SessionsQuery extends Page {
+  @UuidParam({ description: 'Of this user only.' })
+  user_uuid?: string;
+}
+
+export class LoggedInDto {
+  @ApiProperty({ format: 'uuid' }) uuid!: string;
+  @ApiProperty({ maxLength: 254, example: 'admin' }) username!: string;
+}
+
+class SessionDto {
+  @ApiProperty({ format: 'uuid' }) id!: string;
+  @ApiProperty({ format: 'uuid' }) user_uuid!: string;
+  @ApiProperty({ format: 'date-time' }) created!: string;
+  @ApiProperty({ format: 'date-time', description: 'Extended while the session is used.' }) expires!: string;
+  @ApiProperty({ maxLength: 64, example: '203.0.113.7', description: 'Address of the login.' })
+  ip!: string;
+  @ApiProperty({ description: 'The session of this request.' }) current!: boolean;
+}
+
+export class SessionPageDto extends PageOf(SessionDto) {}
 
 /** The answer for a session: a white list; never the cookie or its hash. */
 export function presentSession({ id, user_uuid, created, expires, ip }: Session, actor: Actor): SessionDto {
-  return {
-    id,
-    user_uuid,
-    created: toIso(created),
-    expires: toIso(expires),
-    ip,
-    current: actor.kind === 'user' && actor.sessionId === id,
-  };
+  const current = actor.kind === 'user' && actor.sessionId === id;
+  return { id, user_uuid, created: toIso(created), expires: toIso(expires), ip, current };
 }

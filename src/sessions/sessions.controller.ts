@@ -1,5 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Delete, Get, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Public, Requires } from '../access/decorators.js';
@@ -8,22 +7,17 @@ import { ProblemError, unauthenticated } from '../platform/common/errors.js';
 import { LOGIN_BODY } from '../platform/http/body-reader.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { page } from '../platform/http/page.js';
+import { describeHeader } from '../platform/openapi/docs.js';
+import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { CurrentLogin, type LoggedIn, LoginGuard } from './login.guard.js';
+import { LoginInput } from './login.input.js';
 import { SessionCookie } from './session-cookie.js';
-import { presentSession } from './session.view.js';
-import {
-  DocEndSession,
-  DocListSessions,
-  DocLogin,
-  DocLogout,
-  type LoggedInDto,
-  type SessionPageDto,
-  SessionsQuery,
-} from './sessions.docs.js';
+import { LoggedInDto, SessionPageDto, SessionsQuery, presentSession } from './session.view.js';
 import { SessionsService } from './sessions.service.js';
 
-@ApiTags('sessions')
-@Controller('sessions')
+const COOKIE = describeHeader('Set-Cookie', 'The session cookie.', { maxLength: 4096 });
+
+@ApiController('sessions', 'sessions')
 export class SessionsController {
   constructor(
     private readonly sessions: SessionsService,
@@ -31,7 +25,14 @@ export class SessionsController {
   ) {}
 
   @Post('login')
-  @DocLogin()
+  @Doc('logIn', 'Log in with a password', {
+    description:
+      'Sets the session cookie. An unknown user, a blocked user and a wrong password get the same answer; ' +
+      'after five failures within 15 minutes logins are refused with 429.',
+    body: LoginInput,
+    answer: describeJson('Logged in.', LoggedInDto, COOKIE),
+    errors: ['login_failed', 'login_throttled'],
+  })
   @HttpCode(200)
   @Public()
   @Accepts({ body: LOGIN_BODY })
@@ -45,7 +46,10 @@ export class SessionsController {
   }
 
   @Post('logout')
-  @DocLogout()
+  @Doc('logOut', 'End the session', {
+    description: 'The cookie is invalid from then on, on every instance.',
+    answer: { description: 'Logged out.', schema: { type: 'object', example: {} } },
+  })
   @HttpCode(200)
   @Requires('session.logout')
   async logout(
@@ -60,7 +64,10 @@ export class SessionsController {
   }
 
   @Get()
-  @DocListSessions()
+  @Doc('listSessions', 'Active sessions, newest first', {
+    description: "One's own; a Webmaster and an API key see everybody's.",
+    answer: describeJson('A page of sessions.', SessionPageDto),
+  })
   @Requires('sessions.own')
   @Accepts({ query: SessionsQuery })
   async list(
@@ -77,7 +84,10 @@ export class SessionsController {
   }
 
   @Delete(':session_id')
-  @DocEndSession()
+  @Doc('endSession', 'End a session', {
+    description: "One's own; a Webmaster and an API key end anybody's. Effective on the next request.",
+    answer: 'It has ended.',
+  })
   @HttpCode(204)
   @Requires('sessions.end')
   async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {

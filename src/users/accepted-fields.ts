@@ -4,15 +4,24 @@ import { ProblemError } from '../platform/common/errors.js';
 import { fieldsOf } from '../platform/common/fields.js';
 import { type JsonObject, isObject } from '../platform/common/json.js';
 import { caseFold } from '../platform/common/text.js';
+import { describeHeader } from '../platform/openapi/docs.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
 import { NETWORKS } from './model/formats.js';
 import { ChangedUserInput, NewUserInput, type WritableUserInput } from './rules/user.input.js';
 
 /** Header of an answer that names the fields of the request which were ignored. */
-export const IGNORED_FIELDS = 'X-Ignored-Fields';
+const IGNORED_FIELDS = 'X-Ignored-Fields';
 /** Characters of that header: the rest of the names is counted. */
-export const MAX_IGNORED_TEXT = 1000;
+const MAX_IGNORED_TEXT = 1000;
 const MAX_NAME = 64;
+
+/** Describes the header in the OpenAPI file. */
+export const IGNORED_HEADER = describeHeader(
+  IGNORED_FIELDS,
+  'Fields of the body that this service does not have, for an API key with `unknown_fields: "ignore"`; `+3` at the end ' +
+    'means three more.',
+  { maxLength: MAX_IGNORED_TEXT },
+);
 
 /** A field that one of the two routes knows is not unknown to the service: `uuid` in a POST stays an error. */
 const KNOWN: ReadonlySet<string> = new Set([...fieldsOf(NewUserInput), ...fieldsOf(ChangedUserInput)]);

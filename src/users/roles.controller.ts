@@ -1,7 +1,8 @@
-import { Controller, Get, applyDecorators } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Get } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import { Requires } from '../access/decorators.js';
-import { Problems, Secured } from '../platform/openapi/docs.js';
+import { PageOf } from '../platform/http/page.js';
+import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { UserSettings } from './rules/user-settings.js';
 
 /** More than an installation has. */
@@ -11,30 +12,18 @@ class RoleDto {
   @ApiProperty({ maxLength: 64, example: 'Editor' }) name!: string;
 }
 
-class RoleListDto {
-  @ApiProperty({ type: 'integer', minimum: 1, example: 18 }) Count!: number;
-  @ApiProperty({ type: [RoleDto], maxItems: MAX_ROLES }) Results!: RoleDto[];
-}
+class RoleListDto extends PageOf(RoleDto, { type: 'integer', minimum: 1, example: 18 }, MAX_ROLES) {}
 
-const DocRoles = () =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'The roles that users can have',
-      description:
-        'Those of the published interface and those of `EXTRA_ROLES`, in the order in which users have them.',
-    }),
-    ApiResponse({ status: 200, description: 'All roles.', type: RoleListDto }),
-    Secured(),
-    Problems('unauthenticated', 'forbidden'),
-  );
-
-@ApiTags('users')
-@Controller('roles')
+@ApiController('roles', 'users')
 export class RolesController {
   constructor(private readonly settings: UserSettings) {}
 
   @Get()
-  @DocRoles()
+  @Doc('listRoles', 'The roles that users can have', {
+    description:
+      'Those of the published interface and those of `EXTRA_ROLES`, in the order in which users have them.',
+    answer: describeJson('All roles.', RoleListDto),
+  })
   @Requires('users.search')
   list(): RoleListDto {
     const { names } = this.settings.roles;

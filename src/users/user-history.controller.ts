@@ -1,25 +1,27 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Get, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { presentEvent } from '../audit/audit.view.js';
+import { AuditService } from '../audit/audit.service.js';
 import { Walk, limitOf, nextPage } from '../platform/http/page.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { UserHistory } from './user-history.service.js';
-import { DocHistory, type HistoryPageDto } from './user-history.docs.js';
+import { NEXT } from '../platform/openapi/docs.js';
+import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
+import { HistoryPageDto, presentHistory } from './user-history.view.js';
 import { UsersService } from './users.service.js';
 
-@ApiTags('users')
-@Controller('users/:user_id/history')
+@ApiController('users/:user_id/history', 'users')
 export class UserHistoryController {
   constructor(
     private readonly users: UsersService,
-    private readonly history: UserHistory,
+    private readonly audit: AuditService,
   ) {}
 
   @Get()
-  @DocHistory()
+  @Doc('listUserHistory', 'History of a user, newest first', {
+    description: 'The audit of one user, with the names of actors and a sentence for each event.',
+    answer: describeJson('A page of events.', HistoryPageDto, NEXT),
+  })
   @Requires('audit.read')
   @Accepts({ query: Walk })
   async list(
@@ -30,13 +32,10 @@ export class UserHistoryController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<HistoryPageDto> {
     await this.users.get(uuid, caller);
-    const page = await this.history.page(uuid, query.after, limitOf(query));
-    const { count, exact, events, nameOf, next } = page;
-    if (next !== undefined) response.links({ next: nextPage(request, next) });
-    const shown = events.map(({ event, actorName, summary }) => {
-      const { target: _, actor, ...rest } = presentEvent(event, nameOf);
-      return { ...rest, actor: { kind: actor.kind, id: actor.id, name: actorName }, summary };
-    });
-    return { Count: count, CountIsExact: exact, Results: shown };
+    const { records, nameOf, last } = await this.audit.page({ target: uuid }, query.after, limitOf(query));
+    const { count, exact } = await this.audit.count({ target: uuid });
+    if (last !== undefined) response.links({ next: nextPage(request, last) });
+    const events = records.map((record) => presentHistory(record, nameOf));
+    return { Count: count, CountIsExact: exact, Results: events };
   }
 }

@@ -1,13 +1,11 @@
-import { Controller, Delete, HttpCode, Param } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Delete, HttpCode, Param } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { DocEndSessionsOfUser } from '../sessions/sessions.docs.js';
+import { ApiController, Doc } from '../platform/openapi/route-docs.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { UsersService } from './users.service.js';
 
-@ApiTags('sessions')
-@Controller('users/:user_id/sessions')
+@ApiController('users/:user_id/sessions', 'sessions')
 export class UserSessionsController {
   constructor(
     private readonly users: UsersService,
@@ -15,7 +13,10 @@ export class UserSessionsController {
   ) {}
 
   @Delete()
-  @DocEndSessionsOfUser()
+  @Doc('endUserSessions', 'End all sessions of a user', {
+    description: 'Including the session of this request, when it is one of them.',
+    answer: 'The user has no sessions.',
+  })
   @HttpCode(204)
   @Requires('sessions.manage', 'sessions.end')
   async endAll(@Param('user_id') uuid: string, @CurrentCaller() caller: Caller): Promise<void> {

@@ -1,14 +1,13 @@
-import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions, PickType } from '@nestjs/swagger';
 import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { parseIfMatch } from '../platform/http/request-headers.js';
 import { toIso } from '../platform/common/time.js';
-import { MAX_LIMIT, PAGE_COUNT } from '../platform/http/page.js';
+import { PAGE_COUNT, PageOf } from '../platform/http/page.js';
+import { ID, NULLABLE_TIME, TIME, describeTexts } from '../platform/openapi/docs.js';
 import { MAX, MOST, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';
 
-const ID = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' } as const;
-const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;
 /** All roles that there are: no more can be given. */
 const MAX_GROUP_ROLES = 200;
 const HIDEABLE = { description: 'Empty when hidden from the reader.' } as const;
@@ -21,17 +20,10 @@ export class UserDto {
   @Line(MAX.username, 'jane.doe') username!: string;
   @Line(MAX.email, 'jane.doe@example.org', HIDEABLE) email!: string;
   @Line(MAX.externalId, 'HR-10042') external_id!: string;
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'string', maxLength: MAX.role },
-    maxItems: MOST.roles,
-    example: ['Organisational user'],
-  })
+  @ApiProperty({ ...describeTexts(MAX.role, MOST.roles), example: ['Organisational user'] })
   roles!: readonly string[];
   @ApiProperty({
-    type: 'array',
-    items: { type: 'string', maxLength: MAX.role },
-    maxItems: MAX_GROUP_ROLES,
+    ...describeTexts(MAX.role, MAX_GROUP_ROLES),
     readOnly: true,
     description: "What the user's groups give, beside its own roles.",
     example: [],
@@ -47,11 +39,7 @@ export class UserDto {
   @ApiPropertyOptional({
     type: 'object',
     maxProperties: MOST.methods,
-    additionalProperties: {
-      type: 'array',
-      items: { type: 'string', maxLength: MAX.authname },
-      maxItems: MOST.namesOfMethod,
-    },
+    additionalProperties: describeTexts(MAX.authname, MOST.namesOfMethod),
     description: 'For Webmasters and API keys only.',
     example: { saml: ['jane.doe@idp.example.org'] },
   })
@@ -81,23 +69,13 @@ export class UserDto {
   @ApiProperty() hide_phone_numbers!: boolean;
   @ApiProperty(TIME) created!: string;
   @ApiProperty(TIME) updated!: string;
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'For the user, Webmasters and API keys only.',
-  })
+  @ApiPropertyOptional({ ...NULLABLE_TIME, description: 'For the user, Webmasters and API keys only.' })
   last_access?: string | null;
 }
 
-export class UserUuidDto {
-  @ApiProperty(ID) uuid!: string;
-}
+export class UserUuidDto extends PickType(UserDto, ['uuid']) {}
 
-export class UserPageDto {
-  @ApiProperty(PAGE_COUNT) Count!: number;
-  @ApiProperty({ type: [UserDto], maxItems: MAX_LIMIT }) Results!: UserDto[];
-}
+export class UserPageDto extends PageOf(UserDto, PAGE_COUNT) {}
 
 /** How much of a user a reader sees: everything, one's own profile, or what colleagues see. */
 export type View = 'full' | 'self' | 'colleague';

@@ -1,17 +1,4 @@
-import {
-  Body,
-  Controller,
-  Get,
-  Headers,
-  HttpCode,
-  Param,
-  Post,
-  Put,
-  Req,
-  Res,
-  UseInterceptors,
-} from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Body, Get, Headers, HttpCode, Param, Post, Put, Req, Res, UseInterceptors } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
@@ -20,27 +7,28 @@ import { departureOf } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type Checked, InputPipe } from '../platform/input/read-input.js';
 import { nextPage } from '../platform/http/page.js';
+import { ETAG, IN_ANY_CASE, NEXT, linkTo } from '../platform/openapi/docs.js';
+import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
+import { TAKEN_CODES } from './set-rules/failure.js';
 import type { User } from './model/user.js';
 import { UserQuery } from './search/user.query.js';
 import { UserSearch } from './search/user-search.service.js';
 import { UserSettings } from './rules/user-settings.js';
 import {
-  type UserDto,
-  type UserPageDto,
-  type UserUuidDto,
+  UserDto,
+  UserPageDto,
+  UserUuidDto,
   etagOf,
   isNotModified,
   presentUser,
   versionsIn,
   viewFor,
 } from './user.view.js';
-import { UnknownFields } from './accepted-fields.js';
-import { DocChange, DocCreate, DocGet, DocMe, DocSearch } from './users.docs.js';
+import { IGNORED_HEADER, UnknownFields } from './accepted-fields.js';
 import { UsersService } from './users.service.js';
 
-@ApiTags('users')
-@Controller('users')
+@ApiController('users', 'users')
 export class UsersController {
   constructor(
     private readonly users: UsersService,
@@ -49,7 +37,26 @@ export class UsersController {
   ) {}
 
   @Post()
-  @DocCreate()
+  @Doc('createUser', 'Create a user', {
+    description: 'The username, the e-mail address, the external id and each authname belong to one user.',
+    body: NewUserInput,
+    examples: {
+      minimal: { username: 'jane.doe', email: 'jane.doe@example.org' },
+      provisioned: {
+        username: 'sam.lee',
+        email: 'sam.lee@example.org',
+        external_id: 'HR-10042',
+        firstname: 'Sam',
+        surname: 'Lee',
+        roles: ['Organisational user', 'Editor'],
+        phone: '+44 20 7946 0958',
+        authname: { saml: ['sam.lee@idp.example.org'] },
+      },
+    },
+    answer: describeJson('Created.', UserUuidDto, IGNORED_HEADER),
+    links: linkTo(['getUser', 'updateUser'], 'user_id', 'uuid'),
+    errors: TAKEN_CODES,
+  })
   @Requires('users.create')
   @Accepts({ body: true })
   @UseInterceptors(UnknownFields)
@@ -65,7 +72,12 @@ export class UsersController {
   }
 
   @Get('me')
-  @DocMe()
+  @Doc('getCurrentUser', 'The user of the session', {
+    description: '404 for an API key, which is not a user.',
+    ifNoneMatch: 'The ETag of the representation that the client has.',
+    answer: describeJson('The user.', UserDto, ETAG),
+    errors: ['not_found'],
+  })
   @Requires('profile.read')
   async me(
     @CurrentCaller() caller: Caller,
@@ -77,7 +89,13 @@ export class UsersController {
   }
 
   @Get('search')
-  @DocSearch()
+  @Doc('searchUsers', 'Search users', {
+    description:
+      'All conditions must hold. The `Link: rel="next"` header leads to the next page at constant cost. ' +
+      'Readers without the Webmaster role find active users only.',
+    answer: describeJson('A page of users and the number of all that match.', UserPageDto, NEXT),
+    errors: ['search_too_broad'],
+  })
   @Requires('users.search')
   @Accepts({ query: UserQuery })
   async search(
@@ -94,7 +112,12 @@ export class UsersController {
   }
 
   @Get(':user_id')
-  @DocGet()
+  @Doc('getUser', 'One user', {
+    description: 'With the fields that the reader may see.',
+    id: IN_ANY_CASE,
+    ifNoneMatch: 'The ETag of the representation that the client has.',
+    answer: describeJson('The user, with the fields that the reader may see.', UserDto, ETAG),
+  })
   @Requires('users.read', 'profile.read')
   async get(
     @Param('user_id') uuid: string,
@@ -106,7 +129,28 @@ export class UsersController {
   }
 
   @Put(':user_id')
-  @DocChange()
+  @Doc('updateUser', 'Change a user', {
+    description:
+      'Only the fields that are sent change. Empty text, list, object or null clears an optional field. ' +
+      'One bad field refuses the whole request. What GET returned may be sent back unchanged.',
+    id: IN_ANY_CASE,
+    ifMatch: 'The ETag of the user that was read; 412 when it has changed since.',
+    body: ChangedUserInput,
+    examples: {
+      phone: { phone: '+44 20 7946 0999' },
+      block: { status: 'Blocked' },
+      clear: { about_me: '', social_media: {} },
+    },
+    answer: describeJson('The user after the change.', UserDto, { ...ETAG, ...IGNORED_HEADER }),
+    errors: [
+      'field_not_permitted',
+      'self_block',
+      ...TAKEN_CODES,
+      'last_webmaster',
+      'login_throttled',
+      'fuse_blown',
+    ],
+  })
   @HttpCode(200)
   @Requires('users.update', 'profile.update')
   @Accepts({ body: true })

@@ -21,7 +21,6 @@ import { UserSettings } from './rules/user-settings.js';
 import { UserStore } from './writer/user-store.service.js';
 import { UserWriter } from './writer/user-writer.service.js';
 import { UserHistoryController } from './user-history.controller.js';
-import { UserHistory } from './user-history.service.js';
 import { UserSessionsController } from './user-sessions.controller.js';
 import { UsersController } from './users.controller.js';
 import { UsersRepository } from './search/users.repository.js';
@@ -48,7 +47,6 @@ import { UsersService } from './users.service.js';
     UserWriter,
     UserCounts,
     UserDirectory,
-    UserHistory,
     UserStore,
     UserSettings,
     UserChanges,

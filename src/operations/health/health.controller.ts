@@ -1,7 +1,6 @@
-import { Controller, Get } from '@nestjs/common';
-import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Get } from '@nestjs/common';
 import { Public } from '../../access/decorators.js';
-import { Open, Problems } from '../../platform/openapi/docs.js';
+import { ApiController, Doc } from '../../platform/openapi/route-docs.js';
 import { unavailable } from '../../platform/common/errors.js';
 import { Readiness } from './readiness.js';
 
@@ -13,30 +12,26 @@ const UP = {
 };
 
 /** Probes for orchestrators and load balancers. */
-@ApiTags('status')
-@Controller('health')
+@ApiController('health', 'status')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
   @Get('live')
-  @ApiOperation({ summary: 'Is the process alive?', description: 'Restart it when this does not answer.' })
-  @ApiResponse({ status: 200, description: 'It is.', schema: UP })
-  @Open()
-  @Problems()
+  @Doc('checkLiveness', 'Is the process alive?', {
+    description: 'Restart it when this does not answer.',
+    answer: { description: 'It is.', schema: UP },
+  })
   @Public()
   live() {
     return { status: 'ok' };
   }
 
   @Get('ready')
-  @ApiOperation({
-    summary: 'Does it take requests?',
+  @Doc('checkReadiness', 'Does it take requests?', {
     description:
       '503 while the database does not answer or takes no changes (`detail` says which), and from SIGTERM on.',
+    answer: { description: 'It does.', schema: UP },
   })
-  @ApiResponse({ status: 200, description: 'It does.', schema: UP })
-  @Open()
-  @Problems()
   @Public()
   async ready() {
     const faults = await this.readiness.findFaults();

@@ -1,17 +1,16 @@
-import { Controller, Get, Headers, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Get, Headers, Res } from '@nestjs/common';
+import { ApiBearerAuth } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { timingSafeEqual } from 'node:crypto';
 import { Public } from '../../access/decorators.js';
-import { Problems } from '../../platform/openapi/docs.js';
+import { ApiController, Doc } from '../../platform/openapi/route-docs.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import { Env } from '../../platform/config/env.js';
 
 /** For Prometheus, which has neither an API key nor a session, but may have a token. */
-@ApiTags('status')
-@Controller('metrics')
+@ApiController('metrics', 'status')
 export class MetricsController {
   constructor(
     private readonly metrics: Metrics,
@@ -19,18 +18,15 @@ export class MetricsController {
   ) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'Metrics in the Prometheus format',
+  @Doc('getMetrics', 'Metrics in the Prometheus format', {
     description: 'If `METRICS_TOKEN` is set, send it as a bearer token. The metrics name no users.',
+    security: ApiBearerAuth('metrics'),
+    answer: {
+      description: 'The metrics.',
+      content: { 'text/plain': { schema: { type: 'string', format: 'binary' } } },
+    },
+    errors: ['unauthenticated', 'insufficient_scope', 'network_not_permitted'],
   })
-  @ApiBearerAuth('metrics')
-  @ApiProduces('text/plain')
-  @ApiResponse({
-    status: 200,
-    description: 'The metrics.',
-    content: { 'text/plain': { schema: { type: 'string', format: 'binary' } } },
-  })
-  @Problems('unauthenticated')
   @Public()
   async read(
     @Headers('authorization') authorization: string | undefined,

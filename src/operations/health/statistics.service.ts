@@ -1,17 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { AuditCounts, type CountedDays } from '../../audit/audit-counts.service.js';
 import type { AuditAction } from '../../audit/audit-event.js';
-import { type ApiKey, ApiKeysService } from '../../api-keys/api-keys.service.js';
+import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ImportsService } from '../../import/imports.service.js';
-import { type DatasetSummary, ImportSummary } from '../../import/report/import-summary.service.js';
+import { ImportSummary } from '../../import/report/import-summary.service.js';
+import { toIso } from '../../platform/common/time.js';
 import { UserCounts } from '../../users/writer/user-counts.service.js';
+import { DayDto, MAX_EXPIRING, type StatisticsDto, presentSummary } from './statistics.view.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 const EXPIRY_DAYS = 30;
-/** Keys that are listed, of those that expire soon. */
-export const MAX_EXPIRING = 100;
-
 const HOURS = 24;
 const HOUR_MILLIS = 3_600_000;
 
@@ -33,31 +32,7 @@ const DAILY = {
 
 type DailyName = keyof typeof DAILY;
 const DAILY_NAMES = Object.keys(DAILY).filter((name): name is DailyName => name in DAILY);
-const NONE = Object.fromEntries(DAILY_NAMES.map((name) => [name, 0])) as Record<DailyName, number>;
 const DAILY_ACTIONS: readonly AuditAction[] = Object.values(DAILY);
-
-export interface Day extends Record<DailyName, number> {
-  /** `YYYY-MM-DD`. */
-  day: string;
-  /** Whether all of it is counted, as far as it is over. */
-  complete: boolean;
-}
-
-/** Whether all is well. Each part costs the same however many users, runs and events there are (interface §9). */
-export interface Statistics {
-  /** When it was looked up, in milliseconds since 1970. */
-  millis: number;
-  users: { active: number; blocked: number };
-  imports: {
-    /** undefined without IMPORT_OVERDUE_HOURS. */
-    overdue: boolean | undefined;
-    open: { needs_approval: number; planned: number; running: number };
-    datasets: DatasetSummary[];
-  };
-  keys: { expiring: ApiKey[]; fusesBlown: number };
-  failedLogins: { count: number; exact: boolean };
-  days: Day[];
-}
 
 @Injectable()
 export class StatisticsService {
@@ -70,24 +45,37 @@ export class StatisticsService {
     private readonly counts: AuditCounts,
   ) {}
 
-  /** @param days with today. @param offset hours east of UTC by which days begin. */
-  async read(days: number, offset: number): Promise<Statistics> {
+  /**
+   * Each part costs the same however many users, runs and events there are (interface §9).
+   * @param days with today. @param offset hours east of UTC by which days begin.
+   */
+  async read(days: number, offset: number): Promise<StatisticsDto> {
     const millis = Date.now();
     const { matching: active, all } = await this.users.users(['Active']);
     const from = firstHour(millis, days, offset);
+    const overdue = await this.imports.isOverdue();
+    const open = await this.summary.open();
+    const datasets = await this.summary.datasets();
+    const expiring = await this.keys.expiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);
+    const fusesBlown = await this.fuse.countBlown();
+    const failed = await this.counts.since(DAILY.failed_logins, millis - DAY_SECONDS * 1000);
     return {
-      millis,
+      time: new Date(millis).toISOString(),
       users: { active, blocked: all - active },
       imports: {
-        overdue: await this.imports.isOverdue(),
-        open: await this.summary.open(),
-        datasets: await this.summary.datasets(),
+        ...(overdue !== undefined && { overdue }),
+        ...open,
+        datasets: datasets.map(({ dataset, last_run, last_completed }) => ({
+          dataset,
+          last_run: presentSummary(last_run),
+          ...(last_completed && { last_completed: presentSummary(last_completed) }),
+        })),
       },
-      keys: {
-        expiring: await this.keys.expiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING),
-        fusesBlown: await this.fuse.countBlown(),
+      api_keys: {
+        expiring: expiring.map(({ id, name, expires }) => ({ id, name, expires: toIso(expires ?? '') })),
+        fuses_blown: fusesBlown,
       },
-      failedLogins: await this.counts.since(DAILY.failed_logins, millis - DAY_SECONDS * 1000),
+      failed_logins: { last_24_hours: failed.count, exact: failed.exact },
       days: toDays(from, days, offset, await this.counts.byDay(DAILY_ACTIONS, from, offset)),
     };
   }
@@ -100,12 +88,12 @@ function firstHour(millis: number, days: number, offset: number): number {
 }
 
 /** The days from an hour on, oldest first. */
-function toDays(from: number, days: number, offset: number, { counts, gaps }: CountedDays): Day[] {
+function toDays(from: number, days: number, offset: number, { counts, gaps }: CountedDays): DayDto[] {
   const listed = Array.from({ length: days }, (_, index) => {
     const begin = from + index * HOURS;
     const complete = !gaps.some((gap) => gap.from < begin + HOURS && gap.until > begin);
     const day = new Date((begin + offset) * HOUR_MILLIS).toISOString().slice(0, 10);
-    return { day, complete, ...NONE };
+    return Object.assign(new DayDto(), { day, complete });
   });
   const names = new Map<AuditAction, DailyName>(DAILY_NAMES.map((name) => [DAILY[name], name]));
   for (const { hour, action, value } of counts) {

@@ -1,8 +1,9 @@
-import { Controller, Get } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Get } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Public } from '../../access/decorators.js';
 import { VERSION } from '../../platform/common/version.js';
-import { Open, Problems } from '../../platform/openapi/docs.js';
+import { TIME } from '../../platform/openapi/docs.js';
+import { ApiController, Doc, describeJson } from '../../platform/openapi/route-docs.js';
 import { ImportsService } from '../../import/imports.service.js';
 import { Readiness } from './readiness.js';
 
@@ -16,11 +17,10 @@ class StatusDto {
     description: 'With IMPORT_OVERDUE_HOURS: no import has been completed for that long.',
   })
   import_overdue?: boolean;
-  @ApiProperty({ format: 'date-time', example: '2026-01-31T08:15:30.123Z' }) datetime!: string;
+  @ApiProperty(TIME) datetime!: string;
 }
 
-@ApiTags('status')
-@Controller('status')
+@ApiController('status', 'status')
 export class StatusController {
   constructor(
     private readonly readiness: Readiness,
@@ -28,10 +28,10 @@ export class StatusController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Is the service up?', description: '503 when its database does not answer.' })
-  @ApiResponse({ status: 200, description: 'It is.', type: StatusDto })
-  @Open()
-  @Problems()
+  @Doc('getStatus', 'Is the service up?', {
+    description: '503 when its database does not answer.',
+    answer: describeJson('It is.', StatusDto),
+  })
   @Public()
   async status(): Promise<StatusDto> {
     await this.readiness.assertDatabase();

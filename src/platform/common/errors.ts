@@ -53,6 +53,12 @@ export function unauthenticated(detail: string): ProblemError {
   return new ProblemError('unauthenticated', detail, { headers: CHALLENGE });
 }
 
+/** The error of an `Idempotency-Key` that came with another request. */
+export function keyOfOtherRequest(): ProblemError {
+  const message = 'was used with another request within 24 hours';
+  return validationFailed([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
+}
+
 /** @param retryAfter seconds. */
 export function unavailable(detail: string, retryAfter = 5): ProblemError {
   return new ProblemError('unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });

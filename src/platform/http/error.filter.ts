@@ -4,7 +4,7 @@ import { pathOf } from '../telemetry/observe.js';
 import { CATALOGUE, ProblemError } from '../common/errors.js';
 import { withoutSecrets } from '../common/secrets.js';
 import { Log } from '../telemetry/log.js';
-import { type Problem, toProblem, toProblemError } from './problem.js';
+import { type ProblemDto, toProblem, toProblemError } from './problem.js';
 import { allowedMethods } from './lean.adapter.js';
 import { PAGE_POLICY, htmlPage, markup, prose } from './html-page.js';
 
@@ -116,7 +116,7 @@ export function asksForPage(request: Request): boolean {
 }
 
 /** A problem for people: what it is, what to do about it, and the request id to ask with. */
-function sendProblemPage(response: Response, { code }: ProblemError, problem: Problem): void {
+function sendProblemPage(response: Response, { code }: ProblemError, problem: ProblemDto): void {
   const { title, detail, status, type, errors = [], request_id: id } = problem;
   const faults = errors.map(({ field, message }) => markup`<li><code>${field}</code> ${message}</li>`);
   const body = markup`<h1>${title}</h1><p>${detail}</p>

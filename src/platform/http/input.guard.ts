@@ -80,10 +80,13 @@ function readQuery(type: InputClass<object>, query: Request['query']): object {
 }
 
 /** The files that a route accepts. */
-interface FileRules {
+export interface FileRules {
   /** Media type of the file when it is the body itself; it may also come as `multipart/form-data`. */
   type: string;
   maxBytes: number;
+  /** What the OpenAPI file says of it. */
+  description?: string;
+  example?: string;
 }
 
 /** Boundaries and part headers of a multipart body. */

@@ -1,16 +1,29 @@
+import type { Type } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { IntegerParam, UuidParam } from '../input/query-rules.js';
 
 const DEFAULT_LIMIT = 25;
 export const MAX_LIMIT = 100;
 
-/** Schema of `Count` in a page. */
+/** Schema of `Count` in a page of a search. */
 export const PAGE_COUNT = {
   type: 'integer',
   minimum: 0,
   example: 1,
   description: 'All that match, not only this page.',
 } as const;
+
+/** Creates the base class of a page of records. @param count schema of `Count`. */
+export function PageOf<T>(type: Type<T>, count: ApiPropertyOptions = COUNT, maxItems = MAX_LIMIT) {
+  class PageDto {
+    @ApiProperty(count) Count!: number;
+    @ApiProperty({ type: [type], maxItems }) Results!: T[];
+  }
+  return PageDto;
+}
+
+const COUNT = { type: 'integer', minimum: 0 } as const;
 
 export const LimitParam = () =>
   IntegerParam(1, { default: DEFAULT_LIMIT, description: `Above ${MAX_LIMIT} it is taken as ${MAX_LIMIT}.` });

@@ -5,7 +5,7 @@ import type { WaitingChange } from '../users/scim-user-changes.service.js';
 import { etagOf } from '../../platform/http/request-headers.js';
 import { errorBody } from '../http/scim-format.js';
 import type { BulkOperation, BulkWork } from './bulk-plan.js';
-import type { BulkAnswer } from './bulk-state.js';
+import type { BulkAnswerDto } from './bulk.dto.js';
 
 /** An operation that is about to be done, or to be refused. */
 export interface BulkItem {
@@ -22,7 +22,7 @@ export interface BulkItem {
 /** Operations that were done together, and the place where the next ones begin. */
 export interface BulkPart {
   next: number;
-  answers: readonly (readonly [place: number, answer: BulkAnswer])[];
+  answers: readonly (readonly [place: number, answer: BulkAnswerDto])[];
 }
 
 /** The answers to operations. @param base the absolute URL of `/scim/v2`. @param isBrief whether a PATCH is answered 204. */
@@ -33,7 +33,7 @@ export class BulkAnswers {
   ) {}
 
   /** @param made the user or group afterwards. */
-  success(item: BulkItem, made: { uuid: string; version: number } | undefined): BulkAnswer {
+  success(item: BulkItem, made: { uuid: string; version: number } | undefined): BulkAnswerDto {
     const { work } = item;
     if (work instanceof ProblemError) return this.failure(item, work);
     const brief = work.method === 'DELETE' || (work.method === 'PATCH' && this.isBrief);
@@ -45,7 +45,7 @@ export class BulkAnswers {
     };
   }
 
-  failure({ operation, work, id }: BulkItem, error: ProblemError): BulkAnswer {
+  failure({ operation, work, id }: BulkItem, error: ProblemError): BulkAnswerDto {
     const response = errorBody(error);
     const exists = !(work instanceof ProblemError) && work.method !== 'POST' && isUuid(id);
     return {
@@ -57,7 +57,7 @@ export class BulkAnswers {
   }
 }
 
-const headOf = ({ method, bulkId }: BulkOperation): Pick<BulkAnswer, 'method' | 'bulkId'> => ({
+const headOf = ({ method, bulkId }: BulkOperation): Pick<BulkAnswerDto, 'method' | 'bulkId'> => ({
   method,
   ...(bulkId !== undefined && { bulkId }),
 });

@@ -15,7 +15,8 @@ import { BulkAnswers, type BulkItem, type BulkPart, answerable } from './bulk-it
 import { type BulkOperation, type BulkPlan, type BulkWork, unresolved, weightOf } from './bulk-plan.js';
 import { bulkIdIn, resolved } from './bulk-references.js';
 import { BulkSets } from './bulk-sets.service.js';
-import { type BulkAnswer, BulkState } from './bulk-state.js';
+import { BulkState } from './bulk-state.js';
+import type { BulkAnswerDto } from './bulk.dto.js';
 
 /**
  * Does the operations of a Bulk: sets of users, and groups one by one, each in a transaction of its own. With an
@@ -31,7 +32,7 @@ export class BulkRun {
   ) {}
 
   /** @returns the answers in the order sent. @throws ProblemError `unavailable` and the like, to be cured by a repetition. */
-  async run({ operations, failOnErrors }: BulkPlan, caller: Caller): Promise<BulkAnswer[]> {
+  async run({ operations, failOnErrors }: BulkPlan, caller: Caller): Promise<BulkAnswerDto[]> {
     const state = new BulkState(failOnErrors);
     for (let at = 0; at < operations.length;) {
       const part = await this.partAt(operations, at, state, caller);
@@ -116,7 +117,7 @@ export class BulkRun {
     answers: BulkAnswers,
     caller: Caller,
   ): Promise<BulkPart> {
-    const part = (each: BulkAnswer): BulkPart => ({ next: item.place + 1, answers: [[item.place, each]] });
+    const part = (each: BulkAnswerDto): BulkPart => ({ next: item.place + 1, answers: [[item.place, each]] });
     try {
       const change = async () => part(answers.success(item, await this.change(item.id, work, state, caller)));
       return await (caller.repeatable ? caller.repeatable.answer(change) : change());

@@ -28,7 +28,8 @@ import {
   isLive,
   refusal,
 } from './bulk-set.js';
-import type { BulkAnswer, BulkState } from './bulk-state.js';
+import type { BulkState } from './bulk-state.js';
+import type { BulkAnswerDto } from './bulk.dto.js';
 
 /** Operations by which sets grow. */
 const BATCH = 10;
@@ -151,7 +152,7 @@ export class BulkSets {
     assertWhole(results, set);
     return {
       next: (items.at(-1)?.place ?? 0) + 1,
-      answers: results.map(({ item, result }): readonly [number, BulkAnswer] => [
+      answers: results.map(({ item, result }): readonly [number, BulkAnswerDto] => [
         item.place,
         result instanceof ProblemError ? answers.failure(item, result) : answers.success(item, result),
       ]),

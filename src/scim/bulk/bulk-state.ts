@@ -1,27 +1,17 @@
 import { ProblemError } from '../../platform/common/errors.js';
-import type { errorBody } from '../http/scim-format.js';
 import type { BulkOperation } from './bulk-plan.js';
-
-/** The answer to one operation (RFC 7644, section 3.7.3). */
-export interface BulkAnswer {
-  method: string;
-  bulkId?: string;
-  location?: string;
-  version?: string;
-  status: string;
-  response?: ReturnType<typeof errorBody>;
-}
+import type { BulkAnswerDto } from './bulk.dto.js';
 
 /** What has been done of a Bulk, and what came of it. */
 export class BulkState {
-  private readonly answers = new Map<number, BulkAnswer>();
+  private readonly answers = new Map<number, BulkAnswerDto>();
   private readonly errors: number[] = [];
   /** Ids by the `bulkId` of operations that have succeeded. */
   private readonly ids = new Map<string, string>();
 
   constructor(private readonly failOnErrors: number) {}
 
-  add({ index, bulkId, work }: BulkOperation, answer: BulkAnswer): void {
+  add({ index, bulkId, work }: BulkOperation, answer: BulkAnswerDto): void {
     this.answers.set(index, answer);
     if (isError(answer)) this.errors.push(index);
     else if (bulkId !== undefined && !(work instanceof ProblemError)) {
@@ -46,7 +36,7 @@ export class BulkState {
   }
 
   /** In the order sent. What was done behind the last error, because an operation before it needed it, is answered too. */
-  all(): BulkAnswer[] {
+  all(): BulkAnswerDto[] {
     const last = this.lastWith([]);
     return [...this.answers]
       .filter(([index, answer]) => index <= last || !isError(answer))
@@ -55,4 +45,4 @@ export class BulkState {
   }
 }
 
-const isError = ({ response }: BulkAnswer): boolean => response !== undefined;
+const isError = ({ response }: BulkAnswerDto): boolean => response !== undefined;

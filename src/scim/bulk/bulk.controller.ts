@@ -3,18 +3,70 @@ import type { Caller } from '../../access/actor.js';
 import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
 import { Accepts } from '../../platform/http/input.guard.js';
+import { Doc, describeJson } from '../../platform/openapi/route-docs.js';
 import { ScimController } from '../http/scim-format.js';
-import { BULK_RESPONSE_MESSAGE } from '../protocol/urns.js';
+import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
+import {
+  BULK_REQUEST_MESSAGE,
+  BULK_RESPONSE_MESSAGE,
+  GROUP_SCHEMA,
+  PATCH_MESSAGE,
+  USER_SCHEMA,
+} from '../protocol/urns.js';
 import { readBulk } from './bulk-plan.js';
 import { BulkRun } from './bulk-run.service.js';
-import { type BulkResponseDto, DocBulk } from './bulk.docs.js';
+import { BulkRequestDto, BulkResponseDto } from './bulk.dto.js';
+
+const newUser = (userName: string) => ({
+  schemas: [USER_SCHEMA],
+  userName,
+  emails: [{ value: `${userName}@example.org`, type: 'work', primary: true }],
+});
 
 @ScimController()
 export class BulkController {
   constructor(private readonly bulk: BulkRun) {}
 
   @Post('Bulk')
-  @DocBulk()
+  @Doc('runScimBulk', 'Create, change and delete users and groups in one request', {
+    description:
+      `At most ${MAX_OPERATIONS} operations, 4 MiB, and 50 with a password. They are done in the order sent, but users come before ` +
+      'what refers to them by `bulkId:…` in a path, a `value` or a `$ref`. Users are written in sets, of which the end ' +
+      'decides what is unique; a group is written alone. An operation that fails touches no other, but what refers to it ' +
+      'fails with it; each needs the scope that it would need alone. After `failOnErrors` errors, in the order sent, nothing ' +
+      'more is done. With an `Idempotency-Key`, a Bulk that is sent again goes on where it was broken off.',
+    body: BulkRequestDto,
+    examples: {
+      'two users and their group': {
+        schemas: [BULK_REQUEST_MESSAGE],
+        failOnErrors: 10,
+        Operations: [
+          { method: 'POST', path: '/Users', bulkId: 'noa', data: newUser('noa.lane') },
+          { method: 'POST', path: '/Users', bulkId: 'kim', data: newUser('kim.lane') },
+          {
+            method: 'PATCH',
+            path: '/Users/bulkId:kim',
+            data: {
+              schemas: [PATCH_MESSAGE],
+              Operations: [{ op: 'add', path: 'title', value: 'Guide' }],
+            },
+          },
+          {
+            method: 'POST',
+            path: '/Groups',
+            bulkId: 'guides',
+            data: {
+              schemas: [GROUP_SCHEMA],
+              displayName: 'Guides of the lane',
+              members: [{ value: 'bulkId:noa' }, { value: 'bulkId:kim' }],
+            },
+          },
+        ],
+      },
+    },
+    answer: describeJson('The answers, in the order sent.', BulkResponseDto),
+    errors: ['invalid_value', 'invalid_syntax'],
+  })
   @HttpCode(200)
   @Requires('scim.bulk')
   @Accepts({ body: SCIM_BULK_BODY, anyQuery: true })

@@ -1,58 +1,75 @@
-import { Delete, Get, Param, Patch, Post, Put, applyDecorators } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { Delete, Get, Param, Patch, Post, Put, type Type, applyDecorators } from '@nestjs/common';
+import { ApiExcludeController, ApiParam } from '@nestjs/swagger';
 import { Requires } from '../../access/decorators.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../../platform/http/input.guard.js';
+import { Doc, describeJson } from '../../platform/openapi/route-docs.js';
 import { ScimController } from '../http/scim-format.js';
 import { quoted } from '../protocol/errors.js';
-import { LIST_MESSAGE } from '../protocol/urns.js';
-import { DocConfig, DocSchema, DocSchemas, DocType, DocTypes } from './discovery.docs.js';
+import { LIST_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
+import {
+  ProviderConfigDto,
+  ResourceTypeDto,
+  ResourceTypeListDto,
+  SchemaDto,
+  SchemaListDto,
+} from './discovery.dto.js';
 import { providerConfig, resourceTypeView, schemaView, schemasOf } from './discovery.view.js';
 import { Resources } from './resources.js';
 
 /** A route for any valid key. */
 const Discovers = () => applyDecorators(Requires('scim.discover'), Accepts({ anyQuery: true }));
 
+/** A documented route for any valid key. @param name of the parameter of its path. */
+const Discovery = (path: string, id: string, summary: string, type: Type<unknown>, name = '', schema = {}) =>
+  applyDecorators(
+    Get(path),
+    Doc(id, summary, {
+      answer: describeJson(summary, type),
+      ...(name !== '' && {
+        more: [ApiParam({ name, schema: { type: 'string', ...schema } })],
+        errors: ['not_found'],
+      }),
+    }),
+    Discovers(),
+  );
+
 /** What the service can do, for clients to find out by themselves (RFC 7644, section 4). */
 @ScimController()
 export class DiscoveryController {
   constructor(private readonly resources: Resources) {}
 
-  @Get('ServiceProviderConfig')
-  @DocConfig()
-  @Discovers()
+  @Discovery('ServiceProviderConfig', 'getScimConfig', 'What the service can do', ProviderConfigDto)
   config(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return providerConfig(this.resources.base);
   }
 
-  @Get('ResourceTypes')
-  @DocTypes()
-  @Discovers()
+  @Discovery('ResourceTypes', 'listScimResourceTypes', 'The types of resource', ResourceTypeListDto)
   types(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return listOf(this.typeViews());
   }
 
-  @Get('ResourceTypes/:type')
-  @DocType()
-  @Discovers()
+  @Discovery('ResourceTypes/:type', 'getScimResourceType', 'A type of resource', ResourceTypeDto, 'type', {
+    maxLength: 64,
+    example: 'User',
+  })
   type(@Param('type') type: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
     return findById(this.typeViews(), type);
   }
 
-  @Get('Schemas')
-  @DocSchemas()
-  @Discovers()
+  @Discovery('Schemas', 'listScimSchemas', 'The attributes of all resources', SchemaListDto)
   schemas(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return listOf(this.schemaViews());
   }
 
-  @Get('Schemas/:urn')
-  @DocSchema()
-  @Discovers()
+  @Discovery('Schemas/:urn', 'getScimSchema', 'The attributes of a schema', SchemaDto, 'urn', {
+    maxLength: 255,
+    example: USER_SCHEMA,
+  })
   schema(@Param('urn') urn: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
     return findById(this.schemaViews(), urn);

@@ -1,30 +1,28 @@
 import { Controller, applyDecorators } from '@nestjs/common';
-import { ApiBearerAuth, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBearerAuth,
+  ApiConsumes,
+  ApiProduces,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiResponse,
+  ApiSecurity,
+} from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { ByKey } from '../../access/decorators.js';
-import type { ProblemError } from '../../platform/common/errors.js';
+import { CATALOGUE, ProblemError, keyOfOtherRequest } from '../../platform/common/errors.js';
 import { truncated } from '../../platform/common/text.js';
 import type { ErrorForm } from '../../platform/http/error.filter.js';
 import { MAX_DETAIL } from '../../platform/http/problem.js';
-import { scimTypeOf } from '../protocol/errors.js';
+import { describeTexts } from '../../platform/openapi/docs.js';
+import { ALWAYS, type Conventions, narrowSchema } from '../../platform/openapi/error-docs.js';
+import { DescribesRoutes } from '../../platform/openapi/route-docs.js';
+import { scimTypeOf, scimTypes } from '../protocol/errors.js';
 import { ERROR_MESSAGE } from '../protocol/urns.js';
 
 /** The path of all routes of SCIM. */
 export const SCIM_PATH = 'scim/v2';
-export const SCIM_TYPE = 'application/scim+json';
-
-/**
- * Declares a controller of SCIM: an API key as bearer token; `scimAnswers` gives its responses their media type.
- * @param path below `/scim/v2`
- */
-export const ScimController = (path = '') =>
-  applyDecorators(
-    Controller(path === '' ? SCIM_PATH : `${SCIM_PATH}/${path}`),
-    ByKey(),
-    ApiTags('scim'),
-    ApiBearerAuth('scim'),
-    ApiSecurity('api_key'),
-  );
+const SCIM_TYPE = 'application/scim+json';
 
 const BELOW = new RegExp(`^/${SCIM_PATH}(?:[/?]|$)`, 'i');
 /** This media type alone, with any parameters and weight. */
@@ -52,8 +50,18 @@ export const SCIM_ERRORS: ErrorForm = {
   },
 };
 
-/** Returns the body of an error, on its own and in the response to an operation of Bulk. */
-export function errorBody(error: ProblemError) {
+/** A list of URNs of schemas. */
+export const urns = (example: readonly string[]) => ({ ...describeTexts(255, 20), example: [...example] });
+
+/** The body of an error, on its own and in the response to an operation of Bulk. */
+export class ScimErrorDto {
+  @ApiProperty(urns([ERROR_MESSAGE])) schemas!: string[];
+  @ApiProperty({ type: String, pattern: '^[45]\\d\\d$', maxLength: 3, example: '400' }) status!: string;
+  @ApiPropertyOptional({ enum: scimTypes(), example: 'invalidValue' }) scimType?: string;
+  @ApiProperty({ maxLength: MAX_DETAIL, example: 'emails is required.' }) detail!: string;
+}
+
+export function errorBody(error: ProblemError): ScimErrorDto {
   const scimType = error.code === 'search_too_broad' ? 'tooMany' : scimTypeOf(error.code);
   return {
     schemas: [ERROR_MESSAGE],
@@ -75,3 +83,36 @@ function detailOf({ detail, extras: { errors, conflicts = [] } }: ProblemError):
   const others = [...new Set(conflicts.map(({ uuid }) => uuid))];
   return others.length === 0 ? detail : `${detail} It belongs to ${others.join(', ')}.`;
 }
+
+/** An Idempotency-Key that came with another request. */
+const OTHER_REQUEST = ApiResponse({
+  status: 422,
+  schema: narrowSchema(ScimErrorDto, { status: ['422'], scimType: ['invalidValue'] }),
+  description: 'The Idempotency-Key came with another request.',
+  example: errorBody(keyOfOtherRequest()),
+});
+
+const CONVENTIONS: Conventions = {
+  securityOf: () => [ApiBearerAuth('scim'), ApiSecurity('api_key')],
+  first: [],
+  last: ['invalid_value', ...ALWAYS],
+  ofUnsafe: [],
+  ofChange: [OTHER_REQUEST],
+  error: ScimErrorDto,
+  mediaType: SCIM_TYPE,
+  exampleOf: (code) => errorBody(new ProblemError(code, CATALOGUE[code].remedy)),
+  narrowed: ['status', 'scimType'],
+};
+
+/**
+ * Declares a controller of SCIM: an API key as bearer token; `scimAnswers` gives its responses their media type.
+ * @param path below `/scim/v2`
+ */
+export const ScimController = (path = '') =>
+  applyDecorators(
+    Controller(path === '' ? SCIM_PATH : `${SCIM_PATH}/${path}`),
+    ByKey(),
+    ApiConsumes(SCIM_TYPE),
+    ApiProduces(SCIM_TYPE),
+    DescribesRoutes('scim', CONVENTIONS),
+  );

@@ -1,197 +1,53 @@
-import { applyDecorators } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import {
-  ApiConsumes,
-  ApiExtraModels,
-  ApiHeader,
-  ApiParam,
-  ApiProduces,
   ApiProperty,
   ApiPropertyOptional,
+  type ApiPropertyOptions,
   ApiQuery,
   ApiResponse,
 } from '@nestjs/swagger';
-import {
-  CATALOGUE,
-  type ErrorCode,
-  type FieldError,
-  ProblemError,
-  validationFailed,
-} from '../../platform/common/errors.js';
-import { HEADER_BYTES } from '../../platform/http/server.js';
-import { CHALLENGE, RETRY_AFTER, Repeatable, narrowed } from '../../platform/openapi/docs.js';
-import { MAX_DETAIL } from '../../platform/http/problem.js';
-import { scimTypes } from '../protocol/errors.js';
+import type { ErrorCode } from '../../platform/common/errors.js';
+import { describeHeader, linkTo } from '../../platform/openapi/docs.js';
+import { Doc, type RouteDocs, describeJson } from '../../platform/openapi/route-docs.js';
+import type { Attribute, ResourceDescription } from '../protocol/attribute.js';
 import { MAX_COUNT } from '../protocol/list.js';
-import { ERROR_MESSAGE, LIST_MESSAGE, PATCH_MESSAGE, SEARCH_MESSAGE } from '../protocol/urns.js';
-import { SCIM_TYPE, errorBody } from './scim-format.js';
+import { LIST_MESSAGE, PATCH_MESSAGE, SEARCH_MESSAGE } from '../protocol/urns.js';
+import { urns } from './scim-format.js';
 
-/** Parts of the OpenAPI descriptions of all routes of SCIM. */
+/** OpenAPI descriptions that the routes of SCIM share. */
 
-/** A list of URNs of schemas. */
-export const urns = (example: readonly string[]) =>
-  ({
-    type: 'array',
-    items: { type: 'string', maxLength: 255 },
-    maxItems: 20,
-    example: [...example],
-  }) as const;
+const ETAG = describeHeader('ETag', 'The version: `W/"3"`.', { maxLength: 64 });
 
-export class ScimErrorDto {
-  @ApiProperty(urns([ERROR_MESSAGE])) schemas!: string[];
-  @ApiProperty({ type: String, pattern: '^[45]\\d\\d$', maxLength: 3, example: '400' }) status!: string;
-  @ApiPropertyOptional({ enum: scimTypes(), example: 'invalidValue' }) scimType?: string;
-  @ApiProperty({ maxLength: MAX_DETAIL, example: 'emails is required.' }) detail!: string;
-}
-
-const ALWAYS: ErrorCode[] = [
-  'invalid_value',
-  'unauthenticated',
-  'forbidden',
-  'insufficient_scope',
-  'network_not_permitted',
-  'rate_limited',
-  'internal',
-  'unavailable',
-  'outcome_unknown',
-];
-const BODY: ErrorCode[] = [
-  'request_timeout',
-  'malformed_json',
-  'too_large',
-  'unsupported_media_type',
-  'validation_failed',
-];
-
-/** An error with this status; its `scimType` is one of those of its codes, where it has one. */
-function errorOf(status: number, types: (string | undefined)[]) {
-  const named = [...new Set(types.filter((type) => type !== undefined))];
-  return narrowed(ScimErrorDto, {
-    status: { type: 'string', enum: [String(status)] },
-    ...(named.length > 0 && { scimType: { type: 'string', enum: named } }),
-  });
-}
-
-/** Error answers of a route by their codes, with those that every route may return. */
-export const ScimProblems = (...codes: ErrorCode[]) => {
-  const all = [...new Set([...codes, ...ALWAYS])];
-  const bodyOf = (code: ErrorCode) => errorBody(new ProblemError(code, CATALOGUE[code].remedy));
-  const statuses = [...new Set(all.map((code) => Number(bodyOf(code).status)))].toSorted((a, b) => a - b);
-  return applyDecorators(
-    ApiProduces(SCIM_TYPE),
-    ApiExtraModels(ScimErrorDto),
-    ...statuses.map((status) => {
-      const own = all.filter((code) => bodyOf(code).status === String(status));
-      return ApiResponse({
-        status,
-        schema: errorOf(
-          status,
-          own.map((code) => bodyOf(code).scimType),
-        ),
-        description: own.map((code) => bodyOf(code).scimType ?? code).join(', '),
-        example: bodyOf(own[0] ?? 'internal'),
-        ...(status === 401 && { headers: CHALLENGE }),
-        ...((status === 429 || status === 503) && { headers: RETRY_AFTER }),
-      });
-    }),
-  );
-};
-
-/** Error answers of a route with a body. */
-export const ScimBodyProblems = (...codes: ErrorCode[]) =>
-  applyDecorators(ApiConsumes(SCIM_TYPE), ScimProblems(...BODY, ...codes));
-
-const OTHER_REQUEST: FieldError = {
-  field: 'Idempotency-Key',
-  code: 'invalid_value',
-  message: 'was used with another request within 24 hours',
-};
-
-const OtherRequest = () =>
-  ApiResponse({
-    status: 422,
-    schema: errorOf(422, ['invalidValue']),
-    description: 'The Idempotency-Key came with another request.',
-    example: errorBody(validationFailed([OTHER_REQUEST])),
-  });
-
-/** As `ScimBodyProblems`, of a route that changes something and has an `Idempotency-Key`. */
-export const ScimChangeProblems = (...codes: ErrorCode[]) =>
-  applyDecorators(Repeatable(), OtherRequest(), ScimBodyProblems('invalid_parameter', ...codes));
-
-/** As `ScimChangeProblems`, for a route without a body. */
-export const ScimDeleteProblems = (...codes: ErrorCode[]) =>
-  applyDecorators(
-    Repeatable(),
-    OtherRequest(),
-    ScimProblems('invalid_parameter', 'validation_failed', ...codes),
-  );
-
-export const ETAG = {
-  ETag: { description: 'The version: `W/"3"`.', schema: { type: 'string', maxLength: 64 } },
-} as const;
-
-const TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;
-
-export const ResourceId = () =>
-  ApiParam({ name: 'id', format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' });
-
-export const IfMatch = () =>
-  ApiHeader({
-    name: 'If-Match',
-    required: false,
-    description: 'The version that was read, with or without `W/`; 412 where there is another by now.',
-    schema: TAGS,
-  });
-
-export const IfNoneMatch = () =>
-  ApiHeader({
-    name: 'If-None-Match',
-    required: false,
-    description: 'The version that the client has.',
-    schema: TAGS,
-  });
-
-const text = (name: string, description: string, maxLength: number, example?: string) =>
-  ApiQuery({
-    name,
-    required: false,
-    description,
-    schema: { type: 'string', maxLength },
-    ...(example !== undefined && { example }),
-  });
-
-/** Which attributes an answer has. */
-export const ViewQuery = () =>
-  applyDecorators(
-    text(
-      'attributes',
-      'Names of attributes, with commas: nothing else is sent but `id` and `schemas`.',
-      8192,
-    ),
-    text(
-      'excludedAttributes',
-      'Names of attributes that are not sent. Not together with `attributes`.',
-      8192,
-    ),
-  );
+const OptionalParameter = (name: string, schema: object, description: string, example?: string) =>
+  ApiQuery({ name, required: false, description, schema, ...(example !== undefined && { example }) });
 
 const NUMBER = { type: 'integer', minimum: -1e15, maximum: 1e15 } as const;
+const text = (maxLength: number) => ({ type: 'string', maxLength }) as const;
+const NAMES = text(8192);
 
-export const ListQueryDocs = (filter: string) =>
-  applyDecorators(
-    text('filter', 'RFC 7644, section 3.4.2.2.', 2048, filter),
-    text('sortBy', 'An attribute.', 255),
-    ApiQuery({ name: 'sortOrder', required: false, enum: ['ascending', 'descending'] }),
-    ApiQuery({ name: 'startIndex', required: false, description: 'From 1.', schema: NUMBER }),
-    ApiQuery({
-      name: 'count',
-      required: false,
-      description: `At most ${MAX_COUNT}; default 100.`,
-      schema: NUMBER,
-    }),
-    text('cursor', 'RFC 9865: empty begins, then `nextCursor` of the page before.', 16_000),
-    ViewQuery(),
-  );
+/** Parameters for the attributes that an answer has. */
+const VIEW_PARAMETERS = [
+  OptionalParameter(
+    'attributes',
+    NAMES,
+    'Names of attributes, with commas: nothing else is sent but `id` and `schemas`.',
+  ),
+  OptionalParameter(
+    'excludedAttributes',
+    NAMES,
+    'Names of attributes that are not sent. Not together with `attributes`.',
+  ),
+];
+
+const describeListParameters = (filter: string) => [
+  OptionalParameter('filter', text(2048), 'RFC 7644, section 3.4.2.2.', filter),
+  OptionalParameter('sortBy', text(255), 'An attribute.'),
+  ApiQuery({ name: 'sortOrder', required: false, enum: ['ascending', 'descending'] }),
+  OptionalParameter('startIndex', NUMBER, 'From 1.'),
+  OptionalParameter('count', NUMBER, `At most ${MAX_COUNT}; default 100.`),
+  OptionalParameter('cursor', text(16_000), 'RFC 9865: empty begins, then `nextCursor` of the page before.'),
+  ...VIEW_PARAMETERS,
+];
 
 /** The envelope of a list; a type of resource adds its `Resources`. */
 export class ScimListDto {
@@ -209,7 +65,7 @@ export class ScimListDto {
 }
 
 /** The body of `.search`. */
-export class ScimSearchDto {
+class ScimSearchDto {
   @ApiPropertyOptional(urns([SEARCH_MESSAGE])) schemas?: string[];
   @ApiPropertyOptional({ maxLength: 2048 }) filter?: string;
   @ApiPropertyOptional({ maxLength: 255 }) sortBy?: string;
@@ -239,7 +95,154 @@ class OperationDto {
 }
 
 /** The body of a PATCH. */
-export class ScimPatchDto {
+class ScimPatchDto {
   @ApiProperty(urns([PATCH_MESSAGE])) schemas!: string[];
   @ApiProperty({ type: [OperationDto], minItems: 1, maxItems: 1000 }) Operations!: OperationDto[];
+}
+
+type Examples = NonNullable<RouteDocs['examples']>;
+const OF_LISTS = ['invalid_value', 'invalid_filter', 'too_many', 'invalid_cursor', 'invalid_count'] as const;
+const OF_PATCHES = [
+  'too_many',
+  'mutability',
+  'invalid_value',
+  'invalid_syntax',
+  'invalid_path',
+  'invalid_filter',
+  'no_target',
+] as const;
+
+/** Builds the descriptions of the two routes of a list. @param found what a page has. */
+export function buildListDocs(what: string, found: string, type: Type<unknown>) {
+  const listed = { answer: describeJson(`A page of ${found}.`, type), errors: OF_LISTS };
+  return {
+    list: (id: string, description: string, filter: string) =>
+      Doc(id, `Find ${what}`, { ...listed, description, more: describeListParameters(filter) }),
+    search: (id: string, description: string, examples: Examples) => {
+      const search = { body: ScimSearchDto, examples, changesNothing: true } as const;
+      return Doc(id, `Find ${what} by POST`, { ...listed, ...search, description });
+    },
+  };
+}
+
+interface ResourceDocs {
+  description: ResourceDescription;
+  resource: Type<unknown>;
+  list: Type<unknown>;
+  /** Codes of a resource that has a value of another one. */
+  taken: readonly ErrorCode[];
+  /** Further codes of a change. */
+  ofChanges: readonly ErrorCode[];
+}
+
+/** Builds the descriptions that the routes of users and of groups share. */
+export function buildResourceDocs({ description, resource, list, taken, ofChanges }: ResourceDocs) {
+  const { name } = description;
+  describeResource(resource, description);
+  const noun = name.toLowerCase();
+  const changed = [...taken, ...ofChanges];
+  const change = {
+    more: VIEW_PARAMETERS,
+    ifMatch: 'The version that was read, with or without `W/`; 412 where there is another by now.',
+    answer: describeJson(`The ${noun} afterwards.`, resource, ETAG),
+  };
+  return {
+    ...buildListDocs(`${noun}s`, `${noun}s`, list),
+    create: (id: string, docs: Omit<RouteDocs, 'answer'>) =>
+      Doc(id, `Create a ${noun}`, {
+        ...docs,
+        more: VIEW_PARAMETERS,
+        body: resource,
+        answer: describeJson(`The ${noun}.`, resource, ETAG),
+        links: {
+          ...linkTo([`getScim${name}`], 'id', 'id'),
+          ...linkTo([`get${name}`], `${noun}_id`, 'id', {
+            description: `The same ${noun} as the API shows it.`,
+          }),
+        },
+        errors: ['invalid_value', ...(docs.errors ?? []), ...taken],
+      }),
+    get: (id: string, docs: { description?: string } = {}) =>
+      Doc(id, `One ${noun}`, {
+        ...docs,
+        more: VIEW_PARAMETERS,
+        ifNoneMatch: 'The version that the client has.',
+        answer: describeJson(`The ${noun}.`, resource, ETAG),
+      }),
+    replace: (id: string, description: string, examples: Examples) =>
+      Doc(id, `Replace a ${noun}`, {
+        ...change,
+        description,
+        body: resource,
+        examples,
+        errors: ['invalid_value', ...changed],
+      }),
+    /** @param operations by the name of the example, one for each body. */
+    patch: (id: string, summary: string, description: string, operations: Examples) =>
+      Doc(id, summary, {
+        ...change,
+        description,
+        more: [...change.more, ApiResponse({ status: 204, description: 'It is done.', headers: ETAG })],
+        body: ScimPatchDto,
+        examples: Object.fromEntries(
+          Object.entries(operations).map(([title, operation]) => [
+            title,
+            { schemas: [PATCH_MESSAGE], Operations: [operation] },
+          ]),
+        ),
+        errors: [...OF_PATCHES, ...changed],
+      }),
+    delete: (id: string, description: string) =>
+      Doc(id, `Delete a ${noun}`, {
+        description,
+        ifMatch: change.ifMatch,
+        answer: `There is no such ${noun} any more.`,
+        errors: changed,
+      }),
+  };
+}
+
+/** For a column without a limit of its own here: the rules of users say more. */
+const MAX_COLUMN = 10_000;
+const MAX_MEMBERS = 100_000;
+
+type OpenApi = Extract<ApiPropertyOptions, { items?: unknown }> & object;
+
+function schemaOf(attribute: Attribute): OpenApi {
+  const { description, multiValued, maxItems } = attribute;
+  const single = singleOf(attribute);
+  if (!multiValued) return { ...single, description } as OpenApi;
+  const most = Number.isFinite(maxItems) ? maxItems : MAX_MEMBERS;
+  return { type: 'array', items: single, maxItems: most, description } as OpenApi;
+}
+
+function singleOf({ type, subAttributes, canonicalValues: [example], maxLength }: Attribute) {
+  if (type === 'boolean') return { type: 'boolean' };
+  if (type === 'dateTime') return { type: 'string', format: 'date-time' };
+  if (type === 'complex') return { type: 'object', properties: propertiesOf(subAttributes) };
+  const max = Number.isFinite(maxLength) ? maxLength : MAX_COLUMN;
+  return { type: 'string', maxLength: max, ...(example !== undefined && { example }) };
+}
+
+const propertiesOf = (attributes: readonly Attribute[]) =>
+  Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)]));
+
+/**
+ * Describes a class as a type of resource. An answer has the attributes that were requested, and always `id` and `schemas`.
+ * A call and no decorator: in the bundle a decorated class loses its name, which the OpenAPI file shows.
+ */
+function describeResource(type: Type<unknown>, resource: ResourceDescription): void {
+  const { attributes, schema, extensions } = resource;
+  const { prototype } = type as { prototype: object };
+  for (const attribute of attributes.filter((each) => each.schema === undefined)) {
+    const { name, mutability } = attribute;
+    const isAlways = name === 'id' || name === 'schemas';
+    const own = name === 'schemas' ? urns([schema.urn]) : schemaOf(attribute);
+    const readOnly = mutability === 'readOnly' && !isAlways;
+    const writeOnly = mutability === 'writeOnly';
+    const options = { ...own, ...(readOnly && { readOnly }), ...(writeOnly && { writeOnly }) } as OpenApi;
+    ApiPropertyOptional(options)(prototype, name);
+  }
+  for (const { urn, description, attributes: own } of extensions)
+    ApiPropertyOptional({ type: 'object', properties: propertiesOf(own), description })(prototype, urn);
 }

@@ -10,8 +10,9 @@ import { rulesOf } from '../http/key-rules.js';
 import { etagOf, isNotModified, versionsIn } from '../../platform/http/request-headers.js';
 import { ScimController } from '../http/scim-format.js';
 import type { ScimObject } from '../protocol/attribute.js';
+import { SEARCH_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
 import { ScimUserList, type ListParameters } from './scim-user-list.service.js';
-import { DocCreate, DocDelete, DocGet, DocList, DocPatch, DocReplace, DocSearch } from './scim-users.docs.js';
+import { DocUser, NEW_USERS } from './scim-users.docs.js';
 import { ScimUserView } from './scim-user-view.service.js';
 import { ScimUsers } from './scim-users.service.js';
 
@@ -26,7 +27,13 @@ export class ScimUsersController {
   ) {}
 
   @Get()
-  @DocList()
+  @DocUser.list(
+    'listScimUsers',
+    'In the order of their creation, or of `sortBy`. Filters on indexed attributes cost what they find: id, userName, ' +
+      'externalId, emails, displayName, employeeNumber, department, active, roles, manager, groups, meta.created, ' +
+      'meta.lastModified, name.givenName, name.familyName.',
+    'userName eq "jane.doe"',
+  )
   @Requires('users.read')
   @Accepts({ anyQuery: true })
   async list(
@@ -38,7 +45,11 @@ export class ScimUsersController {
   }
 
   @Post('.search')
-  @DocSearch()
+  @DocUser.search(
+    'searchScimUsers',
+    'As GET, with the parameters in the body, for filters that belong in no log.',
+    { 'by name': { schemas: [SEARCH_MESSAGE], filter: 'userName sw "j"', startIndex: 1, count: 10 } },
+  )
   @HttpCode(200)
   @Requires('users.read')
   @Accepts(BODY)
@@ -51,7 +62,7 @@ export class ScimUsersController {
   }
 
   @Post()
-  @DocCreate()
+  @DocUser.create('createScimUser', { examples: NEW_USERS, errors: ['mutability'] })
   @Requires('users.create')
   @Accepts(BODY)
   async create(
@@ -67,7 +78,7 @@ export class ScimUsersController {
   }
 
   @Get(':id')
-  @DocGet()
+  @DocUser.get('getScimUser')
   @Requires('users.read')
   @Accepts({ anyQuery: true })
   async get(
@@ -86,7 +97,12 @@ export class ScimUsersController {
   }
 
   @Put(':id')
-  @DocReplace()
+  @DocUser.replace(
+    'replaceScimUser',
+    'What is omitted is unassigned, but for active, roles, emails, password and extensions that are not named. ' +
+      'For a key with the profile `midpoint` all that is omitted stays.',
+    { rename: { schemas: [USER_SCHEMA], userName: 'robin.newname', title: 'Guide' } },
+  )
   @Requires('users.update')
   @Accepts(BODY)
   async replace(
@@ -104,7 +120,17 @@ export class ScimUsersController {
   }
 
   @Patch(':id')
-  @DocPatch()
+  @DocUser.patch(
+    'patchScimUser',
+    'Change a user',
+    'Operations in their order, and all or none. For a key with the profile `entra` 204.',
+    {
+      standard: { op: 'replace', path: 'name.familyName', value: 'Rey' },
+      entra: { op: 'Replace', path: 'active', value: 'False' },
+      okta: { op: 'replace', value: { active: false } },
+      midpoint: { op: 'add', path: 'phoneNumbers', value: [{ type: 'work', value: '+1 555 0100' }] },
+    },
+  )
   @Requires('users.update')
   @Accepts(BODY)
   async patch(
@@ -125,7 +151,10 @@ export class ScimUsersController {
   }
 
   @Delete(':id')
-  @DocDelete()
+  @DocUser.delete(
+    'deleteScimUser',
+    'Sessions end, memberships go, names are free. `rollcall users restore` brings the user back.',
+  )
   @HttpCode(204)
   @Requires('users.update')
   @Accepts({ anyQuery: true })

@@ -91,6 +91,9 @@ const TAKEN: Readonly<Record<string, ErrorCode>> = {
   authname: 'authname_taken',
 };
 
+/** Codes of a change that takes a name of another user. */
+export const TAKEN_CODES = Object.values(TAKEN);
+
 export const takenCode = (field: string): ErrorCode => TAKEN[field] ?? 'internal';
 
 /** Two changes of a set that take one name, and a user without external id in the way, are conflicts like others to the API. */

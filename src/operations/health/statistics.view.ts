@@ -1,18 +1,12 @@
-import { applyDecorators } from '@nestjs/common';
-import {
-  ApiOperation,
-  ApiProperty,
-  ApiPropertyOptional,
-  ApiQuery,
-  ApiResponse,
-  PickType,
-} from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { MAX_DAYS } from '../../audit/audit-counts.service.js';
-import { Problems, Secured } from '../../platform/openapi/docs.js';
 import { ImportRunDto } from '../../import/imports.dto.js';
 import { MAX_DATASETS } from '../../import/report/import-summary.service.js';
-import { StatisticsQuery } from './statistics.query.js';
-import { type Day, MAX_EXPIRING } from './statistics.service.js';
+import { type ImportRun, noCounts } from '../../import/runs/import-run.js';
+import { toIso } from '../../platform/common/time.js';
+
+/** Keys that are listed, of those that expire soon. */
+export const MAX_EXPIRING = 100;
 
 const number = (description?: string, example = 0) =>
   ({ type: 'integer', minimum: 0, example, ...(description !== undefined && { description }) }) as const;
@@ -22,7 +16,7 @@ class UserNumbersDto {
   @ApiProperty(number(undefined, 20)) blocked!: number;
 }
 
-export class ImportRunSummaryDto extends PickType(ImportRunDto, [
+class ImportRunSummaryDto extends PickType(ImportRunDto, [
   'id',
   'state',
   'dry_run',
@@ -78,27 +72,28 @@ class FailedLoginsDto {
   @ApiProperty({ example: true, description: 'False: there are at least as many.' }) exact!: boolean;
 }
 
-class DayDto implements Day {
-  @ApiProperty({ format: 'date', maxLength: 10, example: '2026-01-31' }) day!: string;
+/** A day of the statistics; what is counted begins at 0. */
+export class DayDto {
+  @ApiProperty({ format: 'date', maxLength: 10, example: '2026-01-31' }) day: string = '';
   @ApiProperty({
     example: true,
     description:
       'False: there may be more. The retention has deleted events that were never counted, an upgrade has not counted them ' +
       'yet, or there were more than 10,000 of a kind in the last hour.',
   })
-  complete!: boolean;
-  @ApiProperty(number('Users created.')) created!: number;
-  @ApiProperty(number('Changes of users.', 12)) updated!: number;
-  @ApiProperty(number()) blocked!: number;
-  @ApiProperty(number()) reactivated!: number;
-  @ApiProperty(number()) deleted!: number;
-  @ApiProperty(number()) restored!: number;
-  @ApiProperty(number(undefined, 7)) logins!: number;
-  @ApiProperty(number('A name and an address count once a minute.')) failed_logins!: number;
-  @ApiProperty(number('Also those with errors.', 1)) imports_completed!: number;
-  @ApiProperty(number()) imports_failed!: number;
-  @ApiProperty(number()) imports_rejected!: number;
-  @ApiProperty(number()) imports_superseded!: number;
+  complete: boolean = true;
+  @ApiProperty(number('Users created.')) created = 0;
+  @ApiProperty(number('Changes of users.', 12)) updated = 0;
+  @ApiProperty(number()) blocked = 0;
+  @ApiProperty(number()) reactivated = 0;
+  @ApiProperty(number()) deleted = 0;
+  @ApiProperty(number()) restored = 0;
+  @ApiProperty(number(undefined, 7)) logins = 0;
+  @ApiProperty(number('A name and an address count once a minute.')) failed_logins = 0;
+  @ApiProperty(number('Also those with errors.', 1)) imports_completed = 0;
+  @ApiProperty(number()) imports_failed = 0;
+  @ApiProperty(number()) imports_rejected = 0;
+  @ApiProperty(number()) imports_superseded = 0;
 }
 
 export class StatisticsDto {
@@ -111,16 +106,17 @@ export class StatisticsDto {
   days!: DayDto[];
 }
 
-export const DocStatistics = () =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Is all well?',
-      description:
-        'Users by status, the last imports, what waits for a decision, keys that expire, and what happened day by day. It costs ' +
-        'the same however many users and events there are. A key needs the scope `audit:read`: the audit tells the same, and more.',
-    }),
-    ApiQuery({ type: StatisticsQuery }),
-    ApiResponse({ status: 200, description: 'The numbers.', type: StatisticsDto }),
-    Secured(),
-    Problems('unauthenticated', 'forbidden'),
-  );
+/** The answer for the last run of a data set. */
+export function presentSummary(run: ImportRun): ImportRunSummaryDto {
+  return {
+    id: run.id,
+    state: run.state,
+    dry_run: run.dryRun,
+    reverts: run.reverts,
+    file: run.file,
+    created: toIso(run.created),
+    finished: run.finished === null ? null : toIso(run.finished),
+    counts: run.counts ?? noCounts(),
+    missing: run.missing,
+  };
+}

@@ -1,20 +1,8 @@
-import { applyDecorators } from '@nestjs/common';
-import {
-  ApiExtension,
-  ApiOperation,
-  ApiProperty,
-  ApiPropertyOptional,
-  ApiQuery,
-  ApiResponse,
-} from '@nestjs/swagger';
-import { FIELD_VALUE, Problems, REQUEST_BODY, Secured } from '../platform/openapi/docs.js';
-import { UPLOAD } from './imports.docs.js';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { FIELD_VALUE } from '../platform/openapi/docs.js';
 import { guardProperties } from './runs/guard-limits.js';
 import { PREVIEW_ROWS, type Preview } from './mapping/import-preview.js';
-import { RequestedOptions } from './runs/import-options.js';
 import { ROW_OUTCOMES } from './runs/import-row.js';
-
-/** OpenAPI description of the preview of a file. */
 
 const MAX_COLUMNS = 200;
 /** All errors of the rows, and those of the header. */
@@ -93,19 +81,3 @@ export class ImportPreviewDto implements Preview {
   @ApiProperty({ type: [PreviewProblemDto], maxItems: MAX_PROBLEMS, description: 'Everything at once.' })
   problems!: Preview['problems'];
 }
-
-export const DocPreview = () =>
-  applyDecorators(
-    ApiOperation({
-      summary: 'Look at a CSV file before it is imported',
-      description:
-        `Reads the first ${PREVIEW_ROWS} rows, or the first MiB, and answers with the encoding, the delimiter, what each ` +
-        'column is or probably is, the rows as fields, and every problem at once. Nothing of the file is stored, and no run ' +
-        'is made. Takes what `POST /imports` takes.',
-    }),
-    ApiQuery({ type: RequestedOptions }),
-    ApiExtension(REQUEST_BODY, UPLOAD),
-    ApiResponse({ status: 200, description: 'The preview.', type: ImportPreviewDto }),
-    Secured(),
-    Problems('unauthenticated', 'forbidden', 'cross_site', 'unsupported_media_type', 'too_large'),
-  );

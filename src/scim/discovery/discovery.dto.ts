@@ -1,6 +1,6 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiResponse } from '@nestjs/swagger';
-import { ScimListDto, ScimProblems, urns } from '../http/scim.docs.js';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { urns } from '../http/scim-format.js';
+import { ScimListDto } from '../http/scim.docs.js';
 import {
   PROVIDER_CONFIG_SCHEMA,
   RESOURCE_TYPE_SCHEMA,
@@ -8,15 +8,13 @@ import {
   USER_SCHEMA,
 } from '../protocol/urns.js';
 
-/** OpenAPI descriptions of the routes of `discovery.controller.ts`. */
-
 const feature = (more: Record<string, typeof count> = {}) =>
   ({ type: 'object', properties: { supported: { type: 'boolean' }, ...more } }) as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const line = { type: 'string', maxLength: 1000 } as const;
 const META = { type: 'object', properties: { resourceType: line, location: line } } as const;
 
-class ProviderConfigDto {
+export class ProviderConfigDto {
   @ApiProperty(urns([PROVIDER_CONFIG_SCHEMA])) schemas!: string[];
   @ApiProperty(feature()) patch!: object;
   @ApiProperty(feature({ maxOperations: count, maxPayloadSize: count })) bulk!: object;
@@ -40,20 +38,14 @@ class ProviderConfigDto {
     maxItems: 1,
     items: {
       type: 'object',
-      properties: {
-        type: line,
-        name: line,
-        description: line,
-        specUri: line,
-        primary: { type: 'boolean' },
-      },
+      properties: { type: line, name: line, description: line, specUri: line, primary: { type: 'boolean' } },
     },
   })
   authenticationSchemes!: object[];
   @ApiProperty(META) meta!: object;
 }
 
-class ResourceTypeDto {
+export class ResourceTypeDto {
   @ApiProperty(urns([RESOURCE_TYPE_SCHEMA])) schemas!: string[];
   @ApiProperty({ maxLength: 64, example: 'User' }) id!: string;
   @ApiProperty({ maxLength: 64, example: 'User' }) name!: string;
@@ -69,7 +61,7 @@ class ResourceTypeDto {
   @ApiProperty(META) meta!: object;
 }
 
-class SchemaDto {
+export class SchemaDto {
   @ApiProperty(urns([SCHEMA_SCHEMA])) schemas!: string[];
   @ApiProperty({ maxLength: 255, example: USER_SCHEMA }) id!: string;
   @ApiProperty({ maxLength: 255, example: 'User' }) name!: string;
@@ -83,36 +75,10 @@ class SchemaDto {
   @ApiPropertyOptional(META) meta?: object;
 }
 
-class ResourceTypeListDto extends ScimListDto {
+export class ResourceTypeListDto extends ScimListDto {
   @ApiProperty({ type: [ResourceTypeDto], maxItems: 10 }) Resources!: ResourceTypeDto[];
 }
 
-class SchemaListDto extends ScimListDto {
+export class SchemaListDto extends ScimListDto {
   @ApiProperty({ type: [SchemaDto], maxItems: 10 }) Resources!: SchemaDto[];
 }
-
-const described = (summary: string, type: new () => object) =>
-  applyDecorators(ApiOperation({ summary }), ApiResponse({ status: 200, description: summary, type }));
-
-export const DocConfig = () =>
-  applyDecorators(described('What the service can do', ProviderConfigDto), ScimProblems());
-
-export const DocTypes = () =>
-  applyDecorators(described('The types of resource', ResourceTypeListDto), ScimProblems());
-
-export const DocType = () =>
-  applyDecorators(
-    described('A type of resource', ResourceTypeDto),
-    ApiParam({ name: 'type', schema: { type: 'string', maxLength: 64, example: 'User' } }),
-    ScimProblems('not_found'),
-  );
-
-export const DocSchemas = () =>
-  applyDecorators(described('The attributes of all resources', SchemaListDto), ScimProblems());
-
-export const DocSchema = () =>
-  applyDecorators(
-    described('The attributes of a schema', SchemaDto),
-    ApiParam({ name: 'urn', schema: { type: 'string', maxLength: 255, example: USER_SCHEMA } }),
-    ScimProblems('not_found'),
-  );

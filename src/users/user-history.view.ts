@@ -1,8 +1,50 @@
-import { Injectable } from '@nestjs/common';
-import type { AuditChange, AuditRecord, Party } from '../audit/audit-event.js';
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ACTIONS,
+  ACTOR_KINDS,
+  type AuditChange,
+  type AuditRecord,
+  type Party,
+} from '../audit/audit-event.js';
 import type { NameOf } from '../audit/audit-names.service.js';
-import { AuditService } from '../audit/audit.service.js';
+import { AuditChangeDto, EventPageOf, MAX_CHANGES, REASON, presentEvent } from '../audit/audit.view.js';
 import { truncated } from '../platform/common/text.js';
+import { REQUEST_ID } from '../platform/http/problem.js';
+
+/** A sentence that names every field of a user, each value truncated. */
+const MAX_SUMMARY = 10_000;
+
+class NamedActorDto {
+  @ApiProperty({ enum: ACTOR_KINDS }) kind!: string;
+  @ApiProperty({ type: String, format: 'uuid', nullable: true }) id!: string | null;
+  @ApiProperty({ maxLength: 1000, example: 'API key "HR connector"' }) name!: string;
+}
+
+class HistoryEventDto {
+  @ApiProperty({ format: 'uuid' }) id!: string;
+  @ApiProperty({ format: 'date-time' }) time!: string;
+  @ApiProperty() actor!: NamedActorDto;
+  @ApiProperty({ enum: ACTIONS }) action!: string;
+  @ApiProperty({
+    maxLength: MAX_SUMMARY,
+    description: 'For people; its wording may change.',
+    example: 'API key "HR connector" changed the user: phone from "1" to "2"',
+  })
+  summary!: string;
+  @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
+  @ApiProperty(REASON) reason!: string;
+  @ApiProperty(REQUEST_ID) request_id!: string;
+  @ApiProperty({ maxLength: 64 }) ip!: string;
+}
+
+export class HistoryPageDto extends EventPageOf(HistoryEventDto) {}
+
+/** The answer for an event of a user: with the name of its actor, and a sentence for people. */
+export function presentHistory(record: AuditRecord, nameOf: NameOf): HistoryEventDto {
+  const { target: _, actor, ...rest } = presentEvent(record, nameOf);
+  const name = actorName(record.actor, nameOf);
+  return { ...rest, actor: { kind: actor.kind, id: actor.id, name }, summary: summary(record, name) };
+}
 
 /** Characters of a value that a sentence quotes. */
 const MAX_VALUE = 60;
@@ -15,38 +57,6 @@ const DONE: Readonly<Record<string, string>> = {
   'user.deleted': 'deleted the user',
   'user.restored': 'restored the user',
 };
-
-/** An event of a user with the name of its actor, and a sentence for people. */
-interface HistoryEvent {
-  event: AuditRecord;
-  actorName: string;
-  summary: string;
-}
-
-/** A page of events. `next` is the cursor of the following one. */
-export interface HistoryPage {
-  count: number;
-  exact: boolean;
-  events: HistoryEvent[];
-  nameOf: NameOf;
-  next: string | undefined;
-}
-
-/** The history of a user, as people read it. */
-@Injectable()
-export class UserHistory {
-  constructor(private readonly audit: AuditService) {}
-
-  /** Newest first, after the event with the id `after`. */
-  async page(uuid: string, after: string | undefined, limit: number): Promise<HistoryPage> {
-    const { records, nameOf, last } = await this.audit.page({ target: uuid }, after, limit);
-    const events = records.map((event) => {
-      const name = actorName(event.actor, nameOf);
-      return { event, actorName: name, summary: summary(event, name) };
-    });
-    return { ...(await this.audit.count({ target: uuid })), events, nameOf, next: last };
-  }
-}
 
 /** `import staff.csv (started by jane, approved by joe)`; the kind of an actor without a name. */
 function actorName({ started_by, approved_by, ...actor }: AuditRecord['actor'], nameOf: NameOf): string {

@@ -1,0 +1,96 @@
+import type { Type } from '@nestjs/common';
+import { ApiCookieAuth, ApiResponse, ApiSecurity, getSchemaPath } from '@nestjs/swagger';
+import { CATALOGUE, type ErrorCode, ProblemError } from '../common/errors.js';
+import { isObject } from '../common/json.js';
+import { ProblemDto, toProblem } from '../http/problem.js';
+import { describeHeader } from './docs.js';
+
+/** What all routes of the REST API have in common, or all of SCIM: credentials, and the form of errors. */
+export interface Conventions {
+  /** @param scope undefined for a public route. */
+  securityOf: (scope: string | undefined) => MethodDecorator[];
+  /** Error codes that every route may return, before and after its own. */
+  first: readonly ErrorCode[];
+  last: readonly ErrorCode[];
+  /** Error codes of unsafe methods, and further answers of changes. */
+  ofUnsafe: readonly ErrorCode[];
+  ofChange: readonly MethodDecorator[];
+  /** The schema of errors, and their media type. */
+  error: Type<unknown>;
+  mediaType: string;
+  exampleOf: (code: ErrorCode) => { status: number | string };
+  /** Members that have fewer values in the errors of a status. The last one names an error. */
+  narrowed: readonly string[];
+}
+
+const CHALLENGE = describeHeader('WWW-Authenticate', 'The header that is required.', { maxLength: 255 });
+const RETRY_AFTER = describeHeader('Retry-After', 'Seconds to wait.', {
+  type: 'integer',
+  minimum: 1,
+  maximum: 3600,
+});
+
+/** Describes the errors with these codes: one answer for each status. */
+export function describeErrors(codes: readonly ErrorCode[], conventions: Conventions): MethodDecorator[] {
+  const { error, mediaType, exampleOf, narrowed } = conventions;
+  const examples = [...new Set(codes)].map((code) => ({ code, example: exampleOf(code) }));
+  const byStatus = Map.groupBy(examples, ({ example }) => Number(example.status));
+  return [...byStatus].map(([status, own]) => {
+    const valuesOf = (member: string) => own.flatMap(({ example }) => textIn(example, member) ?? []);
+    const names = own.map(({ code, example }) => textIn(example, narrowed.at(-1) ?? '') ?? code);
+    const isRetry = status === 429 || status === 503;
+    const headers = names.includes('unauthenticated') ? CHALLENGE : isRetry && RETRY_AFTER;
+    const schema = narrowSchema(
+      error,
+      Object.fromEntries(narrowed.map((member) => [member, valuesOf(member)])),
+    );
+    return ApiResponse({
+      status,
+      description: names.join(', '),
+      ...(headers && { headers }),
+      content: { [mediaType]: { schema, example: own[0]?.example } },
+    });
+  });
+}
+
+function textIn(example: object, member: string): string | undefined {
+  const value = isObject(example) ? example[member] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Returns a schema whose members have fewer values in this place. */
+export function narrowSchema(type: Type<unknown>, values: Readonly<Record<string, readonly string[]>>) {
+  const properties: Record<string, object> = {};
+  for (const [name, list] of Object.entries(values))
+    if (list.length > 0) properties[name] = { type: 'string', enum: [...new Set(list)] };
+  return { allOf: [{ $ref: getSchemaPath(type) }, { type: 'object', properties }] };
+}
+
+/** Error codes of every route, at the end of its list. */
+export const ALWAYS: readonly ErrorCode[] = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'];
+
+/** Members that the examples of some statuses have. */
+const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {
+  409: { conflicts: [{ field: 'username', uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }] },
+  422: { errors: [{ field: 'email', code: 'invalid_format', message: 'must be an e-mail address' }] },
+};
+
+/** The REST API: an API key or a session, and problem details. */
+export const REST: Conventions = {
+  securityOf: (scope) => {
+    if (scope === undefined) return [ApiSecurity({})]; // OpenAPI must state explicitly that there is none
+    return scope === 'none' ? [ApiCookieAuth('session')] : [ApiSecurity('api_key'), ApiCookieAuth('session')];
+  },
+  first: ['invalid_parameter'],
+  last: ALWAYS,
+  ofUnsafe: ['cross_site'],
+  ofChange: [],
+  error: ProblemDto,
+  mediaType: 'application/problem+json',
+  exampleOf: (code) => {
+    const { remedy, status } = CATALOGUE[code];
+    const error = new ProblemError(code, remedy, EXTRAS[status]);
+    return toProblem(error, '/api/0.3/users', '4f0c1a52-6a2c-4d0c-9a0e-2f6f3f9f1a11');
+  },
+  narrowed: ['code'],
+};

@@ -1,0 +1,50 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
+import { ScimErrorDto, urns } from '../http/scim-format.js';
+import { BULK_REQUEST_MESSAGE, BULK_RESPONSE_MESSAGE } from '../protocol/urns.js';
+import { MAX_BULK_ID } from './bulk-plan.js';
+
+const BULK_ID = { maxLength: MAX_BULK_ID, example: 'robin' } as const;
+const VERSION = { maxLength: 64, example: 'W/"1"' } as const;
+
+class BulkOperationDto {
+  @ApiProperty({ maxLength: 10, enum: ['POST', 'PUT', 'PATCH', 'DELETE'] }) method!: string;
+  @ApiPropertyOptional({ ...BULK_ID, description: 'Required with POST; unique.' }) bulkId?: string;
+  @ApiPropertyOptional({ ...VERSION, description: 'As If-Match.' }) version?: string;
+  @ApiProperty({ maxLength: 1000, example: '/Users', description: 'Of a PUT, PATCH, DELETE: with the id.' })
+  path!: string;
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'As the body of the request alone; of a PATCH its list of operations will do.',
+  })
+  data?: object;
+}
+
+export class BulkRequestDto {
+  @ApiPropertyOptional(urns([BULK_REQUEST_MESSAGE])) schemas?: string[];
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 2 ** 31 - 1, example: 1 })
+  failOnErrors?: number;
+  @ApiProperty({ type: [BulkOperationDto], minItems: 1, maxItems: MAX_OPERATIONS })
+  Operations!: BulkOperationDto[];
+}
+
+/** The answer to one operation (RFC 7644, section 3.7.3). */
+export class BulkAnswerDto {
+  @ApiProperty({ maxLength: 10, example: 'POST' }) method!: string;
+  @ApiPropertyOptional(BULK_ID) bulkId?: string;
+  @ApiPropertyOptional({
+    maxLength: 2048,
+    example: 'http://localhost:3000/scim/v2/Users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10',
+  })
+  location?: string;
+  @ApiPropertyOptional(VERSION) version?: string;
+  @ApiProperty({ maxLength: 3, pattern: '^[245]\\d\\d$', example: '201' }) status!: string;
+  @ApiPropertyOptional({ type: ScimErrorDto, description: 'Of an operation that has failed.' })
+  response?: ScimErrorDto;
+}
+
+export class BulkResponseDto {
+  @ApiProperty(urns([BULK_RESPONSE_MESSAGE])) schemas!: string[];
+  @ApiProperty({ type: [BulkAnswerDto], maxItems: MAX_OPERATIONS }) Operations!: BulkAnswerDto[];
+}
