@@ -6,9 +6,9 @@ import { Accepts } from '../platform/http/input.guard.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { FileHead } from './file/import-store.js';
-import { ImportPreviewDto } from './import-preview.dto.js';
 import { CSV_UPLOAD } from './import.query.js';
-import { ImportPreview, PREVIEW_ROWS } from './mapping/import-preview.js';
+import { ImportPreviewDto, PREVIEW_ROWS } from './mapping/import-preview.dto.js';
+import { ImportPreview } from './mapping/import-preview.js';
 import { RequestedOptions } from './runs/import-options.js';
 
 /** Its answer is not kept for a repetition: it holds rows of the file. */

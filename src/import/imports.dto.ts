@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { SideNamesDto } from '../audit/audit.view.js';
 import { FIELD_VALUE } from '../platform/openapi/docs.js';
-import { MAX_LIMIT } from '../platform/http/page.js';
+import { PageOf } from '../platform/http/page.js';
 import { MAX_FILE_BYTES } from './file/import-store.js';
 import { guardProperties, type GuardOverrides, MAX_EXAMPLES } from './runs/guard-limits.js';
 import { ImportOptions } from './runs/import-options.js';
@@ -197,10 +197,7 @@ export class ImportRunDto {
   problems!: ImportProblemDto[];
 }
 
-export class ImportRunPageDto {
-  @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
-  @ApiProperty({ type: [ImportRunDto], maxItems: MAX_LIMIT }) Results!: ImportRunDto[];
-}
+export class ImportRunPageDto extends PageOf(ImportRunDto) {}
 
 export class ImportRowDto {
   @ApiProperty({ type: 'integer', nullable: true, description: 'null for a user that the file lacks.' })
@@ -220,7 +217,4 @@ export class ImportRowDto {
   @ApiProperty({ type: [FieldChangeDto], maxItems: 100 }) changes!: FieldChangeDto[];
 }
 
-export class ImportRowPageDto {
-  @ApiProperty({ type: 'integer', minimum: 0 }) Count!: number;
-  @ApiProperty({ type: [ImportRowDto], maxItems: MAX_LIMIT }) Results!: ImportRowDto[];
-}
+export class ImportRowPageDto extends PageOf(ImportRowDto) {}

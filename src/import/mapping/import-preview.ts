@@ -13,48 +13,26 @@ import { type FileRow, readRow } from '../file/file-row.js';
 import { type Header, readHeader, csvReader } from '../file/run-files.js';
 import { Adopted, RowFacts } from '../plan/row-facts.js';
 import { planRow } from '../plan/row-rules.js';
-import type { GuardOverrides } from '../runs/guard-limits.js';
 import { userScopeOf } from '../runs/import-run.js';
+import {
+  type ImportPreviewDto,
+  PREVIEW_ROWS,
+  type PreviewColumnDto,
+  type PreviewProblemDto,
+} from './import-preview.dto.js';
 import { isCommonName, suggestions } from './column-suggestion.js';
 import { plainCell, recordMapper } from './record-mapper.js';
 import type { Requested } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
-import type { RowError } from '../runs/import-row.js';
 
-/** Rows that are read. */
-export const PREVIEW_ROWS = 100;
 /** Characters of a text, and values of a list, that are shown. */
 const MAX_SHOWN = 255;
 const MAX_LISTED = 32;
 
-interface PreviewColumn {
-  source: string;
-  /** Our column that it fills; null for none. */
-  column: string | null;
-  /** `template`: templates of the profile read it. */
-  use: 'column' | 'template' | 'ignored' | 'unknown';
-  /** What an unknown one probably is: a column of ours, or `ignore`. */
-  suggestion: string | null;
-}
+/** What is known of a file without its name and profile. */
+export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 
-interface PreviewRow {
-  line: number;
-  outcome: string;
-  fields: Record<string, unknown>;
-}
-
-/** What an import would make of the beginning of a file. */
-export interface Preview {
-  encoding: string | null;
-  delimiter: string | null;
-  /** Limits of guards that the profile has set; null for none. */
-  guard_limits: GuardOverrides | null;
-  columns: PreviewColumn[];
-  rows: PreviewRow[];
-  problems: PreviewProblem[];
-}
-
-const ENDLESS_HEADER: PreviewProblem = {
+const ENDLESS_HEADER: PreviewProblemDto = {
   line: 1,
   field: '',
   code: 'row_too_long',
@@ -67,7 +45,7 @@ const ENDLESS_HEADER: PreviewProblem = {
 interface Columns {
   header: Header;
   cells: (record: CsvRecord) => CsvRecord;
-  use: (index: number) => Pick<PreviewColumn, 'column' | 'use'>;
+  use: (index: number) => Pick<PreviewColumnDto, 'column' | 'use'>;
 }
 
 /** Looks at the first rows of a file without making a run of it, and says everything that is wrong with them at once. */
@@ -80,7 +58,7 @@ export class ImportPreview {
 
   async of(head: FileHead, requested: Requested, caller: Caller): Promise<Preview> {
     const { options, profile } = requested;
-    const problems: PreviewProblem[] = [];
+    const problems: PreviewProblemDto[] = [];
     const { reader, names } = await opened(head, requested, problems);
     if (!names && problems.length === 0) problems.push(ENDLESS_HEADER);
     const columns = columnsOf(names ?? [], requested, reader.headerLine, problems);
@@ -157,7 +135,7 @@ function shown(value: unknown): unknown {
 async function opened(
   head: FileHead,
   { options, profile }: Requested,
-  problems: PreviewProblem[],
+  problems: PreviewProblemDto[],
 ): Promise<{ reader: CsvReader; names: string[] | undefined }> {
   const reader = csvReader(head.read(), options, profile);
   const names = await reading(problems, () => reader.header());
@@ -168,7 +146,7 @@ async function opened(
 }
 
 /** The result of reading a part of the file; what is wrong with the file is added to the problems. */
-async function reading<T>(problems: PreviewProblem[], read: () => Promise<T>): Promise<T | undefined> {
+async function reading<T>(problems: PreviewProblemDto[], read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
@@ -178,7 +156,7 @@ async function reading<T>(problems: PreviewProblem[], read: () => Promise<T>): P
   }
 }
 
-async function firstRecords(reader: CsvReader, problems: PreviewProblem[]): Promise<CsvRecord[]> {
+async function firstRecords(reader: CsvReader, problems: PreviewProblemDto[]): Promise<CsvRecord[]> {
   const records: CsvRecord[] = [];
   await reading(problems, async () => {
     for await (const some of reader.records(1)) {
@@ -193,9 +171,9 @@ function columnsOf(
   names: readonly string[],
   { options, profile }: Requested,
   line: number,
-  problems: PreviewProblem[],
+  problems: PreviewProblemDto[],
 ): Columns {
-  const asUsed = (column: Column | undefined, listed: boolean): Pick<PreviewColumn, 'column' | 'use'> => ({
+  const asUsed = (column: Column | undefined, listed: boolean): Pick<PreviewColumnDto, 'column' | 'use'> => ({
     column: column?.name ?? null,
     use: column ? 'column' : listed ? 'ignored' : 'unknown',
   });
@@ -226,15 +204,8 @@ function columnsOf(
   };
 }
 
-/** A fault of the file (without a line: of its header) or of a row. */
-interface PreviewProblem extends RowError {
-  line: number | null;
-  /** The whole file would be refused. */
-  refuses: boolean;
-}
-
 /** What is wrong with a file. @throws the error itself where it says nothing about the file. */
-function faultsOf(error: unknown): PreviewProblem[] {
+function faultsOf(error: unknown): PreviewProblemDto[] {
   if (!(error instanceof FileError)) throw error;
   return [error, ...error.others].map(({ code, message, line = null }) => ({
     line,
@@ -246,7 +217,7 @@ function faultsOf(error: unknown): PreviewProblem[] {
 }
 
 /** A row with too few or too many cells. */
-function misfitOf(record: CsvRecord): PreviewProblem[] {
+function misfitOf(record: CsvRecord): PreviewProblemDto[] {
   const { line, misfit } = record;
   if (misfit === undefined) return [];
   const message = `has ${describeCells(record)}, and the header has ${misfit}`;
@@ -254,8 +225,8 @@ function misfitOf(record: CsvRecord): PreviewProblem[] {
 }
 
 /** Values that two rows have, and only one may: said of the later row. */
-function repeated(rows: readonly FileRow[]): PreviewProblem[] {
-  const problems: PreviewProblem[] = [];
+function repeated(rows: readonly FileRow[]): PreviewProblemDto[] {
+  const problems: PreviewProblemDto[] = [];
   const look = (field: string, keyOf: (row: FileRow) => string): void => {
     const lines = new Map<string, number>();
     for (const row of rows) {

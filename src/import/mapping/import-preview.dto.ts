@@ -1,15 +1,16 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { FIELD_VALUE } from '../platform/openapi/docs.js';
-import { guardProperties } from './runs/guard-limits.js';
-import { PREVIEW_ROWS, type Preview } from './mapping/import-preview.js';
-import { ROW_OUTCOMES } from './runs/import-row.js';
+import { FIELD_VALUE } from '../../platform/openapi/docs.js';
+import { type GuardOverrides, guardProperties } from '../runs/guard-limits.js';
+import { ROW_OUTCOMES } from '../runs/import-row.js';
 
+/** Rows that are read. */
+export const PREVIEW_ROWS = 100;
 const MAX_COLUMNS = 200;
 /** All errors of the rows, and those of the header. */
 const MAX_PROBLEMS = PREVIEW_ROWS * 100 + 3 * MAX_COLUMNS;
 const NULLABLE = { type: String, nullable: true } as const;
 
-class PreviewColumnDto {
+export class PreviewColumnDto {
   @ApiProperty({ maxLength: 524_288, example: 'E-Mail', description: 'As the file spells it.' })
   source!: string;
   @ApiProperty({
@@ -23,7 +24,7 @@ class PreviewColumnDto {
     enum: ['column', 'template', 'ignored', 'unknown'],
     description: '`template`: templates of the profile read it.',
   })
-  use!: string;
+  use!: 'column' | 'template' | 'ignored' | 'unknown';
   @ApiProperty({
     ...NULLABLE,
     maxLength: 64,
@@ -48,7 +49,8 @@ class PreviewRowDto {
   fields!: Record<string, unknown>;
 }
 
-class PreviewProblemDto {
+/** A fault of the file (without a line: of its header) or of a row. */
+export class PreviewProblemDto {
   @ApiProperty({ type: 'integer', nullable: true, example: 2 }) line!: number | null;
   @ApiProperty({ maxLength: 100, example: 'email', description: 'Empty for the file as a whole.' })
   field!: string;
@@ -64,7 +66,8 @@ class PreviewFileDto {
   @ApiProperty({ type: 'integer', description: 'Bytes.', example: 18231 }) size!: number;
 }
 
-export class ImportPreviewDto implements Preview {
+/** What an import would make of the beginning of a file. */
+export class ImportPreviewDto {
   @ApiProperty({ type: PreviewFileDto }) file!: PreviewFileDto;
   @ApiProperty({ ...NULLABLE, maxLength: 64, example: null }) profile!: string | null;
   @ApiProperty({ ...NULLABLE, maxLength: 32, example: 'utf-8' }) encoding!: string | null;
@@ -75,9 +78,9 @@ export class ImportPreviewDto implements Preview {
     properties: guardProperties(),
     description: 'Limits of guards that the profile has set; null for none.',
   })
-  guard_limits!: Preview['guard_limits'];
-  @ApiProperty({ type: [PreviewColumnDto], maxItems: MAX_COLUMNS }) columns!: Preview['columns'];
+  guard_limits!: GuardOverrides | null;
+  @ApiProperty({ type: [PreviewColumnDto], maxItems: MAX_COLUMNS }) columns!: PreviewColumnDto[];
   @ApiProperty({ type: [PreviewRowDto], maxItems: PREVIEW_ROWS }) rows!: PreviewRowDto[];
   @ApiProperty({ type: [PreviewProblemDto], maxItems: MAX_PROBLEMS, description: 'Everything at once.' })
-  problems!: Preview['problems'];
+  problems!: PreviewProblemDto[];
 }
