@@ -8,7 +8,7 @@ import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs
 import { DeletedUsers } from './deleted-users.service.js';
 import { DeletedPageDto, DeletedQuery, presentDeleted } from './deleted-user.view.js';
 import { UserSettings } from './rules/user-settings.js';
-import { TAKEN_CODES } from './set-rules/failure.js';
+import { TAKEN_CODES } from './rules/failure.js';
 import { UserDto, presentUser, viewFor } from './user.view.js';
 
 @ApiController('users/deleted', 'users')

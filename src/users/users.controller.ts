@@ -10,7 +10,7 @@ import { nextPage } from '../platform/http/page.js';
 import { ETAG, IN_ANY_CASE, NEXT, linkTo } from '../platform/openapi/docs.js';
 import { ApiController, Doc, describeJson } from '../platform/openapi/route-docs.js';
 import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
-import { TAKEN_CODES } from './set-rules/failure.js';
+import { TAKEN_CODES } from './rules/failure.js';
 import type { User } from './model/user.js';
 import { UserQuery } from './search/user.query.js';
 import { UserSearch } from './search/user-search.service.js';

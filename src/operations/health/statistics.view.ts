@@ -2,7 +2,8 @@ import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
 import { MAX_DAYS } from '../../audit/audit-counts.service.js';
 import { ImportRunDto } from '../../import/imports.dto.js';
 import { MAX_DATASETS } from '../../import/report/import-summary.service.js';
-import { type ImportRun, noCounts } from '../../import/runs/import-run.js';
+import { noCounts } from '../../import/runs/import-row.js';
+import { type ImportRun, fileOf, missingOf } from '../../import/runs/import-run.js';
 import { toIso } from '../../platform/common/time.js';
 
 /** Keys that are listed, of those that expire soon. */
@@ -111,12 +112,12 @@ export function presentSummary(run: ImportRun): ImportRunSummaryDto {
   return {
     id: run.id,
     state: run.state,
-    dry_run: run.dryRun,
+    dry_run: run.dry_run,
     reverts: run.reverts,
-    file: run.file,
+    file: fileOf(run),
     created: toIso(run.created),
     finished: run.finished === null ? null : toIso(run.finished),
     counts: run.counts ?? noCounts(),
-    missing: run.missing,
+    missing: missingOf(run),
   };
 }

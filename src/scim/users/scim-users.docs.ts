@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { TAKEN_CODES } from '../../users/set-rules/failure.js';
+import { TAKEN_CODES } from '../../users/rules/failure.js';
 import { describeResources } from '../discovery/resources.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim.docs.js';
 import { MAX_COUNT } from '../protocol/list.js';
