@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { openDataSource, pendingMigrations } from '../../src/platform/database/data-source.js';
 import { migrate } from '../../src/platform/database/migrate.js';
 import { ENTITIES } from '../../src/entities.js';
 import { MIGRATIONS } from '../../src/platform/database/migrations/migrations.js';
-import { UserCounts1764100000000 } from '../../src/platform/database/migrations/1764100000000-user-counts.js';
-import { KeyFamilies1764720000000 } from '../../src/platform/database/migrations/1764720000000-key-families.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
@@ -89,53 +86,6 @@ test('whatever a killed migration has left, the next one continues from there', 
   expect(await drift()).toEqual([]);
   expect(await dataSource.query<object[]>('SELECT name FROM user_counts')).toHaveLength(3);
   expect(await dataSource.query<object[]>('SELECT name FROM user_rules')).toHaveLength(2);
-});
-
-async function undoFrom(migration: (typeof MIGRATIONS)[number]): Promise<void> {
-  for (const _ of MIGRATIONS.slice(MIGRATIONS.indexOf(migration))) await dataSource.undoLastMigration();
-}
-
-test('counts of live users survive migrations that are killed, and come back with the older schema', async () => {
-  await undoFrom(UserCounts1764100000000);
-  const live = { Active: 41, Blocked: 7, webmasters: 2 };
-  for (const [name, value] of Object.entries(live))
-    await dataSource.query(`UPDATE user_counters SET value = ${value} WHERE name = '${name}'`);
-  await migrateKilled();
-  await dataSource.query(`INSERT INTO user_counts VALUES ('${uuidv7()}', 'Active', 1)`);
-  await undoFrom(UserCounts1764100000000);
-  const counters = await dataSource.query<{ name: string; value: number }[]>(
-    "SELECT name, value FROM user_counters WHERE name <> 'manager_changes'",
-  );
-  const values = Object.fromEntries(counters.map(({ name, value }) => [name, value]));
-  expect(values).toEqual({ ...live, Active: 42 });
-  await dataSource.runMigrations();
-});
-
-test('limited keys of earlier versions join the family of their makers', async () => {
-  await undoFrom(KeyFamilies1764720000000);
-  const ids = Array.from({ length: 6 }, () => uuidv7());
-  const [full, first, child, grandchild, loop, other] = ids;
-  const keys: [id: string | undefined, scopes: string | null, maker: string | undefined][] = [
-    [full, null, undefined],
-    [first, '["keys:write"]', full],
-    [child, '["keys:write"]', first],
-    [grandchild, '["keys:write"]', child],
-    [loop, '["keys:write"]', loop],
-    [other, '["keys:write"]', full],
-  ];
-  for (const [id, scopes, maker] of keys) {
-    await dataSource.query(
-      `INSERT INTO api_keys (id, key_hash, name, created, scopes, maker_kind, maker_id) VALUES (?, ?, ?, ?, ?, 'key', ?)`,
-      [id, id, 'x', '2026-01-01 00:00:00.000', scopes, maker ?? null],
-    );
-  }
-  await migrateKilled();
-  const rows = await dataSource.query<{ id: string; family_id: string }[]>(
-    'SELECT id, family_id FROM api_keys',
-  );
-  const families = new Map(rows.map(({ id, family_id }) => [id, family_id]));
-  expect(ids.map((id) => families.get(id))).toEqual([full, first, first, first, loop, other]);
-  await dataSource.query('DELETE FROM api_keys');
 });
 
 test('a difference between entity and table is noticed', async () => {

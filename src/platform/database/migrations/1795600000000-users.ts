@@ -1,0 +1,140 @@
+import type { QueryRunner } from 'typeorm';
+import { ascii, flag, integer, longText, text, time, uuid } from '../engine/columns.js';
+import { TableMigration, column, key, optional } from './table-migration.js';
+
+const index = (name: string, columnName: string) => ({
+  name: `ix_users_${name}`,
+  columnNames: [columnName, 'uuid'],
+});
+
+/** Counted kinds of users. The sum of the rows of a kind is its count (ADR 7). */
+const COUNTED = ['Active', 'Blocked', 'webmasters'];
+/** Rules that lock a row, so that two changes which they compare never run at once. */
+const RULES = ['managers', 'webmasters'];
+
+/** Users (ADR 3), the tables by which they are looked up and counted, and deleted users (ADR 23). */
+export class Users1795600000000 extends TableMigration {
+  readonly tables = [
+    {
+      name: 'users',
+      columns: [
+        column('uuid', uuid(), key),
+        column('username', text(254)),
+        column('username_key', text(255)),
+        column('email', text(254)),
+        column('email_key', text(255)),
+        column('external_id', text(255)),
+        column('external_id_key', text(255), optional),
+        column('roles', longText()),
+        column('status', text(8)),
+        column('phone', text(64)),
+        column('mobile', text(64)),
+        column('firstname', text(255)),
+        column('firstname_sort', text(255)),
+        column('middle_name', text(255)),
+        column('surname', text(255)),
+        column('surname_sort', text(255)),
+        column('known_as', text(255)),
+        column('authname', longText(), optional),
+        column('password_hash', text(255), optional),
+        column('user_avatar', text(2048)),
+        column('manager_uuid', uuid(), optional),
+        column('about_me', longText()),
+        column('social_media', longText(), optional),
+        column('hide_email', flag()),
+        column('hide_phone_numbers', flag()),
+        column('managed_by', text(64), optional),
+        column('created', time()),
+        column('updated', time()),
+        column('last_access', time(), optional),
+        column('version', integer()),
+        column('managed_part', text(64), optional),
+        column('blocked_by', text(64), optional),
+        column('attributes', longText(), optional),
+        column('group_roles', longText(), optional),
+      ],
+      indices: [
+        index('username', 'username_key'),
+        index('email', 'email_key'),
+        index('external_id', 'external_id_key'),
+        index('firstname', 'firstname_sort'),
+        index('surname', 'surname_sort'),
+        index('status', 'status'),
+        index('created', 'created'),
+        index('updated', 'updated'),
+        index('manager', 'manager_uuid'),
+        index('managed_by', 'managed_by'),
+      ],
+    },
+    {
+      name: 'user_identifiers',
+      withoutRowid: true,
+      columns: [column('identifier', text(320), key), column('user_uuid', uuid())],
+    },
+    {
+      name: 'user_roles',
+      withoutRowid: true,
+      columns: [column('role', text(64), key), column('user_uuid', uuid(), key)],
+    },
+    {
+      name: 'user_words',
+      withoutRowid: true,
+      columns: [
+        column('word', text(255), key),
+        column('user_uuid', uuid(), key),
+        column('weight', integer()),
+        column('public_weight', integer()),
+      ],
+    },
+    {
+      name: 'user_values',
+      withoutRowid: true,
+      columns: [
+        column('attribute', ascii(32), key),
+        column('value_key', text(255), key),
+        column('user_uuid', uuid(), key),
+      ],
+    },
+    {
+      name: 'user_counts',
+      withoutRowid: true,
+      columns: [column('id', uuid(), key), column('name', ascii(32)), column('value', integer())],
+    },
+    {
+      name: 'user_rules',
+      withoutRowid: true,
+      columns: [column('name', ascii(32), key), column('changes', integer())],
+    },
+    {
+      name: 'deleted_users',
+      columns: [
+        column('uuid', uuid(), key),
+        column('deleted', time()),
+        column('external_id', text(255)),
+        column('document', longText()), // `row` is a word of MySQL
+      ],
+      indices: [{ name: 'ix_deleted_users_deleted', columnNames: ['deleted', 'uuid'] }],
+    },
+  ];
+
+  override async up(queryRunner: QueryRunner): Promise<void> {
+    await super.up(queryRunner);
+    for (const name of RULES) await insertOnce(queryRunner, 'user_rules', `'${name}', 0`, `name = '${name}'`);
+    for (const [number, name] of COUNTED.entries()) {
+      const id = `00000000-0000-7000-8000-00000000000${number}`;
+      await insertOnce(queryRunner, 'user_counts', `'${id}', '${name}', 0`, `id = '${id}'`);
+    }
+  }
+}
+
+/** Inserts a row unless a killed migration has inserted it. */
+async function insertOnce(
+  queryRunner: QueryRunner,
+  table: string,
+  values: string,
+  row: string,
+): Promise<void> {
+  const found: unknown = await queryRunner.query(`SELECT 1 FROM ${table} WHERE ${row}`);
+  if (Array.isArray(found) && found.length > 0) return;
+  await queryRunner.query(`INSERT INTO ${table} VALUES (${values})`);
+}

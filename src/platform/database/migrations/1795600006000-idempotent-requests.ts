@@ -1,0 +1,19 @@
+import { ascii, longText, time } from '../engine/columns.js';
+import { TableMigration, column, key } from './table-migration.js';
+
+/** The answers to requests with an `Idempotency-Key` (ADR 16). */
+export class IdempotentRequests1795600006000 extends TableMigration {
+  readonly tables = [
+    {
+      name: 'idempotent_requests',
+      withoutRowid: true,
+      columns: [
+        column('id', ascii(64), key),
+        column('request_mac', ascii(64)),
+        column('answer', longText()),
+        column('created', time()),
+      ],
+      indices: [{ name: 'ix_idempotent_requests_created', columnNames: ['created'] }],
+    },
+  ];
+}

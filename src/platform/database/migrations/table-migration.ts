@@ -1,0 +1,44 @@
+import {
+  type MigrationInterface,
+  type QueryRunner,
+  Table,
+  type TableColumn,
+  type TableColumnOptions,
+  type TableOptions,
+} from 'typeorm';
+import { type ColumnType, dropCollation } from '../engine/columns.js';
+
+export const key = { isPrimary: true } as const;
+export const optional = { isNullable: true } as const;
+
+/** A column of a table; not null unless it is `optional`. */
+export const column = (
+  name: string,
+  type: ColumnType,
+  options?: Partial<TableColumnOptions>,
+): TableColumnOptions => ({ name, ...type, ...options });
+
+/** A migration that creates tables. Its undoing drops them. */
+export abstract class TableMigration implements MigrationInterface {
+  abstract readonly tables: readonly TableOptions[];
+
+  /** Skips tables that exist, and so continues after a killed process: DDL is not transactional on MariaDB. */
+  async up(queryRunner: QueryRunner): Promise<void> {
+    const isSqlite = queryRunner.dataSource.options.type === 'better-sqlite3';
+    for (const options of this.tables) {
+      const table = new Table(options);
+      if (isSqlite) table.columns.forEach(forSqlite);
+      await queryRunner.createTable(table, true);
+    }
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    for (const { name } of this.tables.toReversed()) await queryRunner.dropTable(name, true);
+  }
+}
+
+/** Names the type of a column as the entities name it on SQLite. */
+function forSqlite(column: TableColumn): void {
+  dropCollation(column);
+  if (column.type === 'int') column.type = 'integer';
+}
