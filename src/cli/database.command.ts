@@ -15,17 +15,11 @@ import { writeBackup } from '../operations/backup/write-backup.js';
 import { VERSION } from '../platform/common/version.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
-import {
-  KNOWN_MIGRATIONS,
-  executedMigrations,
-  migrateAtStart,
-  openDataSource,
-} from '../platform/database/data-source.js';
+import { executedMigrations, migrateAtStart, openDataSource } from '../platform/database/data-source.js';
 import { databaseName, sqliteFile } from '../platform/database/engine/connection-options.js';
 import { isInUse } from '../platform/database/engine/refill.js';
 import { type Snapshot, openSnapshot } from '../platform/database/engine/snapshot.js';
-import { migrate } from '../platform/database/migrate.js';
-import { assertOurs } from '../platform/database/migration-owner.js';
+import { KNOWN_MIGRATIONS, assertOurs, migrate } from '../platform/database/migrate.js';
 import type { Application } from './application.js';
 import { table, withProgress } from './output.js';
 

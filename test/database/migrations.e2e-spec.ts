@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { loadEnv } from '../../src/platform/config/env.js';
-import { openDataSource, pendingMigrations } from '../../src/platform/database/data-source.js';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { openDataSource } from '../../src/platform/database/data-source.js';
+import { hasPendingMigrations, migrate } from '../../src/platform/database/migrate.js';
 import { ENTITIES } from '../../src/entities.js';
 import { MIGRATIONS } from '../../src/platform/database/migrations/migrations.js';
 import { TestApp } from '../support/app/app.js';
@@ -58,7 +58,7 @@ const STRIDE = ENGINE === 'sqlite' ? 12 : 1;
 async function migrateKilled(): Promise<number> {
   const printed = jest.spyOn(service.console, 'log').mockReturnValue(undefined);
   let attempts = 0;
-  while (await pendingMigrations(dataSource)) {
+  while (await hasPendingMigrations(dataSource)) {
     let left = ++attempts * STRIDE;
     const runner = dataSource.createQueryRunner();
     const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<never>;

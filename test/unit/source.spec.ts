@@ -57,7 +57,7 @@ test('hashes are SHA-256 or argon2id, and random secrets come from the system', 
   // Waiting times, which need not be secret.
   expect(filesWith(/Math\.random/)).toEqual([
     'platform/database/engine/retry.ts',
-    'platform/database/migration-lease.ts',
+    'platform/database/migrate.ts',
   ]);
 });
 

@@ -3,10 +3,11 @@ import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promise
 import { join, resolve } from 'node:path';
 import { NEEDED_NODE, isNodeNewEnough } from '../../platform/common/version.js';
 import { type Env, EnvError } from '../../platform/config/env.js';
-import { type Entities, openDataSource, pendingMigrations } from '../../platform/database/data-source.js';
+import { type Entities, openDataSource } from '../../platform/database/data-source.js';
 import { sqliteFile } from '../../platform/database/engine/connection-options.js';
 import { type Database, openDatabase, sqliteVersion } from '../../platform/database/engine/database.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
+import { ForeignSchemaError, assertOurs, hasPendingMigrations } from '../../platform/database/migrate.js';
 import { scheduleOptions } from '../../import/schedule/schedule-options.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 import { keyChecks } from './key-checks.js';
@@ -101,10 +102,12 @@ export async function databaseChecks(env: Env, entities: Entities): Promise<Find
   try {
     sql = await openDatabase(env);
     findings.push(...(await serverChecks(sql, env)));
-    const pending = await pendingMigrations(dataSource);
+    await assertOurs(dataSource);
+    const pending = await hasPendingMigrations(dataSource);
     findings.push(...migrationsCheck(pending));
     if (!pending) findings.push(...(await accessChecks(sql)));
   } catch (error) {
+    if (error instanceof ForeignSchemaError) return [...findings, ...fail('migrations', error.message)];
     const message = `answers, but not as this program expects (${codeOf(error)}); check its tables and the user's rights`;
     findings.push(...fail('database', message));
   } finally {

@@ -1,12 +1,11 @@
-import { DataSource, type DataSourceOptions, MigrationExecutor } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { Env } from '../config/env.js';
 import { dropCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFile } from './engine/connection-options.js';
 import { chooseSession } from './mysql/host-choice.js';
 import { endSession, openSession } from './mysql/session.js';
 import { TypeormDriver, makeFolderOf } from './sqlite/sqlite-file.js';
-import { migrate } from './migrate.js';
-import { assertOurs } from './migration-owner.js';
+import { assertOurs, findExecutedMigrations, hasPendingMigrations, migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
 const PENDING =
@@ -70,7 +69,7 @@ function isEmbedded(dataSource: DataSource): boolean {
 
 /**
  * Brings the schema up to date where the settings say so.
- * @throws Error when migrations are pending and must not run by themselves, and when the schema is that of a newer program.
+ * @throws Error when migrations are pending and must not run by themselves. @throws ForeignSchemaError as `assertOurs`.
  */
 export async function migrateAtStart(env: Env, entities: Entities): Promise<void> {
   const dataSource = await openDataSource(env, entities);
@@ -78,35 +77,18 @@ export async function migrateAtStart(env: Env, entities: Entities): Promise<void
     await assertOurs(dataSource);
     const wanted = env.MIGRATE_ON_START === 'auto' ? isEmbedded(dataSource) : env.MIGRATE_ON_START === 'true';
     if (wanted) await migrate(dataSource);
-    else if (await pendingMigrations(dataSource)) throw new Error(PENDING);
+    else if (await hasPendingMigrations(dataSource)) throw new Error(PENDING);
   } finally {
     await dataSource.destroy();
   }
 }
 
-/** Names of the migrations of this program, in their order. */
-export const KNOWN_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
-
-/** Names of the migrations that the database has had, in their order. */
+/** Returns the names of the migrations that the database has had, in their order. */
 export async function executedMigrations(env: Env, entities: Entities): Promise<string[]> {
   const dataSource = await openDataSource(env, entities);
   try {
-    const runner = dataSource.createQueryRunner();
-    const executed = await new MigrationExecutor(dataSource, runner)
-      .getExecutedMigrations()
-      .finally(() => runner.release());
-    return executed.sort((a, b) => a.timestamp - b.timestamp).map(({ name }) => name);
+    return (await findExecutedMigrations(dataSource)).map(({ name }) => name);
   } finally {
     await dataSource.destroy();
-  }
-}
-
-/** Whether the schema is older than this program. Writes nothing. */
-export async function pendingMigrations(dataSource: DataSource): Promise<boolean> {
-  const runner = dataSource.createQueryRunner();
-  try {
-    return (await new MigrationExecutor(dataSource, runner).getPendingMigrations()).length > 0;
-  } finally {
-    await runner.release();
   }
 }

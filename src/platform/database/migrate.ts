@@ -1,5 +1,73 @@
 import { type DataSource, type Migration, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { MigrationLease } from './migration-lease.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { v7 as uuidv7 } from 'uuid';
+import { isObject } from '../common/json.js';
+import { toDatabaseError } from './engine/database-fault.js';
+import { repeated } from './engine/retry.js';
+import { MIGRATIONS } from './migrations/migrations.js';
+
+/** Names of the migrations of this program, in their order. */
+export const KNOWN_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
+
+/** Tables that exist before the first migration has done anything, and whatever became of it. */
+const OF_MIGRATIONS = ['migrations', 'migration_lease'];
+
+/** A database whose tables this version must not use. The message says what to do. */
+export class ForeignSchemaError extends Error {}
+
+/** Returns the migrations that the database has had, in their order. Writes nothing. */
+export async function findExecutedMigrations(dataSource: DataSource): Promise<Migration[]> {
+  const runner = dataSource.createQueryRunner();
+  const executor = new MigrationExecutor(dataSource, runner);
+  const executed = await executor.getExecutedMigrations().finally(() => runner.release());
+  return executed.sort((a, b) => a.timestamp - b.timestamp);
+}
+
+/** Returns true if the schema is older than this program. Writes nothing. */
+export async function hasPendingMigrations(dataSource: DataSource): Promise<boolean> {
+  const executed = new Set((await findExecutedMigrations(dataSource)).map(({ name }) => name));
+  return KNOWN_MIGRATIONS.some((name) => !executed.has(name));
+}
+
+/**
+ * Checks that the database is empty, or has the tables of this version or an older release. Writes nothing.
+ * @throws ForeignSchemaError for tables of another program, of a newer version, and of a build before the first release.
+ */
+export async function assertOurs(dataSource: DataSource): Promise<void> {
+  const tables = await tableNames(dataSource);
+  // Names such as `users` may be those of any program.
+  if (tables.length > 0 && !tables.some((name) => OF_MIGRATIONS.includes(name)))
+    throw new ForeignSchemaError(
+      `The database belongs to another program (it has the table ${tables[0]}). Check DATABASE_URL.`,
+    );
+  const executed = await findExecutedMigrations(dataSource);
+  const unknown = executed.findLast(({ name }) => !KNOWN_MIGRATIONS.includes(name));
+  if (unknown && unknown.timestamp > timestampOf(KNOWN_MIGRATIONS.at(-1)))
+    throw new ForeignSchemaError(
+      `The database is that of a newer program (it has the migration ${unknown.name}). Start that one, or restore a backup.`,
+    );
+  if (unknown) throw unreleased(dataSource, `the unknown migration ${unknown.name}`);
+  // Before the first entry in `migrations` a killed migration can have created tables of the first migration only.
+  const later = MIGRATIONS.slice(1).flatMap((Later) => new Later().tables.map(({ name }) => name));
+  const table = executed.length === 0 && later.find((name) => tables.includes(name));
+  if (table) throw unreleased(dataSource, `the table ${table} without its migration`);
+}
+
+const unreleased = ({ options }: DataSource, found: string): ForeignSchemaError =>
+  new ForeignSchemaError(
+    `The database ${String(options.database)} has ${found}: it belongs to an unreleased build or to another program, so set DATABASE_URL to an empty database.`,
+  );
+
+/** Milliseconds since 1970 at the end of the name of a migration. */
+const timestampOf = (name = ''): number => Number(/\d+$/.exec(name)?.[0]);
+
+async function tableNames(dataSource: DataSource): Promise<string[]> {
+  const sql =
+    dataSource.options.type === 'better-sqlite3'
+      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+      : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY table_name';
+  return (await dataSource.query<{ name: string }[]>(sql)).map(({ name }) => name);
+}
 
 /**
  * Runs what is pending and returns it. Processes that ask at once take turns, on all nodes of a cluster: SQLite's
@@ -16,7 +84,7 @@ export async function migrate(dataSource: DataSource): Promise<Migration[]> {
     if (dataSource.options.type === 'better-sqlite3') return await inOneTransaction(runner, work);
     await causalReads(runner);
     // A lease is a write, and on Galera a table made is a pause for all nodes: not where there is nothing to do.
-    if ((await executor.getPendingMigrations()).length === 0) return [];
+    if (!(await hasPendingMigrations(dataSource))) return [];
     const own = dataSource.createQueryRunner();
     return await underLease(new MigrationLease(own), runner, work).finally(() => own.release());
   } finally {
@@ -56,4 +124,71 @@ async function underLease<T>(lease: MigrationLease, runner: QueryRunner, work: (
 async function causalReads(runner: QueryRunner): Promise<void> {
   const known: unknown = await runner.query("SHOW VARIABLES LIKE 'wsrep_sync_wait'");
   if (Array.isArray(known) && known.length > 0) await runner.query('SET SESSION wsrep_sync_wait = 7');
+}
+
+/** A migrator that was killed holds up the next one for so long. */
+const LEASE_SECONDS = 15;
+const HEARTBEAT_MILLIS = 3000;
+/** How long a migrator waits for the one before it. */
+const PATIENCE_MILLIS = 5 * 60_000;
+const POLL_MILLIS = 250;
+
+const TABLE = `CREATE TABLE IF NOT EXISTS migration_lease (
+  name varchar(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+  owner char(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  until datetime(3) NOT NULL
+) ENGINE = InnoDB`;
+const ROW = `INSERT IGNORE INTO migration_lease (name, owner, until) VALUES ('migrations', '', '1970-01-01')`;
+/** The database's clock, since the clocks of those that migrate may differ. */
+const END = `UTC_TIMESTAMP(3) + INTERVAL ${LEASE_SECONDS} SECOND`;
+const TAKE = `UPDATE migration_lease SET owner = ?, until = ${END} WHERE name = 'migrations' AND until < UTC_TIMESTAMP(3)`;
+const RENEW = `UPDATE migration_lease SET until = ${END} WHERE name = 'migrations' AND owner = ?`;
+const GIVE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHERE name = 'migrations' AND owner = ?`;
+
+/**
+ * The right to change the schema, for one process at a time on all nodes of a cluster: a row that its owner renews. Two
+ * nodes that take it at once are told apart by the certification of the row, and one that was killed loses it with
+ * time. (`GET_LOCK` is known to one node, and Galera refuses it.)
+ */
+class MigrationLease {
+  private readonly owner = uuidv7();
+  private heartbeat: NodeJS.Timeout | undefined;
+
+  /** @param runner a connection of the lease's own: a change of a table may take long on the other one. */
+  constructor(private readonly runner: QueryRunner) {}
+
+  /** Waits for the lease. @throws Error when another process keeps it for five minutes. */
+  async take(): Promise<void> {
+    const until = Date.now() + PATIENCE_MILLIS;
+    await this.change(TABLE);
+    await this.change(ROW);
+    while ((await this.change(TAKE, [this.owner])) === 0) {
+      if (Date.now() > until) throw new Error('Another process has been migrating for five minutes.');
+      await delay(POLL_MILLIS * (1 + Math.random()));
+    }
+    this.heartbeat = setInterval(() => void this.renew().catch(() => undefined), HEARTBEAT_MILLIS);
+  }
+
+  /** @throws Error when the lease is lost: whoever has it now goes on with the next step. */
+  async renew(): Promise<void> {
+    if ((await this.change(RENEW, [this.owner])) === 0)
+      throw new Error('Another process has taken over the migration.');
+  }
+
+  async give(): Promise<void> {
+    clearInterval(this.heartbeat);
+    await this.change(GIVE, [this.owner]).catch(() => undefined); // it ends by itself
+  }
+
+  /** Runs a statement that is its own transaction, after a race again. @returns how many rows it has matched. */
+  private async change(sql: string, params: string[] = []): Promise<number> {
+    return repeated('statement', async () => {
+      try {
+        const result: unknown = await this.runner.query(sql, params);
+        return isObject(result) && typeof result['affectedRows'] === 'number' ? result['affectedRows'] : 0;
+      } catch (error) {
+        throw toDatabaseError(error);
+      }
+    });
+  }
 }

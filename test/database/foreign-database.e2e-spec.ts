@@ -30,3 +30,36 @@ test.each(['invoices', 'users', 'user_groups'].flatMap((table) => COMMANDS.map((
     await sql.close();
   },
 );
+
+const MIGRATIONS =
+  'CREATE TABLE migrations (id INTEGER PRIMARY KEY, timestamp bigint NOT NULL, name varchar(64) NOT NULL)';
+
+test.each([
+  [
+    'an unknown migration',
+    [MIGRATIONS, "INSERT INTO migrations VALUES (1, 1763600000000, 'Users1763600000000')"],
+    /the unknown migration Users1763600000000/,
+  ],
+  [
+    'a table without its migration',
+    [MIGRATIONS, 'CREATE TABLE sessions (id INTEGER)'],
+    /the table sessions without its migration/,
+  ],
+])(
+  'a database of an unreleased build with %s is refused and left alone',
+  async (_case, statements, found) => {
+    const sql = await openDatabase(loadEnv({ ...newcomer(database), DATABASE_URL: database.url }));
+    for (const statement of statements) await sql.execute(statement);
+    const before = await sql.query('SELECT * FROM migrations');
+    const name = new URL(database.url).pathname.replace(ENGINE === 'sqlite' ? '' : '/', '');
+    for (const args of [...COMMANDS, ['doctor']]) {
+      const { code, out, err } = await runCommand(database, args, { MIGRATE_ON_START: 'true' });
+      expect([args, code]).toEqual([args, args[0] === 'doctor' ? 1 : 2]);
+      expect(out + err).toMatch(found);
+      expect(out + err).toContain(`The database ${name} has `);
+      expect(out + err).toContain('set DATABASE_URL to an empty database');
+    }
+    expect(await sql.query('SELECT * FROM migrations')).toEqual(before);
+    await sql.close();
+  },
+);
