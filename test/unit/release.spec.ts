@@ -8,17 +8,22 @@ const { version } = JSON.parse(read('package.json')) as { version: string };
 const headings = read('CHANGELOG.md').match(/^## .*$/gm) ?? [];
 
 describe('release', () => {
-  test('the changelog has a place for what comes, then the version of package.json with its day', () => {
-    const [unreleased, latest = ''] = headings;
-    expect(unreleased).toBe('## Unreleased');
+  const sections = read('CHANGELOG.md')
+    .split(/^## .*$/m)
+    .slice(1);
+
+  test('the changelog begins with the unreleased changes', () => {
+    expect(headings[0]).toBe('## Unreleased');
+    expect(sections[0]?.trim()).not.toBe('');
+  });
+
+  test('the latest release, if there is one, has the version of package.json, its day and what an operator does', () => {
+    const [, latest] = headings;
+    if (latest === undefined) return;
     const [, named, day = ''] = /^## (\S+) \((\d{4}-\d{2}-\d{2})\)$/.exec(latest) ?? [];
     expect([latest, named]).toEqual([latest, version]);
     expect(new Date(day).toISOString().slice(0, 10)).toBe(day);
-  });
-
-  test('that section begins with what an operator does', () => {
-    const section = read('CHANGELOG.md').split(/^## .*$/m)[2] ?? '';
-    expect(section.trimStart()).toMatch(/^Upgrade from \d+\.\d+\.\d+\n/);
+    expect(sections[1]?.trimStart()).toMatch(/^Upgrade from \d+\.\d+\.\d+\n/);
   });
 
   test('the lock file has the version, and no address of a registry', () => {
