@@ -156,8 +156,8 @@ test('nothing was left out: every statement of the sources, every operation of t
   // Migrations run before the service starts, commands run outside it, and the state or version of a server is no table.
   const known = sourceSql([
     'platform/database/migrat',
-    'platform/database/mysql/server-state.ts',
-    'platform/database/mysql/mysql-kill.ts',
+    'platform/database/mysql/session.ts',
+    'platform/database/mysql/mysql-statement.ts',
     'platform/database/engine/refill.ts',
     'platform/database/engine/snapshot.ts',
     'platform/database/sqlite/sqlite-file.ts',

@@ -3,8 +3,7 @@ import { readDatabaseUrl } from '../../src/platform/config/database-url.js';
 import { serversOf } from '../../src/platform/database/engine/connection-options.js';
 import { DatabaseFault } from '../../src/platform/database/engine/database-fault.js';
 import { chooseSession } from '../../src/platform/database/mysql/host-choice.js';
-import { readState, writabilityOf } from '../../src/platform/database/mysql/server-state.js';
-import type { Session } from '../../src/platform/database/mysql/session.js';
+import { type Session, stateOf, writabilityOf } from '../../src/platform/database/mysql/session.js';
 
 describe('DATABASE_URL', () => {
   const hosts = (url: string) => readDatabaseUrl(url)?.hosts.map(({ host, port }) => `${host} ${port}`);
@@ -67,7 +66,7 @@ describe('what a server says of itself', () => {
     ['a node without its group', 0, galera('OFF', 'non-Primary', 'Initialized'), 'out_of_sync'],
   ])('%s', (_, read_only, wsrep, expected) => {
     const row = { version: '10.11', read_only, ...(wsrep !== undefined && { wsrep }) };
-    expect(writabilityOf(readState(row))).toBe(expected);
+    expect(writabilityOf(stateOf(row))).toBe(expected);
   });
 });
 
@@ -92,7 +91,7 @@ describe('of several hosts', () => {
       await new Promise((resolve) => setTimeout(resolve, millis));
       const session: Pick<Session, 'server' | 'state'> = {
         server,
-        state: readState({ version: '10.11', read_only, wsrep }),
+        state: stateOf({ version: '10.11', read_only, wsrep }),
       };
       return session as Session;
     };

@@ -1,6 +1,11 @@
 import { type Server, serversOf } from '../../platform/database/engine/connection-options.js';
 import { type Rows, sent } from '../../platform/database/mysql/mysql-statement.js';
-import { type Session, endSession, openSession, openedAs } from '../../platform/database/mysql/session.js';
+import {
+  type Session,
+  endSession,
+  openSession,
+  writabilityOf,
+} from '../../platform/database/mysql/session.js';
 import type { Env } from '../../platform/config/env.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
@@ -11,7 +16,7 @@ type Facts = ReadonlyMap<string, string>;
 export interface Node {
   name: string;
   version: string;
-  writability: ReturnType<typeof openedAs>;
+  writability: ReturnType<typeof writabilityOf>;
   isGalera: boolean;
   facts: Facts;
 }
@@ -60,7 +65,13 @@ async function ask(server: Server): Promise<Node | { name: string; code: string 
     const session = await openSession(server);
     const facts = await factsOf(session).finally(() => endSession(session));
     const { version, galera } = session.state;
-    return { name, version, writability: openedAs(session), isGalera: galera !== undefined, facts };
+    return {
+      name,
+      version,
+      writability: writabilityOf(session.state),
+      isGalera: galera !== undefined,
+      facts,
+    };
   } catch (error) {
     return { name, code: codeOf(error) };
   }

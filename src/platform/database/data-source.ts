@@ -3,7 +3,7 @@ import type { Env } from '../config/env.js';
 import { dropCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFile } from './engine/connection-options.js';
 import { chooseSession } from './mysql/host-choice.js';
-import { endSession, openSession } from './mysql/session.js';
+import { endSession } from './mysql/session.js';
 import { TypeormDriver, makeFolderOf } from './sqlite/sqlite-file.js';
 import { assertOurs, findExecutedMigrations, hasPendingMigrations, migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/migrations.js';
@@ -57,7 +57,7 @@ async function serverInUse(settings: DatabaseSettings): Promise<Server | undefin
   if (sqliteFile(settings) !== undefined) return undefined;
   const servers = serversOf(settings);
   if (servers.length === 1) return servers[0];
-  const session = await chooseSession(servers, { open: openSession, end: endSession });
+  const session = await chooseSession(servers);
   await endSession(session);
   return session.server;
 }

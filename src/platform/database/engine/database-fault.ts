@@ -153,13 +153,18 @@ export function ofCommit(error: Error): Error {
   return error.fault === 'race' || isRefused(error) ? error : new DatabaseFault('unknown', error.cause);
 }
 
-function isRefused({ cause }: DatabaseFault): boolean {
-  return 'code' in cause && REFUSED.some((code) => code === cause.code);
-}
+const hasCode = (error: unknown, codes: readonly unknown[]): boolean =>
+  error instanceof DatabaseFault && 'code' in error.cause && codes.includes(error.cause.code);
+
+/** The server takes no changes, or nothing at all. */
+export const isRefused = (error: DatabaseFault): boolean => hasCode(error, REFUSED);
+
+/** The server is of no use on its other connections either: it takes no changes, or answers nothing. */
+export const isServerWide = (error: DatabaseFault): boolean =>
+  hasCode(error, [...REFUSED, 'PROTOCOL_SEQUENCE_TIMEOUT']);
 
 /** The server has as many connections as it takes. */
-export const isCrowded = (error: unknown): boolean =>
-  error instanceof DatabaseFault && 'code' in error.cause && error.cause.code === 'ER_CON_COUNT_ERROR';
+export const isCrowded = (error: unknown): boolean => hasCode(error, ['ER_CON_COUNT_ERROR']);
 
 /** The service is ending. */
 export function poolClosed(): DatabaseFault {

@@ -1,9 +1,8 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
 import { chooseSession } from '../mysql/host-choice.js';
 import { loadAll } from '../mysql/mysql-load.js';
-import { numberOf, patiently, withoutLimit } from '../mysql/mysql-patient.js';
-import { insertAll } from '../mysql/mysql-statement.js';
-import { endSession, openSession } from '../mysql/session.js';
+import { insertAll, numberOf, runPatiently } from '../mysql/mysql-statement.js';
+import { endSession, withoutLimit } from '../mysql/session.js';
 import type { TableColumns } from './snapshot.js';
 import type { Dialect, SqlValue } from './sql.js';
 import { SqliteConnection } from '../sqlite/sqlite-connection.js';
@@ -52,7 +51,7 @@ function isFileOpen(file: string): boolean {
 
 /** Each instance keeps a connection. Of another node of Galera only the leases tell, which whoever works there holds. */
 async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
-  const session = await chooseSession(serversOf(settings), { open: openSession, end: endSession });
+  const session = await chooseSession(serversOf(settings));
   try {
     const number = (sql: string) => numberOf(session.connection, sql);
     const others = await number(
@@ -94,14 +93,14 @@ function ofFile(file: string): Refill {
 }
 
 async function ofServer(settings: DatabaseSettings): Promise<Refill> {
-  const session = await chooseSession(serversOf(settings), { open: openSession, end: endSession });
+  const session = await chooseSession(serversOf(settings));
   const { connection } = session;
   await withoutLimit(session);
-  await patiently(connection, 'START TRANSACTION');
+  await runPatiently(connection, 'START TRANSACTION');
   return {
     dialect: 'mysql',
     empty: async (table) => {
-      await patiently(connection, `DELETE FROM ${table}`);
+      await runPatiently(connection, `DELETE FROM ${table}`);
     },
     insert: async (table, rows) => {
       const statement = insertInto(table);
@@ -109,7 +108,7 @@ async function ofServer(settings: DatabaseSettings): Promise<Refill> {
     },
     number: (sql) => numberOf(connection, sql),
     commit: async () => {
-      await patiently(connection, 'COMMIT');
+      await runPatiently(connection, 'COMMIT');
     },
     close: () => endSession(session),
   };

@@ -1,7 +1,7 @@
 import { type DatabaseSettings, serversOf, sqliteFile } from './connection-options.js';
 import { chooseSession } from '../mysql/host-choice.js';
-import { numberOf, patiently, withoutLimit } from '../mysql/mysql-patient.js';
-import { endSession, openSession } from '../mysql/session.js';
+import { numberOf, runPatiently } from '../mysql/mysql-statement.js';
+import { endSession, withoutLimit } from '../mysql/session.js';
 import type { Dialect, SqlValue } from './sql.js';
 import { openFile } from '../sqlite/sqlite-file.js';
 
@@ -69,11 +69,11 @@ function ofFile(file: string): Snapshot {
  * minutes, and the server waits for whoever takes its rows.
  */
 async function ofServer(settings: DatabaseSettings): Promise<Snapshot> {
-  const session = await chooseSession(serversOf(settings), { open: openSession, end: endSession });
+  const session = await chooseSession(serversOf(settings));
   const { connection } = session;
   await withoutLimit(session);
-  await patiently(connection, 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-  await patiently(connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  await runPatiently(connection, 'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+  await runPatiently(connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
   const stream = (sql: string): AsyncIterable<object> =>
     connection.query({ sql, rowsAsArray: true }).stream({ highWaterMark: BATCH });
   return {

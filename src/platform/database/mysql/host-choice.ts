@@ -1,95 +1,80 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseFault } from '../engine/database-fault.js';
 import type { Server } from '../engine/connection-options.js';
-import { type Session, openedAs } from './session.js';
+import { DatabaseFault } from '../engine/database-fault.js';
 import type { Writability } from '../engine/sql.js';
+import { type Session, endSession, openSession, writabilityOf } from './session.js';
 
-/** How long a later host that takes changes waits for the answer of an earlier one, which may be cut off. */
+/** How long an earlier host may take to answer where a later one takes changes. It may be cut off. */
 const PREFERENCE_MILLIS = 1000;
 
 /** Servers answer, but none takes changes. */
-export class NoWriter extends Error {
-  /** What can be said of all of them: they are in step, or not. */
+export class NoWriterError extends Error {
+  /** `read_only` where one of them is in step, else `out_of_sync`. */
   readonly writability: Writability;
 
   constructor(answers: readonly Session[]) {
-    const states = answers.map((session) => `${session.server.name} is ${openedAs(session)}`);
-    super(`no host of DATABASE_URL takes changes: ${states.join(', ')}`);
-    this.writability = answers.some((session) => openedAs(session) === 'read_only')
-      ? 'read_only'
-      : 'out_of_sync';
+    const states = answers.map(({ server, state }) => ({ name: server.name, is: writabilityOf(state) }));
+    const named = states.map(({ name, is }) => `${name} is ${is}`).join(', ');
+    super(`no host of DATABASE_URL takes changes: ${named}`);
+    this.writability = states.some(({ is }) => is === 'read_only') ? 'read_only' : 'out_of_sync';
   }
 }
 
-/** Where the choice gets its sessions from. */
+/** How sessions are opened and ended. */
 export interface Opener {
   open: (server: Server) => Promise<Session>;
   end: (session: Session) => unknown;
 }
 
 /**
- * A session of the first server that takes changes and is in step, all of them asked at once: one that does not answer
- * costs at most a second. Where none is in step a donor of Galera will do, so that the last node of a cluster
+ * Returns a session of the first server that takes changes and is in step. Asks all of them at once: one that does not
+ * answer costs at most a second. Where none is in step a donor of Galera will do, so that the last node of a cluster
  * serves while it feeds another one.
  * @throws DatabaseFault `moved` when servers answer but take no changes, `away` when none answers.
  */
-export async function chooseSession(servers: readonly Server[], { open, end }: Opener): Promise<Session> {
+export async function chooseSession(
+  servers: readonly Server[],
+  { open, end }: Opener = { open: openSession, end: endSession },
+): Promise<Session> {
   const attempts = servers.map((server) => open(server));
-  const results: Promise<Session | undefined>[] = attempts.map((attempt) => attempt.catch(() => undefined));
-  const isGood = (session: Session | undefined) => session !== undefined && openedAs(session) === 'writable';
-  const chosen = (await firstInOrder(results, isGood)) ?? (await firstInOrder(results, isDonor));
-  for (const result of results) {
-    void result.then((session) => session && session !== chosen && end(session));
-  }
+  const chosen = (await firstOf(attempts, isWritable)) ?? (await firstOf(attempts, isDonor));
+  for (const attempt of attempts)
+    attempt.then((session) => session !== chosen && end(session)).catch(() => undefined);
   if (chosen) return chosen;
-  throw await refusal(attempts);
+  throw await refusalOf(attempts);
 }
 
-/**
- * The first result in order that fits; once any fits, the earlier ones have a second more. Undefined when none does.
- */
-async function firstInOrder<T>(
-  results: readonly Promise<T>[],
-  fits: (result: T) => boolean,
-): Promise<T | undefined> {
-  const settled = new Map<number, T>();
-  const patience = new AbortController();
-  const anyFits = Promise.any(
-    results.map(async (result) => {
-      if (!fits(await result)) throw new Error('does not fit');
-    }),
+/** Returns the first session in order that fits. After a second it is the first to answer. */
+async function firstOf(
+  attempts: readonly Promise<Session>[],
+  fits: (session: Session) => boolean,
+): Promise<Session | undefined> {
+  const fitting = attempts.map((attempt) =>
+    attempt.then(
+      (session) => (fits(session) ? session : undefined),
+      () => undefined,
+    ),
   );
-  const enough = anyFits.then(
-    () => delay(PREFERENCE_MILLIS, undefined, { signal: patience.signal }).catch(() => undefined),
-    () => undefined,
-  );
-  try {
-    for (const [index, result] of results.entries()) {
-      void result.then((value) => settled.set(index, value));
-    }
-    for (const [index, result] of results.entries()) {
-      await Promise.race([result, enough]);
-      const value = settled.get(index);
-      if (value !== undefined && fits(value)) return value;
-    }
-    return undefined;
-  } finally {
-    patience.abort();
+  const late = delay(PREFERENCE_MILLIS, undefined, { ref: false });
+  for (const result of fitting) {
+    const session = await Promise.race([result, late]);
+    if (session) return session;
   }
+  const any = fitting.map(async (result) => (await result) ?? Promise.reject(new Error('does not fit')));
+  return Promise.any(any).catch(() => undefined);
 }
+
+const isWritable = ({ state }: Session): boolean => writabilityOf(state) === 'writable';
 
 /** The node feeds another one, and is ready for all that. */
-function isDonor(session: Session | undefined): boolean {
-  const galera = session?.state.galera;
-  if (!session || session.state.readOnly || !galera) return false;
-  return galera.ready && galera.primary && galera.comment.startsWith('Donor');
-}
+const isDonor = ({ state: { readOnly, galera } }: Session): boolean =>
+  !readOnly && galera?.ready === true && galera.primary && galera.comment.startsWith('Donor');
 
 /** Why there is no session. */
-async function refusal(attempts: readonly Promise<Session>[]): Promise<Error> {
+async function refusalOf(attempts: readonly Promise<Session>[]): Promise<Error> {
   const results = await Promise.allSettled(attempts);
   const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  if (answers.length > 0) return new DatabaseFault('moved', new NoWriter(answers));
+  if (answers.length > 0) return new DatabaseFault('moved', new NoWriterError(answers));
   const reasons = results.flatMap((result) =>
     result.status === 'rejected' ? [result.reason as unknown] : [],
   );

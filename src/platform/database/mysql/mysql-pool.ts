@@ -1,250 +1,256 @@
+import { type Pool, type PoolConnection, createPool } from 'mysql2';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Server } from '../engine/connection-options.js';
-import { DatabaseFault, isCrowded, poolClosed, toDatabaseError } from '../engine/database-fault.js';
-import { chooseSession } from './host-choice.js';
-import { HostWatch } from './host-watch.js';
-import type { Reject, Resolve } from './mysql-statement.js';
-import { type Session, breakSession, endSession, openSession, openedAs } from './session.js';
+import {
+  DatabaseFault,
+  isCrowded,
+  isRefused,
+  isServerWide,
+  poolClosed,
+  toDatabaseError,
+} from '../engine/database-fault.js';
 import type { Load } from '../engine/sql.js';
+import { NoWriterError, chooseSession } from './host-choice.js';
+import { type Reject, type Resolve, breakConnection } from './mysql-statement.js';
+import {
+  type Session,
+  endConnection,
+  endSession,
+  ofConnect,
+  readState,
+  setUp,
+  writabilityOf,
+} from './session.js';
 
-/** Requests wait so long for a server that takes changes; while none has for longer, they fail at once. */
+/** How long requests wait for a server that takes changes. While none has for longer, they fail at once. */
 const FAILOVER_MILLIS = 5000;
-/** The refusal of a connection that is no older says nothing new of its server. */
-const FRESH_MILLIS = 1000;
+/** How often the server in use is asked for its state where there is a choice. Younger terms do not end by a refusal. */
+const LOOK_MILLIS = 1000;
+/** How many of those looks it takes until the service asks for an earlier node of a Galera cluster. */
+const RETURN_LOOKS = 30;
+/** A server that answers nothing for so long hangs. */
+const HANG_MILLIS = 5000;
+/** Pause before the next attempt where the server has as many connections as it takes. */
+const CROWDED_MILLIS = 50;
 
-/** What is under way on a server that was left has this long to end. */
-const LINGER_MILLIS = 5000;
-
-export interface Pooled extends Session {
-  readonly term: number;
-  readonly opened: number;
-  broken: boolean;
+/** The time with one server. */
+interface Term {
+  readonly began: number;
+  readonly server: Server;
+  readonly pool: Pool;
+  /** Where there is a choice, the session that has led to it, on which the server is asked for its state. */
+  readonly watched: Session | undefined;
 }
 
 interface Waiter {
-  resolve: Resolve<Pooled>;
+  resolve: Resolve<PoolConnection>;
   reject: Reject;
 }
 
 /**
- * The connections of the service, all of them to one server: the first of `DATABASE_URL` that takes changes and is in
- * step. A term is the time with one server. At the first sign that it is over, idle connections are closed, others when
- * they are given back, and the next request looks again which server to take. With one host in `DATABASE_URL` there is
- * no choice, and it is used for reads while it takes no changes.
+ * The connections of the service, on a pool of the driver, all of them to one server: the first of `DATABASE_URL` that
+ * takes changes and is in step. At the first sign that this is over, the term ends: idle connections are closed, others
+ * when they are released, and the next request chooses a server again. With one host in `DATABASE_URL` there is no
+ * choice, and it is used for reads while it takes no changes.
  */
 export class MysqlPool {
-  private readonly idle: Pooled[] = [];
-  private readonly open = new Set<Pooled>();
-  private readonly waiters: Waiter[] = [];
-  private readonly watch: HostWatch | undefined;
-  private connecting = 0;
-  private inUse = 0;
-  private term = 1;
-  private server: Server | undefined;
-  private choosing: Promise<Server> | undefined;
-  /** Since when no server takes changes. */
-  private refusing: number | undefined;
+  private readonly open = new Map<PoolConnection, Term>();
+  private readonly inUse = new Set<PoolConnection>();
+  private readonly waiters = new Set<Waiter>();
+  private term: Term | undefined;
+  private choosing: Promise<void> | undefined;
   private closed = false;
-  private lingering: NodeJS.Timeout | undefined;
+  /** The first and the last refusal while no server takes changes, in milliseconds since 1970. */
+  private readonly refused = { first: 0, last: 0 };
 
   constructor(
     private readonly servers: readonly [Server, ...Server[]],
     private readonly size: number,
-  ) {
-    if (servers.length === 1) [this.server] = servers;
-    else {
-      this.watch = new HostWatch(servers, {
-        lost: (why, hangs) => {
-          this.endTerm();
-          if (hangs) this.breakOld(why);
-        },
-        returned: (server) => {
-          this.endTerm();
-          this.server = server;
-        },
-      });
-    }
-  }
+  ) {}
 
   get load(): Load {
-    return { inUse: this.inUse, waiting: this.waiters.length };
+    return { inUse: this.inUse.size, waiting: this.waiters.size };
   }
 
-  /** Calls one of the two, once: with a session that is to be given back, or with the reason why there is none. */
-  acquire(resolve: Resolve<Pooled>, reject: Reject): void {
-    const session = this.idle.pop();
-    if (session) {
-      this.inUse++;
-      resolve(session);
-    } else if (this.closed) reject(poolClosed());
-    else {
-      this.waiters.push({ resolve, reject });
-      this.grow();
-    }
+  /** Calls one of the two, once: with a connection that is to be released, or with the reason why there is none. */
+  acquire(resolve: Resolve<PoolConnection>, reject: Reject): void {
+    const waiter = { resolve, reject };
+    this.waiters.add(waiter);
+    this.request(waiter);
   }
 
-  release(session: Pooled): void {
-    this.inUse--;
-    if (session.broken || session.term !== this.term) this.drop(session);
-    else this.hand(session);
+  release(connection: PoolConnection): void {
+    this.inUse.delete(connection);
+    if (this.isBroken(connection)) breakConnection(connection, 'the connection is given up');
+    else if (this.open.get(connection) === this.term) connection.release();
+    else connection.end();
   }
 
-  /** As `release`, of a session in a state that is not known. */
-  discard(session: Pooled): void {
-    session.broken = true;
-    this.release(session);
+  /** Releases a connection in a state that is not known. */
+  discard(connection: PoolConnection): void {
+    this.open.delete(connection);
+    this.release(connection);
+  }
+
+  isBroken(connection: PoolConnection): boolean {
+    return !this.open.has(connection);
   }
 
   /**
-   * What the failure of a statement means for the pool: a connection that is of no use any more ends the term.
+   * Applies the failure of a statement: a connection that is of no use is given up, a server that is of no use is left.
    * @returns the error, or one that is not tried again where no server has taken changes for longer than a failover takes.
    */
-  judge(session: Pooled, error: Error): Error {
-    if (!(error instanceof DatabaseFault) || (error.fault !== 'moved' && error.fault !== 'unknown'))
-      return error;
-    session.broken = true;
-    const isNews = openedAs(session) === 'writable' || Date.now() - session.opened > FRESH_MILLIS;
-    if (session.term === this.term && isNews) this.endTerm();
+  judge(connection: PoolConnection, error: Error): Error {
+    if (!(error instanceof DatabaseFault)) return error;
+    const term = this.open.get(connection);
+    if (error.fault === 'moved' || error.fault === 'unknown') this.open.delete(connection);
+    if (term && isServerWide(error) && Date.now() - term.began > LOOK_MILLIS) this.leave(term);
     return this.patient(error);
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    this.watch?.stop();
-    for (const { reject } of this.waiters.splice(0)) reject(poolClosed());
-    this.idle.length = 0;
-    await Promise.all([...this.open].map(endSession));
+    this.fail(poolClosed());
+    if (this.term?.watched) breakConnection(this.term.watched.connection, 'the pool is closed');
+    this.term = undefined;
+    await Promise.all([...this.open.keys()].map((connection) => endConnection(connection)));
   }
 
-  /** From now on only connections that are made anew are used, and with several hosts one of them is chosen anew. */
-  private endTerm(): void {
-    this.term++;
-    if (this.watch) {
-      this.server = undefined;
-      this.watch.stop();
-      clearTimeout(this.lingering);
-      this.lingering = setTimeout(() => {
-        this.breakOld('its server was left');
-      }, LINGER_MILLIS).unref();
-    }
-    for (const session of this.idle.splice(0)) this.drop(session);
-  }
-
-  /** Statements on a server that was left fail now, and may be run again on another one. */
-  private breakOld(why: string): void {
-    for (const session of this.open) if (session.term !== this.term) breakSession(session, why);
-  }
-
-  /** A request is not to wait for a server when others have waited for long enough. */
-  private patient(error: Error): Error {
-    if (!(error instanceof DatabaseFault) || error.fault !== 'moved' || this.refusing === undefined)
-      return error;
-    return Date.now() - this.refusing < FAILOVER_MILLIS
-      ? error
-      : new DatabaseFault('moved', error.cause, true);
-  }
-
-  private hand(session: Pooled): void {
-    const waiter = this.waiters.shift();
-    if (!waiter) {
-      this.idle.push(session);
-      return;
-    }
-    this.inUse++;
-    waiter.resolve(session);
-  }
-
-  private drop(session: Pooled): void {
-    this.open.delete(session);
-    if (session.broken) breakSession(session, 'the connection is given up');
-    else void endSession(session);
-    this.grow();
-  }
-
-  /** Makes a connection for each waiter, as long as there is room. */
-  private grow(): void {
-    while (this.waiters.length > this.connecting && this.open.size + this.connecting < this.size) {
-      this.connecting++;
-      this.connect().then(
-        (session) => {
-          this.connecting--;
-          this.open.add(session);
-          if (session.term === this.term && !this.closed) this.hand(session);
-          else this.drop(session);
+  private request(waiter: Waiter): void {
+    const { term } = this;
+    if (!this.waiters.has(waiter)) return;
+    if (this.closed) this.fail(poolClosed());
+    else if (term)
+      term.pool.getConnection((error: Error | null, connection) => {
+        if (error) this.refuse(term, waiter, ofConnect(error));
+        else this.take(term, waiter, connection);
+      });
+    else
+      this.choose().then(
+        () => {
+          this.request(waiter);
         },
         (error: unknown) => {
-          this.connecting--;
-          this.refuse(toDatabaseError(error));
+          this.fail(toDatabaseError(error));
         },
       );
-    }
   }
 
-  /** No connection can be made: nobody waits for one, unless others are in use, which the server may have too many of. */
-  private refuse(error: Error): void {
-    if (this.inUse > 0 && isCrowded(error)) return;
-    for (const { reject } of this.waiters.splice(0)) reject(this.patient(error));
-  }
-
-  /** A session with the server of the term; where that server has just gone, with the one that is chosen instead. */
-  private async connect(): Promise<Pooled> {
-    const { server, term } = this;
-    if (!this.watch || !server) return this.opened(server ?? (await this.choose()));
-    try {
-      return await this.opened(server);
-    } catch (error) {
-      if (isCrowded(error)) throw error;
-      if (term === this.term) this.endTerm();
-      // Where no connection can be made, those that are left will hear nothing either.
-      if (error instanceof DatabaseFault && error.fault === 'away')
-        this.breakOld('no connection can be made');
-      return this.opened(this.server ?? (await this.choose()));
-    }
-  }
-
-  private async opened(server: Server): Promise<Pooled> {
-    const { term } = this;
-    const session = await openSession(server);
-    const now = openedAs(session);
-    this.refusing = now === 'writable' ? undefined : (this.refusing ?? Date.now());
-    if (this.watch && now !== 'writable' && now !== this.watch.guardedAs) {
-      void endSession(session);
-      throw new DatabaseFault('moved', new Error(`${server.name} is ${now}`));
-    }
-    const pooled: Pooled = { ...session, term, opened: Date.now(), broken: false };
-    const lose = () => {
-      this.lose(pooled);
-    };
-    session.connection.on('error', lose).on('end', lose);
-    return pooled;
-  }
-
-  /** One choice at a time, for all that wait. */
-  private choose(): Promise<Server> {
-    this.choosing ??= chooseSession(this.servers, { open: openSession, end: endSession })
-      .then(
-        (session) => {
-          this.refusing = undefined;
-          if (this.closed) void endSession(session);
-          else this.watch?.guard(session);
-          return (this.server = session.server);
+  private take(term: Term, waiter: Waiter, connection: PoolConnection): void {
+    if (!this.open.has(connection)) {
+      this.setUp(term, connection).then(
+        () => {
+          this.take(term, waiter, connection);
         },
         (error: unknown) => {
-          if (error instanceof DatabaseFault && error.fault === 'moved') this.refusing ??= Date.now();
-          throw error;
+          connection.destroy();
+          this.refuse(term, waiter, toDatabaseError(error));
         },
-      )
-      .finally(() => {
-        this.choosing = undefined;
-      });
+      );
+    } else if (term === this.term && this.waiters.delete(waiter)) {
+      this.inUse.add(connection);
+      waiter.resolve(connection);
+    } else {
+      this.release(connection);
+      this.request(waiter);
+    }
+  }
+
+  private async setUp(term: Term, connection: PoolConnection): Promise<void> {
+    const lose = (): void => void this.open.delete(connection);
+    connection.on('error', lose).on('end', lose);
+    await setUp(connection, term.server);
+    this.open.set(connection, term);
+  }
+
+  /** No connection was made: nobody waits for one, unless the server only has too many of them. */
+  private refuse(term: Term, waiter: Waiter, error: Error): void {
+    if (term !== this.term) this.request(waiter);
+    else if (isCrowded(error) && this.inUse.size > 0) {
+      setTimeout(() => {
+        this.request(waiter);
+      }, CROWDED_MILLIS);
+    } else if (this.servers.length > 1 && !isCrowded(error)) {
+      // Statements that are under way on a server that cannot be reached would get no answer either.
+      this.leave(term, error.message);
+    } else this.fail(error);
+  }
+
+  private fail(error: Error): void {
+    const failing = [...this.waiters];
+    this.waiters.clear();
+    for (const { reject } of failing) reject(this.patient(error));
+  }
+
+  /** Begins a term with the first server that takes changes. One choice at a time, for all that wait. */
+  private choose(): Promise<void> {
+    this.choosing ??= this.begin().finally(() => {
+      this.choosing = undefined;
+    });
     return this.choosing;
   }
 
-  /** The connection broke: an idle one is gone, one in use fails its statement and is given back. */
-  private lose(session: Pooled): void {
-    session.broken = true;
-    const at = this.idle.indexOf(session);
-    if (at === -1) return;
-    this.idle.splice(at, 1);
-    this.drop(session);
+  private async begin(): Promise<void> {
+    const watched = this.servers.length > 1 ? await chooseSession(this.servers) : undefined;
+    if (watched) this.refused.last = 0;
+    const server = watched?.server ?? this.servers[0];
+    const pool = createPool({ ...server.options, connectionLimit: this.size, gracefulEnd: true });
+    const term = { began: Date.now(), server, pool, watched };
+    this.term = term;
+    if (this.closed) this.leave(term);
+    else if (watched) void this.look(term, watched);
+  }
+
+  /** Asks the server of a term for its state: a replica that was a primary answers reads, and a frozen machine nothing. */
+  private async look(term: Term, { connection, state }: Session): Promise<void> {
+    try {
+      for (let looks = 1; term === this.term; looks++) {
+        await delay(LOOK_MILLIS, undefined, { ref: false });
+        const now = await Promise.race([
+          readState(connection),
+          delay(HANG_MILLIS, undefined, { ref: false }),
+        ]);
+        if (!now) throw new Error('it hangs');
+        const hasChanged = writabilityOf(now) !== writabilityOf(state);
+        if (hasChanged || (looks % RETURN_LOOKS === 0 && (await this.hasEarlierNode(term)))) this.leave(term);
+      }
+    } catch (error) {
+      this.leave(term, String(error));
+    }
+  }
+
+  /**
+   * Returns true if an earlier node of the same Galera cluster is back in step. Among servers that are no cluster an old
+   * primary that starts writable by mistake has old data.
+   */
+  private async hasEarlierNode({ server, watched }: Term): Promise<boolean> {
+    const earlier = this.servers.slice(0, this.servers.indexOf(server));
+    if (!watched?.state.galera || earlier.length === 0) return false;
+    const session = await chooseSession(earlier).catch(() => undefined);
+    if (session) await endSession(session);
+    return session?.state.galera !== undefined && writabilityOf(session.state) === 'writable';
+  }
+
+  /** Ends a term. @param why breaks the connections in use too, whose statements would get no answer. */
+  private leave(term: Term, why?: string): void {
+    if (term !== this.term) return;
+    this.term = undefined;
+    if (term.watched) breakConnection(term.watched.connection, 'its server was left');
+    for (const [connection, its] of this.open) {
+      if (its !== term) continue;
+      if (!this.inUse.has(connection)) void endConnection(connection);
+      else if (why !== undefined) breakConnection(connection, why);
+    }
+    this.fail(new DatabaseFault('moved', new Error(why ?? 'the server was left')));
+  }
+
+  /** Returns an error that is not tried again where others have waited long enough for a server that takes changes. */
+  private patient(error: Error): Error {
+    if (!(error instanceof DatabaseFault)) return error;
+    if (!isRefused(error) && !(error.cause instanceof NoWriterError)) return error;
+    const now = Date.now();
+    if (now - this.refused.last > 2 * FAILOVER_MILLIS) this.refused.first = now;
+    this.refused.last = now;
+    return now - this.refused.first < FAILOVER_MILLIS ? error : new DatabaseFault('moved', error.cause, true);
   }
 }

@@ -1,7 +1,16 @@
-import type { Readable } from 'node:stream';
-import type { Connection, FieldPacket, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
+import { Socket } from 'node:net';
+import { Duplex, type Readable } from 'node:stream';
+import {
+  type Connection,
+  type ConnectionOptions,
+  type FieldPacket,
+  type QueryError,
+  type ResultSetHeader,
+  type RowDataPacket,
+  createConnection,
+} from 'mysql2';
+import { isObject } from '../../common/json.js';
 import { toDatabaseError } from '../engine/database-fault.js';
-import { killStatement } from './mysql-kill.js';
 import { multiRow } from '../engine/multi-row.js';
 import { type InsertStatement, PREPARED_LENGTH, type SqlValue, assertBindable } from '../engine/sql.js';
 
@@ -68,7 +77,7 @@ export function send<T extends Result>(
   }
 }
 
-/** As `send`, to be awaited. */
+/** Sends a statement as `send` does, and returns its result. */
 export function sent<T extends Result>(
   connection: Connection,
   sql: string,
@@ -78,6 +87,22 @@ export function sent<T extends Result>(
   return new Promise((resolve, reject) => {
     send<T>(connection, sql, params, resolve, reject, rows);
   });
+}
+
+/** Sends a statement without a limit of time: one of an operator may read or change millions of rows. */
+export function runPatiently<T extends Result>(connection: Connection, sql: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    connection.query<T>(sql, (error, result) => {
+      if (error) reject(toDatabaseError(error));
+      else resolve(result);
+    });
+  });
+}
+
+/** The number of a SELECT of one, without a limit of time. 0 for NULL. */
+export async function numberOf(connection: Connection, sql: string): Promise<number> {
+  const [row] = await runPatiently<RowDataPacket[]>(connection, sql);
+  return Number(Object.values(row ?? {})[0] ?? 0);
 }
 
 export async function insertAll(
@@ -98,4 +123,52 @@ function wholeMillis(result: Result, fields: FieldPacket[]): void {
       if (typeof time === 'string' && !time.includes('.')) row[name] = `${time}.000`;
     }
   }
+}
+
+/** How the server of each connection is reached. */
+const reached = new WeakMap<Connection, ConnectionOptions>();
+
+/** Notes for `killStatement` how a connection was made. */
+export function rememberServer(connection: Connection, options: ConnectionOptions): void {
+  reached.set(connection, options);
+}
+
+/**
+ * Ends a connection in its server, and with it the statement that it runs: a server does not notice that its client has
+ * gone while it works. Nobody waits for it: where no other connection can be made, or where a proxy is in between and
+ * numbers connections in its own way, the limit of the session ends the statement some seconds later (`session.ts`).
+ * To be called before the connection is destroyed.
+ */
+export function killStatement(connection: Connection): void {
+  const options = reached.get(connection);
+  const { threadId } = connection;
+  const port = localPort(connection);
+  if (!options || port === undefined || !Number.isSafeInteger(threadId)) return;
+  const other = createConnection(options);
+  const done = (): void => {
+    other.destroy();
+  };
+  other.on('error', done);
+  // A name may lead to another server this time, whose connection with this number is not ours.
+  const same = `SELECT 1 FROM information_schema.processlist WHERE id = ${threadId} AND host LIKE '%:${port}'`;
+  other.query<RowDataPacket[]>(same, (error, rows) => {
+    if (error || rows.length === 0) done();
+    else other.query(`KILL ${threadId}`, done);
+  });
+}
+
+const streamOf = (connection: Connection): unknown =>
+  isObject(connection) ? connection['stream'] : undefined;
+
+function localPort(connection: Connection): number | undefined {
+  const stream = streamOf(connection);
+  return stream instanceof Socket ? stream.localPort : undefined;
+}
+
+/** Breaks a connection. A statement that waits for its answer fails. (`destroy` alone would leave it waiting.) */
+export function breakConnection(connection: Connection, why: string): void {
+  const stream = streamOf(connection);
+  const error = Object.assign(new Error(why), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
+  if (stream instanceof Duplex) stream.destroy(error);
+  connection.destroy();
 }

@@ -1,13 +1,20 @@
-import type { ResultSetHeader } from 'mysql2';
+import type { PoolConnection, ResultSetHeader } from 'mysql2';
 import { DatabaseFault, ofChange, ofCommit } from '../engine/database-fault.js';
-import { NoWriter } from './host-choice.js';
-import { killStatement } from './mysql-kill.js';
-import type { MysqlPool, Pooled } from './mysql-pool.js';
+import { NoWriterError } from './host-choice.js';
+import type { MysqlPool } from './mysql-pool.js';
 import { loadAll } from './mysql-load.js';
-import { type Reject, type Result, type Rows, insertAll, send, sent } from './mysql-statement.js';
+import {
+  type Reject,
+  type Result,
+  type Rows,
+  breakConnection,
+  insertAll,
+  killStatement,
+  send,
+  sent,
+} from './mysql-statement.js';
 import { pauseAfter, repeated } from '../engine/retry.js';
-import { writabilityOf } from './server-state.js';
-import { askState } from './session.js';
+import { readState, writabilityOf } from './session.js';
 import {
   type Engine,
   type InsertStatement,
@@ -25,23 +32,6 @@ type Meaning = (error: Error) => Error;
 
 const asIs: Meaning = (error) => error;
 
-const always = (): boolean => true;
-
-/** Calls `stop` when the signal aborts. @returns a call that ends this, and says whether it has not happened. */
-function untilAborted(signal: AbortSignal | undefined, stop: (reason: Error) => void): () => boolean {
-  if (!signal) return always;
-  let stopped = false;
-  const abort = (): void => {
-    stopped = true;
-    stop(reasonOf(signal));
-  };
-  signal.addEventListener('abort', abort, { once: true });
-  return () => {
-    signal.removeEventListener('abort', abort);
-    return !stopped;
-  };
-}
-
 /**
  * MariaDB or MySQL on a pool of connections. Statements outside of transactions are run again after a race and on
  * another connection (`pauseAfter`); a change whose answer was lost is `unknown` and is not.
@@ -55,9 +45,27 @@ export class MysqlEngine implements Engine {
     return this.alone(sql, params, (rows: Rows<T>) => rows, asIs);
   }
 
-  /** The server works beside this thread anyway. */
-  aside<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
-    return this.alone(sql, params, (rows: Rows<T>) => rows, asIs, signal);
+  /** The server works alongside this thread anyway. */
+  async aside<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
+    if (!signal) return this.query<T>(sql, params);
+    return repeated('statement', async () => {
+      const connection = await this.acquired();
+      const stop = (): void => {
+        killStatement(connection);
+        breakConnection(connection, 'the statement was stopped');
+      };
+      try {
+        signal.throwIfAborted();
+        signal.addEventListener('abort', stop, { once: true });
+        return await sent<Rows<T>>(connection, sql, params);
+      } catch (error) {
+        throw signal.aborted ? reasonOf(signal) : this.judged(connection, error, asIs);
+      } finally {
+        signal.removeEventListener('abort', stop);
+        if (signal.aborted) this.pool.discard(connection);
+        else this.pool.release(connection);
+      }
+    });
   }
 
   first<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
@@ -90,30 +98,30 @@ export class MysqlEngine implements Engine {
   }
 
   async writability(): Promise<Writability> {
-    const session = await this.acquired().catch((error: unknown) => {
-      if (error instanceof DatabaseFault && error.cause instanceof NoWriter) return error.cause.writability;
+    const connection = await this.acquired().catch((error: unknown) => {
+      if (error instanceof DatabaseFault && error.cause instanceof NoWriterError)
+        return error.cause.writability;
       throw error;
     });
-    if (typeof session === 'string') return session;
+    if (typeof connection === 'string') return connection;
     try {
-      return writabilityOf(await askState(session.connection));
+      return writabilityOf(await readState(connection));
     } catch (error) {
-      throw this.judged(session, error, asIs);
+      throw this.judged(connection, error, asIs);
     } finally {
-      this.pool.release(session);
+      this.pool.release(connection);
     }
   }
 
   async begin(): Promise<OpenTransaction> {
-    const session = await this.acquired();
-    const { connection } = session;
+    const connection = await this.acquired();
     const judge = (error: unknown): never => {
-      throw this.judged(session, error, asIs);
+      throw this.judged(connection, error, asIs);
     };
     try {
       await sent(connection, 'START TRANSACTION');
     } catch (error) {
-      this.pool.discard(session);
+      this.pool.discard(connection);
       return judge(error);
     }
     let ended = false;
@@ -122,11 +130,11 @@ export class MysqlEngine implements Engine {
       try {
         await sent(connection, statement);
       } catch (error) {
-        const judged = this.judged(session, error, meaning);
-        this.pool.discard(session);
+        const judged = this.judged(connection, error, meaning);
+        this.pool.discard(connection);
         throw judged;
       }
-      this.pool.release(session);
+      this.pool.release(connection);
     };
     return {
       dialect: this.dialect,
@@ -141,27 +149,26 @@ export class MysqlEngine implements Engine {
         if (!loaded) await insertAll(connection, statement, rows).catch(judge);
       },
       commit: async () => {
-        if (!session.broken) return end('COMMIT', ofCommit);
+        if (!this.pool.isBroken(connection)) return end('COMMIT', ofCommit);
         ended = true;
-        this.pool.discard(session);
+        this.pool.discard(connection);
         throw new DatabaseFault('moved', new Error('the connection broke before the commit'));
       },
       rollback: async () => {
         if (ended) return;
-        if (!session.broken) return end('ROLLBACK', asIs);
+        if (!this.pool.isBroken(connection)) return end('ROLLBACK', asIs);
         ended = true;
-        this.pool.discard(session);
+        this.pool.discard(connection);
       },
     };
   }
 
-  /** A statement on any connection, and what `of` makes of its result. */
+  /** Returns what `of` makes of the result of a statement, on any connection. Callbacks cost less than promises. */
   private alone<R extends Result, T>(
     sql: string,
     params: Params,
     of: Reading<R, T>,
     meaning: Meaning,
-    signal?: AbortSignal,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const started = Date.now();
@@ -171,29 +178,17 @@ export class MysqlEngine implements Engine {
         if (pause === undefined) reject(error);
         else setTimeout(attempt, pause);
       };
-      const run = (session: Pooled): void => {
-        if (signal?.aborted) {
-          this.pool.release(session);
-          reject(reasonOf(signal));
-          return;
-        }
-        const goesOn = untilAborted(signal, (reason) => {
-          killStatement(session.connection);
-          this.pool.discard(session);
-          reject(reason);
-        });
+      const run = (connection: PoolConnection): void => {
         const answer = (result: R): void => {
-          if (!goesOn()) return;
-          this.pool.release(session);
+          this.pool.release(connection);
           resolve(of(result));
         };
         const fail: Reject = (error) => {
-          if (!goesOn()) return;
-          const judged = this.judged(session, error, meaning);
-          this.pool.release(session);
+          const judged = this.judged(connection, error, meaning);
+          this.pool.release(connection);
           failed(judged);
         };
-        send(session.connection, sql, params, answer, fail);
+        send(connection, sql, params, answer, fail);
       };
       const attempt = (): void => {
         this.pool.acquire(run, failed);
@@ -202,11 +197,11 @@ export class MysqlEngine implements Engine {
     });
   }
 
-  private judged(session: Pooled, error: unknown, meaning: Meaning): Error {
-    return this.pool.judge(session, meaning(error instanceof Error ? error : new Error(String(error))));
+  private judged(connection: PoolConnection, error: unknown, meaning: Meaning): Error {
+    return this.pool.judge(connection, meaning(error instanceof Error ? error : new Error(String(error))));
   }
 
-  private acquired(): Promise<Pooled> {
+  private acquired(): Promise<PoolConnection> {
     return new Promise((resolve, reject) => {
       this.pool.acquire(resolve, reject);
     });
