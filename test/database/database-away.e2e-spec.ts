@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { ENGINE, type TestDatabase, asAdministrator, freshDatabase } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, upload } from '../support/app/imports.js';
 import { Link } from '../support/process/link.js';
@@ -74,6 +74,41 @@ onMariadb('a server that cannot be reached (needs a server: MariaDB only)', () =
       expect([where, status]).toEqual([where, status < 300 ? status : 200]);
     }
   });
+});
+
+onMariadb('a user whose rights are refused (needs a server: MariaDB only)', () => {
+  const USER = `limited@'%'`;
+  let direct: TestDatabase;
+  let app: TestApp;
+  let name: string;
+  beforeAll(async () => {
+    direct = await freshDatabase();
+    name = new URL(direct.url).pathname.slice(1);
+    await asAdministrator(`CREATE USER ${USER}; GRANT ALL ON ${name}.* TO ${USER}`);
+    app = await TestApp.on({
+      ...direct,
+      url: Object.assign(new URL(direct.url), { username: 'limited' }).href,
+    });
+  });
+  afterAll(async () => {
+    await app.stop();
+    await asAdministrator(`DROP USER ${USER}`);
+    await direct.drop();
+  });
+
+  test.each(['', `; GRANT SELECT ON ${'NAME'}.* TO ${USER}`])(
+    'makes requests a 503, and a right that is granted again takes effect within two seconds (%s)',
+    async (left) => {
+      await asAdministrator(
+        `REVOKE ALL ON ${name}.* FROM ${USER}${left.replace('NAME', name)}; KILL USER limited`,
+      );
+      expectUnavailable('POST /users', await app.key.post('/users', aUser()));
+      await asAdministrator(`GRANT ALL ON ${name}.* TO ${USER}`);
+      const granted = Date.now();
+      while ((await app.key.post('/users', aUser())).status !== 201) await delay(50);
+      expect(Date.now() - granted).toBeLessThan(2000);
+    },
+  );
 });
 
 onSqlite('a disk that is full (SQLite only)', () => {

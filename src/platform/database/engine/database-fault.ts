@@ -88,7 +88,16 @@ const BROKEN = [
   'ER_RUN_HOOK_ERROR',
 ];
 
+/** The server refuses the user, or the user's rights. */
+const DENIED = [
+  'ER_DBACCESS_DENIED_ERROR', // 1044
+  'ER_ACCESS_DENIED_ERROR', // 1045
+  'ER_TABLEACCESS_DENIED_ERROR', // 1142
+  'ER_SPECIFIC_ACCESS_DENIED_ERROR', // 1227
+];
+
 const AWAY = [
+  ...DENIED,
   'POOL_CLOSED',
   'ER_CON_COUNT_ERROR',
   'ER_DISK_FULL',
@@ -159,9 +168,12 @@ const hasCode = (error: unknown, codes: readonly unknown[]): boolean =>
 /** The server takes no changes, or nothing at all. */
 export const isRefused = (error: DatabaseFault): boolean => hasCode(error, REFUSED);
 
-/** The server is of no use on its other connections either: it takes no changes, or answers nothing. */
+/**
+ * The server is of no use on its other connections either: it takes no changes, answers nothing, or refuses a right, which
+ * each connection has as it was when the connection was made.
+ */
 export const isServerWide = (error: DatabaseFault): boolean =>
-  hasCode(error, [...REFUSED, 'PROTOCOL_SEQUENCE_TIMEOUT']);
+  hasCode(error, [...REFUSED, ...DENIED, 'PROTOCOL_SEQUENCE_TIMEOUT']);
 
 /** The server has as many connections as it takes. */
 export const isCrowded = (error: unknown): boolean => hasCode(error, ['ER_CON_COUNT_ERROR']);
