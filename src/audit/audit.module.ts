@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { LeasesModule } from '../platform/database/leases/leases.module.js';
 import { AuditCountsRepository } from './audit-counts.repository.js';
 import { AuditCounts } from './audit-counts.service.js';
 import { AuditNames } from './audit-names.service.js';
@@ -17,7 +16,6 @@ import { SealedRowsRepository } from './sealed-rows.repository.js';
 import { Sealer } from './sealer.service.js';
 
 @Module({
-  imports: [LeasesModule],
   controllers: [AuditController],
   providers: [
     AuditService,

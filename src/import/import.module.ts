@@ -31,14 +31,13 @@ import { ImportRunsRepository } from './runs/import-runs.repository.js';
 import { ImportLane, ImportWorker } from './apply/import-worker.service.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
-import { LeasesModule } from '../platform/database/leases/leases.module.js';
 import { AlertSender } from './alerts/alert-sender.service.js';
 import { Alerts } from './alerts/alerts.service.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
 @Module({
-  imports: [ApiKeysModule, AuditModule, LeasesModule, SessionsModule, UsersModule],
+  imports: [ApiKeysModule, AuditModule, SessionsModule, UsersModule],
   controllers: [ImportPreviewController, ImportProfilesController, ImportsController, UsersExportController],
   providers: [
     ImportsService,

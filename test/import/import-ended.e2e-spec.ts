@@ -4,7 +4,7 @@ import { ImportFilesRepository } from '../../src/import/file/import-files.reposi
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
-import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
+import { DATABASE } from '../../src/platform/database/engine/database.js';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { databaseOf } from '../support/app/people.js';
@@ -54,8 +54,8 @@ test('a run that an operator cancels at that moment stays cancelled', async () =
 });
 
 test('work that takes longer than its lease keeps the lease to the end, and nobody else begins', async () => {
-  const others = app.app.get(LeaseRepository);
-  const take = async () => others.take('long', '01a1fc00-0000-7000-8000-00000000beef', 2);
+  const others = new Leases(app.app.get(DATABASE));
+  const take = async () => others.take('long', 2);
   const held = await app.app.get(Leases).hold('long', 2, async () => {
     expect(await take()).toBe(false);
     await delay(3000);

@@ -4,14 +4,14 @@ import { ImportStore } from '../../src/import/file/import-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { ImportsService } from '../../src/import/imports.service.js';
-import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
+import { DATABASE } from '../../src/platform/database/engine/database.js';
+import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { IMPORT_LEASE } from '../../src/import/runs/run-transitions.service.js';
 import { TestApp } from '../support/app/app.js';
 import { counted, settled } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
 /** The parts of a file between its upload and its run: nothing else deletes them in the meantime. */
-const OTHER_OWNER = '01a1fc00-0000-7000-8000-00000000beef';
 const CALLER = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' } as const;
 /** The id of a file that was claimed days ago, by a service that was killed then. */
 const idOf = (name: string) => `01900000-0000-7000-8000-${name.padStart(12, '0')}`;
@@ -40,12 +40,12 @@ test('a file whose parts were purged before it was a run is reported as unavaila
 
 test('parts of a waiting run are kept by the purge and by another upload of the same file', async () => {
   const id = idOf('b');
-  const leases = app.app.get(LeaseRepository);
-  while (!(await leases.take(IMPORT_LEASE, OTHER_OWNER, 3600)));
+  const leases = new Leases(app.app.get(DATABASE));
+  while (!(await leases.take(IMPORT_LEASE, 3600)));
   await queue.submit(await store.store('b.csv', bytes('b'), id), options, CALLER);
   await app.app.get(ImportsService).purge();
   await expect(store.store('b.csv', bytes('x'), id)).rejects.toMatchObject({ fault: 'duplicate' });
-  await leases.give(IMPORT_LEASE, OTHER_OWNER);
+  await leases.give(IMPORT_LEASE);
   const run = await settled(app.key, id);
   expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
 });

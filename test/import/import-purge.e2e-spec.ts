@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
-import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
+import { DATABASE } from '../../src/platform/database/engine/database.js';
+import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { IMPORT_LEASE } from '../../src/import/runs/run-transitions.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
@@ -10,9 +11,9 @@ import { counted, imported, linked, settled } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
 /** What an operator requests at the moment when a run becomes old enough to be purged. */
+
 /** More than IMPORT_RETENTION_DAYS: only what is older is purged, and the fake clock may lag by some milliseconds. */
 const RETENTION_MILLIS = 91 * 24 * 60 * 60 * 1000;
-const OTHER_OWNER = '01a1fc00-0000-7000-8000-00000000beef';
 let app: TestApp;
 let runs: ImportRunsRepository;
 beforeAll(async () => {
@@ -37,10 +38,10 @@ const decide = async (id: string, word: string): Promise<string> => {
 
 /** No worker starts a run until the end of `work`. */
 async function idle(work: () => Promise<void>): Promise<void> {
-  const leases = app.app.get(LeaseRepository);
-  while (!(await leases.take(IMPORT_LEASE, OTHER_OWNER, 3600)));
+  const leases = new Leases(app.app.get(DATABASE));
+  while (!(await leases.take(IMPORT_LEASE, 3600)));
   await work();
-  await leases.give(IMPORT_LEASE, OTHER_OWNER);
+  await leases.give(IMPORT_LEASE);
 }
 
 test('a plan that is approved just before it expires keeps its file, and is applied', async () => {

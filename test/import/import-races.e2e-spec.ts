@@ -4,7 +4,7 @@ import { Planner } from '../../src/import/plan/planner.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { RunRights } from '../../src/import/runs/run-rights.service.js';
-import { LeaseRepository } from '../../src/platform/database/leases/lease.repository.js';
+import { DATABASE } from '../../src/platform/database/engine/database.js';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { LeaseLostError } from '../../src/import/runs/run-states.js';
 import { Checkpoint } from '../../src/import/runs/run-transitions.service.js';
@@ -66,7 +66,7 @@ test('a worker that has lost its lease without noticing deletes nothing of the p
     id,
     () => false,
     app.app.get(TransactionRunner),
-    new Leases(app.app.get(LeaseRepository)), // of an instance without a lease
+    new Leases(app.app.get(DATABASE)), // of an instance without a lease
     app.app.get(ImportRunsRepository),
     app.app.get(RunRights),
   );

@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { LanePrograms } from '../config/config.module.js';
 import { Env } from '../config/env.js';
 import { DATABASE, type Database, openDatabase } from './engine/database.js';
+import { Leases } from './leases/leases.service.js';
 import { WriteLock } from './sqlite/write-lock.js';
 import { TransactionRunner } from './transaction-runner.js';
 
@@ -20,8 +21,8 @@ export class DatabaseModule implements OnApplicationShutdown {
     };
     return {
       module: DatabaseModule,
-      providers: [database, { provide: WriteLock, useValue: lock }, TransactionRunner],
-      exports: [DATABASE, WriteLock, TransactionRunner],
+      providers: [database, { provide: WriteLock, useValue: lock }, TransactionRunner, Leases],
+      exports: [DATABASE, WriteLock, TransactionRunner, Leases],
     };
   }
 

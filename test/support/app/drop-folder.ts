@@ -7,7 +7,7 @@ import { RunQueue } from '../../../src/import/apply/run-queue.service.js';
 import { ImportStore } from '../../../src/import/file/import-store.js';
 import { ImportRunsRepository } from '../../../src/import/runs/import-runs.repository.js';
 import { ScheduleService } from '../../../src/import/schedule/schedule.service.js';
-import { LeaseRepository } from '../../../src/platform/database/leases/lease.repository.js';
+import { DATABASE } from '../../../src/platform/database/engine/database.js';
 import { Leases } from '../../../src/platform/database/leases/leases.service.js';
 import { Log } from '../../../src/platform/telemetry/log.js';
 import { TestApp } from './app.js';
@@ -100,7 +100,7 @@ export class Scheduled {
       app.get(RunQueue),
       app.get(ImportStore),
       app.get(ImportRunsRepository),
-      new Leases(app.get(LeaseRepository)),
+      new Leases(app.get(DATABASE)),
       app.get(Log),
     );
     this.schedules.push(schedule);
